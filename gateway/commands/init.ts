@@ -89,6 +89,7 @@ async function applicationsOf(settings: Settings): Promise<Applications | Comman
     '--admin-backend: is missing. The rules need a dataset of their own. In Fuseki, this creates one:',
     `  curl -X POST '${origin}/$/datasets' --data 'dbName=admin&dbType=tdb2'`,
     `Then add --admin-backend ${origin}/admin`,
+    `Or do without a file: triplegate ${settings.backend} keeps the rules in an embedded store, with a history (--enforce=false to observe first).`,
   )
 }
 

@@ -59,6 +59,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values('SELECT ?x { GRAPH <urn:x-arq:UnionGraph> { ?x ?p ?o } } LIMIT 1'),
     values(`SELECT ?x FROM ${none} { ${none} ${none}* ?x }`),
     values('SELECT ?x { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }'),
+    values('SELECT ?x { GRAPH ?x { ?s ?p ?o FILTER(BOUND(?x)) } } LIMIT 1'),
     values(`SELECT ?x { GRAPH ?x { OPTIONAL { ?s ${none} ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} { { ?x ?p ?o } UNION { GRAPH ?g { ?x ?p ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} FROM NAMED ${none} { GRAPH ?g { ?x ?p ?o } } LIMIT 1`),
@@ -70,26 +71,38 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
   ])
   const failed = answers.find((answer) => isFailure(answer))
   if (failed) return failed as Problem
-  const [inDefault, shared, ofJena, stays, unbound, listed, beside, besideNamed, correlated, invented, unfiltered] =
-    answers as unknown as readonly (readonly (string | undefined)[])[]
+  const [
+    inDefault,
+    shared,
+    ofJena,
+    stays,
+    unbound,
+    shown,
+    listed,
+    beside,
+    besideNamed,
+    correlated,
+    invented,
+    unfiltered,
+  ] = answers as unknown as readonly (readonly (string | undefined)[])[]
   const isSettled = inDefault!.length > 0
   if (invented!.length > 0 || unfiltered!.length > 0 || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
   return {
-    // Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no triple.
-    defaultGraph: !isUnion
-      ? 'own'
-      : stays!.length === 0 || Number(shared![0]) > 1
-        ? 'bag'
-        : Number(shared![0]) === 1 || ofJena!.length > 0
-          ? 'union'
-          : 'unclear',
+    defaultGraph: isUnion ? unionOf(stays!.length > 0, Number(shared![0]), ofJena!.length > 0) : 'own',
     stays: stays!.length > 0,
     asQuads: unbound!.length > 0,
+    showsName: shown!.length > 0,
     listsGraphs: listed![0] !== undefined,
     honoursFrom: beside!.length + besideNamed!.length === 0,
     isSettled,
   }
+}
+
+/** Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no triple. */
+function unionOf(stays: boolean, shared: number, isJena: boolean): StoreTraits['defaultGraph'] {
+  if (!stays || shared > 1) return 'bag'
+  return shared === 1 || isJena ? 'union' : 'unclear'
 }
 
 const UNUSABLE = problem(

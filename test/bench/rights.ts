@@ -110,6 +110,7 @@ const UNION: StoreTraits = {
   defaultGraph: 'union',
   stays: true,
   asQuads: true,
+  showsName: false,
   listsGraphs: false,
   honoursFrom: true,
   isSettled: true,

@@ -1,6 +1,6 @@
 // In charge of the datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second opinion.
 import { fusekiEndpoints } from '../../gateway/stores/http-store.js'
-import { askHttp, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
+import { askHttp, fetchAgain, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
 import { askOxigraph, storeOf } from './over-oxigraph.js'
 import type { Rows } from './over-views.js'
 import { nQuads, type Case } from './view-cases.js'
@@ -41,8 +41,9 @@ export function overFuseki(base: string, kind: FusekiKind): ClosableStores {
   const [all, visible] = ['all', 'visible'].map((part) => dataset(`${base}/over-${kind}-${part}`))
   const second = fusekiSecond(base)
   return overHttp(all!, visible!, async (seen, query) => {
-    if (kind === 'fuseki') return askOxigraph(storeOf(seen), query)
-    return second(kind === 'fuseki-union' ? merged(seen) : seen, query)
+    const quads = kind === 'fuseki-union' ? merged(seen) : seen
+    const ofOxigraph = askOxigraph(storeOf(quads), query)
+    return kind === 'fuseki' ? [ofOxigraph] : [await second(quads, query), ofOxigraph]
   })
 }
 
@@ -61,7 +62,7 @@ export function fusekiSecond(base: string): (quads: Case['quads'], query: string
 }
 
 /** The named graphs, with a default graph that has their triples. */
-function merged(quads: Case['quads']): Case['quads'] {
+export function merged(quads: Case['quads']): Case['quads'] {
   const named = quads.filter(([, graph]) => graph !== '')
   return [...named, ...[...new Set(named.map(([triple]) => triple))].map((triple) => [triple, ''] as const)]
 }
@@ -70,7 +71,7 @@ const dataset = (url: string): ComparedDataset => ({
   endpoints: fusekiEndpoints(url),
   async load(body) {
     const headers = { 'Content-Type': 'application/n-quads' }
-    const loaded = await fetch(`${url}/data`, { method: 'PUT', headers, body })
+    const loaded = await fetchAgain(`${url}/data`, { method: 'PUT', headers, body })
     if (!loaded.ok) throw new Error(`not loaded: ${loaded.status} ${await loaded.text()}`)
   },
 })

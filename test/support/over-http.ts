@@ -18,11 +18,11 @@ export interface ClosableStores extends ComparedStores {
   close(): Promise<void>
 }
 
-/** @param second what a store of another kind answers that holds only these quads */
+/** @param others what stores of other kinds answer that hold only these quads */
 export function overHttp(
   all: ComparedDataset,
   visible: ComparedDataset,
-  second: (visible: Case['quads'], query: string) => Promise<Rows>,
+  others: (visible: Case['quads'], query: string) => Promise<readonly Rows[]>,
 ): ClosableStores {
   const store = openHttpStore(all.endpoints)
   const traits = makeTraits(store, makeLog('silent'))
@@ -38,7 +38,7 @@ export function overHttp(
       await Promise.all([all.load(nQuads(quads)), visible.load(nQuads(seen))])
     },
     ask: (of, query) => askHttp((of === 'all' ? all : visible).endpoints.query, query),
-    second: (query) => second(seen, query),
+    others: (query) => others(seen, query),
     close: () => store.close(),
   }
 }
@@ -47,6 +47,10 @@ const ACCEPT = 'application/sparql-results+json, application/n-triples'
 
 /** Jena 5.6 closes a hash join that it has not begun: whether it has depends on what is left of the rows. */
 const DEFECTS = /Cannot invoke "org\.apache\.jena\.sparql\.engine\.join\.MultiHashProbeTable/
+
+/** Once more where the server has closed the connection meanwhile, as it does while this process is stopped. */
+export const fetchAgain = (url: string, init: RequestInit): Promise<Response> =>
+  fetch(url, init).catch(() => fetch(url, init))
 
 interface Term {
   readonly type: 'uri' | 'bnode' | 'literal' | 'triple'
@@ -57,7 +61,7 @@ interface Term {
 
 export async function askHttp(endpoint: string, query: string): Promise<Rows> {
   const headers = { 'Content-Type': 'application/sparql-query', Accept: ACCEPT }
-  const answer = await fetch(endpoint, { method: 'POST', headers, body: query })
+  const answer = await fetchAgain(endpoint, { method: 'POST', headers, body: query })
   const text = await answer.text()
   if (DEFECTS.test(text)) return 'broken'
   if (!answer.ok) return 'refused'

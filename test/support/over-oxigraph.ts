@@ -4,8 +4,8 @@ import { OXIGRAPH } from '../../gateway/stores/oxigraph-traits.js'
 import type { ComparedStores, Rows } from './over-views.js'
 import { nQuads, type Case } from './view-cases.js'
 
-/** @param second what a store of another kind answers that holds only these quads */
-export function overOxigraph(second?: (visible: Case['quads'], query: string) => Promise<Rows>): ComparedStores {
+/** @param other what a store of another kind answers that holds only these quads */
+export function overOxigraph(other?: (visible: Case['quads'], query: string) => Promise<Rows>): ComparedStores {
   let stores = { all: new oxigraph.Store(), visible: new oxigraph.Store() }
   let seen: Case['quads'] = []
   return {
@@ -15,7 +15,7 @@ export function overOxigraph(second?: (visible: Case['quads'], query: string) =>
       stores = { all: storeOf(all), visible: storeOf(visible) }
     },
     ask: async (of, query) => askOxigraph(stores[of], query),
-    ...(second && { second: (query: string) => second(seen, query) }),
+    ...(other && { others: async (query: string) => [await other(seen, query)] }),
   }
 }
 

@@ -8,7 +8,9 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoints } from '../../gateway/stores/http-store.js'
 import { endWithThisProcess } from './fuseki.js'
-import { overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
+import { fetchAgain, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
+import { merged } from './fuseki-kinds.js'
+import { askOxigraph, storeOf } from './over-oxigraph.js'
 import { freePort } from './ports.js'
 
 const FOLDER = resolve('.cache/rdf4j')
@@ -107,7 +109,10 @@ async function createRepository(base: string, name: string): Promise<Endpoints> 
 /** Two repositories to compare queries on. */
 export async function overRdf4j(rdf4j: Rdf4j): Promise<ClosableStores> {
   const [all, visible] = await Promise.all(['all', 'visible'].map(async (name) => dataset(await rdf4j.create(name))))
-  const stores = overHttp(all!, visible!, () => Promise.resolve('refused'))
+  const stores = overHttp(all!, visible!, (seen, query) => {
+    const named = merged(seen.filter(([triple]) => !triple.includes('<<(')))
+    return Promise.resolve([askOxigraph(storeOf(named), query)])
+  })
   // A triple that graphs share tells that its default graph is a bag.
   await all!.load('<urn:s> <urn:p> <urn:o> <urn:g> .\n<urn:s> <urn:p> <urn:o> <urn:h> .\n')
   await stores.traits()
@@ -120,7 +125,7 @@ const dataset = (endpoints: Endpoints): ComparedDataset => ({
     // It reads no triple terms of RDF 1.2, and what stands in no graph would be in the union too.
     const lines = nQuads.split('\n').filter(isQuad)
     const headers = { 'Content-Type': 'application/n-quads' }
-    const loaded = await fetch(endpoints.update, { method: 'PUT', headers, body: lines.join('\n') })
+    const loaded = await fetchAgain(endpoints.update, { method: 'PUT', headers, body: lines.join('\n') })
     if (!loaded.ok) throw new Error(`not loaded: ${loaded.status} ${await loaded.text()}`)
   },
 })

@@ -1,5 +1,6 @@
 // In charge of what a group of patterns does with the name of its graph in stores that evaluate GRAPH triple by triple. Pure.
 import { isPath, type Bound, type Expression, type Path, type Pattern, type Term, type Variable } from './syntax.js'
+import { inScope } from './variables.js'
 
 /** It matches once, whatever the graph has. */
 export const isEmpty = (pattern: Pattern): boolean =>
@@ -50,10 +51,94 @@ function hasExists(expression: Expression): boolean {
 }
 
 /**
+ * The patterns of `GRAPH ?g`, in which the name of the graph has another variable where it has no value there (TDB2). Undefined
+ * where it makes a difference that it gets its value at last.
+ */
+export function withoutName(
+  patterns: readonly Pattern[],
+  name: Variable,
+  fresh: () => Variable,
+): readonly Pattern[] | undefined {
+  if (!mentions(patterns, name)) return patterns
+  if (inScope(patterns).has(name.value)) return isJoin(patterns, name) ? patterns : undefined
+  return renamed(patterns, name, fresh()) as readonly Pattern[]
+}
+
+function renamed(part: unknown, name: Variable, other: Variable): unknown {
+  if (typeof part !== 'object' || part === null) return part
+  if (isVariable(part, name)) return other
+  if (Array.isArray(part)) return part.map((each) => renamed(each, name, other))
+  return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, renamed(each, name, other)]))
+}
+
+const isVariable = (part: unknown, { value }: Variable): boolean =>
+  typeof part === 'object' && part !== null && (part as Term).kind === 'variable' && (part as Variable).value === value
+
+const mentions = (part: unknown, name: Variable): boolean =>
+  typeof part === 'object' &&
+  part !== null &&
+  (isVariable(part, name) || Object.values(part).some((each) => mentions(each, name)))
+
+/** True where what mentions it is only joined: it is the same then whether it has its value before or after. */
+function isJoin(patterns: readonly Pattern[], name: Variable): boolean {
+  const first = patterns.find(({ kind }) => kind !== 'filter')
+  const begins = first?.kind === 'triples' && first.triples.length > 0
+  return patterns.every((pattern) => {
+    switch (pattern.kind) {
+      case 'triples':
+        return true
+      case 'graph':
+        return pattern.name.value === name.value || isJoin(pattern.patterns, name)
+      case 'group':
+        return isJoin(pattern.patterns, name)
+      case 'union':
+        return pattern.branches.every((branch) => isJoin(branch, name))
+      case 'values':
+        return begins || !mentions(pattern, name)
+      case 'select':
+        return !mentions(pattern, name)
+      case 'filter':
+      case 'bind':
+        return (begins || !hasExists(pattern.expression)) && !mentions(pattern, name)
+      default:
+        return begins && !mentions(pattern, name)
+    }
+  })
+}
+
+/**
  * True where OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables around OPTIONAL
  * into it and fails on that: so what is hidden must not get there.
  */
 export const mayFail = (part: unknown): boolean => inside(part).fails
+
+/**
+ * True where a variable that may stand for a triple term, as objects do, is a predicate or the name of a graph too. Jena's datasets in
+ * memory may fail then: so what is hidden must not get there.
+ */
+export function mayMeetTerm(patterns: readonly Pattern[]): boolean {
+  const objects = new Set<string>()
+  const names = new Set<string>()
+  const add = (to: Set<string>, ...terms: readonly (Term | Path)[]): void => {
+    for (const term of terms) {
+      if (term.kind === 'variable') to.add(term.value)
+      if (term.kind === 'triple') add(to, term.subject, term.predicate, term.object)
+    }
+  }
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const pattern = part as Pattern
+    if (pattern.kind === 'graph') add(names, pattern.name)
+    if (pattern.kind !== 'triples') return Object.values(part).forEach(visit)
+    for (const { subject, predicate, object } of pattern.triples) {
+      // A path may lead backwards.
+      add(objects, object, ...(isPath(predicate) ? [subject] : []))
+      add(names, predicate)
+    }
+  }
+  visit(patterns)
+  return [...names].some((name) => objects.has(name))
+}
 
 interface Inside {
   /** The variables to which AS gives values. */

@@ -37,6 +37,8 @@ export interface StoreTraits {
   readonly stays: boolean
   /** `View.asQuads`. */
   readonly asQuads: boolean
+  /** `View.showsName`. */
+  readonly showsName: boolean
   /** `View.listsGraphs`. */
   readonly listsGraphs: boolean
   /** True where FROM and FROM NAMED say what the dataset is. */
@@ -140,7 +142,8 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
   const add = makeCount()
   const readable = counted(graphPredicate(rights, nothing), add)
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, mayRead, nothing, asQuads: store.asQuads, listsGraphs: store.listsGraphs, add },
+    ...{ defaultGraph, named, mayRead, nothing, add, asQuads: store.asQuads, showsName: store.showsName },
+    listsGraphs: store.listsGraphs,
   })
   const none = empty(store.stays)
   if (!stated) {

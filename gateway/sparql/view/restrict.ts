@@ -1,7 +1,18 @@
 // In charge of restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
-import { assigns, assignsName, bindsName, isEmpty, mayFail, sheltered, startsEmpty, withoutRepeats } from './groups.js'
+import {
+  assigns,
+  assignsName,
+  bindsName,
+  isEmpty,
+  mayFail,
+  mayMeetTerm,
+  sheltered,
+  startsEmpty,
+  withoutName,
+  withoutRepeats,
+} from './groups.js'
 import { isNameOfStores } from './predicate.js'
 import {
   filter,
@@ -14,7 +25,7 @@ import {
   type Select,
   type Variable,
 } from './syntax.js'
-import { inScope } from './variables.js'
+import { inScope, projectedIn } from './variables.js'
 import { apart, placed, Refused, type Work } from './work.js'
 
 /**
@@ -124,15 +135,18 @@ function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): read
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && assigns(patterns, name)) throw new Refused('unread')
   // The store tries each graph before the test.
-  if (test && !asQuads && mayFail(patterns)) throw new Refused('unread')
+  if (test && !asQuads && (mayFail(patterns) || mayMeetTerm(patterns))) throw new Refused('unread')
   if (!test || !asQuads || bindsName(patterns) || patterns.every(isEmpty)) {
     return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }
+  const free = work.view.showsName ? patterns : withoutName(patterns, name, work.fresh)
+  if (!free) throw new Refused('unread')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
-  return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, patterns, name)).made }]
+  return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name)).made }]
 }
 
-export function restrictSelect(work: Work, query: Select, place: Place = 'first'): Select {
+export function restrictSelect(work: Work, query: Select, around: Place = 'first'): Select {
+  const place = placeIn(work, query, around)
   const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query
   const restricted: Select = {
@@ -147,11 +161,19 @@ export function restrictSelect(work: Work, query: Select, place: Place = 'first'
     modifiers: restrictModifiers(work, query.modifiers, place),
   }
   if (!showsFresh || (projection !== '*' && !countsAll(restricted))) return restricted
-  const names = [...inScope(query.where)].map(variable)
+  const own = typeof place === 'object' && (projection !== '*' || !work.view.showsName) ? [place.value] : []
+  const names = [...new Set([...inScope(query.where), ...own])].map(variable)
   if (names.length === 0) throw new Refused('no-variables')
   if (projection === '*') return { ...restricted, projection: names }
   const inner: Select = { form: 'SELECT', duplicates: undefined, projection: names, where, modifiers: NO_MODIFIERS }
   return { ...restricted, where: [{ kind: 'group', patterns: [{ kind: 'select', query: inner }] }] }
+}
+
+/** In Oxigraph the name of the graph is another variable in a sub-query that does not select it. */
+function placeIn(work: Work, { projection, where }: Select, place: Place): Place {
+  if (typeof place !== 'object' || !work.view.showsName) return place
+  const names = projection === '*' ? inScope(where) : projectedIn(projection)
+  return names.has(place.value) ? place : work.fresh()
 }
 
 export function restrictModifiers(

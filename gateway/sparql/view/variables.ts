@@ -1,6 +1,6 @@
 // In charge of the variables of our own tree (syntax.ts): those that are in scope (SPARQL 1.1 §18.2.1), and names that no
 // variable of a query has. Pure.
-import type { Expression, Modifiers, Path, Pattern, Query, Select, Term, Triple } from './syntax.js'
+import type { Bound, Expression, Modifiers, Path, Pattern, Query, Select, Term, Triple, Variable } from './syntax.js'
 
 /** The variables in scope after these patterns, in the order in which they appear. */
 export function inScope(patterns: readonly Pattern[]): ReadonlySet<string> {
@@ -35,10 +35,11 @@ export function inScope(patterns: readonly Pattern[]): ReadonlySet<string> {
   return found
 }
 
-function projected({ projection, where }: Select): Iterable<string> {
-  if (projection === '*') return inScope(where)
-  return projection.map((each) => (each.kind === 'bind' ? each.variable.value : each.value))
-}
+const projected = ({ projection, where }: Select): ReadonlySet<string> =>
+  projection === '*' ? inScope(where) : projectedIn(projection)
+
+export const projectedIn = (projection: readonly (Variable | Bound)[]): ReadonlySet<string> =>
+  new Set(projection.map((each) => (each.kind === 'bind' ? each.variable.value : each.value)))
 
 /** The variables of a triple. */
 export const variablesIn = ({ subject, predicate, object }: Triple): readonly string[] =>

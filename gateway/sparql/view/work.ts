@@ -33,6 +33,12 @@ export interface View {
    * which ?g is not in scope, such as a sub-query, matches any graph.
    */
   readonly asQuads: boolean
+  /**
+   * Of such a store, true where ?g has its value in all that stands in `GRAPH ?g`, but for sub-queries that do not select it, as in
+   * Oxigraph. In TDB2 it has its value in what does not mention it; all else has a variable of its own, which is compared at last,
+   * and `SELECT *` selects ?g.
+   */
+  readonly showsName: boolean
   /** True where an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only one alone does. */
   readonly listsGraphs: boolean
 }

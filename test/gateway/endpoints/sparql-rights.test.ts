@@ -2,8 +2,11 @@
 // of an answer tells what happens there; on both stores.
 import t from 'tap'
 import { MERGED_GRAPHS } from '../../../gateway/sparql/view/over-view.js'
+import { MOST_COPIED, MOST_COPIED_BYTES } from '../../../gateway/sparql/view/copy.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { Answer } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
+import { gate } from '../../support/wait.js'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 
 const [VALUE, NEXT, CLASS] = ['urn:value', 'urn:next', 'urn:class']
@@ -14,7 +17,16 @@ const get = (query: string, parameters: readonly (readonly [string, string])[] =
 const CSV = { fields: { Accept: 'text/csv, application/n-triples, application/sparql-results+json;q=0.1' } }
 
 void forEachStore(t, 'rights on SPARQL', async (t, makeStores, kind) => {
-  const stores = await makeStores()
+  const made = await makeStores()
+  let beforeQuery: (text: string) => Promise<unknown> = () => Promise.resolve()
+  const endUser: GraphStore = {
+    ...made.endUser,
+    async query(text, ...more) {
+      await beforeQuery(text)
+      return made.endUser.query(text, ...more)
+    },
+  }
+  const stores = { ...made, endUser }
   const world = await makeWorld(t, stores)
   const row = rowsOf(t, kind)
   const { base } = world
@@ -142,6 +154,42 @@ void forEachStore(t, 'rights on SPARQL', async (t, makeStores, kind) => {
       await owner('GET', target, CSV)
       t.same(valuesIn((await agent('GET', target, CSV)).text), expected, query)
     }
+  })
+  const pathIn = (from: number): string => get(`SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n${from}> <${NEXT}>+ ?v }`)
+  await row('a second query on a copy at the same time: 503, and 200 afterwards', async (t) => {
+    const [asked, held] = [gate(), gate()]
+    beforeQuery = async (text) => {
+      if (!text.includes(`LIMIT ${MOST_COPIED + 1}`)) return
+      asked.open()
+      await held.opened
+    }
+    const first = agent('GET', pathIn(11), CSV)
+    await asked.opened
+    const { status, fields } = await agent('GET', pathIn(12), CSV)
+    held.open()
+    t.same([status, fields['retry-after'], (await first).status], [503, '2', 200])
+    beforeQuery = () => Promise.resolve()
+    t.equal((await agent('GET', pathIn(12), CSV)).status, 200)
+  })
+  await row('a copy that is too large: one 403, which says what to write', async (t) => {
+    const big = `${base}big/`
+    const other = await agent(
+      'GET',
+      get(`SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v GRAPH ?g { } }`),
+      CSV,
+    )
+    t.match(other.text, /Write the pattern in GRAPH <…> \{ \}, or name the graphs with FROM/)
+    const readable = `<${big}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${CLASS}> .\n`
+    const many = Array.from({ length: MOST_COPIED }, (_, i) => `<urn:m${i}> <${NEXT}> <urn:m> .\n`).join('')
+    const long = `<urn:m> <${NEXT}> "${'x'.repeat(MOST_COPIED_BYTES)}" .\n`
+    for (const [i, content] of [many, long].entries()) {
+      t.equal(await stores.endUser.replace(big, readable + content), undefined)
+      world.running.dataspaces[0]!.endUser.cache.versions.everythingChanged()
+      const answer = await agent('GET', pathIn(20 + i), CSV)
+      t.same([answer.status, answer.text], [403, other.text])
+    }
+    t.equal(await stores.endUser.remove(big), undefined)
+    world.running.dataspaces[0]!.endUser.cache.versions.everythingChanged()
   })
   await row('the service description names no graph', async (t) => {
     const { status, text } = await agent('GET', '/sparql', { fields: { Accept: 'application/n-triples' } })

@@ -31,7 +31,7 @@ function judge(t: Test, { leaks, different, ...counts }: Compared, count: number
   t.same(leaks, [], 'what the agent may not read changes no answer')
   t.same(different, [], 'the answer is that of a store with only what the agent may read')
   t.ok(counts.filled > count / 6, told)
-  t.ok(counts.unanswerable < count / 7, told)
+  t.ok(counts.unanswerable < count / 6, told)
   t.ok(counts.refused + counts.invalid < count / 20, told)
   t.ok(counts.ofStore + counts.broken < count / 30, told)
 }
@@ -91,6 +91,7 @@ void t.test('a condition in OPTIONAL', { skip: withoutKinds }, async (t) => {
       'SELECT * { GRAPH ?g { ?s ?p ?o } OPTIONAL { GRAPH ?g { ?s <urn:p:2> ?v } } }',
       'SELECT * { GRAPH ?g { ?s ?p ?o } OPTIONAL { ?s ?p ?o FILTER NOT EXISTS { GRAPH ?g { ?s <urn:p:3> ?v } } } }',
       'SELECT * { GRAPH ?g { ?s ?p ?o } FILTER EXISTS { OPTIONAL { GRAPH ?g { ?s <urn:p:2> ?v } } } }',
+      'SELECT * { GRAPH ?g { SELECT * { ?s ?p ?o } } }',
     ]) {
       const sight = {
         rights: CLASS,
@@ -114,6 +115,21 @@ void t.test('a condition in OPTIONAL', { skip: withoutKinds }, async (t) => {
   }
   t.same(refusing, [], 'the kinds on which it is refused')
 })
+
+/** Jena's datasets in memory fail on a triple term as a predicate or a graph's name, and try each graph before the condition. */
+for (const [pattern, expected] of [
+  ['?s <urn:p:1> ?x . ?a ?x ?b', 'access.graphs'],
+  ['?x ^<urn:p:1>+ ?s OPTIONAL { GRAPH ?x { ?a ?b ?c } }', 'access.graphs'],
+  ['?s <urn:p:1> ?x . ?a ?p ?x', undefined],
+] as const) {
+  void t.test(`a variable for an object and a name: ${pattern}`, (t) => {
+    const store = { ...OXIGRAPH, asQuads: false }
+    const sight = { rights: CLASS, store, nothing: 'urn:test:nothing', mayRead: () => false }
+    const restricted = overView(read(`SELECT * { GRAPH ?g { ${pattern} } }`)!, sight)
+    t.equal(isFailure(restricted) ? restricted.failure : undefined, expected)
+    t.end()
+  })
+}
 
 const READABLE = 'https://d.test/a/'
 const HIDDEN = [['<urn:e:1> <urn:p:1> <https://d.test/c/>', 'https://d.test/d/']] as const
@@ -162,6 +178,20 @@ for (const [name, query, rights, hidden, rows] of [
   ['so beside GRAPH', `SELECT * { GRAPH ?g { ?s ?p ?o } BIND(<${READABLE}> AS ?g) }`, RIGHTS, HIDDEN, refused],
   ['a GRAPH twice', 'SELECT * { GRAPH ?g { ?s ?p ?o } FILTER(true) GRAPH ?g { ?s ?p ?o } }', RIGHTS, HIDDEN, 2],
   ['so with blank nodes, whose rows multiply', `SELECT * { ${'GRAPH ?g { [] ?p [] } '.repeat(2)} }`, RIGHTS, HIDDEN, 4],
+  [
+    'a sub-query has no name of its GRAPH',
+    'SELECT ?s { GRAPH ?g { SELECT * { ?s ?p ?o FILTER(BOUND(?g)) } } }',
+    ITEMS,
+    CONTAINER,
+    0,
+  ],
+  [
+    'a sub-query that selects the name of its GRAPH has it',
+    'SELECT ?s { GRAPH ?g { SELECT ?s ?g { ?s ?p ?o FILTER(BOUND(?g)) } } }',
+    ITEMS,
+    CONTAINER,
+    2,
+  ],
   ['a value that names a graph', 'SELECT ?x { GRAPH ?x { GRAPH ?g { ?s <urn:p:2> ?x } } }', ITEMS, CONTAINER, 2],
 ] as const) {
   void t.test(name, async (t) => {
@@ -254,12 +284,13 @@ function relabelled(text: string): string {
 }
 
 void t.test('what is known of the embedded store is what probes find', async (t) => {
-  const { defaultGraph, stays, asQuads, listsGraphs } = OXIGRAPH
+  const { defaultGraph, stays, asQuads, showsName, listsGraphs } = OXIGRAPH
   const store = new oxigraph.Store()
   store.load('<urn:s> <urn:p> <urn:o> <urn:g> .', { format: 'application/n-quads' })
   const rows = (query: string): number => (store.query(query) as unknown[]).length
   t.equal(defaultGraph === 'own', rows('SELECT * { ?s ?p ?o }') === 0)
   t.equal(stays, rows('SELECT * FROM <urn:none> { <urn:none> <urn:p>* ?x }') > 0)
   t.equal(asQuads, rows('SELECT * { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }') > 0)
+  t.equal(showsName, rows('SELECT ?x { GRAPH ?x { ?s ?p ?o FILTER(BOUND(?x)) } }') > 0)
   t.equal(listsGraphs, rows('SELECT ?g { GRAPH ?g { OPTIONAL { ?s <urn:none> ?o } } FILTER(BOUND(?g)) }') > 0)
 })
