@@ -93,9 +93,9 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     },
     excerpt: (graph, kind, call) => construct(store, excerptQuery(graph, kind), MAX_EXCERPT, call),
     async readTyped(graph, type, call) {
-      const text = await construct(store, typedQuery(graph, type), maxGraphBytes, call)
-      if (isFailure(text)) return text.failure === 'query.syntax' ? undefined : text
-      return text && wholeTyped(text)
+      // Others may answer a query with other labels and literals than they answer `read` with.
+      const text = store.isFuseki ? await construct(store, typedQuery(graph, type), maxGraphBytes, call) : undefined
+      return isFailure(text) ? text : text && wholeTyped(text)
     },
     async stream(graph, call) {
       const response = await send(store, getOf(store, graph), call)
