@@ -20,6 +20,11 @@ export interface StoredGraphs<Value, Failure, Client = unknown> {
    * @param client for whom the store is asked
    */
   get(graph: string, client?: Client): Stored<Value> | Promise<Stored<Value> | Failure>
+  /**
+   * The same for a graph that meets a condition, which `ask` knows. Without a value where it does not meet it, or does not exist: then
+   * nothing is cached.
+   */
+  getWhere(graph: string, condition: string, client?: Client): Stored<Value> | Promise<Stored<Value> | Failure>
   /** The cached graph where it is fresh: the store is not asked. `at`: the time, in ms, where the caller has read the clock. */
   cached(graph: string, at?: number): Stored<Value> | undefined
   /** True where `get` answers at once. */
@@ -45,12 +50,18 @@ export interface StoredGraphsSettings<Value, Failure, Client = unknown> {
   readonly staleIfError: number
   readonly versions: GraphVersions
   readonly now: () => number
-  /** @param isForWrite a write waits for the answer */
-  readonly ask: (graph: string, client?: Client, isForWrite?: boolean) => Promise<Value | undefined | Failure>
+  readonly ask: (graph: string, client: Client | undefined, asked: Asked) => Promise<Value | undefined | Failure>
   /** A further client waits for the same answer. */
   readonly joined?: (graph: string, client: Client) => void
   readonly isFailure: (answer: Value | undefined | Failure) => answer is Failure
   readonly sizeOf: (value: Value) => number
+}
+
+export interface Asked {
+  /** A write waits for the answer. */
+  readonly isForWrite?: boolean
+  /** That of `getWhere`. */
+  readonly condition?: string
 }
 
 /** The settings that all caches of graphs of an application share. */
@@ -74,21 +85,23 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
     return stored && at - stored.answeredAt <= maxAge ? stored : undefined
   }
 
-  async function fetch(graph: string, client?: Client, isForWrite = false): Promise<Stored<Value> | Failure> {
+  async function fetch(graph: string, client: Client | undefined, asked: Asked): Promise<Stored<Value> | Failure> {
     const asOf = versions.of(graph)
-    const answer = await ask(graph, client, isForWrite)
+    const answer = await ask(graph, client, asked)
     if (isFailure(answer)) return answer
     const answeredAt = now()
     const stored = { value: answer, answeredAt, version: asOf }
+    if (answer === undefined && asked.condition !== undefined) return stored
     if (versions.of(graph) === asOf && versions.isSettled(graph, answeredAt)) {
       store(graph, stored, answer ? sizeOf(answer) : 0)
     }
     return stored
   }
 
-  async function fetchOnce(graph: string, client?: Client): Promise<Stored<Value> | Failure> {
+  async function fetchOnce(graph: string, client?: Client, asked: Asked = {}): Promise<Stored<Value> | Failure> {
     const join = (): void => void (client !== undefined && joined?.(graph, client))
-    const answer = await shared(graph, versions.of(graph), () => fetch(graph, client), join)
+    const key = asked.condition === undefined ? graph : `${asked.condition} ${graph}`
+    const answer = await shared(key, versions.of(graph), () => fetch(graph, client, asked), join)
     // A stored answer has this property, a failure has not.
     if ('answeredAt' in answer) return answer
     const stale = valid(graph)
@@ -97,9 +110,10 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
 
   return {
     get: (graph, client) => fresh(graph) ?? fetchOnce(graph, client),
+    getWhere: (graph, condition, client) => fresh(graph) ?? fetchOnce(graph, client, { condition }),
     cached: fresh,
     has: (graph) => fresh(graph) !== undefined,
-    fetch: (graph, client) => fetch(graph, client, true),
+    fetch: (graph, client) => fetch(graph, client, { isForWrite: true }),
     put(graph, value, asOf) {
       const isLast = versions.of(graph) === asOf
       versions.changed(graph)

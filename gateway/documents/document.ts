@@ -150,6 +150,20 @@ export function readDocument(
   return found instanceof Promise ? trace.store(found) : found
 }
 
+/**
+ * The document where the store says that it has this type: nothing of it is read where it has not, and there is no value then. With a store
+ * that can tell this in one request.
+ */
+export function readDocumentOfType(
+  { cache }: HasDocuments,
+  [iri, type]: readonly [iri: string, type: string],
+  trace: Trace,
+  client?: Client,
+): Awaitable<Stored<Document | LargeDocument> | Problem> {
+  const found = cache.documents.getWhere(iri, type, client)
+  return found instanceof Promise ? trace.store(found) : found
+}
+
 /** The facts: those of the cached document, those that are cached themselves, else the store is asked for them alone. */
 export function readFacts({ cache }: HasFacts, iri: string, trace: Trace): Awaitable<Stored<DocumentFacts> | Problem> {
   const found = cache.documents.cached(iri) ?? cache.facts.get(iri)

@@ -100,5 +100,5 @@ export const makeFacts = (
     isFailure,
     sizeOf: ({ types, owners, text = '' }) =>
       [...types, ...owners, text].reduce((sum, { length }) => sum + 2 * length, 1024),
-    ask: (iri, _, isForWrite = false) => askFacts(store, iri, base, { isForWrite }),
+    ask: (iri, _, { isForWrite = false }) => askFacts(store, iri, base, { isForWrite }),
   })

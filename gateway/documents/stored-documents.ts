@@ -39,7 +39,7 @@ export const makeDocuments = (
     isFailure,
     sizeOf: (document) => (isLarge(document) ? LARGE_BYTES : sizeOf(document)),
     joined: (iri, client) => settings.reading.join(askerOf(client), iri),
-    async ask(iri, client, isForWrite = false) {
+    async ask(iri, client, { isForWrite = false, condition: type }) {
       const version = settings.versions.of(iri)
       const factsAlone = async (
         unreadable?: LargeDocument['unreadable'],
@@ -49,7 +49,7 @@ export const makeDocuments = (
           ? { ...facts, version, digest: undefined, ...(unreadable && { unreadable }) }
           : facts
       }
-      const nTriples = await store.read(iri, { isForWrite })
+      const nTriples = type === undefined ? await store.read(iri, { isForWrite }) : await store.readTyped?.(iri, type)
       if (isFailure(nTriples) && nTriples.failure === 'store.too-large') return factsAlone()
       if (nTriples === undefined || isFailure(nTriples)) return nTriples
       const known = documents.cached(iri)?.value

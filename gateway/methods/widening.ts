@@ -4,7 +4,8 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import { widenedMode, type Decision } from '../../policies/decide.js'
 import type { DocumentState } from '../documents/facts.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { decideOn, judgeState, type Facts } from '../request/access.js'
+import { decideOn, type Facts } from '../request/access.js'
+import { judgeState } from '../request/judge-state.js'
 import type { Context } from '../request/context.js'
 
 export interface AccessBefore {

@@ -3,8 +3,8 @@ import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { decide, type Decision, type JudgedDocument, type OtherGraph, type Question } from '../../policies/decide.js'
-import { readDocument, readDocumentNow, readFacts, readFactsNow } from '../documents/document.js'
-import { leastFacts, type DocumentFacts, type DocumentState } from '../documents/facts.js'
+import { readDocument, readDocumentNow, readDocumentOfType, readFacts, readFactsNow } from '../documents/document.js'
+import { leastFacts, type DocumentFacts } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
 import type { Agent, Context } from './context.js'
 import { decisionsOn } from './endpoint-decisions.js'
@@ -46,14 +46,27 @@ export function lookUp(context: Context, target: OwnTarget, required?: Mode): Aw
   return cached ? foundAt(iri, cached) : lookUpToRead(context, iri)
 }
 
-/** Rights that do not depend on the document's types and owners cost no question about these. */
+/**
+ * Rights that do not depend on the document's types and owners cost no question about these. A right to one kind of documents costs
+ * none where the store answers with the content of that kind alone.
+ */
 function lookUpToRead(context: Context, iri: string): Awaitable<Facts | Problem> {
-  for (const document of leastFacts(iri, context.application.base)) {
+  const { application, trace } = context
+  const kinds = leastFacts(iri, application.base)
+  const allowed: string[] = []
+  for (const document of kinds) {
     const decision = judge(context, context.agent, { kind: 'document', iri, document, answeredAt: 0 }, 'Read')
     if (isFailure(decision)) return decision
-    if (!decision.allowed) return after(lookUpFacts(context, iri), (facts) => readIfAllowed(context, facts))
+    if (decision.allowed) allowed.push(...document.types)
   }
-  return lookUpDocument(context, iri)
+  if (allowed.length === kinds.length) return lookUpDocument(context, iri)
+  const byFacts = (): Awaitable<Facts | Problem> =>
+    after(lookUpFacts(context, iri), (facts) => readIfAllowed(context, facts))
+  const [type] = allowed
+  if (type === undefined || !application.store.readTyped || application.cache.facts.cached(iri)) return byFacts()
+  return after(readDocumentOfType(application, [iri, type], trace, context), (found) =>
+    isFailure(found) || found.value ? foundAt(iri, found) : byFacts(),
+  )
 }
 
 function readIfAllowed(context: Context, facts: Facts | Problem): Awaitable<Facts | Problem> {
@@ -171,29 +184,6 @@ export function judge(
 /** The rights that the rules grant an agent on a document that was looked up. */
 export const judgeDocument = (member: Member, agent: Agent, document: DocumentFacts): Decision | Problem =>
   judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 } as Facts, 'Read')
-
-/** The decision of the rules about an agent and a document in a state that the store does not have: an earlier or a next one. */
-export function judgeState(
-  { application, dataspace }: Member,
-  { webId, memberships, token }: Agent,
-  { iri, types, owners }: DocumentState,
-): Decision | Problem {
-  const index = dataspace.access.current()
-  if (isFailure(index)) return index
-  const state = { iri, exists: true, types, owners, ancestors: ancestorsOf(iri, application.base) }
-  const target = { kind: 'document', ...state } as const
-  const question = { application: application.kind, agent: webId, memberships, required: 'Read', target } as const
-  return withinToken(decide(index, { ...question, creates: false }), token, iri, { application, dataspace })
-}
-
-/** True where the agent could read the document in this state now. */
-export function mayReadState(context: Context, agent: Agent, state: DocumentState): boolean {
-  const { application, gateway } = context
-  const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'
-  const decision = judgeState(context, agent, state)
-  if (isFailure(decision) || decision.reason === 'token-limited') return false
-  return decision.allowed || application.allowRead || isUnenforced
-}
 
 function decideBy(
   index: AuthorizationIndex,

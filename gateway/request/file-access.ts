@@ -4,7 +4,8 @@ import { uploadsOf, descriptionsOf, type Description } from '../files/sweep-file
 import { readFacts } from '../documents/document.js'
 import { isFailure, type Problem } from '../problem.js'
 import { NFO } from '../rdf/vocabulary.js'
-import { judgeDocument, judgeState } from './access.js'
+import { judgeDocument } from './access.js'
+import { judgeState } from './judge-state.js'
 import type { Agent, Context } from './context.js'
 
 type Asking = Pick<Context, 'application' | 'dataspace' | 'gateway' | 'trace'>

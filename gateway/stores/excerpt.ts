@@ -23,6 +23,17 @@ export const MAX_EXCERPT = 256 * 1024
 /** A graph that has none of the properties exists all the same: one more triple says so. */
 export const EXISTS = '<urn:triplegate:exists>'
 
+/** So many triples or more are long: a store builds the answer to a CONSTRUCT in its memory. */
+const LONG = 1000
+
+/** The graph where its own IRI has this type: nothing of another is answered. */
+export const typedQuery = (graph: string, type: string): string =>
+  `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH <${graph}> { <${graph}> <${RDF('type')}> <${type}> . ?s ?p ?o } } LIMIT ${LONG}`
+
+/** Undefined where the answer to such a query may have been cut off. */
+export const wholeTyped = (nTriples: string): string | undefined =>
+  nTriples.split('\n', LONG + 1).length > LONG ? undefined : nTriples
+
 export function excerptQuery(graph: string, kind: ExcerptKind): string {
   return `CONSTRUCT { ?s ?p ?o } WHERE {
   ${kind === 'fewFacts' ? fewFacts(graph) : all(graph, kind)}

@@ -55,12 +55,17 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
       writers.retry()
     })
   }
+  const { readTyped } = store
   return {
     ...store,
     read: (graph, call) =>
-      call?.signal || large.has(graph) ? readNoted(store, large, graph, call) : ask({ graph, isOfFacts: false }, call),
+      call?.signal || large.has(graph) ? readNoted(store, large, graph, call) : ask({ graph, about: 'content' }, call),
     excerpt: (graph, kind, call) =>
-      kind !== 'facts' || call?.signal ? store.excerpt(graph, kind, call) : ask({ graph, isOfFacts: true }, call),
+      kind !== 'facts' || call?.signal ? store.excerpt(graph, kind, call) : ask({ graph, about: 'facts' }, call),
+    ...(readTyped && {
+      readTyped: async (graph: string, type: string, call?: Call) =>
+        large.has(graph) ? undefined : ask({ graph, about: 'content', type }, call),
+    }),
     replace: (graph, nTriples, call) =>
       counted(
         call?.signal || !call?.canonical ? store.replace(graph, nTriples, call) : write.call({ graph, nTriples }),
@@ -87,11 +92,16 @@ function groupedReads(
     ...when,
     patience: READ_PATIENCE,
     isShared: true,
-    keyOf: ({ graph, isOfFacts }) => `${isOfFacts} ${graph}`,
+    keyOf: ({ graph, about, type = '' }) => `${about} ${type} ${graph}`,
     mayWait: ({ graph }) => isUnderstood && isKnown() && isName(graph),
     most: () => ({ count: isUnderstood ? most : 1, size: Infinity }),
     sizeOf: () => 0,
-    alone: ({ graph, isOfFacts }) => (isOfFacts ? store.excerpt(graph, 'facts') : readNoted(store, large, graph)),
+    alone: ({ graph, about, type }) =>
+      about === 'facts'
+        ? store.excerpt(graph, 'facts')
+        : type === undefined
+          ? readNoted(store, large, graph)
+          : store.readTyped!(graph, type),
     async together(questions) {
       const tsv = await select(graphsQuery(questions))
       const failure = isFailure(tsv) ? tsv.failure : undefined

@@ -5,7 +5,7 @@ import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } 
 import { RESULTS_JSON, RESULTS_TSV } from '../rdf/sparql-results.js'
 import { editText } from './edit-text.js'
 import { endpointOf, fieldsOf, graphUrl, timedQueryUrl, type Credentials } from './http-endpoints.js'
-import { excerptQuery, MAX_EXCERPT } from './excerpt.js'
+import { excerptQuery, MAX_EXCERPT, typedQuery, wholeTyped } from './excerpt.js'
 import { additionsOf } from './additions.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
 import { MAX_GRAPH_BYTES, MOST_TOGETHER, type Call, type GraphEdit, type GraphStore, type Together } from './store.js'
@@ -38,6 +38,7 @@ export const LIMITS: ExchangeLimits = {
 const MOST_WAITING = 256
 const MAX_READINESS_BYTES = 64 * 1024
 const N_TRIPLES = 'application/n-triples'
+type Text = Promise<string | undefined | Problem>
 type Done = Promise<undefined | Problem>
 
 /** The endpoints of a Fuseki dataset, with the names of its default configuration. */
@@ -90,11 +91,11 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
       if (isNone) return isFailure(isNone) ? isNone : undefined
       return textOfSuccess(response, N_TRIPLES, maxGraphBytes)
     },
-    async excerpt(graph, kind, call) {
-      const sent = queryOf(store, excerptQuery(graph, kind), N_TRIPLES)
-      const response = await collect(store, sent, MAX_EXCERPT, call, store.documents)
-      if (isFailure(response)) return response
-      return refusedText(response, 'query.syntax') ?? textOfSuccess(response, N_TRIPLES, MAX_EXCERPT)
+    excerpt: (graph, kind, call) => construct(store, excerptQuery(graph, kind), MAX_EXCERPT, call),
+    async readTyped(graph, type, call) {
+      const text = await construct(store, typedQuery(graph, type), maxGraphBytes, call)
+      if (isFailure(text)) return text.failure === 'query.syntax' ? undefined : text
+      return text && wholeTyped(text)
     },
     async stream(graph, call) {
       const response = await send(store, getOf(store, graph), call)
@@ -123,6 +124,13 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     },
     close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
+}
+
+/** SPARQL by the gateway itself: undefined where the answer has no triple. */
+async function construct(store: HttpStore, query: string, most: number, call?: Call): Text {
+  const response = await collect(store, queryOf(store, query, N_TRIPLES), most, call, store.documents)
+  if (isFailure(response)) return response
+  return refusedText(response, 'query.syntax') ?? textOfSuccess(response, N_TRIPLES, most)
 }
 
 const togetherOf = (store: HttpStore): Together => ({
@@ -178,8 +186,7 @@ const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
 
 async function isAbsent(store: HttpStore, graph: string, head: Head, call?: Call): Promise<boolean | Problem> {
   if (!mayMeanAbsent(head, graph)) return head.statusCode === 404
-  const response = await collect(store, queryOf(store, excerptQuery(graph, 'fewFacts'), N_TRIPLES), MAX_EXCERPT, call)
-  const text = isFailure(response) ? response : textOfSuccess(response, N_TRIPLES, MAX_EXCERPT)
+  const text = await construct(store, excerptQuery(graph, 'fewFacts'), MAX_EXCERPT, call)
   return isFailure(text) ? text : text === undefined
 }
 

@@ -4,6 +4,7 @@ import { isPlain } from '../rdf/canonical.js'
 import { nTriplesTerm } from '../rdf/graph.js'
 import { readTsvTerm } from '../rdf/read-sparql-results.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
+import { RDF } from '../rdf/vocabulary.js'
 import { EXISTS, FACTS } from './excerpt.js'
 import { hasBlankNode, irisIn, linesOf } from './n-triples-lines.js'
 
@@ -11,25 +12,32 @@ const HEADER = '?n\t?s\t?p\t?o'
 /** The last row. Without it the store has ended the answer where a limit of its own was reached. */
 const END = '"end"\t\t\t'
 
-/** All triples of a graph, or those of `excerptQuery` for `facts`. */
+/** All triples of a graph, where a type is named of one whose own IRI has this type; or those of `excerptQuery` for `facts`. */
 export interface Question {
   readonly graph: string
-  readonly isOfFacts: boolean
+  readonly about: 'content' | 'facts'
+  readonly type?: string
 }
 
 /** The answers to these questions, each triple with the number of its question. */
 export function graphsQuery(questions: readonly Question[]): string {
-  const numbered = questions.map(({ graph, isOfFacts }, n) => ({ isOfFacts, row: `("${n}" <${graph}>)` }))
-  const valuesOf = (ofFacts: boolean): string[] => {
-    const rows = numbered.filter(({ isOfFacts }) => isOfFacts === ofFacts).map(({ row }) => row)
-    return rows.length > 0 ? [`VALUES (?n ?g) { ${rows.join(' ')} }`] : []
+  const rows = questions.map(({ graph, about, type }, n) => ({ about, type, row: `("${n}" <${graph}>)` }))
+  const valuesOf = (kind: Question['about'], ofType: string | undefined, graph: '?g' | '?s'): string[] => {
+    const own = rows.filter(({ about, type }) => about === kind && type === ofType).map(({ row }) => row)
+    return own.length > 0 ? [`VALUES (?n ${graph}) { ${own.join(' ')} }`] : []
   }
+  const types = new Set(questions.flatMap(({ type }) => type ?? []))
   const properties = FACTS.map((property) => `<${property}>`).join(' ')
   const parts = [
-    ...valuesOf(false).map((values) => `${values} GRAPH ?g { ?s ?p ?o }`),
-    ...valuesOf(true).flatMap((values) => [
-      `${values} VALUES ?p { ${properties} } GRAPH ?g { ?g ?p ?o } BIND(?g AS ?s)`,
-      `${values} FILTER EXISTS { GRAPH ?g { ?any ?thing ?else } } BIND(?g AS ?s) BIND(${EXISTS} AS ?p) BIND(true AS ?o)`,
+    ...valuesOf('content', undefined, '?g').map((values) => `${values} GRAPH ?g { ?s ?p ?o }`),
+    ...[...types].flatMap((type) =>
+      valuesOf('content', type, '?g').map(
+        (values) => `${values} GRAPH ?g { ?g <${RDF('type')}> <${type}> . ?s ?p ?o }`,
+      ),
+    ),
+    ...valuesOf('facts', undefined, '?s').flatMap((values) => [
+      `${values} VALUES ?p { ${properties} } GRAPH ?s { ?s ?p ?o }`,
+      `${values} FILTER EXISTS { GRAPH ?s { ?any ?thing ?else } } BIND(${EXISTS} AS ?p) BIND(true AS ?o)`,
     ]),
     'VALUES ?n { "end" }',
   ]

@@ -53,6 +53,11 @@ export interface GraphStore {
    * has no triple in it. Slow queries do not hold it up.
    */
   excerpt(graph: string, kind: ExcerptKind, call?: Call): Promise<string | undefined | Problem>
+  /**
+   * The graph as `read` gives it, where it says that its own IRI has this type; undefined where it does not, where the store has no
+   * triple in it, and where it is long. Left out where it would save no request.
+   */
+  readTyped?(graph: string, type: string, call?: Call): Promise<string | undefined | Problem>
   /** The same of any size, piece by piece while streaming. The iteration is that of `query`. */
   stream(graph: string, call?: Call): Promise<AsyncIterable<Uint8Array> | undefined | Problem>
   /** Makes the graph hold exactly these N-Triples (not empty), atomically. */

@@ -8,6 +8,7 @@ import { DIFFERENT, QUERIES } from './bench-data.js'
 import { answerTo } from './contestants.js'
 import { bulkPaths, contestant, datasetOnDisk, putLoad, putOnDisk, TURTLE, type Rows } from './documents.js'
 import type { Load } from './load.js'
+import { mayReadAll } from './drop-in.js'
 import { figureOf, takeTurns, written, type Outcome, type Timing } from './series.js'
 import type { BenchGateway, Setting } from './setting.js'
 import { ofGateway, queryLoad } from './sparql.js'
@@ -15,9 +16,12 @@ import { ofGateway, queryLoad } from './sparql.js'
 /** The folder of the other checkout, which is built. */
 const OTHER = process.env['BESIDE']
 
-/** A load for each row: with the cache, without it, and with a dataset on disk. */
+/** A load for each row: with the cache, with a cache that holds no answer, without any, and with a dataset on disk. */
 const LOADS: Readonly<
-  Record<'on' | 'off' | 'disk', Readonly<Record<string, (gateway: BenchGateway, setting: Setting) => Load>>>
+  Record<
+    'on' | 'uncached' | 'off' | 'disk',
+    Readonly<Record<string, (gateway: BenchGateway, setting: Setting) => Load>>
+  >
 > = {
   on: {
     'cached GET': (gateway, { path }) => gateway.request(path, TURTLE),
@@ -25,20 +29,36 @@ const LOADS: Readonly<
     'cached SELECT': (gateway) => searches(gateway),
     PUT: putLoad,
   },
-  off: {
-    'uncached GET': (gateway, setting) => ({ ...gateway.request('', TURTLE), targets: bulkPaths(setting, DIFFERENT) }),
+  uncached: {
+    'uncached GET': (gateway, setting) => differentDocuments(gateway, setting),
     'uncached SELECT': (gateway) => searches(gateway),
+  },
+  off: {
+    'GET, --cache off': (gateway, setting) => differentDocuments(gateway, setting),
+    'SELECT, --cache off': (gateway) => searches(gateway),
   },
   disk: { 'PUT on disk (TDB2)': putLoad },
 }
+
+const differentDocuments = (gateway: BenchGateway, setting: Setting): Load => ({
+  ...gateway.request('', TURTLE),
+  targets: bulkPaths(setting, DIFFERENT),
+})
 
 const searches = (gateway: BenchGateway): Load => ({
   ...queryLoad(ofGateway(gateway), ''),
   targets: Array.from({ length: DIFFERENT }, (_, n) => queryLoad(ofGateway(gateway), QUERIES.search(n)).targets[0]!),
 })
 
-export const besideOther = (setting: Setting, timing: Timing): Promise<Rows> =>
-  besideIn(setting, timing, [{ loads: 'on' }, { loads: 'off', flags: ['--cache', 'off'] }])
+/** The agent may read everything: before rights were checked for each graph, Read on the endpoint meant this. */
+export async function besideOther(setting: Setting, timing: Timing): Promise<Rows> {
+  await mayReadAll(setting)
+  return besideIn(setting, timing, [
+    { loads: 'on' },
+    { loads: 'uncached', flags: ['--cache', '1'] },
+    { loads: 'off', flags: ['--cache', 'off'] },
+  ])
+}
 
 /** PUT to a store on disk, beside the store itself, and beside the other checkout where there is one. */
 export async function putsOnDisk(setting: Setting, timing: Timing): Promise<Rows> {

@@ -20,6 +20,11 @@ async function prepare({ load, admin }: Setting): Promise<void> {
     Array.from({ length: TRIPLES }, (_, i) => line(n, i)).join(''),
   )
   await load(quads.join(''))
+  await mayReadAll({ load, admin })
+}
+
+/** An authorization for the agent to read every document, every other graph, and the default graph. */
+export async function mayReadAll({ load, admin }: Pick<Setting, 'load' | 'admin'>): Promise<void> {
   const graph = `${admin}acl/authorizations/bench-graphs/`
   const statements = [
     `<${RDF('type')}> <${ACL('Authorization')}>`,

@@ -7,6 +7,7 @@ import {
   bindsName,
   isEmpty,
   mayFail,
+  mayMeetTerm,
   sheltered,
   startsEmpty,
   withoutName,
@@ -134,7 +135,7 @@ function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): read
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && assigns(patterns, name)) throw new Refused('unread')
   // The store tries each graph before the test.
-  if (test && !asQuads && mayFail(patterns)) throw new Refused('unread')
+  if (test && !asQuads && (mayFail(patterns) || mayMeetTerm(patterns))) throw new Refused('unread')
   if (!test || !asQuads || bindsName(patterns) || patterns.every(isEmpty)) {
     return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }

@@ -32,6 +32,7 @@ function recorded(store: GraphStore, asked: string[]): GraphStore {
     ...store,
     read: note('read', store.read),
     stream: note('stream', store.stream),
+    ...(store.readTyped && { readTyped: note('typed', store.readTyped) }),
     excerpt: (graph, kind, call) => {
       asked.push(`${kind} ${graph}`)
       return store.excerpt(graph, kind, call)
@@ -107,6 +108,46 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
     t.same(await trace(world.as('anonymous'), 'GET', typed), [200, `facts ${typed}`, `read ${typed}`])
     t.same(await trace(world.as('anonymous'), 'GET', owned), [403, `facts ${owned}`])
     await world.as('owner')('DELETE', '/admin/acl/authorizations/facts-first/')
+  })
+  await row('a right to one kind of documents: one question, where the store can tell the kind', async (t) => {
+    const DH = 'https://www.w3.org/ns/ldt/document-hierarchy#'
+    const rule = `<#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ; <${ACL}accessToClass> <${DH}Item> ;
+      <${ACL}agent> <${world.webIdOf('stranger')}> .`
+    await world.as('owner')('PUT', '/admin/acl/authorizations/items/', ttl(rule))
+    const make = async (statements: (iri: string) => string[]): Promise<string> => {
+      const path = world.freshPath()
+      const iri = world.origin + path
+      await stores.endUser.replace(iri, [...statements(iri), `<${iri}#x> <http://e/p> _:b .`].join('\n') + '\n')
+      return path
+    }
+    const typed = (type: string) => (iri: string) => [`<${iri}> ${RDF_TYPE} <${type}> .`]
+    const long = (iri: string) => [
+      ...typed(`${DH}Item`)(iri),
+      ...Array.from({ length: 1000 }, (_, i) => `<${iri}#${i}> <http://e/p> "${i}" .`),
+    ]
+    const owned = (iri: string) => [
+      ...typed(`${DH}Container`)(iri),
+      `<${iri}> ${OWNER} <${world.webIdOf('stranger')}> .`,
+    ]
+    const first = stores.endUser.readTyped ? ['typed'] : []
+    // prettier-ignore
+    const rows: [what: string, statements: (iri: string) => string[], status: number, asked: string[]][] = [
+      ['an item',                 typed(`${DH}Item`),      200, stores.endUser.readTyped ? ['typed'] : ['facts', 'read']],
+      ['an item by default',      () => [],                200, [...first, 'facts', 'read']],
+      ['an item that is long',    long,                    200, [...first, 'facts', 'read']],
+      ['a container',             typed(`${DH}Container`), 403, [...first, 'facts']],
+      ['one of another type',     typed('http://e/Other'), 200, [...first, 'facts', 'read']],
+      ['a container of his own',  owned,                   200, [...first, 'facts', 'read']],
+    ]
+    for (const [what, statements, status, asks] of rows) {
+      const path = await make(statements)
+      t.same(await trace(world.as('stranger'), 'GET', path), [status, ...asks.map((one) => `${one} ${path}`)], what)
+      const { text } = await world.as('reader')('GET', path)
+      if (status === 200) t.equal((await world.as('stranger')('GET', path)).text, text, what)
+    }
+    const absent = await trace(world.as('stranger'), 'GET', '/never-existed/')
+    t.same(absent, [404, ...[...first, 'facts'].map((one) => `${one} /never-existed/`)], 'none')
+    await world.as('owner')('DELETE', '/admin/acl/authorizations/items/')
   })
   await row(
     'a PUT of a small document asks for its facts alone, keeps its provenance, and rests on what the store has now',
