@@ -54,7 +54,7 @@ export interface Application extends DescribedApplication {
   readonly own: OwnDescription
   /** Every change of a document goes through it. */
   readonly journalled: JournalledStore
-  readonly names: { nameOf(url: string): string }
+  readonly names: { nameOf(url: string): string; isOtherSpelling(graph: string): boolean }
   /** True where a graph is a document of this application; and where writes of a graph become versions of it. */
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean

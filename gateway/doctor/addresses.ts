@@ -3,6 +3,8 @@ import { lookup } from 'node:dns/promises'
 import { isLoopbackUrl, type DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { LDT } from '../rdf/vocabulary.js'
+import { doctorOf } from '../request/observe.js'
+import { readTagKey } from '../start/tag-key.js'
 import { ask, type Answer } from './ask.js'
 import { canaryFindings } from './canaries.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
@@ -16,10 +18,12 @@ export async function addressFindings(
   const running = await runningFindings(settings)
   const isRunning = running.some(({ state }) => state !== 'unknown')
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
-  const asked = await Promise.all(applications.map(({ base }) => (isRunning ? ask(base, 'HEAD') : undefined)))
+  const tagKey = isRunning ? readTagKey(settings.data) : undefined
+  const as = tagKey === undefined ? undefined : doctorOf(tagKey)
+  const asked = await Promise.all(applications.map(({ base }) => (isRunning ? ask(base, 'HEAD', as) : undefined)))
   const seen = await Promise.all(applications.map(({ base }, at) => baseFindings(base, asked[at])))
   const isEnforced = settings.enforce && !asked.some((answer) => typeof answer === 'object' && answer.isObserved)
-  const canaries = isRunning ? await canaryFindings(applications, stores) : []
+  const canaries = isRunning ? await canaryFindings(applications, stores, as) : []
   return [...seen.flat(), ...canaries, ...proxyFindings(settings), ...enforcementFindings(isEnforced), ...running]
 }
 

@@ -1,7 +1,6 @@
 // In charge of the doctor's requests to the gateway, as an anonymous client.
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import { DOCTOR } from '../request/observe.js'
 
 export const ASKING_MS = 5_000
 const LONGEST = 1024 * 1024
@@ -15,13 +14,14 @@ export interface Answer {
 }
 
 /** The reason why there is no answer. The certificate is looked at elsewhere (machine.ts): here any will do. */
-export function ask(url: string, method: 'GET' | 'HEAD'): Promise<Answer | string> {
+/** @param as the User-Agent that the gateway knows the doctor by */
+export function ask(url: string, method: 'GET' | 'HEAD', as = 'triplegate-doctor'): Promise<Answer | string> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(ASKING_MS)
     const failed = (error: Error): void =>
       resolve(signal.aborted ? `no answer in ${ASKING_MS / 1000} s` : `nothing answers: ${error.message}`)
     const request = url.startsWith('https:') ? httpsRequest : httpRequest
-    const headers = { 'User-Agent': DOCTOR }
+    const headers = { 'User-Agent': as }
     request(url, { method, headers, signal, rejectUnauthorized: false }, (answer) => {
       const links = String(answer.headers.link ?? '')
       const isObserved = answer.headers['triplegate-enforce'] === 'false'

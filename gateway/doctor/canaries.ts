@@ -13,12 +13,13 @@ const MOST = 5
 export async function canaryFindings(
   applications: readonly DescribedApplication[],
   stores: readonly OpenedStore[],
+  as?: string,
 ): Promise<Finding[]> {
   return Promise.all(
     applications.map(async (application) => {
       const { store } = stores.find((opened) => opened.application === application) ?? {}
       const found = store ? await documentsOf(store, application.base) : []
-      return canaryFinding(application.base, [...new Set([application.base, ...found])])
+      return canaryFinding(application.base, [...new Set([application.base, ...found])], as)
     }),
   )
 }
@@ -30,17 +31,17 @@ async function documentsOf(store: OpenedStore['store'], base: string): Promise<s
   return names.filter((name) => isDocumentUri(name, base))
 }
 
-async function canaryFinding(base: string, documents: readonly string[]): Promise<Finding> {
+async function canaryFinding(base: string, documents: readonly string[], as?: string): Promise<Finding> {
   const what = `rights on SPARQL at ${base}`
   let hidden = 0
   let unclear: string | undefined
   for (const document of documents) {
-    const read = await ask(document, 'HEAD')
+    const read = await ask(document, 'HEAD', as)
     if (typeof read === 'string') return unknown(what, read)
     if (isBusy(read)) unclear ??= `<${document}> answers ${read.status}`
     if (!isRefused(read)) continue
     const query = encodeURIComponent(`ASK { GRAPH <${document}> { ?s ?p ?o } }`)
-    const asked = await ask(`${base}sparql?query=${query}`, 'GET')
+    const asked = await ask(`${base}sparql?query=${query}`, 'GET', as)
     if (typeof asked === 'string') return unknown(what, asked)
     const [, found] = (asked.status === 200 && /"boolean"\s*:\s*(true|false)/.exec(asked.text)) || []
     if (found === 'true') {

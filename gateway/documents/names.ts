@@ -11,6 +11,8 @@ export interface Names {
   nameOf(url: string): string
   /** True where a graph is a document: its own URL means it. */
   isDocument(graph: string): boolean
+  /** True where a graph has the URL of a document whose name is spelled otherwise: after a start it may be this document. */
+  isOtherSpelling(graph: string): boolean
   /** Learns the names of a source in place of what was known; the URLs of deleted documents mean them still. */
   learn(source: NameSource): Promise<FoundNames | Problem>
 }
@@ -44,6 +46,10 @@ export function makeNames(base: string, isUrl: (url: string) => boolean, remembe
     isDocument(graph) {
       const url = table.size === 0 ? graph : uriOf(graph)
       return isUrl(url) && nameOf(url) === graph
+    },
+    isOtherSpelling(graph) {
+      const url = uriOf(graph)
+      return isUrl(url) && nameOf(url) !== graph
     },
     async learn(source) {
       const found = await findNames(source, base, isUrl, remembered)

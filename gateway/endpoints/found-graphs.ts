@@ -1,5 +1,4 @@
 // In charge of what is found in the graphs that an update names, under their locks: rights first, then states (design 4).
-import { uriOf } from '../../versioning/memento/time-map.js'
 import { isLarge, readDocumentNow, readFacts, readFactsNow } from '../documents/document.js'
 import { isRoot, parentOf } from '../documents/hierarchy.js'
 import type { CopiedGraph } from '../evaluation/run-update.js'
@@ -193,9 +192,9 @@ async function otherFound({ context, rights }: Finding, { graph, touch }: Named)
   if (rights.isFree) return true
   // A store may take the name for its default graph, or for several graphs.
   if (graph !== DEFAULT_GRAPH && isNameOfStores(graph)) return touch ? REFUSED : false
-  const { base, names, isDocument } = context.application
+  const { base, names } = context.application
   // Spec 4.1: after a start it may be the document of that URL, whose owner the gateway sets.
-  if (touch && graph.startsWith(base) && isDocument(names.nameOf(uriOf(graph)))) return REFUSED
+  if (touch && names.isOtherSpelling(graph)) return REFUSED
   // A graph may have the name of a document that no URL leads to: then its rights are those of documents.
   const found = graph.startsWith(base) && graph.endsWith('/') ? await factsOf(context, graph, true) : undefined
   if (isFailure(found)) return found

@@ -36,6 +36,8 @@ type Json = Readonly<Record<string, unknown>>
 
 export const LARGEST_METADATA = 256 * 1024
 const MOST_COLUMNS = 16_384
+/** What columns inherit, in characters, for all of them. */
+const MOST_INHERITED = 4 * 1024 * 1024
 const SILENT = ['@context', '@id', '@type']
 const INHERITED = ['aboutUrl', 'datatype', 'default', 'lang', 'null', 'propertyUrl', 'separator', 'valueUrl']
 /** What is so in any case. */
@@ -66,10 +68,16 @@ export function readMetadata(text: string, file: readonly string[]): Metadata | 
   report('the schema', schema, 'columns', ...INHERITED)
   const described = [schema['columns'] ?? []].flat().filter(isObject)
   if (described.length > MOST_COLUMNS) return flaw(`it has more than ${MOST_COLUMNS} columns`)
+  const saying = (what: string) => (sentence: string) => unused.push(`${sentence} of ${what} is not used`)
+  const ofGroup = table === group ? UNSAID : inheritedFrom(group, UNSAID, saying('the group of tables'))
+  const inherited = inheritedFrom(schema, inheritedFrom(table, ofGroup, saying('the table')), saying('the schema'))
+  // Each column has it.
+  if (JSON.stringify(inherited).length * described.length > MOST_INHERITED)
+    return flaw('it says too much for each of its columns')
   const columns = described.map((column, i) => {
     const what = `column ${i + 1}`
     report(what, column, 'name', 'titles', 'virtual', 'suppressOutput', ...INHERITED)
-    return columnOf([group, table, schema, column], (sentence) => unused.push(`${sentence} of ${what} is not used`))
+    return columnOf(column, inherited, saying(what))
   })
   const dialect = { ...asObject(group['dialect']), ...asObject(table['dialect']) }
   const usual = Object.keys(USUAL).filter((key) => dialect[key] === USUAL[key])
@@ -99,34 +107,47 @@ function tableOf(group: Json, file: readonly string[]): Json | Problem {
 
 const about = ({ url }: Json, file: readonly string[]): boolean => isText(url) && file.some((one) => lastOf(one) === lastOf(url)) // prettier-ignore
 
-function columnOf(levels: readonly Json[], report: (what: string) => void): MetadataColumn {
-  const own = levels.at(-1)!
-  const of = (key: string): unknown => levels.findLast((level) => key in level)?.[key]
-  const textOf = (key: string, isUsed: (value: string) => boolean = () => true): string | undefined => {
-    const value = of(key)
+type Inherited = Pick<CellFormat, 'datatype' | 'format' | 'nulls' | 'default'> &
+  Partial<Record<'aboutUrl' | 'propertyUrl' | 'valueUrl' | 'separator' | 'lang', string | undefined>>
+
+const UNSAID: Inherited = { datatype: 'string', nulls: [''], default: '' }
+
+/** What a level says, beside what it inherits: looked at once, however many columns are below. */
+function inheritedFrom(level: Json, above: Inherited, report: (what: string) => void): Inherited {
+  const textOf = (key: keyof Inherited, isUsed: (value: string) => boolean = () => true): string | undefined => {
+    if (!(key in level)) return above[key] as string | undefined
+    const value = level[key]
     if (value === undefined || value === null) return undefined
     if (isText(value) && isUsed(value)) return value
     report(key)
     return undefined
   }
-  const template = (key: string): string | undefined => textOf(key, isTemplate)
+  return {
+    aboutUrl: textOf('aboutUrl', isTemplate),
+    propertyUrl: textOf('propertyUrl', isTemplate),
+    valueUrl: textOf('valueUrl', isTemplate),
+    separator: textOf('separator', (one) => one !== ''),
+    lang: textOf('lang', (one) => LANGUAGE.test(one)),
+    nulls: 'null' in level ? textsIn(level['null']) : above.nulls,
+    default: textOf('default') ?? '',
+    ...('datatype' in level
+      ? datatypeOf(level['datatype'], report)
+      : { datatype: above.datatype, format: above.format }),
+  }
+}
+
+function columnOf(own: Json, inherited: Inherited, report: (what: string) => void): MetadataColumn {
   const titles = isObject(own['titles']) ? Object.values(own['titles']).flatMap(textsIn) : textsIn(own['titles'])
   const name = isText(own['name']) ? own['name'] : undefined
-  const optional = {
-    ...{ name, aboutUrl: template('aboutUrl'), propertyUrl: template('propertyUrl'), valueUrl: template('valueUrl') },
-    ...{ separator: textOf('separator', (one) => one !== ''), lang: textOf('lang', (one) => LANGUAGE.test(one)) },
-  }
+  const said = Object.entries({ name, ...inheritedFrom(own, inherited, report) }).filter(
+    ([, value]) => value !== undefined,
+  )
   return {
-    ...(Object.fromEntries(
-      Object.entries(optional).filter(([, value]) => value !== undefined),
-    ) as typeof optional & {}),
+    ...Object.fromEntries(said),
     titles,
     isVirtual: own['virtual'] === true,
     isSuppressed: own['suppressOutput'] === true,
-    nulls: of('null') === undefined ? [''] : textsIn(of('null')),
-    default: textOf('default') ?? '',
-    ...datatypeOf(of('datatype'), report),
-  } as MetadataColumn
+  } as unknown as MetadataColumn
 }
 
 const LANGUAGE = /^[a-z]{1,8}(?:-[a-z0-9]{1,8})*$/i

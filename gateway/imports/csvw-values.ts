@@ -120,9 +120,13 @@ const PARTS: Readonly<Record<string, readonly [part: string, pattern: string]>> 
   XX: ['zone', 'Z|[+-]\\d{4}'],
   XXX: ['zone', 'Z|[+-]\\d\\d:\\d\\d'],
 }
+/** Of a format: a longer one becomes a pattern that no engine compiles. */
+const LONGEST_FORMAT = 100
 const forms = new Map<string, ReturnType<typeof makeDateForm>>()
 
 function dateForm(format: string): ReturnType<typeof makeDateForm> {
+  if (format.length > LONGEST_FORMAT) return undefined
+  if (forms.size >= 1000) forms.clear()
   if (!forms.has(format)) forms.set(format, makeDateForm(format))
   return forms.get(format)
 }

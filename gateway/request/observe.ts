@@ -1,12 +1,17 @@
 // In charge of the log line of a request: its answer, and the evidence of the decision on access.
+import { createHmac } from 'node:crypto'
 import type { Decision } from '../../policies/decide.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Gateway } from '../gateway.js'
 import { logRequest, member, type Trace } from '../log.js'
 import { remember, SLOW_MS } from '../recent.js'
 
-/** `triplegate doctor` by its User-Agent: no client whose access is to be observed. */
-export const DOCTOR = 'triplegate-doctor'
+/**
+ * `triplegate doctor` by its User-Agent: no client whose access is to be observed. It knows a secret of the data folder, so that
+ * others cannot go unobserved.
+ */
+export const doctorOf = (tagKey: string): string =>
+  `triplegate-doctor/${createHmac('sha256', tagKey).update('triplegate-doctor').digest('base64url')}`
 
 /** One line for a request; a second one, as a warning, where a refusal was let pass (--enforce=false). */
 export function observe(request: Request, answer: Response, gateway: Gateway, trace: Trace): void {
@@ -15,7 +20,7 @@ export function observe(request: Request, answer: Response, gateway: Gateway, tr
   gateway.answered.set(status, (gateway.answered.get(status) ?? 0) + 1)
   const time = gateway.now()
   observeRecent(request, status, time, { gateway, trace })
-  if (decision?.unenforced && request.fields['user-agent'] !== DOCTOR) {
+  if (decision?.unenforced && !isDoctor(request, gateway)) {
     const { id, method, requestTarget } = request
     const path = requestTarget.split('?', 1)[0]
     gateway.log.warn({ id, method, path, agent, decision: evidence(decision) }, 'would have been refused')
@@ -40,6 +45,10 @@ export function observe(request: Request, answer: Response, gateway: Gateway, tr
     ms: time - request.receivedAt,
   })
 }
+
+const isDoctor = ({ fields }: Request, { dataspaces }: Gateway): boolean =>
+  fields['user-agent']?.startsWith('triplegate-doctor/') === true &&
+  fields['user-agent'] === doctorOf(dataspaces[0]!.endUser.cache.tagKey)
 
 function observeRecent(
   { id, method, requestTarget, receivedAt }: Request,

@@ -23,6 +23,15 @@ export function readOrMakeTagKey(folder: string): string | Failure {
   }
 }
 
+/** Of a gateway that runs; undefined where there is none that can be read. */
+export function readTagKey(folder: string): string | undefined {
+  try {
+    return readFileSync(join(folder, TAG_KEY_FILE), 'utf8').trim()
+  } catch {
+    return undefined
+  }
+}
+
 /** The whole file or none; undefined where there is one. */
 function makeIfAbsent(file: string): string | undefined {
   if (existsSync(file)) return undefined

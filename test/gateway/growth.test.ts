@@ -7,8 +7,9 @@ import { sumOf, parseEntityTags } from '../../cache/entity-tag.js'
 import { parseHttpDate } from '../../cache/http-date.js'
 import { evaluatePreconditions } from '../../cache/preconditions.js'
 import { changedDocument } from '../../gateway/documents/changed-document.js'
-import { documentOf } from '../../gateway/documents/document.js'
+import { documentOf, isDocumentOf } from '../../gateway/documents/document.js'
 import { ancestorsOf } from '../../gateway/documents/hierarchy.js'
+import { makeNames } from '../../gateway/documents/names.js'
 import { nextState } from '../../gateway/documents/next-state.js'
 import { violated } from '../../gateway/endpoints/content.js'
 import { rangeOf } from '../../gateway/endpoints/file-range.js'
@@ -25,9 +26,12 @@ import { acceptOverride, parseTarget, siteOf } from '../../gateway/http/target.j
 import { cookieOf } from '../../gateway/identity/cookies.js'
 import { accessTokenIn } from '../../gateway/identity/token-credentials.js'
 import { headerOf, rowsOf as csvRows } from '../../gateway/imports/csv.js'
+import { readMetadata } from '../../gateway/imports/csvw-metadata.js'
+import { isFormat, valuesOf } from '../../gateway/imports/csvw-values.js'
 import { SourceBreak } from '../../gateway/imports/text-of.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/proxy/validators.js'
 import { shapeFormsIn } from '../../gateway/pages/shape-fields.js'
+import { textsFor } from '../../gateway/pages/languages.js'
 import { ENGLISH } from '../../gateway/pages/texts.js'
 import { graphOf, nTriplesOf, type Quad } from '../../gateway/rdf/graph.js'
 import { makePartsReader } from '../../gateway/rdf/multipart-stream.js'
@@ -96,6 +100,14 @@ const forwarded = (text: string): string => {
   message.rawHeaders = ['X-Forwarded-For', text]
   return clientOf(message, () => true).network
 }
+const csvwOf = (schema: string, columns: string): string =>
+  `{"url":"a.csv","tableSchema":{${schema},"columns":[${columns}{}]}}`
+const csvw = (columns: string): string => csvwOf('"lang":"en"', columns)
+const CELL = { datatype: 'date', nulls: [], default: '' } as const
+/** The store has one such name: others are looked up. */
+const names = makeNames(BASE, (url) => isDocumentOf({ base: BASE, kind: 'end-user' }, `${BASE}admin/`, url))
+await names.learn((_, take) => Promise.resolve(void take(`${BASE}ä/ä/`)))
+const isName = (text: string): unknown => [names.isDocument(text), names.isOtherSpelling(text)]
 const conditions = (text: string, isSafe: boolean): unknown =>
   evaluatePreconditions({ 'if-match': text, 'if-none-match': text }, { entityTags: ['"x"'] }, isSafe, now)
 
@@ -265,6 +277,18 @@ void t.test('targets', async (t) => {
       ['a deep path', (n) => `/${fill('a/', n)}`],
       ['a deep path of long names', (n) => `/${fill('abcdefghij/', n)}`],
     ]),
+    ...rowsAbout('Accept-Language', FIELD, (text) => textsFor(text, new Map([['de', ENGLISH]])), [
+      ['many languages', (n) => many(n, (i) => `l${i};q=0.1,`)],
+      ['a long tag', (n) => fill('a-', n)],
+      ['blanks', (n) => `de${fill(' ', n)};q=x`],
+      ['commas', (n) => fill(',', n)],
+    ]),
+    ...rowsAbout('a name beyond ASCII', FIELD, isName, [
+      ['a deep path', (n) => `${BASE}${fill('ä/', n)}`],
+      ['a deep path with the escapes of a URL', (n) => `${BASE}${fill('%C3%A4/', n)}`],
+      ['a long segment', (n) => `${BASE}${fill('ä', n)}/`],
+      ['characters beyond ASCII and others in turns', (n) => `${BASE}${fill('äa', n)}/`],
+    ]),
     ...rowsAbout('the path of a commit', FIELD, (text) => documentOfPath(documentPath(text, BASE, 'g'), BASE, 'g'), [
       ['a long segment', (n) => `${BASE}${fill('a', n)}/`],
       ['a deep path', (n) => `${BASE}${fill('a/', n)}`],
@@ -407,6 +431,27 @@ void t.test('RDF', async (t) => {
       ['comments', (n) => `${fill('<!--', n)}${island('{}')}`],
       ['entities', (n) => `<p title="${fill('&amp', n)}">${island('{}')}`],
       ['a base of dot segments', (n) => `<base href="${fill('a/../', n / 2)}">${island(`[{}${fill(',{"@id":"b","urn:p":1}', n / 2)}]`)}`],
+    ]),
+    ...rowsAbout('metadata of a CSV', CONTENT, (text) => readMetadata(text, [`${BASE}a.csv`]), [
+      ['many columns', (n) => csvw(many(n, (i) => `{"name":"a${i}"},`))],
+      ['many tables', (n) => `{"tables":[${many(n, (i) => `{"url":"${i}.csv"},`)}{"url":"a.csv"}]}`],
+      ['a template that columns inherit', (n) => csvwOf(`"aboutUrl":"${fill('a', n / 2)}"`, fill('{},', n / 2))],
+      ['texts without value that columns inherit', (n) => csvwOf(`"null":[""${fill(',""', n / 2)}]`, fill('{},', n / 2))],
+      ['a datatype that columns inherit', (n) => csvwOf(`"datatype":{${many(n / 2, (i) => `"a${i}":1,`)}"base":"x"}`, fill('{},', n / 2))],
+      ['members that are not used', (n) => csvw(`{${many(n, (i) => `"a${i}":1,`)}"name":"a"},`)],
+      ['a template', (n) => csvw(`{"aboutUrl":"${fill('{a', n)}"},`)],
+      ['a template of many names', (n) => csvw(`{"aboutUrl":"{${fill('a,', n)}a}"},`)],
+      ['a long language', (n) => csvw(`{"lang":"${fill('a-', n)}"},`)],
+      ['different formats of dates', (n) => csvw(many(n, (i) => `{"datatype":{"base":"date","format":"yyyy${fill('-', (i % 90) + 1)}"}},`))],
+    ]),
+    ...rowsAbout('a format of dates', CONTENT, (text) => isFormat('date', text) && valuesOf('2020', { ...CELL, format: text }), [
+      ['separators', (n) => `yyyy${fill('-', n)}`],
+      ['fractions', (n) => `HH:mm:ss.${fill('S', n)}`],
+      ['parts', (n) => fill('yyyy-', n)],
+    ]),
+    ...rowsAbout('a cell', CONTENT, (text) => valuesOf(text, { ...CELL, datatype: 'duration', separator: ' ' }), [
+      ['many values', (n) => fill('P1D ', n)],
+      ['a long one', (n) => `P${fill('1', n)}`],
     ]),
     ...rowsAbout('RDF/POST', CONTENT, readAs('application/x-www-form-urlencoded'), [
       ['many triples', (n) => `rdf=${many(n, (i) => `&su=urn:${i}&pu=urn:p&ol=${i}`)}`],

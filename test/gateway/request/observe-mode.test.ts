@@ -6,6 +6,7 @@ import t, { type Test } from 'tap'
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import { runCommand } from '../../../gateway/commands/run-command.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import { doctorOf } from '../../../gateway/request/observe.js'
 import { rowsOf } from '../../support/stores.js'
 import { accept, makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
@@ -52,6 +53,13 @@ void t.test('observe mode', async (t) => {
       decision: { required: 'Read', reason: 'no-authorization' },
     })
     t.ok((warning!.decision as { considered: unknown[] }).considered.length > 0)
+  })
+  await row('only the doctor that knows the secret of the data folder is left out', async (t) => {
+    const count = warnings().length
+    const { tagKey } = world.running.dataspaces[0]!.endUser.cache
+    for (const agent of [doctorOf(tagKey), 'triplegate-doctor', `${doctorOf('another')}`])
+      t.equal((await anonymous('GET', '/doc/', { fields: { 'User-Agent': agent } })).status, 200)
+    t.equal(warnings().length, count + 2)
   })
   await row('the same for answers from the cache, for 304 and for errors', async (t) => {
     const count = warnings().length
@@ -140,7 +148,7 @@ void t.test('observe mode', async (t) => {
     const [code, table] = await command('access', 'observed', log)
     t.equal(code, 0)
     t.match(table, /^COUNT +LAST +MODE +ON +AGENT$/m)
-    t.match(table, new RegExp(`^3 .*Read +${world.base}doc/ +anonymous clients$`, 'm'))
+    t.match(table, new RegExp(`^5 .*Read +${world.base}doc/ +anonymous clients$`, 'm'))
     t.match(table, new RegExp(`^1 .*Write +${world.base} +anonymous clients$`, 'm'))
     const [, turtle] = await command('access', 'observed', log, '--turtle')
     const put = await world.as('owner')('PUT', '/admin/acl/authorizations/observed/', ttl(turtle))
