@@ -9,7 +9,7 @@ import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
 import { BodyBreak } from '../http/body.js'
 import type { Response } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
-import { newProgress, stateTriples } from '../imports/import-state.js'
+import { addFindings, newProgress, stateTriples } from '../imports/import-state.js'
 import {
   bringDescribed,
   inFolder,
@@ -23,7 +23,7 @@ import { makeFileWithMetadata, type FileWithMetadata } from '../imports/file-wit
 import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
 import type { Plan, ReadProgress } from '../imports/plan.js'
 import type { ImportRun } from '../gateway.js'
-import { ask, CANCELLED, report, runImport, startImportThread } from '../imports/run-import.js'
+import { ask, CANCELLED, runImport, startImportThread } from '../imports/run-import.js'
 import { containerOf } from '../imports/runs.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
@@ -192,7 +192,7 @@ async function preview(plan: Plan): Promise<Response | Problem> {
       ? opened
       : await ask<ReadProgress>(thread, { kind: 'read', rows: PREVIEWED, time: 5_000 })
     if (isFailure(read)) return read
-    for (const finding of read.findings) report(progress, finding)
+    addFindings(progress, read)
     Object.assign(progress, { rows: read.rows, documents: read.documents })
     const made = await ask<{ quads: string }>(thread, { kind: 'quads' })
     if (isFailure(made)) return made

@@ -3,6 +3,7 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isFormat, isDatatype, type CellFormat } from './csvw-values.js'
 import { isTemplate } from './uri-template.js'
+import { MOST_FINDINGS } from './plan.js'
 import { isEncoding } from './text-of.js'
 
 export interface MetadataText {
@@ -38,6 +39,8 @@ export const LARGEST_METADATA = 256 * 1024
 const MOST_COLUMNS = 16_384
 /** What columns inherit, in characters, for all of them. */
 const MOST_INHERITED = 4 * 1024 * 1024
+/** With the one that counts the others, as many as are said. */
+const MOST_UNUSED = MOST_FINDINGS - 1
 const SILENT = ['@context', '@id', '@type']
 const INHERITED = ['aboutUrl', 'datatype', 'default', 'lang', 'null', 'propertyUrl', 'separator', 'valueUrl']
 /** What is so in any case. */
@@ -54,9 +57,11 @@ export function readMetadata(text: string, file: readonly string[]): Metadata | 
   const group = parsed(text)
   if (!isObject(group)) return flaw('it is no JSON object')
   const unused: string[] = []
+  let more = 0
+  const say = (sentence: string): unknown => (unused.length < MOST_UNUSED ? unused.push(sentence) : more++)
   const report = (what: string, object: Json, ...used: readonly string[]): void => {
     for (const key of Object.keys(object)) {
-      if (![...SILENT, ...used].includes(key)) unused.push(`${key.slice(0, 100)} of ${what} is not used`)
+      if (![...SILENT, ...used].includes(key)) say(`${key.slice(0, 100)} of ${what} is not used`)
     }
   }
   const table = tableOf(group, file)
@@ -64,11 +69,11 @@ export function readMetadata(text: string, file: readonly string[]): Metadata | 
   if (table !== group) report('the group of tables', group, 'tables', 'dialect', ...INHERITED)
   report('the table', table, 'url', 'dialect', 'tableSchema', ...INHERITED)
   const schema = isObject(table['tableSchema']) ? table['tableSchema'] : {}
-  if (isText(table['tableSchema'])) unused.push('tableSchema is a URL, which is not fetched')
+  if (isText(table['tableSchema'])) say('tableSchema is a URL, which is not fetched')
   report('the schema', schema, 'columns', ...INHERITED)
   const described = [schema['columns'] ?? []].flat().filter(isObject)
   if (described.length > MOST_COLUMNS) return flaw(`it has more than ${MOST_COLUMNS} columns`)
-  const saying = (what: string) => (sentence: string) => unused.push(`${sentence} of ${what} is not used`)
+  const saying = (what: string) => (sentence: string) => say(`${sentence} of ${what} is not used`)
   const ofGroup = table === group ? UNSAID : inheritedFrom(group, UNSAID, saying('the group of tables'))
   const inherited = inheritedFrom(schema, inheritedFrom(table, ofGroup, saying('the table')), saying('the schema'))
   // Each column has it.
@@ -83,6 +88,7 @@ export function readMetadata(text: string, file: readonly string[]): Metadata | 
   const usual = Object.keys(USUAL).filter((key) => dialect[key] === USUAL[key])
   report('the dialect', dialect, 'delimiter', 'encoding', 'header', 'headerRowCount', ...usual)
   const written = dialectOf(dialect)
+  if (more > 0) unused.push(`${more} more like these`)
   return isFailure(written) ? written : { columns, ...written, unused }
 }
 

@@ -60,7 +60,8 @@ export function isFormat(base: string, format: unknown): boolean {
 /** A pattern would have to be checked; its characters alone say how numbers are written. */
 const isNumberFormat = (format: unknown): format is NumberFormat =>
   typeof format === 'object' &&
-  Object.entries(format!).every(([key, value]) => ['decimalChar', 'groupChar'].includes(key) && typeof value === 'string' && value.length === 1) // prettier-ignore
+  format !== null &&
+  Object.entries(format).every(([key, value]) => ['decimalChar', 'groupChar'].includes(key) && typeof value === 'string' && value.length === 1) // prettier-ignore
 
 type NumberFormat = Readonly<Record<'decimalChar' | 'groupChar', string | undefined>>
 

@@ -29,7 +29,8 @@ import { CSV, TSV } from './media-types.js'
 import type { Plan } from './plan.js'
 import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
-import { containerOf, mayStart, runsFolder, startRun } from './runs.js'
+import { mayStart } from './importing.js'
+import { containerOf, runsFolder, startRun } from './runs.js'
 import { bringUrl, metadataBeside, type Source } from './sources.js'
 import { placeHere } from './write-as.js'
 
@@ -51,7 +52,9 @@ export interface Brought {
 /** The source of this order, on disk. */
 export async function bringDescribed(context: Context, order: ImportOrder, path: string): Promise<Brought | Problem> {
   const file = await open(path, 'wx', 0o600)
-  const source = await bringUrl(order.source!)(context, file, path).finally(() => file.close())
+  const source = await bringUrl(order.source!)(context, file, path)
+    .then((brought) => file.sync().then(() => brought))
+    .finally(() => file.close())
   if (isFailure(source)) return source
   const received = await receivedFrom(source)
   if (isFailure(received)) return received

@@ -70,7 +70,7 @@ function itemOf(
     if (name === '_sourceRow') return String(row.number)
     if (name === '_column' || name === '_sourceColumn') return String(columns.indexOf(own) + 1)
     if (name === '_name') return own.name
-    const column = columns.find((one) => one.name === name || encodeURIComponent(one.name) === name)
+    const column = columns.find((one) => one.name === name || encodeURIComponent(one.name.toWellFormed()) === name)
     const values = column && (column.described ? valuesOf(cellOf(column), column.described) : [{ lexical: cellOf(column) }]) // prettier-ignore
     return values && values.length > 0 ? values.map(({ lexical }) => lexical).join(',') : undefined
   }

@@ -2,6 +2,7 @@
 import type { ImportedSource, ImportProgress } from '../gateway.js'
 import { blankNode, iri, quad, text, triple, typed, type Quad } from '../rdf/graph.js'
 import { DCT, LDH, PROV, RDF, TGI, XSD } from '../rdf/vocabulary.js'
+import { MOST_FINDINGS, type ReadProgress } from './plan.js'
 import { dateTime } from '../documents/next-state.js'
 
 export interface Run {
@@ -62,3 +63,17 @@ export const newProgress = (size: number): ImportProgress => ({
   state: 'waiting',
   ...{ rows: 0, bytes: 0, size, documents: 0, written: 0, unchanged: 0, refused: 0, findings: [], found: 0 },
 })
+
+export function addFindings(
+  progress: ImportProgress,
+  { found, findings }: Pick<ReadProgress, 'found' | 'findings'>,
+): void {
+  progress.found += found
+  progress.findings.push(...findings.slice(0, MOST_FINDINGS - progress.findings.length))
+}
+
+/** Once a group has ended: a run that was killed writes, and counts, the others again. */
+export function addCounts(progress: ImportProgress, counts: ImportProgress): void {
+  for (const key of ['written', 'unchanged', 'refused'] as const) progress[key] += counts[key]
+  addFindings(progress, counts)
+}

@@ -2,12 +2,12 @@
 // documents. One step for each job, so that a step that takes too long can be ended.
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { isOfDisk, notStored } from '../files/arriving.js'
+import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
 import { openOxigraph, type Oxigraph } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { openSource, type OpenSource } from './open-source.js'
-import type { Finding, ImportJob, ImportReply, Plan, ReadProgress } from './plan.js'
+import { MOST_FINDINGS, type Finding, type ImportJob, type ImportReply, type Plan, type ReadProgress } from './plan.js'
 import { openSpool, TooMuch, type Spool } from './spool.js'
 import { SourceBreak } from './text-of.js'
 import { SyntaxBreak } from '../rdf/read-quads.js'
@@ -20,8 +20,12 @@ interface Begun {
   readonly plan: Plan
   readonly spool: Spool
   readonly source: OpenSource
+  readonly room: ReturnType<typeof makeRoomCheck>
 }
 let begun: Begun | undefined
+
+/** Times the most bytes of a source: a short cell becomes a triple with long names. */
+const SPOOLED = 16
 
 /** The work of the threads before this one. */
 interface Done {
@@ -43,29 +47,34 @@ function keep({ spool }: Plan, done: Done): void {
   renameSync(`${spool}.next`, `${spool}.progress`)
 }
 
-async function read({ plan, spool, source }: Begun, rows: number, time: number): Promise<ReadProgress> {
+async function read({ plan, spool, source, room }: Begun, rows: number, time: number): Promise<ReadProgress | Problem> {
   const findings: Finding[] = []
+  let found = 0
   const until = performance.now() + time
   const target = source.rows() + rows
   while (!source.done() && source.rows() < target && performance.now() < until) {
     await source.step(
       (document, triple) => spool.add(document, triple),
-      (finding) => findings.push(finding),
+      (finding) => ++found <= MOST_FINDINGS && findings.push(finding),
       target - source.rows(),
     )
   }
-  const done = { rows: source.rows(), spooled: spool.flush(), done: source.done() }
+  const before = spool.bytes()
+  const spooled = spool.flush()
+  const full = await room(spooled - before)
+  if (full) return full
+  const done = { rows: source.rows(), spooled, done: source.done() }
   keep(plan, done)
-  return { rows: done.rows, bytes: source.bytes(), documents: spool.documents(), findings, done: done.done }
+  return { rows: done.rows, bytes: source.bytes(), documents: spool.documents(), found, findings, done: done.done }
 }
 
 async function doJob(job: ImportJob): Promise<ImportReply> {
   if (job.kind === 'open') {
     const { plan } = job
     const before = doneBefore(plan)
-    const spool = openSpool(plan.spool, before.spooled)
-    begun = { plan, spool, source: await openSource(oxigraph, plan, before) }
-    return { rows: before.rows, bytes: 0, documents: spool.documents(), findings: [], done: before.done }
+    const spool = openSpool(plan.spool, before.spooled, SPOOLED * plan.maxBytes)
+    begun = { plan, spool, source: await openSource(oxigraph, plan, before), room: makeRoomCheck(plan.spool) }
+    return { rows: before.rows, bytes: 0, documents: spool.documents(), found: 0, findings: [], done: before.done }
   }
   if (!begun) return problem('internal', 'The import has not begun.')
   if (job.kind === 'read') return read(begun, job.rows, job.time)

@@ -1,7 +1,7 @@
-// In charge of what all imports share: the folder for their sources, and how many are read at once.
+// In charge of what all imports share: the folder for their sources, and how many are read, run and wait at once.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Importing } from '../gateway.js'
+import type { Gateway, Importing, ImportRun } from '../gateway.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeSharedPlaces } from '../places.js'
 import { makeTurns } from '../stores/turns.js'
@@ -18,4 +18,23 @@ export function openImporting({ data }: { readonly data: string }, fetcher: Guar
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return { fetcher, folder, takePlace: makeSharedPlaces(PLACES), runs: new Map(), turns: makeTurns(AT_ONCE, WAITING) }
+}
+
+export const hasNotEnded = ({ progress: { state } }: ImportRun): boolean => state === 'running' || state === 'waiting'
+
+/** Imports that run or wait: each keeps its source on disk. */
+const MOST = { each: 16, network: 32, all: 64 } as const
+
+export function mayStart(
+  { importing: { runs } }: Pick<Gateway, 'importing'>,
+  agent: string | undefined,
+  network: string,
+): boolean {
+  const all = [...runs.values()].filter(hasNotEnded)
+  const count = (isOne: (run: ImportRun) => boolean): number => all.filter(isOne).length
+  return (
+    all.length < MOST.all &&
+    count((run) => run.network === network) < MOST.network &&
+    count((run) => run.agent === agent) < MOST.each
+  )
 }

@@ -4,6 +4,9 @@ import type { Metadata } from './csvw-metadata.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import type { Problem } from '../problem.js'
 
+/** That are said. */
+export const MOST_FINDINGS = 100
+
 export type { Finding } from '../gateway.js'
 
 /** Columns become properties by a query, or by themselves: one item for each row. */
@@ -43,7 +46,8 @@ export interface ReadProgress {
   /** Bytes read of the source, as it is on disk. */
   readonly bytes: number
   readonly documents: number
-  /** New ones. */
+  /** New ones: so many, and the first of them. */
+  readonly found: number
   readonly findings: readonly Finding[]
   readonly done: boolean
 }

@@ -11,6 +11,7 @@ import type { Awaitable } from '../steps.js'
 import { startThread, type LimitedThread } from '../stores/limited-thread.js'
 import type { ImportJob, ImportReply, Made, Plan, ReadProgress } from './plan.js'
 import { makeFairShare } from './fair-share.js'
+import { addCounts, addFindings, newProgress } from './import-state.js'
 import { createAs, importAs, placeHere, placeOf } from './write-as.js'
 
 export interface Running {
@@ -40,7 +41,6 @@ const STEP = { rows: 5_000, time: 100 } as const
 const AT_ONCE = 8
 /** Documents that are created together at most. */
 const BATCH = 128
-const MOST_FINDINGS = 100
 
 export type Thread = LimitedThread<ImportJob, ImportReply>
 
@@ -85,9 +85,9 @@ async function readAll(running: Running, thread: Thread): Promise<undefined | Pr
   const { plan, progress, signal, kept, from } = running
   let read = await ask<ReadProgress>(thread, { kind: 'open', plan })
   while (!isFailure(read)) {
-    const { rows, bytes, documents, findings, done } = read
+    const { rows, bytes, documents, done } = read
     Object.assign(progress, { rows, documents, bytes: done ? progress.size : Math.max(bytes, progress.bytes) })
-    for (const finding of findings) report(progress, finding)
+    addFindings(progress, read)
     await kept(from)
     if (done) return undefined
     const ended = signal.aborted ? CANCELLED : await running.ended?.()
@@ -97,10 +97,8 @@ async function readAll(running: Running, thread: Thread): Promise<undefined | Pr
   return signal.aborted ? CANCELLED : read
 }
 
-export function report(progress: ImportProgress, finding: Finding): void {
-  progress.found++
-  if (progress.findings.length < MOST_FINDINGS) progress.findings.push(finding)
-}
+const report = (progress: ImportProgress, finding: Finding): void =>
+  addFindings(progress, { found: 1, findings: [finding] })
 
 const batchFrom = (
   { context: { application } }: Running,
@@ -118,18 +116,20 @@ interface UnderWay {
   /** Documents of the import up to its end. */
   readonly upTo: number
   readonly outcome: Promise<undefined | Problem>
+  readonly counts: ImportProgress
 }
 
 async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
-  const { signal, kept } = running
+  const { signal, kept, progress, stopsAtRefusal } = running
   const share = makeFairShare(signal)
   const underWay: UnderWay[] = []
   /** Waits until no more than so many groups are under way. Each has ended in its order: what is done is done up to there. */
   const waitFor = async (most: number): Promise<undefined | Problem> => {
     while (underWay.length > most) {
-      const { upTo, outcome } = underWay[0]!
+      const { upTo, outcome, counts } = underWay[0]!
       const failed = await outcome
       underWay.shift()
+      addCounts(progress, counts)
       if (failed) return failed
       await kept(upTo)
     }
@@ -146,13 +146,14 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
       for (const group of byLevel(batch)) {
         const { level } = group[0]!
         const isNext = underWay.some((one) => one.level !== level)
-        const failed = await waitFor(isNext ? 0 : GROUPS - 1)
+        const failed = await waitFor(isNext || stopsAtRefusal ? 0 : GROUPS - 1)
         if (failed) return failed
         from += group.length
-        const outcome = writeLevel(running, group)
+        const counts = newProgress(0)
+        const outcome = writeLevel({ ...running, progress: counts }, group)
         // It is awaited later.
         outcome.catch(() => undefined)
-        underWay.push({ level, upTo: from, outcome })
+        underWay.push({ level, upTo: from, outcome, counts })
       }
       if (share.isDue()) {
         const failed = await waitFor(0)
@@ -166,6 +167,7 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
     return (await waitFor(0)) ?? (isFailure(batch) ? batch : undefined)
   } finally {
     await Promise.allSettled(underWay.map(({ outcome }) => outcome))
+    for (const { counts } of underWay) addCounts(progress, counts)
   }
 }
 

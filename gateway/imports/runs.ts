@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { TokenLimits } from '../identity/access-tokens.js'
-import type { Gateway, ImportProgress, ImportRun, Member } from '../gateway.js'
+import type { Gateway, ImportProgress, Member } from '../gateway.js'
 import { membersOf } from '../gateway.js'
-import { isOfDisk, notStored } from '../files/arriving.js'
+import { flushFolder, isOfDisk, notStored } from '../files/arriving.js'
 import { readFactsNow } from '../documents/document.js'
 import { makeTrace } from '../log.js'
 import { putDocument, type Writing } from '../methods/put-document.js'
@@ -17,6 +17,7 @@ import { DCT, DH, FOAF, PROV, RDF } from '../rdf/vocabulary.js'
 import type { Context } from '../request/context.js'
 import { noteRuns, type DescribedBy } from './import-notes.js'
 import { stateTriples } from './import-state.js'
+import { hasNotEnded } from './importing.js'
 import type { Plan } from './plan.js'
 import { runImport } from './run-import.js'
 import { placeless } from './write-as.js'
@@ -71,6 +72,7 @@ export async function startRun(
   if (isFailure(made)) return made
   // On disk first: a document that says that it waits has a run, also after a crash.
   await keep({ record, progress, written: 0 })
+  for (const path of [folderOf(record), runsFolder(gateway.importing)]) await flushFolder(path)
   const stored = await storeState(gateway, context, record, progress)
   if (isFailure(stored)) return stored
   enqueue(gateway, context, record, progress, 0)
@@ -106,25 +108,10 @@ async function keep(kept: Kept): Promise<void> {
   await rename(`${path}.next`, path)
 }
 
-const drop = (record: RunRecord): Promise<void> => rm(folderOf(record), { recursive: true, force: true })
-
-const hasNotEnded = ({ progress: { state } }: ImportRun): boolean => state === 'running' || state === 'waiting'
-
-/** Imports that run or wait: each keeps its source on disk. */
-const MOST = { each: 16, network: 32, all: 64 } as const
-
-export function mayStart(
-  { importing: { runs } }: Pick<Gateway, 'importing'>,
-  agent: string | undefined,
-  network: string,
-): boolean {
-  const all = [...runs.values()].filter(hasNotEnded)
-  const count = (isOne: (run: ImportRun) => boolean): number => all.filter(isOne).length
-  return (
-    all.length < MOST.all &&
-    count((run) => run.network === network) < MOST.network &&
-    count((run) => run.agent === agent) < MOST.each
-  )
+/** A removal that breaks off leaves no run to continue. */
+async function drop(record: RunRecord): Promise<void> {
+  await rm(join(folderOf(record), 'run.json'), { force: true })
+  await rm(folderOf(record), { recursive: true, force: true })
 }
 
 function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: ImportProgress, written: number): void {
@@ -166,7 +153,10 @@ async function run(
   const context = backgroundContext(gateway, member, record)
   const own = await readFactsNow(application, record.document, context.trace)
   // It was killed before its document was created, so that nobody knows of it; or the document was deleted.
-  if (!isFailure(own) && !own.value) return drop(record)
+  if (!isFailure(own) && !own.value) {
+    progress.state = 'cancelled'
+    return drop(record)
+  }
   await storeState(gateway, member, record, progress)
   let kept = { at: -Infinity, written }
   const failed = await runImport({
@@ -251,8 +241,8 @@ function storeState(
     ...(describedBy ? [triple(topic, PROV('used'), iri(describedBy.subject ?? describedBy.document))] : []),
   ]
   const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
-  return putDocument(writingOf(member, gateway, agent), document, () => [
-    ...about,
-    ...stateTriples(topic, run, progress),
-  ])
+  // Who deletes the document of a run does not get it again.
+  return putDocument(writingOf(member, gateway, agent), document, (current) =>
+    current || progress.state === 'waiting' ? [...about, ...stateTriples(topic, run, progress)] : 'unchanged',
+  )
 }

@@ -133,10 +133,10 @@ async function bringOwn(
   }
   const document = await readAs(context, target, target.document)
   if (isFailure(document)) return document
-  if (typeof document === 'string') {
-    const failed = await passStored(target, document, file)
-    if (failed) return failed
-  } else await file.writeFile(document.nTriples)
+  const pieces = typeof document === 'string' ? await target.application.store.stream(document) : [document.nTriples]
+  if (pieces === undefined) return problem('document.absent', `There is no document <${target.document}>.`)
+  const failed = isFailure(pieces) ? pieces : await passOn(context, pieces, file, path)
+  if (failed) return failed
   return { path, size: (await stat(path)).size, url: target.document, mediaType: 'application/n-triples' }
 }
 
@@ -164,7 +164,8 @@ async function bringFile(
   const stored = await application.files.find(sha1)
   const description = reading === 'any' ? described.descriptions[0] : reading
   if (!stored || !description) return problem('document.absent', 'There is no such file.')
-  for await (const piece of application.files.read(stored, 0, stored.size - 1)) await file.writeFile(piece)
+  const failed = await passOn(context, application.files.read(stored, 0, stored.size - 1), file, path)
+  if (failed) return failed
   const format = description.format?.slice(MEDIA_TYPE('').length)
   return { path, size: stored.size, url: iri, mediaType: mediaTypeOf(format, description.name ?? '') }
 }
@@ -189,12 +190,22 @@ export async function readAs(
 
 const TOO_LARGE = problem('content.too-large', 'The source is too large.')
 
-async function passStored({ application }: Member, iri: string, file: FileHandle): Promise<undefined | Problem> {
-  const pieces = await application.store.stream(iri)
-  if (pieces === undefined) return problem('document.absent', `There is no document <${iri}>.`)
-  if (isFailure(pieces)) return pieces
+/** As for a source of another server, which the fetcher bounds. */
+async function passOn(
+  { gateway }: Context,
+  pieces: Iterable<string> | AsyncIterable<Uint8Array>,
+  file: FileHandle,
+  path: string,
+): Promise<undefined | Problem> {
+  const room = makeRoomCheck(path)
+  let size = 0
   try {
-    for await (const piece of pieces) await file.writeFile(piece)
+    for await (const piece of pieces) {
+      if ((size += piece.length) > gateway.settings.maxImport) return TOO_LARGE
+      const full = await room(piece.length)
+      if (full) return full
+      await file.writeFile(piece)
+    }
     return undefined
   } catch (error) {
     if (error instanceof StoreBreak) return error.problem

@@ -10,6 +10,7 @@ export interface Spool {
   add(document: string, triple: string): void
   /** Writes what was added. The bytes that it has now. */
   flush(): number
+  bytes(): number
   documents(): number
   /**
    * So many documents from this one on: parents before their children, names in the order of their characters.
@@ -34,8 +35,11 @@ const BATCH_BYTES = 1024 * 1024
 /** In characters: the sum of a longer text would hold up a request. */
 const QUICKLY_SUMMED = 128 * 1024
 
-/** @param bytes what of the file is complete; the rest is dropped */
-export function openSpool(path: string, bytes: number): Spool {
+/**
+ * @param bytes what of the file is complete; the rest is dropped
+ * @param most the bytes that it may have
+ */
+export function openSpool(path: string, bytes: number, most = Infinity): Spool {
   const file = openSync(path, 'a+', 0o600)
   ftruncateSync(file, bytes)
   const index = makeIndex()
@@ -52,6 +56,7 @@ export function openSpool(path: string, bytes: number): Spool {
       size += head.length + text.length
       pieces.push(head, text)
     }
+    if (size > most) throw new TooMuch(`What it makes has more than ${most} bytes.`)
     if (pieces.length > 0) writeSync(file, Buffer.concat(pieces))
     batch = new Map()
     return size
@@ -74,6 +79,7 @@ export function openSpool(path: string, bytes: number): Spool {
       else batch.set(document, [triple])
     },
     flush,
+    bytes: () => size,
     documents: index.count,
     read(from, most, tagKey) {
       const order = index.inOrder()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import type { Gateway, ImportRun } from '../../../gateway/gateway.js'
-import { mayStart } from '../../../gateway/imports/runs.js'
+import { mayStart } from '../../../gateway/imports/importing.js'
 import { runImportCommand } from '../../../gateway/commands/import.js'
 import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
@@ -121,6 +121,10 @@ void t.test('importer', async (t) => {
       t.ok(one.text.includes(`<${TGI}document> "https://elsewhere.test/x/"`))
       const two = await writer('POST', '/importer?stop', quads(body('b').replace(' 1 ', ' "1" ')))
       t.ok(two.text.includes(`<${TGI}state> <${TGI}Failed>`))
+      const many = ['https://elsewhere.test/x/y/', ...Array.from({ length: 140 }, (_, i) => inside(path, `n${i + 1000}/`))] // prettier-ignore
+      const three = await writer('POST', '/importer?stop', quads(many.map((graph) => `<urn:s> <urn:p> "x" <${graph}> .\n`).join(''))) // prettier-ignore
+      t.equal(numberOf(three.text, 'refused'), 1)
+      t.equal((await owner('GET', `${path}n1139/`)).status, 404, 'the next group is not written')
     })
     const refused: [name: string, agent: string, query: string, send: Send, status: number][] = [
       ['by an anonymous client', 'anonymous', '', quads(''), 403],
@@ -227,6 +231,7 @@ void t.test('importer', async (t) => {
     const METADATA = JSON.stringify({ url: 't.csv', 'dc:title': 'T', tableSchema: { columns: [{ name: 'day', titles: 'day', datatype: { base: 'date', format: 'M/d/yyyy' }, propertyUrl: 'dc:date' }, { name: 'x' }] } }) // prettier-ignore
     const parts: [name: string, send: Send, status: number, text: RegExp][] = [
       ['CSV on the Web metadata', form(['name="metadata"', METADATA], DATA), 200, /terms\/date> "2026-01-02"\^\^[^]*dc:title of the table is not used/], // prettier-ignore
+      ['metadata with much that is not used', form(['name="metadata"', JSON.stringify({ url: 't.csv', ...Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, 1])) })], DATA), 200, /import#problems> "100"[^]*201 more like these/], // prettier-ignore
       ['it in the other order', form(DATA, ['name="metadata"', METADATA]), 200, /terms\/date> "2026-01-02"/],
       ['no metadata', form(DATA), 200, /ns#day> "1\/2\/2026"/],
       ['metadata that is no JSON', form(['name="metadata"', '{'], DATA), 400, /metadata of the CSV cannot be used/],
@@ -445,7 +450,13 @@ void t.test('importer', async (t) => {
           world.as(agent)('POST', `/importer?into=${base}${path.slice(1)}`, csv(`name\n${name}\n`))
         const sent = [await send('writer', 'a'), await send('writer', 'b'), await send('owner', 'c')]
         for (const { fields } of sent) t.match(await textOf(new URL(fields.location!).pathname), /#Waiting>/)
+        const gone = (await send('writer', 'd')).fields.location!
+        t.equal((await owner('DELETE', new URL(gone).pathname)).status, 204)
         endTurn()
+        const run = world.running.gateway.importing.runs.get(gone)!
+        await run.ended
+        t.equal(run.progress.state, 'cancelled', 'that of a document which is gone')
+        t.equal((await owner('GET', new URL(gone).pathname)).status, 404)
         const ends: string[] = []
         for (const one of sent) ends.push(/endedAtTime> "([^"]+)"/.exec(await endOf(one))![1]!)
         const [a, b, c] = ends.map((end) => Date.parse(end))

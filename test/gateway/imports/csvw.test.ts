@@ -67,6 +67,7 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['a date that its format does not have', 'a\n2010-10-18\n13/40/2010\n', columns({ ...A, datatype: { base: 'date', format: 'M/d/yyyy' } }), ['this <ns#a> "2010-10-18"', 'this <ns#a> "13/40/2010"'], [/is no date/, /is no date/]],
     ['a time with a zone', 'a\n09:05:01.5+0200\n', columns({ ...A, datatype: { base: 'time', format: 'HH:mm:ss.SSSXX' } }), ['this <ns#a> "09:05:01.5+02:00"^^<xsd:time>']],
     ['numbers as people write them', 'a\n"1.234,5"\n', columns({ ...A, datatype: { base: 'decimal', format: { groupChar: '.', decimalChar: ',' } } }), ['this <ns#a> "1234.5"^^<xsd:decimal>']],
+    ['a format that is null, and half a character in a name', 'a\n1\n', columns({ name: '\ud800', titles: 'a', aboutUrl: 'urn:x:{none}1', datatype: { base: 'integer', format: null } }), ['<urn:x:1> <ns#%EF%BF%BD> "1"^^<xsd:integer>'], [/format of the datatype/]],
     ['booleans', 'a\nY\nN\nmaybe\n', columns({ ...A, datatype: { base: 'boolean', format: 'Y|N' } }), ['this <ns#a> "true"^^<xsd:boolean>', 'this <ns#a> "false"^^<xsd:boolean>', 'this <ns#a> "maybe"'], [/is no boolean/]],
     ['a delimiter and no header', 'x|1\ny|2\n', { dialect: { delimiter: '|', header: false }, ...columns(A, { titles: 'B', datatype: 'integer' }) }, ['this <ns#a> "x"', 'this <ns#B> "1"^^<xsd:integer>', 'this <ns#a> "y"', 'this <ns#B> "2"^^<xsd:integer>']],
     ['an encoding', Buffer.from('a\nZo\xeb\n', 'latin1'), { dialect: { encoding: 'windows-1252' }, ...columns(A) }, ['this <ns#a> "Zoë"']],

@@ -17,6 +17,10 @@ void t.test('a spool', (t) => {
     ['names of more than 8,192 characters', [`https://localhost/${'x'.repeat(20_000)}/`, 'https://localhost/b/']],
     ['names with characters of several bytes', ['https://localhost/é𝒳/', 'https://localhost/\uffee/']],
   ]
+  const bounded = openSpool(join(folder, 'bounded'), 0, 100)
+  bounded.add('https://localhost/a/', `<urn:s> <urn:p> "${'x'.repeat(100)}"`)
+  t.throws(() => bounded.flush(), { message: /more than 100 bytes/ })
+  bounded.close()
   for (const [i, [name, documents]] of rows.entries()) {
     const path = join(folder, String(i))
     const spool = openSpool(path, 0)
