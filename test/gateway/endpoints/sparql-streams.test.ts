@@ -58,7 +58,10 @@ async function caching(row: Row, cachedRow: Row, world: World, proxy: StoreProxy
       for (const spelling of spellings) {
         const answers = [
           await as('GET', target(spelling)),
-          await as(QUERY_OR_POST, '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: spelling }),
+          await as(QUERY_OR_POST, '/sparql', {
+            fields: { 'Content-Type': 'application/sparql-query' },
+            body: spelling,
+          }),
           await as('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: spelling }),
         ]
         for (const { status, text } of answers) t.match({ status, text }, { status: 200, text: /"one"/ })
