@@ -74,7 +74,9 @@ void t.test('opening', async (t) => {
       t.match(await refused(folder), /^failed: .*holds other files/)
       t.same(readdirSync(folder), ['letter.txt'], 'the folder is unchanged')
       const data = temporaryFolder(t)
-      await (await ownData(data))()
+      await (
+        await ownData(data)
+      )()
       t.match(await refused(data), /^failed: .*holds other files/)
       const other = temporaryFolder(t)
       git(other, ['init', '--quiet', '--bare', '--object-format=sha256'])
