@@ -70,19 +70,8 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
   ])
   const failed = answers.find((answer) => isFailure(answer))
   if (failed) return failed as Problem
-  const [
-    inDefault,
-    ofJena,
-    stays,
-    unbound,
-    shown,
-    listed,
-    beside,
-    besideNamed,
-    correlated,
-    invented,
-    unfiltered,
-  ] = answers as unknown as readonly (readonly (string | undefined)[])[]
+  const [inDefault, ofJena, stays, unbound, shown, listed, beside, besideNamed, correlated, invented, unfiltered] =
+    answers as unknown as readonly (readonly (string | undefined)[])[]
   const isSettled = inDefault!.length > 0
   if (invented!.length > 0 || unfiltered!.length > 0 || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
