@@ -25,10 +25,17 @@ let count = 0
 let isListening = false
 const places = new Map<string, Place>()
 
-const report = (message: Listening | Started | Ended): void => void process.send?.(message)
+/** Where the gateway has ended early, this alone tells. */
+const report = (message: Listening | Started | Ended): void =>
+  void process.send?.(message, (error: unknown) => error && stop())
 
 function clear(): void {
   if (folder !== '') rmSync(folder, { recursive: true, force: true })
+}
+
+function stop(): void {
+  clear()
+  process.exit()
 }
 
 function giveUp(unable: string): void {
@@ -94,10 +101,7 @@ process.on('message', (message: Start | Kill) => {
   } else if (place.child) place.child.kill(message.signal)
   else drop(message.path)
 })
-process.on('disconnect', () => {
-  clear()
-  process.exit()
-})
+process.on('disconnect', stop)
 // The gateway finishes its commits after such a signal: it alone ends this process.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
