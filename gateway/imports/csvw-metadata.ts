@@ -3,7 +3,6 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isFormat, isDatatype, type CellFormat } from './csvw-values.js'
 import { isTemplate } from './uri-template.js'
-import { MOST_FINDINGS } from './plan.js'
 import { isEncoding } from './text-of.js'
 
 export interface MetadataText {
@@ -39,8 +38,8 @@ export const LARGEST_METADATA = 256 * 1024
 const MOST_COLUMNS = 16_384
 /** What columns inherit, in characters, for all of them. */
 const MOST_INHERITED = 4 * 1024 * 1024
-/** With the one that counts the others, as many as are said. */
-const MOST_UNUSED = MOST_FINDINGS - 1
+/** With the one that counts the others, as many as are said (plan.ts). */
+const MOST_UNUSED = 99
 const SILENT = ['@context', '@id', '@type']
 const INHERITED = ['aboutUrl', 'datatype', 'default', 'lang', 'null', 'propertyUrl', 'separator', 'valueUrl']
 /** What is so in any case. */

@@ -73,11 +73,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
     return { ...about, nTriples, ...(nTriples.length > QUICKLY_SUMMED && { sum: sumOf(lines, tagKey) }) }
   }
   return {
-    add(document, triple) {
-      const own = batch.get(document)
-      if (own) own.push(triple)
-      else batch.set(document, [triple])
-    },
+    add: (document, triple) => void (batch.get(document)?.push(triple) ?? batch.set(document, [triple])),
     flush,
     bytes: () => size,
     documents: index.count,
