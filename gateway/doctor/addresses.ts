@@ -19,8 +19,8 @@ export async function addressFindings(
   const isRunning = running.some(({ state }) => state !== 'unknown')
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
   const tagKey = isRunning ? readTagKey(settings.data) : undefined
-  const as = tagKey === undefined ? undefined : doctorOf(tagKey)
-  const asked = await Promise.all(applications.map(({ base }) => (isRunning ? ask(base, 'HEAD', as) : undefined)))
+  const as = (base: string) => tagKey && doctorOf(tagKey, base, Date.now())
+  const asked = await Promise.all(applications.map(({ base }) => (isRunning ? ask(base, 'HEAD', as(base)) : undefined)))
   const seen = await Promise.all(applications.map(({ base }, at) => baseFindings(base, asked[at])))
   const isEnforced = settings.enforce && !asked.some((answer) => typeof answer === 'object' && answer.isObserved)
   const canaries = isRunning ? await canaryFindings(applications, stores, as) : []
