@@ -48,7 +48,7 @@ export function lookUp(context: Context, target: OwnTarget, required?: Mode): Aw
 
 /**
  * Rights that do not depend on the document's types and owners cost no question about these. A right to one kind of documents costs
- * none where the store answers with the content of that kind alone.
+ * none where the document is of that kind and short, and a store can tell; else one more.
  */
 function lookUpToRead(context: Context, iri: string): Awaitable<Facts | Problem> {
   const { application, trace } = context

@@ -101,7 +101,7 @@ function groupedReads(
         ? store.excerpt(graph, 'facts')
         : type === undefined
           ? readNoted(store, large, graph)
-          : store.readTyped!(graph, type),
+          : noted(large, graph, store.readTyped!(graph, type)),
     async together(questions) {
       const tsv = await select(graphsQuery(questions))
       const failure = isFailure(tsv) ? tsv.failure : undefined
@@ -116,8 +116,11 @@ function groupedReads(
   })
 }
 
-async function readNoted(store: GraphStore, large: Large, graph: string, call?: Call): Promise<Text> {
-  const text = await store.read(graph, call)
+const readNoted = (store: GraphStore, large: Large, graph: string, call?: Call): Promise<Text> =>
+  noted(large, graph, store.read(graph, call))
+
+async function noted(large: Large, graph: string, reading: Promise<Text>): Promise<Text> {
+  const text = await reading
   if (!isFailure(text)) large.note(graph, text?.length ?? 0)
   return text
 }

@@ -21,23 +21,22 @@ export interface Question {
 
 /** The answers to these questions, each triple with the number of its question. */
 export function graphsQuery(questions: readonly Question[]): string {
-  const rows = questions.map(({ graph, about, type }, n) => ({ about, type, row: `("${n}" <${graph}>)` }))
-  const valuesOf = (kind: Question['about'], ofType: string | undefined, graph: '?g' | '?s'): string[] => {
+  const rows = questions.map(({ graph, about, type }, n) => ({ about, type, row: `("${n}" <${graph}> <${graph}>)` }))
+  // Without ?g in the pattern: with it, TDB2 would search every graph, and compare its name at the end (sparql/view/work.ts).
+  const valuesOf = (kind: Question['about'], ofType?: string): string[] => {
     const own = rows.filter(({ about, type }) => about === kind && type === ofType).map(({ row }) => row)
-    return own.length > 0 ? [`VALUES (?n ${graph}) { ${own.join(' ')} }`] : []
+    return own.length > 0 ? [`VALUES (?n ?g ${kind === 'facts' ? '?s' : '?own'}) { ${own.join(' ')} }`] : []
   }
   const types = new Set(questions.flatMap(({ type }) => type ?? []))
   const properties = FACTS.map((property) => `<${property}>`).join(' ')
   const parts = [
-    ...valuesOf('content', undefined, '?g').map((values) => `${values} GRAPH ?g { ?s ?p ?o }`),
+    ...valuesOf('content').map((values) => `${values} GRAPH ?g { ?s ?p ?o }`),
     ...[...types].flatMap((type) =>
-      valuesOf('content', type, '?g').map(
-        (values) => `${values} GRAPH ?g { ?g <${RDF('type')}> <${type}> . ?s ?p ?o }`,
-      ),
+      valuesOf('content', type).map((values) => `${values} GRAPH ?g { ?own <${RDF('type')}> <${type}> . ?s ?p ?o }`),
     ),
-    ...valuesOf('facts', undefined, '?s').flatMap((values) => [
-      `${values} VALUES ?p { ${properties} } GRAPH ?s { ?s ?p ?o }`,
-      `${values} FILTER EXISTS { GRAPH ?s { ?any ?thing ?else } } BIND(${EXISTS} AS ?p) BIND(true AS ?o)`,
+    ...valuesOf('facts').flatMap((values) => [
+      `${values} VALUES ?p { ${properties} } GRAPH ?g { ?s ?p ?o }`,
+      `${values} FILTER EXISTS { GRAPH ?g { ?any ?thing ?else } } BIND(${EXISTS} AS ?p) BIND(true AS ?o)`,
     ]),
     'VALUES ?n { "end" }',
   ]

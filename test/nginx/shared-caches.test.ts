@@ -6,6 +6,7 @@ import t from 'tap'
 import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
 import { makeRandom } from '../crash/random.js'
 import { makeClient, type Answer, type Client, type Send } from '../support/client.js'
+import { QUERY_OR_POST } from '../support/query-method.js'
 import { missing, ports, startNginx, startVarnish } from '../support/shared-caches.js'
 import { rowsOf } from '../support/stores.js'
 import { fileOf, upload } from '../support/upload.js'
@@ -146,7 +147,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     // The gateway refuses it: nothing is purged.
     t.equal((await send('Varnish', 'anonymous', 'PUT', '/d0/', ttl(turtle('"x"')))).status, 403)
     t.strictSame(await again(), [validated, validated])
-    for (const method of ['POST', 'QUERY']) {
+    for (const method of ['POST', QUERY_OR_POST]) {
       const query = { fields: { 'Content-Type': 'application/sparql-query' }, body: 'ASK {}' }
       const asked = await send('Varnish', 'anonymous', method, '/sparql', query)
       t.match(asked, { status: 200, fields: { 'cache-group-invalidation': undefined } })

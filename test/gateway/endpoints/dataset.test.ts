@@ -5,6 +5,7 @@ import { forEachStore, rowsOf } from '../../support/stores.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 import type { Answer, Send } from '../../support/client.js'
+import { withReadMethods } from '../../support/query-method.js'
 
 const V = 'urn:value'
 const NT = 'application/n-triples'
@@ -159,7 +160,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['documents below the path of the dataset', 'owner', 'PUT', '/ds/', ttl(`<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .`), 201],
     ['documents with the name of a service', 'owner', 'PUT', '/ds/data/', ttl('<> <urn:p> 1 .'), 201],
   ]
-  for (const [name, agent, method, url, send, status, text] of ROWS) {
+  for (const [name, agent, method, url, send, status, text] of withReadMethods(ROWS)) {
     await row(`${agent}: ${name}: ${status}`, async (t) => {
       const answer = await world.as(agent)(method, url, send)
       t.equal(answer.status, status, answer.text)

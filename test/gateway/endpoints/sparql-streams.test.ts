@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { startProxy, type StoreProxy } from '../../support/proxy.js'
+import { QUERY_OR_POST } from '../../support/query-method.js'
 import { cachedRowsOf, freshDataset, reasonWithoutFuseki, type Row, rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../support/world.js'
 import { until } from '../../support/wait.js'
@@ -57,7 +58,10 @@ async function caching(row: Row, cachedRow: Row, world: World, proxy: StoreProxy
       for (const spelling of spellings) {
         const answers = [
           await as('GET', target(spelling)),
-          await as('QUERY', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: spelling }),
+          await as(QUERY_OR_POST, '/sparql', {
+            fields: { 'Content-Type': 'application/sparql-query' },
+            body: spelling,
+          }),
           await as('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: spelling }),
         ]
         for (const { status, text } of answers) t.match({ status, text }, { status: 200, text: /"one"/ })

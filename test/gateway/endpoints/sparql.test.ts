@@ -2,6 +2,7 @@
 import t from 'tap'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 import type { Answer, Send } from '../../support/client.js'
+import { hasQuery, QUERY_OR_POST, withReadMethods } from '../../support/query-method.js'
 import { forEachStore, type Row, rowsOf } from '../../support/stores.js'
 
 type Who = 'owner' | 'writer' | 'reader' | 'stranger' | 'anonymous'
@@ -100,7 +101,7 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['OPTIONS', 'OPTIONS', '/sparql', {}, 204],
     ['demands A2: the admin application has an endpoint of its own', 'GET', get(['query', ask]).replace('/', '/admin/'), {}, 200],
   ]
-  for (const [name, method, target, send, status] of rows) {
+  for (const [name, method, target, send, status] of withReadMethods(rows)) {
     await row(name, async (t) => {
       const answer = await world.as('owner')(method, target, send)
       t.equal(answer.status, status, answer.text)
@@ -511,7 +512,7 @@ async function rights(world: World, row: Row): Promise<void> {
   for (const [who, target, queries, updates] of rows) {
     await row(`${who} at ${target}`, async (t) => {
       const as = world.as(who)
-      for (const method of ['POST', 'QUERY']) t.equal((await as(method, target, query)).status, queries, method)
+      for (const method of ['POST', QUERY_OR_POST]) t.equal((await as(method, target, query)).status, queries, method)
       t.equal((await as('GET', `${target}?query=ASK%7B%7D`)).status, queries, 'GET')
       t.equal((await as('POST', target, update)).status, updates, 'update')
       t.equal((await as('POST', target, form(['update', 'INSERT DATA {}']))).status, updates, 'update in a form')
@@ -681,10 +682,10 @@ async function storedResults(world: World, row: Row): Promise<void> {
     t.equal(again.status, 304)
     t.equal(again.text, '')
     t.equal(again.fields.etag, answer.fields.etag)
-    t.equal(
-      (await as('QUERY', '/sparql', direct(constant, { ...QUERY, 'If-None-Match': answer.fields.etag! }))).status,
-      304,
-    )
+    if (hasQuery) {
+      const validated = direct(constant, { ...QUERY, 'If-None-Match': answer.fields.etag! })
+      t.equal((await as('QUERY', '/sparql', validated)).status, 304)
+    }
     t.equal((await ask(constant, { 'If-Match': '"other"' })).status, 412)
   })
   await row('each format has an entity-tag of its own', async (t) => {

@@ -6,6 +6,7 @@ import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { startServer, type Respond } from '../../policies/fetch/guarded-fetch-servers.js'
 import type { Answer, Send } from '../../support/client.js'
 import { freePort } from '../../support/ports.js'
+import { QUERY_OR_POST } from '../../support/query-method.js'
 import { rowsOf } from '../../support/stores.js'
 import { makeWorld, type World } from '../../support/world.js'
 import { gate, until } from '../../support/wait.js'
@@ -389,7 +390,7 @@ void t.test('the Linked Data proxy', async (t) => {
 
   await row('every method, with its content', async (t) => {
     const without = ['GET', 'HEAD', 'OPTIONS', 'TRACE']
-    for (const method of [...without, 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY', 'PROPFIND', 'REPORT']) {
+    for (const method of [...without, 'POST', 'PUT', 'PATCH', 'DELETE', QUERY_OR_POST, 'PROPFIND', 'REPORT']) {
       server.forget()
       const content = without.includes(method) ? {} : { body: '<> <urn:x:p> 1 .' }
       const fields = {
