@@ -64,9 +64,10 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
     return EXIT.done
   }
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
-  if (applications.some((application) => historyPlaceOf(application, settings)?.folder !== undefined)) startLauncher()
   const { logLevel, logFormat } = settings
   const log = makeLog(logLevel, logFormat === 'auto' ? terminal.interactive : logFormat === 'pretty')
+  if (applications.some((application) => historyPlaceOf(application, settings)?.folder !== undefined))
+    startLauncher((why) => log.warn({ why }, 'the gateway starts git itself, slower. Give a temporary folder (TMPDIR)'))
   // The gateway is most of the code: help, errors and other commands do without.
   const { NOT_ENFORCED, startGateway } = await import('../start/start.js')
   let running: Running | undefined

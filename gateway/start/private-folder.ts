@@ -59,12 +59,14 @@ export async function reportShared(repository: string, log: Log): Promise<void> 
 export async function ownData(folder: string): Promise<() => Promise<void>> {
   const unusable = (why: string): StartFailure =>
     new StartFailure(`${folder}: cannot be used as the data folder (${why}). Give another folder with --data.`)
+  let path: string
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
+    path = await realpath(folder)
   } catch (error) {
     throw unusable((error as NodeJS.ErrnoException).code!)
   }
-  const release = await ownFolder(await realpath(folder))
+  const release = await ownFolder(path, 'triplegate-data')
   if (typeof release === 'function') return release
   if (release !== 'taken') throw unusable(release.error)
   throw new StartFailure(

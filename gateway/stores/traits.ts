@@ -55,7 +55,6 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values(
       `SELECT ?x { { SELECT ?s ?p ?o { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } BIND(EXISTS { ?s ?p ?o } AS ?x) }`,
     ),
-    values(SHARED),
     values('SELECT ?x { GRAPH <urn:x-arq:UnionGraph> { ?x ?p ?o } } LIMIT 1'),
     values(`SELECT ?x FROM ${none} { ${none} ${none}* ?x }`),
     values('SELECT ?x { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }'),
@@ -71,25 +70,17 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
   ])
   const failed = answers.find((answer) => isFailure(answer))
   if (failed) return failed as Problem
-  const [
-    inDefault,
-    shared,
-    ofJena,
-    stays,
-    unbound,
-    shown,
-    listed,
-    beside,
-    besideNamed,
-    correlated,
-    invented,
-    unfiltered,
-  ] = answers as unknown as readonly (readonly (string | undefined)[])[]
+  const [inDefault, ofJena, stays, unbound, shown, listed, beside, besideNamed, correlated, invented, unfiltered] =
+    answers as unknown as readonly (readonly (string | undefined)[])[]
   const isSettled = inDefault!.length > 0
   if (invented!.length > 0 || unfiltered!.length > 0 || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
+  // A store may look into every graph for the answer.
+  const isOpen = isUnion && stays!.length > 0 && ofJena!.length === 0
+  const shared = isOpen ? await values(SHARED) : []
+  if (isFailure(shared)) return shared
   return {
-    defaultGraph: isUnion ? unionOf(stays!.length > 0, Number(shared![0]), ofJena!.length > 0) : 'own',
+    defaultGraph: isUnion ? unionOf(stays!.length > 0, Number(shared[0]), ofJena!.length > 0) : 'own',
     stays: stays!.length > 0,
     asQuads: unbound!.length > 0,
     showsName: shown!.length > 0,

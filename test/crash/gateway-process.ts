@@ -78,7 +78,14 @@ export const gitsOf = (pid: number): number[] =>
   childrenOf(pid).flatMap(({ pid, name }) => (name === 'git' ? [pid] : gitsOf(pid)))
 
 /** The launcher of a gateway; undefined where it has none. */
-export const launcherOf = (pid: number): number | undefined => childrenOf(pid).find(({ name }) => name !== 'git')?.pid
+export const launcherOf = (pid: number): number | undefined =>
+  childrenOf(pid).find(({ pid }) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('launcher-process.js')
+    } catch {
+      return false
+    }
+  })?.pid
 
 function childrenOf(pid: number): { readonly pid: number; readonly name: string }[] {
   try {

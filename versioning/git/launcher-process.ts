@@ -1,55 +1,115 @@
 // In charge of the launcher's process: it starts git on the connections of its gateway, reports the end, and stops with the gateway.
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { spawnGit } from './git-process.js'
-import type { Ended, Kill, Listening, Start } from './launcher.js'
+import type { Ended, Kill, Listening, Start, Started } from './launcher.js'
 
-// 0700: no other account connects to it.
-const folder = mkdtempSync(join(tmpdir(), `triplegate-launcher-${process.pid}-`))
-const path = join(folder, 'socket')
-const connections: Socket[] = []
-const starts: Start[] = []
-const running = new Map<number, ChildProcess>()
-/** To be killed as soon as they run: their connections have not been taken yet. */
-const killed = new Set<number>()
-
-const report = (message: Listening | Ended): void => void process.send?.(message)
-
-function start({ id, args, yields }: Start, streams: readonly Socket[]): void {
-  const ended = (code: number | null, error?: Error): void => {
-    if (running.delete(id)) report({ id, code, ...(error && { error: error.message }) })
-  }
-  const child = spawnGit(args, yields, [...streams])
-  running.set(id, child)
-  child.on('error', (error) => ended(null, error)).on('exit', (code) => ended(code))
-  // Git alone has them now: they end with it.
-  for (const stream of streams) stream.destroy()
-  if (killed.delete(id)) child.kill('SIGKILL')
+/** One git: its connections come here, and to nobody else's. */
+interface Place {
+  readonly server: Server
+  readonly streams: Socket[]
+  order?: Start
+  child?: ChildProcess
 }
 
-function startAll(): void {
-  while (starts.length > 0 && connections.length >= 3) start(starts.shift()!, connections.splice(0, 3))
+/** Places that wait for an order. */
+const FREE = 8
+/** Longer names of sockets are cut off (unix(7)); macOS has the lowest limit, 103. */
+const LONGEST_FOLDER = 90
+
+let folder = ''
+let count = 0
+let isListening = false
+const places = new Map<string, Place>()
+
+/** Where the gateway has ended early, this alone tells. */
+const report = (message: Listening | Started | Ended): void =>
+  void process.send?.(message, (error: unknown) => error && stop())
+
+function clear(): void {
+  if (folder !== '') rmSync(folder, { recursive: true, force: true })
 }
 
-// Nothing of a connection is read here.
-const server = createServer({ pauseOnConnect: true }, (connection) => {
-  connections.push(connection.on('error', () => undefined))
-  startAll()
-})
-server.listen(path, () => report({ path }))
-process.on('message', (message: Start | Kill) => {
-  if ('args' in message) {
-    starts.push(message)
-    startAll()
-  } else if (starts.some(({ id }) => id === message.kill)) killed.add(message.kill)
-  else running.get(message.kill)?.kill(message.signal)
-})
-process.on('disconnect', () => {
-  rmSync(folder, { recursive: true, force: true })
+function stop(): void {
+  clear()
   process.exit()
+}
+
+function giveUp(unable: string): void {
+  clear()
+  process.send?.({ unable } satisfies Listening, () => process.exit(1))
+}
+
+function ended(path: string, code: number | null, error?: Error): void {
+  if (places.delete(path)) report({ path, code, ...(error && { error: error.message }) })
+  offer()
+}
+
+function startIfComplete(path: string): void {
+  const place = places.get(path)
+  if (!place?.order || place.streams.length !== 3) return
+  place.server.close()
+  const child = spawnGit(place.order.args, place.order.yields, [...place.streams])
+  place.child = child
+  if (child.pid !== undefined) report({ path, pid: child.pid })
+  child.on('error', (error) => ended(path, null, error)).on('exit', (code) => ended(path, code))
+  // Git alone has them now: they end with it.
+  for (const stream of place.streams) stream.destroy()
+}
+
+/** Git that has not started. */
+function drop(path: string, error?: Error): void {
+  const { server, streams } = places.get(path) ?? {}
+  server?.close()
+  for (const stream of streams ?? []) stream.destroy()
+  ended(path, null, error)
+}
+
+function offer(): void {
+  for (let free = [...places.values()].filter(({ order }) => !order).length; free < FREE; free++) {
+    const path = join(folder, String(++count))
+    const streams: Socket[] = []
+    // Nothing of a connection is read here.
+    const server = createServer({ pauseOnConnect: true }, (connection) => {
+      streams.push(connection.on('error', () => undefined))
+      startIfComplete(path)
+    })
+    places.set(path, { server, streams })
+    server.on('error', (error) => {
+      if (!isListening) giveUp(error.message)
+      else if (server.listening) drop(path, error)
+      // Without free file descriptors there are fewer, until a git has ended.
+      else places.delete(path)
+    })
+    server.listen(path, () => {
+      isListening = true
+      report({ free: path })
+    })
+  }
+}
+
+process.on('message', (message: Start | Kill) => {
+  const place = places.get(message.path)
+  if (!place) report({ path: message.path, code: null })
+  else if ('args' in message) {
+    place.order = message
+    startIfComplete(message.path)
+    offer()
+  } else if (place.child) place.child.kill(message.signal)
+  else drop(message.path)
 })
+process.on('disconnect', stop)
 // The gateway finishes its commits after such a signal: it alone ends this process.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
+
+try {
+  // 0700: no other account connects to it.
+  folder = mkdtempSync(join(tmpdir(), `triplegate-launcher-${process.pid}-`))
+  if (Buffer.byteLength(folder) > LONGEST_FOLDER) giveUp(`${tmpdir()} is too long for the name of a socket`)
+  else offer()
+} catch (error) {
+  giveUp((error as Error).message)
+}

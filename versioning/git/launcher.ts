@@ -2,105 +2,158 @@
 // which takes a gateway with threads and large documents 100 ms, during which it answers nobody.
 import { fork, type ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
+import { rm } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
+import { dirname } from 'node:path'
 import type { GitProcess } from './git-process.js'
 
-/** Its three connections have been made before it is sent, in this order: stdin, stdout, stderr. */
+/** Each git has a path of its own, for three connections, made in this order: stdin, stdout, stderr. */
 export interface Start {
-  readonly id: number
+  readonly path: string
   readonly args: readonly string[]
   readonly yields: boolean
 }
 
 export interface Kill {
-  readonly kill: number
+  readonly path: string
   readonly signal: NodeJS.Signals
+}
+
+/** A path at which the launcher takes the connections of one git, or why it cannot. */
+export type Listening = { readonly free: string } | { readonly unable: string }
+
+export interface Started {
+  readonly path: string
+  readonly pid: number
 }
 
 /** A process has ended, or could not start. */
 export interface Ended {
-  readonly id: number
+  readonly path: string
   readonly code: number | null
   readonly error?: string
 }
 
-/** The path at which the launcher takes connections. */
-export interface Listening {
-  readonly path: string
+interface Run {
+  readonly child: EventEmitter
+  readonly streams: readonly Socket[]
+  /** Undefined while it starts. */
+  pid?: number
 }
 
 interface Launcher {
   readonly process: ChildProcess
-  /** Undefined while it starts. */
-  path?: string
-  readonly running: Map<number, { readonly child: EventEmitter; readonly streams: readonly Socket[] }>
+  readonly free: string[]
+  readonly running: Map<string, Run>
 }
+
+/** After SIGKILL; later, the launcher itself hangs. */
+const END_LIMIT_MS = 5000
 
 let isWanted = false
 let launcher: Launcher | undefined
-let count = 0
+let reportUnable: (why: string) => void
 
 /**
  * Starts the launcher of this process: early, while it is small. Until it listens, and where it cannot, git is started from here.
  * Gives the function that stops it.
+ * @param unable is called once if it cannot start: it is not tried again
  */
-export function startLauncher(): () => void {
+export function startLauncher(unable: (why: string) => void): () => void {
   isWanted = true
-  const { PATH, TMPDIR } = process.env
-  const child = fork(new URL('./launcher-process.js', import.meta.url), {
-    detached: true,
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    execArgv: [],
-    env: { PATH, ...(TMPDIR !== undefined && { TMPDIR }) },
-  })
-  const started: Launcher = { process: child, running: new Map() }
-  launcher = started
-  const lost = (): void => {
-    // The next git is started from here, and another launcher with it.
-    if (launcher === started) launcher = undefined
-    for (const id of started.running.keys())
-      over(started, { id, code: null, error: 'the process that starts git has stopped' })
-  }
-  started.process.on('message', (message: Listening | Ended) => {
-    if ('path' in message) started.path = message.path
-    else over(started, message)
-  })
-  started.process.on('error', lost).on('disconnect', lost)
-  started.process.unref()
-  started.process.channel?.unref()
+  reportUnable = unable
+  start()
   return () => {
     isWanted = false
     if (launcher?.process.connected) launcher.process.disconnect()
   }
 }
 
-/** Git, started by the launcher; undefined where there is none. */
+function start(): void {
+  const { PATH, TMPDIR } = process.env
+  let child: ChildProcess
+  try {
+    child = fork(new URL('./launcher-process.js', import.meta.url), {
+      detached: true,
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      execArgv: [],
+      env: { PATH, ...(TMPDIR !== undefined && { TMPDIR }) },
+    })
+  } catch (error) {
+    return giveUp((error as Error).message)
+  }
+  const started: Launcher = { process: child, free: [], running: new Map() }
+  launcher = started
+  let folder: string | undefined
+  let why = 'it stopped before it was ready'
+  const lost = (): void => {
+    // The next git is started from here, and another launcher with it.
+    if (launcher === started) launcher = undefined
+    if (folder === undefined) giveUp(why)
+    else void rm(folder, { recursive: true, force: true }).catch(() => undefined)
+    for (const [path, { pid }] of started.running) {
+      if (pid !== undefined) killGroup(pid)
+      over(started, { path, code: null, error: 'the process that starts git has stopped' })
+    }
+  }
+  child.on('message', (message: Listening | Started | Ended) => {
+    if ('free' in message) {
+      folder = dirname(message.free)
+      started.free.push(message.free)
+    } else if ('unable' in message) why = message.unable
+    else if ('code' in message) over(started, message)
+    else {
+      const run = started.running.get(message.path)
+      if (run) run.pid = message.pid
+    }
+  })
+  child.on('error', ({ message }) => {
+    why = message
+    lost()
+  })
+  child.on('disconnect', lost)
+  child.unref()
+  child.channel?.unref()
+}
+
+function giveUp(why: string): void {
+  if (isWanted) reportUnable(why)
+  isWanted = false
+}
+
+/** What has lost its launcher must not work beside its successor. */
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
+
+/** Git, started by the launcher; undefined where there is none, or it is busy. */
 export function launch(args: readonly string[], yields: boolean): GitProcess | undefined {
-  if (isWanted && !launcher) startLauncher()
-  const { path } = launcher ?? {}
-  if (!launcher || path === undefined) return undefined
+  if (isWanted && !launcher) start()
   const by = launcher
-  const id = ++count
+  const path = by?.free.shift()
+  if (!by || path === undefined) return undefined
   const streams = [connect(path), connect(path), connect(path)] as const
   const [stdin, stdout, stderr] = streams
-  let connected = 0
-  let killedBy: NodeJS.Signals | undefined
   const kill = (signal: NodeJS.Signals = 'SIGTERM'): boolean => {
-    killedBy = signal
-    if (connected === streams.length) send(by, { kill: id, signal } satisfies Kill)
-    return by.running.has(id)
+    if (!by.running.has(path)) return false
+    send(by, { path, signal })
+    // What has come meanwhile is read first.
+    const killLauncher = (): unknown => setImmediate(() => by.running.has(path) && by.process.kill('SIGKILL'))
+    if (signal === 'SIGKILL') setTimeout(killLauncher, END_LIMIT_MS).unref()
+    return true
   }
   const child = Object.assign(new EventEmitter(), { stdin, stdout, stderr, kill })
-  by.running.set(id, { child, streams })
+  const run: Run = { child, streams }
+  by.running.set(path, run)
   by.process.channel?.ref()
+  send(by, { path, args, yields })
   for (const stream of streams) {
-    stream.once('connect', () => {
-      if (++connected < streams.length) return
-      send(by, { id, args, yields } satisfies Start)
-      if (killedBy) kill(killedBy)
-    })
-    // The launcher takes connections by threes: without one of them, it would give those that follow to wrong processes.
-    stream.once('close', () => connected < streams.length && by.process.kill('SIGKILL'))
+    // Without one of its connections it never starts.
+    stream.once('close', () => run.pid === undefined && kill('SIGKILL'))
     // The end of git tells why.
     stream.on('error', () => undefined)
   }
@@ -115,9 +168,9 @@ function send({ process }: Launcher, message: Start | Kill): void {
 }
 
 /** Reported when its output has been read to the end, as Node.js does. */
-function over({ process, running }: Launcher, { id, code, error }: Ended): void {
-  const { child, streams } = running.get(id) ?? {}
-  running.delete(id)
+function over({ process, running }: Launcher, { path, code, error }: Ended): void {
+  const { child, streams } = running.get(path) ?? {}
+  running.delete(path)
   if (running.size === 0) process.channel?.unref()
   if (!child || !streams) return
   const [stdin, ...outputs] = streams

@@ -11,11 +11,15 @@ const owned = new Set<string>()
  * Gives the function that releases the folder; 'taken' where another process has it, or the message of an error. The lock of a LevelDB
  * database is the operating system's own: it ends with the process, even if that is killed.
  * @param folder its real path
+ * @param name of the lock in it: a folder of another kind has another, and does not pass for a repository
  */
-export async function ownFolder(folder: string): Promise<(() => Promise<void>) | 'taken' | { readonly error: string }> {
+export async function ownFolder(
+  folder: string,
+  name = OWNER,
+): Promise<(() => Promise<void>) | 'taken' | { readonly error: string }> {
   if (owned.has(folder)) return 'taken'
   owned.add(folder)
-  const lock = new ClassicLevel(join(folder, OWNER))
+  const lock = new ClassicLevel(join(folder, name))
   try {
     await lock.open()
   } catch (error) {
@@ -29,5 +33,5 @@ export async function ownFolder(folder: string): Promise<(() => Promise<void>) |
   }
 }
 
-/** True for the file in a folder that says who owns it. */
+/** True for the lock of a repository. */
 export const isOwner = (name: string): boolean => name === OWNER

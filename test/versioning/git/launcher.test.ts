@@ -1,8 +1,10 @@
 // In charge of the tests of the launcher: git that it starts is as git that this process starts, and nothing is left of it.
-import { readdirSync, readFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
-import { launcherOf } from '../../crash/gateway-process.js'
+import { gitsOf, launcherOf } from '../../crash/gateway-process.js'
 import { headOf, temporaryFolder } from '../../support/bare-repository.js'
 import { until } from '../../support/wait.js'
 import { nulSeparated, runGit, startGit } from '../../../versioning/git/git.js'
@@ -32,12 +34,43 @@ const placesOf = (pid: number): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith(`triplegate-launcher-${pid}-`))
 
 void t.test('git by the launcher', { skip: process.platform !== 'linux' && 'it needs /proc' }, async (t) => {
-  const stop = startLauncher()
+  const unable: string[] = []
+  const startHere = () => startLauncher((why) => unable.push(why))
   const folder = temporaryFolder(t)
   const repository = succeeded(
     await openLocalRepository({ folder, branch: 'main', pathPrefix: 'graphs', now: () => Date.now() }),
   )
   t.teardown(() => repository.close())
+
+  await t.test('where it cannot start, this is reported once, and git is started from here', async (t) => {
+    const long = join(folder, 'x'.repeat(100))
+    mkdirSync(long)
+    const rows = [
+      ['TMPDIR', join(folder, 'none'), /ENOENT/],
+      ['TMPDIR', long, /too long/],
+      ['PATH', 'x'.repeat(1_000_000), /E2BIG/],
+    ] as const
+    for (const [name, value, why] of rows) {
+      const before = process.env[name]
+      unable.length = 0
+      process.env[name] = value
+      try {
+        startHere()
+        await until(() => unable.length > 0)
+      } finally {
+        if (before === undefined) delete process.env[name]
+        else process.env[name] = before
+      }
+      t.notOk(await isLaunching(folder))
+      t.equal(launcherOf(process.pid), undefined, 'it is not tried again')
+      t.match(unable, [why])
+      t.equal(unable.length, 1)
+    }
+    t.same(readdirSync(long), [])
+    unable.length = 0
+  })
+
+  const stop = startHere()
   await until(() => isLaunching(folder))
   const launcher = launcherOf(process.pid)!
 
@@ -72,18 +105,47 @@ void t.test('git by the launcher', { skip: process.platform !== 'linux' && 'it n
     t.ok(await isLaunching(folder))
   })
 
-  await t.test(
-    'where the launcher has been killed, git is reported as ended; the next starts, and another launcher',
-    async (t) => {
+  await t.test('each of many at once has its own input; one without a connection fails alone', async (t) => {
+    const hash = async (text: string, isCut: boolean): Promise<string | undefined> => {
+      const { child, ended } = startGit(folder, ['hash-object', '--stdin'])
+      let id = ''
+      child.stdout.on('data', (part: Buffer) => (id += part.toString()))
+      if (isCut) child.stdout.destroy()
+      child.stdin.end(text)
+      return (await ended).code === 0 ? id.trim() : undefined
+    }
+    const ids = await Promise.all([...'abcdefghijkl'].map((text, at) => hash(text, at === 1 || at === 4)))
+    for (const [at, text] of [...'abcdefghijkl'].entries()) {
+      const id = createHash('sha1').update(`blob 1\0${text}`).digest('hex')
+      t.equal(ids[at], at === 1 || at === 4 ? undefined : id, text)
+    }
+    t.equal(launcherOf(process.pid), launcher)
+  })
+
+  for (const [name, signal] of [
+    ['has been killed', 'SIGKILL'],
+    ['does not answer', 'SIGSTOP'],
+  ] as const) {
+    await t.test(`where the launcher ${name}, its git ends; the next starts, and another launcher`, async (t) => {
+      const launcher = launcherOf(process.pid)!
       const { child, ended } = startGit(folder, ['cat-file', '--batch'])
-      child.stdout.resume()
-      process.kill(launcher, 'SIGKILL')
-      t.match(await ended, { code: undefined, stderr: /has stopped/ })
-      await commitAll(repository, [changeOf('b/', triple('y'))])
+      const reading = startGit(folder, ['cat-file', '--batch'])
+      reading.child.stdin.write('HEAD\n')
+      await new Promise((resolve) => reading.child.stdout.once('data', resolve))
+      const gits = gitsOf(launcher)
+      t.ok(gits.length > 0)
+      process.kill(launcher, signal)
+      child.kill('SIGKILL')
+      t.match(await reading.ended, { code: undefined, stderr: /has stopped/ })
+      await ended
+      await until(() => !gits.some(isRunning))
+      await until(() => placesOf(launcher).length === 0)
+      await commitAll(repository, [changeOf('b/', triple(name))])
       await until(() => isLaunching(folder))
       t.not(launcherOf(process.pid), launcher)
-    },
-  )
+      t.same(unable, [])
+    })
+  }
 
   await t.test('it ends with its gateway, and its folder too', async (t) => {
     const second = launcherOf(process.pid)!
