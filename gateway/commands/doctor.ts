@@ -58,7 +58,7 @@ async function diagnose(
     const all = await Promise.all([
       machineFindings({ settings, dataspaces, now: now(), node: process.versions.node }),
       storeFindings(opened, dataspaces, now),
-      addressFindings(settings, dataspaces, opened),
+      addressFindings(settings, dataspaces, opened, now),
     ])
     return all.flat()
   } finally {

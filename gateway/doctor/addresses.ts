@@ -14,13 +14,14 @@ export async function addressFindings(
   settings: Settings,
   dataspaces: readonly DescribedDataspace[],
   stores: readonly OpenedStore[],
+  now: () => number,
 ): Promise<Finding[]> {
   const running = await runningFindings(settings)
   const isRunning = running.some(({ state }) => state !== 'unknown')
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
   const tagKey = isRunning ? readTagKey(settings.data) : undefined
-  const as = tagKey === undefined ? undefined : doctorOf(tagKey)
-  const asked = await Promise.all(applications.map(({ base }) => (isRunning ? ask(base, 'HEAD', as) : undefined)))
+  const as = (base: string) => tagKey && doctorOf(tagKey, base, now())
+  const asked = await Promise.all(applications.map(({ base }) => (isRunning ? ask(base, 'HEAD', as(base)) : undefined)))
   const seen = await Promise.all(applications.map(({ base }, at) => baseFindings(base, asked[at])))
   const isEnforced = settings.enforce && !asked.some((answer) => typeof answer === 'object' && answer.isObserved)
   const canaries = isRunning ? await canaryFindings(applications, stores, as) : []

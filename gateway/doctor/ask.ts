@@ -13,8 +13,10 @@ export interface Answer {
   readonly text: string
 }
 
-/** The reason why there is no answer. The certificate is looked at elsewhere (machine.ts): here any will do. */
-/** @param as the User-Agent that the gateway knows the doctor by */
+/**
+ * The answer, or the reason why there is none. The certificate is looked at elsewhere (machine.ts): here any will do.
+ * @param as the User-Agent that the gateway knows the doctor by
+ */
 export function ask(url: string, method: 'GET' | 'HEAD', as = 'triplegate-doctor'): Promise<Answer | string> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(ASKING_MS)

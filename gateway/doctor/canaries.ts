@@ -9,11 +9,14 @@ import type { OpenedStore } from './stores.js'
 
 const MOST = 5
 
+/** The User-Agent at a base. */
+type AgentAt = (base: string) => string | undefined
+
 /** Of the gateway that runs. `stores`: those that can be asked from here for the names of documents. */
 export async function canaryFindings(
   applications: readonly DescribedApplication[],
   stores: readonly OpenedStore[],
-  as?: string,
+  as?: AgentAt,
 ): Promise<Finding[]> {
   return Promise.all(
     applications.map(async (application) => {
@@ -31,17 +34,17 @@ async function documentsOf(store: OpenedStore['store'], base: string): Promise<s
   return names.filter((name) => isDocumentUri(name, base))
 }
 
-async function canaryFinding(base: string, documents: readonly string[], as?: string): Promise<Finding> {
+async function canaryFinding(base: string, documents: readonly string[], as?: AgentAt): Promise<Finding> {
   const what = `rights on SPARQL at ${base}`
   let hidden = 0
   let unclear: string | undefined
   for (const document of documents) {
-    const read = await ask(document, 'HEAD', as)
+    const read = await ask(document, 'HEAD', as?.(base))
     if (typeof read === 'string') return unknown(what, read)
     if (isBusy(read)) unclear ??= `<${document}> answers ${read.status}`
     if (!isRefused(read)) continue
     const query = encodeURIComponent(`ASK { GRAPH <${document}> { ?s ?p ?o } }`)
-    const asked = await ask(`${base}sparql?query=${query}`, 'GET', as)
+    const asked = await ask(`${base}sparql?query=${query}`, 'GET', as?.(base))
     if (typeof asked === 'string') return unknown(what, asked)
     const [, found] = (asked.status === 200 && /"boolean"\s*:\s*(true|false)/.exec(asked.text)) || []
     if (found === 'true') {

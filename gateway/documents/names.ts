@@ -100,7 +100,8 @@ interface Found extends FoundNames {
 
 /**
  * In two passes over the source: few stores need the second. Where there are too many percent-encoded names, those below the outermost
- * container that has the most are left out, and its names beyond ASCII with them: below it, URLs are names.
+ * container that has the most (of two, the one whose name sorts last) are left out until the others fit, and its names beyond ASCII
+ * with them: below it, URLs are names. These are known when all are counted, and a third pass takes the others.
  */
 async function findNames(
   source: NameSource,
@@ -120,26 +121,32 @@ async function findNames(
     for (let at = url; at.length > base.length; at = parentOf(at)) if (table.has(at)) found = at
     return found
   }
-  const below = new Map<string, Set<string>>()
+  const below = new Map<string, number>()
   const leftOut = new Set<string>()
+  const encoded = new Set<string>()
   let count = 0
   const unfound = await source('encoded', (name) => {
     const container = isUrl(name) ? outermost(name) : undefined
-    if (container === undefined || leftOut.has(container)) return
-    const names = below.get(container) ?? new Set()
-    below.set(container, names)
-    if (!names.has(name)) count++
-    names.add(name)
-    if (count <= MOST_NAMES) return
-    const [most, its] = [...below].reduce((one, other) => (other[1].size > one[1].size ? other : one))
-    below.delete(most)
-    leftOut.add(most)
-    count -= its.size
+    if (container === undefined || encoded.has(name)) return
+    below.set(container, (below.get(container) ?? 0) + 1)
+    if (++count <= MOST_NAMES) encoded.add(name)
   })
   if (unfound) return unfound
+  for (const [container, its] of [...below].sort(([a, n], [b, m]) => m - n || (a < b ? 1 : -1))) {
+    if (count <= MOST_NAMES) break
+    leftOut.add(container)
+    count -= its
+  }
+  if (leftOut.size > 0) {
+    encoded.clear()
+    const failed = await source('encoded', (name) => {
+      const container = isUrl(name) ? outermost(name) : undefined
+      if (container !== undefined && !leftOut.has(container)) encoded.add(name)
+    })
+    if (failed) return failed
+  }
   const isIn = (name: string): boolean => !leftOut.has(outermost(uriOf(name))!)
-  const encoded = [...below.values()].flatMap((names) => [...names])
-  return { literal: [...literal].filter(isIn), encoded, remembered: remembered.literal.filter(isIn) }
+  return { literal: [...literal].filter(isIn), encoded: [...encoded], remembered: remembered.literal.filter(isIn) }
 }
 
 /** The names in a store. */

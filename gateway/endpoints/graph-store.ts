@@ -10,7 +10,7 @@ import type { Member } from '../gateway.js'
 import type { Response } from '../http/exchange.js'
 import { N_TRIPLES, TURTLE } from '../http/media-type.js'
 import type { Target } from '../http/target.js'
-import { createDocument } from '../methods/create-document.js'
+import { asPut, createDocument, decideCreation } from '../methods/create-document.js'
 import { readLarge } from '../methods/read-large.js'
 import { read } from '../methods/read.js'
 import { DESCRIBED } from '../imports/described-import.js'
@@ -76,8 +76,7 @@ function answerDocument(context: Context, { document, ...target }: GraphTarget):
   const required = requiredMode(context.request.method)!
   // A POST may create the document, as a PUT: a refusal must not tell which of both it would have been (design 3).
   const isPost = context.request.method === 'POST'
-  const asking = isPost ? { ...context, request: { ...context.request, method: 'PUT' } } : context
-  const found = lookUp(asking, { ...target, document, kind: 'document' }, required)
+  const found = lookUp(isPost ? asPut(context) : context, { ...target, document, kind: 'document' }, required)
   return after(found, (facts) => {
     if (isFailure(facts)) return facts
     if (isPost && !('document' in facts)) return createDocument(context, facts, DESCRIBED)
@@ -88,11 +87,11 @@ function answerDocument(context: Context, { document, ...target }: GraphTarget):
 }
 
 /** A decision that allows the request. */
-function decided(context: Context, facts: Facts): Decision | Problem {
+function decided(context: Context, facts: Facts, iri = facts.iri): Decision | Problem {
   const decision = decideOn(context, facts, requiredMode(context.request.method)!)
   if (isFailure(decision)) return decision
   context.trace.decision = decision
-  return decision.allowed ? decision : refusalOf(decision, context, facts.iri)
+  return decision.allowed ? decision : refusalOf(decision, context, iri)
 }
 
 const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> =>
@@ -108,12 +107,15 @@ export function strayName(
   const document = application.names.nameOf(uriOf(graph))
   const required = requiredMode(request.method)!
   if (!application.isDocument(document)) return stray
-  return after(lookUp(context, { ...target, document, kind: 'document' }, required), (facts) => {
-    const decision = isFailure(facts) ? facts : decideOn(context, facts, required)
-    if (isFailure(decision)) return decision
-    context.trace.decision = decision
-    return decision.allowed ? stray : refusalOf(decision, context, graph)
-  })
+  const isPost = request.method === 'POST'
+  return after(
+    lookUp(isPost ? asPut(context) : context, { ...target, document, kind: 'document' }, required),
+    (facts) => {
+      if (isFailure(facts)) return facts
+      const decision = (isPost && !('document' in facts) ? decideCreation : decided)(context, facts, graph)
+      return isFailure(decision) ? decision : stray
+    },
+  )
 }
 
 function answerOther(context: Context, target: GraphTarget): Awaitable<Response | Problem> {

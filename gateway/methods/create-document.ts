@@ -1,5 +1,6 @@
 // In charge of adding triples to a document that does not exist (SPARQL 1.1 Graph Store HTTP Protocol §5.5: a POST creates the
 // graph): it is created as by a PUT, under the same rights.
+import type { Decision } from '../../policies/decide.js'
 import type { Response } from '../http/exchange.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, type Facts } from '../request/access.js'
@@ -9,21 +10,28 @@ import { releasing, writeContent, type AfterWrite, type Replaced } from './write
 import { isConditional } from './write-conditions.js'
 import { readWriteRequest } from './write-request.js'
 
+/** A decision that allows it. A refusal is as where the document exists: it must not tell (design 3). @param iri as it was asked for */
+export function decideCreation(context: Context, facts: Facts, iri = facts.iri): Decision | Problem {
+  const putting = asPut(context)
+  const decision = decideOn(putting, facts, 'Write')
+  if (isFailure(decision)) return decision
+  context.trace.decision = decision
+  if (decision.allowed) return decision
+  const asPost = decideOn(context, facts, 'Append')
+  if (isFailure(asPost)) return asPost
+  return asPost.allowed || asPost.absent ? refusalOf(decision, putting, iri) : refusalOf(asPost, context, iri)
+}
+
+export const asPut = (context: Context): Context => ({ ...context, request: { ...context.request, method: 'PUT' } })
+
 /** @param context of a POST @param facts of the document, and of its parent */
 export async function createDocument(context: Context, facts: Facts, then: AfterWrite): Promise<Response | Problem> {
   const { iri } = facts
   const { fields } = context.request
   const conditions = isConditional(fields) ? {} : { 'if-none-match': '*' }
   const putting = { ...context, request: { ...context.request, method: 'PUT', fields: { ...fields, ...conditions } } }
-  const decision = decideOn(putting, facts, 'Write')
+  const decision = decideCreation(context, facts)
   if (isFailure(decision)) return decision
-  context.trace.decision = decision
-  if (!decision.allowed) {
-    // As where the document exists: the refusal must not tell (design 3).
-    const asPost = decideOn(context, facts, 'Append')
-    if (isFailure(asPost)) return asPost
-    return asPost.allowed || asPost.absent ? refusalOf(decision, putting, iri) : refusalOf(asPost, context, iri)
-  }
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
   if (asked.method !== 'POST') return problem('internal', 'The request is no POST.')

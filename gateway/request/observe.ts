@@ -7,11 +7,14 @@ import { logRequest, member, type Trace } from '../log.js'
 import { remember, SLOW_MS } from '../recent.js'
 
 /**
- * `triplegate doctor` by its User-Agent: no client whose access is to be observed. It knows a secret of the data folder, so that
- * others cannot go unobserved.
+ * `triplegate doctor` by its User-Agent, at this base and in this minute: no client whose access is to be observed. It knows a secret
+ * of the data folder, and who reads the name in the log of a proxy can use it for some minutes only.
  */
-export const doctorOf = (tagKey: string): string =>
-  `triplegate-doctor/${createHmac('sha256', tagKey).update('triplegate-doctor').digest('base64url')}`
+export const doctorOf = (tagKey: string, base: string, time: number): string =>
+  `triplegate-doctor/${createHmac('sha256', tagKey)
+    .update(`doctor ${base} ${Math.floor(time / MINUTE_MS)}`)
+    .digest('base64url')}`
+const MINUTE_MS = 60_000
 
 /** One line for a request; a second one, as a warning, where a refusal was let pass (--enforce=false). */
 export function observe(request: Request, answer: Response, gateway: Gateway, trace: Trace): void {
@@ -20,7 +23,7 @@ export function observe(request: Request, answer: Response, gateway: Gateway, tr
   gateway.answered.set(status, (gateway.answered.get(status) ?? 0) + 1)
   const time = gateway.now()
   observeRecent(request, status, time, { gateway, trace })
-  if (decision?.unenforced && !isDoctor(request, gateway)) {
+  if (decision?.unenforced && !isDoctor(request, gateway, trace)) {
     const { id, method, requestTarget } = request
     const path = requestTarget.split('?', 1)[0]
     gateway.log.warn({ id, method, path, agent, decision: evidence(decision) }, 'would have been refused')
@@ -46,9 +49,15 @@ export function observe(request: Request, answer: Response, gateway: Gateway, tr
   })
 }
 
-const isDoctor = ({ fields }: Request, { dataspaces }: Gateway): boolean =>
-  fields['user-agent']?.startsWith('triplegate-doctor/') === true &&
-  fields['user-agent'] === doctorOf(dataspaces[0]!.endUser.cache.tagKey)
+/** Only of what the doctor asks: an anonymous GET or HEAD. */
+function isDoctor({ fields, method, receivedAt }: Request, { dataspaces }: Gateway, trace: Trace): boolean {
+  const { agent, dataspace } = trace
+  const name = fields['user-agent']
+  const isAsked = agent === undefined && (method === 'GET' || method === 'HEAD')
+  if (!isAsked || dataspace === undefined || !name?.startsWith('triplegate-doctor/')) return false
+  const { tagKey } = dataspaces[0]!.endUser.cache
+  return [0, 1, 2, 3, 4].some((ago) => name === doctorOf(tagKey, dataspace, receivedAt - ago * MINUTE_MS))
+}
 
 function observeRecent(
   { id, method, requestTarget, receivedAt }: Request,

@@ -35,7 +35,8 @@ export interface View {
   readonly asQuads: boolean
   /**
    * Of such a store, true where ?g has its value in all that stands in `GRAPH ?g`, but for sub-queries that do not select it, as in
-   * Oxigraph. In TDB2 it has its value in what does not mention it; all else has a variable of its own, which is compared at last,
+   * Oxigraph. In TDB2, patterns that do not mention ?g are matched in its graph. In patterns that mention ?g, the graph has another
+   * variable, and both are compared at the end,
    * and `SELECT *` selects ?g.
    */
   readonly showsName: boolean

@@ -63,6 +63,16 @@ void t.test('RFC 3987 §3.1: the name that a URL means', async (t) => {
   t.same(meant, ['%C3%A4/', '%C3%A4/deleted/z/', 'ö/', 'ö/z/'], 'too many of both spellings: below that container, URLs are names') // prettier-ignore
   t.equal(names.nameOf(`${base}%C3%B6/y/`), `${base}%C3%B6/y/`)
   t.same(known.literal, [`${base}ö/`])
+  const three = [['ä', 4_000], ['ö', 4_000], ['ü', 4_001]].flatMap(([name, count]) =>
+    Array.from({ length: Number(count) }, (_, i) => `${base}${encodeURI(String(name))}/${i}/`)) // prettier-ignore
+  for (const rows of [three, three.toReversed()]) {
+    const { known } = await learned([`${base}ä/`, `${base}ö/`, `${base}ü/`, ...rows])
+    t.same(
+      [known.literal.toSorted(), known.encoded.length],
+      [[`${base}ä/`, `${base}ö/`], 8_000],
+      'in any order of rows',
+    )
+  }
 })
 
 void t.test('a URL means one name, no two mean the same, and a start changes no meaning', async (t) => {

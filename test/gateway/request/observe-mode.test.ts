@@ -57,9 +57,20 @@ void t.test('observe mode', async (t) => {
   await row('only the doctor that knows the secret of the data folder is left out', async (t) => {
     const count = warnings().length
     const { tagKey } = world.running.dataspaces[0]!.endUser.cache
-    for (const agent of [doctorOf(tagKey), 'triplegate-doctor', `${doctorOf('another')}`])
-      t.equal((await anonymous('GET', '/doc/', { fields: { 'User-Agent': agent } })).status, 200)
-    t.equal(warnings().length, count + 2)
+    const now = Date.now()
+    const known = doctorOf(tagKey, world.base, now)
+    for (const [by, method, agent] of [
+      ['anonymous', 'GET', known],
+      ['anonymous', 'HEAD', doctorOf(tagKey, world.base, now - 180_000)],
+      ['anonymous', 'GET', 'triplegate-doctor'],
+      ['anonymous', 'GET', doctorOf('another', world.base, now)],
+      ['anonymous', 'GET', doctorOf(tagKey, `${world.base}other/`, now)],
+      ['anonymous', 'GET', doctorOf(tagKey, world.base, now - 360_000)],
+      ['anonymous', 'DELETE', known],
+      ['stranger', 'GET', known],
+    ] as const)
+      await world.as(by)(method, method === 'DELETE' ? '/none/' : '/doc/', { fields: { 'User-Agent': agent } })
+    t.equal(warnings().length, count + 6)
   })
   await row('the same for answers from the cache, for 304 and for errors', async (t) => {
     const count = warnings().length
@@ -148,7 +159,7 @@ void t.test('observe mode', async (t) => {
     const [code, table] = await command('access', 'observed', log)
     t.equal(code, 0)
     t.match(table, /^COUNT +LAST +MODE +ON +AGENT$/m)
-    t.match(table, new RegExp(`^5 .*Read +${world.base}doc/ +anonymous clients$`, 'm'))
+    t.match(table, new RegExp(`^7 .*Read +${world.base}doc/ +anonymous clients$`, 'm'))
     t.match(table, new RegExp(`^1 .*Write +${world.base} +anonymous clients$`, 'm'))
     const [, turtle] = await command('access', 'observed', log, '--turtle')
     const put = await world.as('owner')('PUT', '/admin/acl/authorizations/observed/', ttl(turtle))
