@@ -120,9 +120,14 @@ const LIMITS = [
     default: '1073741824',
   }),
   row('max-upload', of('BYTES', values.bytes), 'Largest file of an upload.', { default: '2147483648' }),
-  row('daily-uploads', of('BYTES', values.bytes), 'Most bytes of uploaded files a day; one agent has a tenth.', {
-    default: '107374182400',
-  }),
+  row(
+    'daily-uploads',
+    of('BYTES', values.bytes),
+    'Most bytes of uploaded files a day; one agent has a tenth, or one file.',
+    {
+      default: '107374182400',
+    },
+  ),
   row('store-timeout', of('MS', milliseconds), 'Time limit of an answer from a store, in milliseconds.', {
     default: '30000',
   }),

@@ -43,7 +43,7 @@ const MOST_UNUSED = 99
 const SILENT = ['@context', '@id', '@type']
 const INHERITED = ['aboutUrl', 'datatype', 'default', 'lang', 'null', 'propertyUrl', 'separator', 'valueUrl']
 /** What is so in any case. */
-const USUAL: Json = { commentPrefix: '#', doubleQuote: true, quoteChar: '"', skipBlankRows: true, skipColumns: 0, skipInitialSpace: false, skipRows: 0, trim: true } // prettier-ignore
+const USUAL: Json = { doubleQuote: true, quoteChar: '"', skipBlankRows: true, skipColumns: 0, skipInitialSpace: false, skipRows: 0, trim: true } // prettier-ignore
 
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown): value is string => typeof value === 'string'
@@ -101,7 +101,15 @@ function parsed(text: string): unknown {
   }
 }
 
-const lastOf = (url: string): string => url.split(/[?#]/, 1)[0]!.split('/').at(-1)!
+/** Of a URL or the name of a file, which may have been packed since. */
+function lastOf(url: string): string {
+  const last = url.split(/[?#]/, 1)[0]!.split('/').at(-1)!.replace(/\.gz$/i, '')
+  try {
+    return decodeURIComponent(last)
+  } catch {
+    return last
+  }
+}
 
 /** The table of a group that is about the file. */
 function tableOf(group: Json, file: readonly string[]): Json | Problem {

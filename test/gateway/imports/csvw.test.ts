@@ -24,9 +24,9 @@ void t.test('CSV on the Web metadata', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-csvw-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'trees.csv')
-  const read = async (csv: string | Buffer, metadata: object): Promise<Read> => {
+  const read = async (csv: string | Buffer, metadata: object, file = BASE): Promise<Read> => {
     writeFileSync(path, csv)
-    const known = readMetadata(JSON.stringify({ url: 'trees.csv', ...metadata }), [BASE])
+    const known = readMetadata(JSON.stringify({ url: 'trees.csv', ...metadata }), [file])
     if (isFailure(known)) return { triples: [], reports: [known.detail] }
     const plan = {
       ...{ path, size: 0, digest: 'd'.repeat(64), kind: 'csv', mediaType: 'text/csv', base: BASE, spool: '' },
@@ -46,7 +46,7 @@ void t.test('CSV on the Web metadata', async (t) => {
   const columns = (...columns: object[]): object => ({ tableSchema: { columns } })
   const A = { name: 'a' }
   // prettier-ignore
-  const rows: readonly [name: string, csv: string | Buffer, metadata: object, triples: readonly string[], reports?: readonly RegExp[]][] = [
+  const rows: readonly [name: string, csv: string | Buffer, metadata: object, triples: readonly string[], reports?: readonly RegExp[], file?: string][] = [
     ['names and titles: a column without a datatype is text', 'GID,On Street\n1,ADDISON AV\n', columns({ name: 'GID', titles: ['GID', 'Id'] }, { name: 'on_street', titles: 'On Street' }), ['this <ns#GID> "1"', 'this <ns#on_street> "ADDISON AV"']],
     ['titles in several languages', 'Baum\nEiche\n', columns({ name: 'tree', titles: { en: 'Tree', de: ['Baum'] } }), ['this <ns#tree> "Eiche"']],
     ['a header that is called otherwise', 'x\n1\n', columns({ name: 'a', titles: 'A' }), ['this <ns#a> "1"'], [/^1,1 Metadata: column 1 is called "A", and the header has "x"/]],
@@ -74,10 +74,12 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['all that is not used', 'a\n1\n', { 'dc:title': 'T', dialect: { skipRows: 1, trim: true }, tableSchema: { primaryKey: 'a', columns: [{ ...A, required: true, datatype: { base: 'integer', minimum: 1, format: '#0' } }, { virtual: true, datatype: 'no such one', default: 'v' }] } }, ['this <ns#a> "1"^^<xsd:integer>', 'this <ns#_col.2> "v"'], [/dc:title of the table/, /primaryKey of the schema/, /required of column 1/, /minimum of the datatype/, /the format of the datatype/, /the datatype of column 2/, /skipRows of the dialect/]],
     ['that of another file', 'a\n1\n', { url: 'other.csv' }, [], [/its url names another file/]],
     ['a group of tables', 'a\n1\n', { tables: [{ url: 'b.csv' }, { url: 'https://y.test/trees.csv', ...columns({ name: 'of-group' }) }] }, ['this <ns#of-group> "1"'], [/url of the group/, /called "of-group"/]],
+    ['a file that was packed, with a space in its name', 'b\n1\n', { url: 'my%20trees.csv', ...columns({ name: 'b' }) }, ['this <ns#b> "1"'], [], 'my trees.csv.gz'],
+    ['comments, which are not skipped', 'b\n1\n', { dialect: { commentPrefix: '#' }, ...columns({ name: 'b' }) }, ['this <ns#b> "1"'], [/commentPrefix of the dialect is not used/]],
     ['a dialect that cannot be read', 'a\n1\n', { dialect: { delimiter: '||' } }, [], [/its delimiter is not one character/]],
   ]
-  for (const [name, csv, metadata, triples, reports = []] of rows) {
-    const found = await read(csv, metadata)
+  for (const [name, csv, metadata, triples, reports = [], file] of rows) {
+    const found = await read(csv, metadata, file)
     t.strictSame(found.triples, triples, name)
     t.equal(found.reports.length, reports.length, `${name}: ${found.reports.join('; ')}`)
     for (const [i, report] of reports.entries()) t.match(found.reports[i], report, name)
