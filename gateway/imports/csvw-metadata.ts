@@ -17,7 +17,7 @@ export interface Metadata {
   readonly encoding?: string
   /** False: the first row is no header. */
   readonly hasHeader: boolean
-  /** Sentences about all that is not used. */
+  /** Sentences about properties that are not used. */
   readonly unused: readonly string[]
 }
 

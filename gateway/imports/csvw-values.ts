@@ -68,7 +68,7 @@ type NumberFormat = Readonly<Record<'decimalChar' | 'groupChar', string | undefi
 export interface CellValue {
   /** As metadata means it: dates and numbers in the form of their datatype. */
   readonly lexical: string
-  /** False where it has not the form of its datatype: then it is plain text. */
+  /** False where it does not have the form of its datatype: then it is plain text. */
   readonly isValid: boolean
 }
 

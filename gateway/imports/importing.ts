@@ -9,7 +9,7 @@ import { makeTurns } from '../stores/turns.js'
 /** Each source takes room on disk while it is read. */
 const PLACES = { each: 4, network: 8, all: 16 } as const
 
-/** Imports that run at once. Those that wait are bounded before (runs.ts): this is four times as much. */
+/** Imports that run at once. Those that wait are bounded before (`mayStart`): this is four times as much. */
 const [AT_ONCE, WAITING] = [2, 256]
 
 /** Removes everything that an earlier process has left. */
