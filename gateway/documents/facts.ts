@@ -5,7 +5,7 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { ReadyHead } from '../http/exchange.js'
 import { isFailure, type Problem } from '../problem.js'
-import { graphOf, irisOf, nTriplesOf, type Graph } from '../rdf/graph.js'
+import { graphOf, irisOf, type Graph } from '../rdf/graph.js'
 import { readLegible } from '../rdf/read.js'
 import { ACL, DEF, DH } from '../rdf/vocabulary.js'
 import type { Call, GraphStore } from '../stores/store.js'
@@ -25,8 +25,6 @@ export interface DocumentFacts extends DocumentState {
   readonly lastModified: number | undefined
   /** Decisions on this very state, by mode and agent. */
   readonly decisions: Decisions
-  /** The facts as N-Triples, with all that a PUT keeps of the document: where they were asked for alone, and came whole. */
-  readonly text?: string
 }
 
 export type Decisions = Readonly<Record<Mode, Map<string, RememberedDecision>>>
@@ -77,17 +75,8 @@ export async function askFacts(
   const text = isFailure(asked) && asked.failure === 'store.too-large' ? await store.excerpt(iri, 'fewFacts') : asked
   if (text === undefined || isFailure(text)) return text
   // One that cannot be read gives none.
-  return { ...factsOf(iri, base, graphOf(readLegible(text))), ...(text === asked && { text }) }
+  return factsOf(iri, base, graphOf(readLegible(text)))
 }
-
-/** The part that a PUT keeps of a document of which the facts alone are known. */
-export const keptOfFacts = ({
-  iri,
-  text = '',
-}: DocumentFacts): { readonly iri: string; readonly nTriples: string } => ({
-  iri,
-  nTriples: nTriplesOf(graphOf(readLegible(text))),
-})
 
 /** Facts from the cache, or from the store: of documents that are not cached themselves. */
 export const makeFacts = (
@@ -98,7 +87,6 @@ export const makeFacts = (
   makeStoredGraphs<DocumentFacts, Problem>({
     ...settings,
     isFailure,
-    sizeOf: ({ types, owners, text = '' }) =>
-      [...types, ...owners, text].reduce((sum, { length }) => sum + 2 * length, 1024),
+    sizeOf: ({ types, owners }) => [...types, ...owners].reduce((sum, { length }) => sum + 2 * length, 1024),
     ask: (iri, _, { isForWrite = false }) => askFacts(store, iri, base, { isForWrite }),
   })

@@ -18,7 +18,7 @@ export async function answerConflict(
   { context, document: { iri } }: { readonly context: Context; readonly document: { readonly iri: string } },
   { text, started }: Typed,
 ): Promise<Response | Problem> {
-  const facts = await lookUpDocument(context, iri, 'now')
+  const facts = await lookUpDocument(context, iri, true)
   if (isFailure(facts)) return facts
   const current = facts.kind === 'document' ? facts.document : undefined
   if (current && (isLarge(current) || !isWhole(current))) return tooLargeToEdit

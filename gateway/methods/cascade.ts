@@ -86,7 +86,7 @@ async function deleteLocked(context: Context, documents: readonly string[]): Pro
   for (const [place, iri] of documents.entries()) {
     const doubt = await application.journalled.settle(iri)
     if (doubt) return doubt
-    const facts = await lookUpDocument(context, iri, 'now')
+    const facts = await lookUpDocument(context, iri, true)
     if (isFailure(facts)) return facts
     const refused = refusal(context, iri, facts, place === 0)
     if (refused) return refused

@@ -90,9 +90,11 @@ export async function replaceDocument(
 ): Promise<Document | undefined | Problem> {
   const { application, trace, method, agent, time } = writing
   const { versions, documents } = application.cache
+  // A write that was given up may be done after the store has said what it has.
+  const seen = versions.isSettled(iri, writing.gateway.now()) ? current?.nTriples : undefined
   const asOf = versions.of(iri)
   const change = { document: iri, method, agent, time, before: current?.nTriples, content: next?.nTriples }
-  const failed = await trace.write(application.journalled.carryOut({ ...change, ...(restores && { restores }) }))
+  const failed = await trace.write(application.journalled.carryOut({ ...change, ...(restores && { restores }) }, seen))
   if (failed) {
     afterFailure(writing, iri, failed)
     return failed

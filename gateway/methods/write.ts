@@ -2,7 +2,7 @@
 // lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { uriOf } from '../../versioning/memento/time-map.js'
-import { decideOn, type Facts } from '../request/access.js'
+import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
@@ -18,7 +18,6 @@ import { logOrphans } from './orphans.js'
 import { replaceDocument, type Writing } from './put-document.js'
 import { releaseFiles } from './read-upload.js'
 import { restoredVersion } from './restore.js'
-import { keptOf, stateNow } from './state-now.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { accessTo, widening } from './widening.js'
@@ -125,7 +124,7 @@ async function writeLocked(
   const doubt = await context.application.journalled.settle(iri)
   if (doubt) return doubt
   // Decided again on what the store has now, which no other request can change until the answer.
-  const facts = await stateNow(context, iri, asked, replaced !== undefined)
+  const facts = await lookUpDocument(context, iri, true)
   if (isFailure(facts)) return facts
   const decision = decideOn(context, facts, asked.method === 'POST' ? 'Append' : 'Write')
   if (isFailure(decision)) return decision
@@ -145,7 +144,7 @@ async function writeLocked(
   const restored = await restoredVersion(context, facts, asked)
   if (isFailure(restored)) return restored
   // A restored document that was deleted keeps its former owner and creator.
-  const kept = current && keptOf(current)
+  const kept = current && (isLarge(current) ? current.unreadable?.managed : current)
   const base = kept ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next

@@ -57,8 +57,13 @@ export async function carryOut(
   return failed
 }
 
-export const apply = (store: GraphStore, { document, content }: NewChange): Promise<undefined | Problem> =>
-  content === undefined ? store.remove(document) : store.replace(document, content, { canonical: true })
+/** @param seen the document before, where the store has exactly this now */
+export const apply = (
+  store: GraphStore,
+  { document, content }: NewChange,
+  seen?: string,
+): Promise<undefined | Problem> =>
+  content === undefined ? store.remove(document) : store.replace(document, content, { canonical: true, before: seen })
 
 /** Stores run the operations of one update as one transaction, or stop at the first that fails. */
 export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Promise<undefined | Problem> =>

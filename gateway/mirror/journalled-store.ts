@@ -20,8 +20,11 @@ import {
 import { makeSettlement, type Settlement, type SettlementSettings } from './settlement.js'
 
 export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
-  /** Makes the document what the change says. To be called under its lock, when no change of it is in doubt. */
-  carryOut(change: NewChange): Promise<undefined | Problem>
+  /**
+   * Makes the document what the change says. To be called under its lock, when no change of it is in doubt.
+   * @param seen the document before, where the store has exactly this now
+   */
+  carryOut(change: NewChange, seen?: string): Promise<undefined | Problem>
   /** Removes these documents, as one update of the store. To be called under their locks, when no change of them is in doubt. */
   remove(removals: readonly NewChange[]): Promise<undefined | Problem>
   /**
@@ -59,7 +62,7 @@ export const makeJournalledStore = ({ history, sweep, ...settings }: JournalledS
   history && sweep ? versioned({ history, sweep, ...settings }) : unversioned(settings)
 
 const unversioned = ({ store, base }: Pick<JournalledStoreSettings, 'store' | 'base'>): JournalledStore => ({
-  carryOut: (change) => apply(store, change),
+  carryOut: (change, seen) => apply(store, change, seen),
   remove: (removals) => dropAll(store, removals),
   edit: (changes, edits) => applyAll(store, changes, edits),
   update: ({ text, ...author }, others = []) =>
@@ -79,7 +82,7 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
     return documents ? prepareDocuments(application, documents, author) : prepareDataset(application, author)
   }
   return {
-    carryOut: (change) => carryOut(application, [change], () => apply(settings.store, change)),
+    carryOut: (change, seen) => carryOut(application, [change], () => apply(settings.store, change, seen)),
     // Each removal becomes a commit of its own, and one in doubt is settled by itself.
     remove: (removals) => carryOut(application, removals, () => dropAll(settings.store, removals)),
     edit(changes, edits) {

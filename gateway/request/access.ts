@@ -101,18 +101,11 @@ function foundAt(
 
 /**
  * The document with its content. `now`: the answer of the store, not a cached one: a write must not rest on a state that may have
- * changed behind the gateway. `factsNow`: the same, of its facts alone.
+ * changed behind the gateway.
  */
-export function lookUpDocument(
-  context: Context,
-  iri: string,
-  now: 'now' | 'factsNow' | undefined = undefined,
-): Awaitable<Facts | Problem> {
+export function lookUpDocument(context: Context, iri: string, now = false): Awaitable<Facts | Problem> {
   const { application, request, trace } = context
-  const found: Awaitable<Stored<DocumentFacts> | Problem> =
-    now === 'factsNow'
-      ? readFactsNow(application, iri, trace)
-      : (now ? readDocumentNow : readDocument)(application, iri, trace, context)
+  const found = (now ? readDocumentNow : readDocument)(application, iri, trace, context)
   if (request.method !== 'PUT' || isRoot(iri, application.base))
     return after(found, (document) => foundAt(iri, document))
   const readParent = (): Awaitable<Stored<DocumentFacts> | Problem> =>

@@ -21,6 +21,8 @@ export interface GroupSettings<Asked, Answer> {
   together(asked: readonly Asked[]): Promise<ReadonlyMap<number, Answer>>
   /** Before the next answer is handed out: what its call does with it should not hold up the event loop together with others. */
   betweenAnswers(): Promise<unknown>
+  /** All answers of a group have been handed out. */
+  answered?(): void
 }
 
 interface Waiting<Asked, Answer> {
@@ -36,6 +38,8 @@ const MOST_WAITING = 1000
 export interface GroupedCalls<Asked, Answer> {
   call(asked: Asked): Promise<Answer>
   retry(): void
+  /** True while the answers of a group are handed out: what waits for these comes soon. */
+  isAnswering(): boolean
 }
 
 export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): GroupedCalls<Asked, Answer> {
@@ -43,6 +47,7 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
   const waiting: Waiting<Asked, Answer>[] = []
   let atWork = 0
   let groups = 0
+  let answering = 0
   let timer: NodeJS.Timeout | undefined
 
   function sendNext(): void {
@@ -52,9 +57,11 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
     const isGroup = group.length > 1
     atWork++
     if (isGroup) groups++
-    void answerAll(group, settings).finally(() => {
+    const hold = (change: 1 | -1): void => void (answering += change)
+    void answerAll(group, settings, hold).finally(() => {
       if (isGroup && groups > 0) groups--
       over()
+      settings.answered?.()
     })
     if (waiting.length > 0) timer = setTimeout(outOfPatience, patience)
   }
@@ -89,6 +96,7 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
     retry() {
       if (waiting.length > 0 && mayGo(waiting.length)) sendNext()
     },
+    isAnswering: () => answering > 0,
   }
 }
 
@@ -112,6 +120,7 @@ function takeGroup<Asked, Answer>(
 async function answerAll<Asked, Answer>(
   group: readonly Waiting<Asked, Answer>[],
   { alone, together, betweenAnswers }: GroupSettings<Asked, Answer>,
+  hold: (change: 1 | -1) => void,
 ): Promise<void> {
   const byKey = new Map<string, Waiting<Asked, Answer>[]>()
   for (const call of group) byKey.set(call.key, [...(byKey.get(call.key) ?? []), call])
@@ -119,12 +128,14 @@ async function answerAll<Asked, Answer>(
   try {
     const answers = distinct.length > 1 ? await together(distinct) : new Map<number, Answer>()
     const others: Promise<unknown>[] = []
+    hold(1)
     for (const [n, calls] of [...byKey.values()].entries()) {
       const answer = answers.has(n) ? Promise.resolve(answers.get(n)!) : alone(distinct[n]!)
       for (const call of calls) call.resolve(answer)
       if (answers.has(n)) await betweenAnswers()
       else others.push(answer.catch(() => undefined))
     }
+    hold(-1)
     await Promise.all(others)
   } catch (error) {
     for (const call of group) call.reject(error)

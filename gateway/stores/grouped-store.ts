@@ -8,6 +8,7 @@ import {
   graphsQuery,
   isName,
   isSparql,
+  changeOf,
   replacementOf,
   type Question,
   type Replacement,
@@ -42,19 +43,19 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
   const pace = makePace(slowWrite)
   const readers = groupedReads(store, together, large, { lanes: () => READS_AT_WORK })
   // Stores write one after the other: a writer whose question waits for others loses nothing while two writes wait before its own.
-  const isHeld = (waiting: number): boolean => !pace.isSlow() && atWork > 2 + waiting / 4
-  const writers = groupedReads(store, together, large, { lanes: () => 1, isHeld })
+  const isHeld = (waiting: number): boolean => write.isAnswering() || (!pace.isSlow() && atWork > 2 + waiting / 4)
+  const writers = groupedReads(store, together, large, { lanes: () => 1, isHeld, answered: () => write.retry() })
   const ask = (question: Question, call: Call | undefined): Promise<Text> =>
     (call?.isForWrite ? writers : readers).call(question)
-  const write = groupedWrites(store, together, pace)
   let atWork = 0
-  const counted = async (written: Promise<undefined | Problem>): Promise<undefined | Problem> => {
+  const counted: Counted = async (written) => {
     atWork++
     return written.finally(() => {
       atWork--
       writers.retry()
     })
   }
+  const write = groupedWrites(store, together, { pace, counted, isHeld: writers.isAnswering, answered: writers.retry })
   const { readTyped } = store
   return {
     ...store,
@@ -67,15 +68,21 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
         large.has(graph) ? undefined : ask({ graph, about: 'content', type }, call),
     }),
     replace: (graph, nTriples, call) =>
-      counted(
-        call?.signal || !call?.canonical ? store.replace(graph, nTriples, call) : write.call({ graph, nTriples }),
-      ),
+      call?.signal || !call?.canonical
+        ? counted(store.replace(graph, nTriples, call))
+        : write.call({ graph, nTriples, change: smallChange(call.before, nTriples) }),
     remove: (graph, call) =>
-      counted(call?.signal ? store.remove(graph, call) : write.call({ graph, nTriples: undefined })),
+      call?.signal ? counted(store.remove(graph, call)) : write.call({ graph, nTriples: undefined }),
   }
 }
 
 type Text = string | undefined | Problem
+
+/** Counts a request that writes while it is at work. */
+type Counted = (written: Promise<undefined | Problem>) => Promise<undefined | Problem>
+
+const smallChange = (before: string | undefined, after: string): Replacement['change'] =>
+  before !== undefined && before.length <= LARGE && after.length <= LARGE ? changeOf(before, after) : undefined
 
 /** Failures of a request for several graphs after which each of them is asked for alone. */
 const PASSING = new Set<string | undefined>(['store.too-large', 'store.failed'])
@@ -84,7 +91,7 @@ function groupedReads(
   store: GraphStore,
   { select, isKnown }: Together,
   large: Large,
-  when: Pick<GroupSettings<Question, Text>, 'lanes' | 'isHeld'>,
+  when: Pick<GroupSettings<Question, Text>, 'lanes' | 'isHeld' | 'answered'>,
 ): GroupedCalls<Question, Text> {
   let most = MOST_GRAPHS
   let isUnderstood = true
@@ -143,25 +150,31 @@ function makeLarge() {
 function groupedWrites(
   store: GraphStore,
   { update, isKnown }: Together,
-  pace: ReturnType<typeof makePace>,
+  { pace, counted, ...when }: { readonly pace: Pace; readonly counted: Counted } & Pick<Writes, 'isHeld' | 'answered'>,
 ): GroupedCalls<Replacement, undefined | Problem> {
   let isTaken = true
   const alone = ({ graph, nTriples }: Replacement): Promise<undefined | Problem> =>
-    pace.timed(() =>
-      nTriples === undefined ? store.remove(graph) : store.replace(graph, nTriples, { canonical: true }),
+    counted(
+      pace.timed(() =>
+        nTriples === undefined ? store.remove(graph) : store.replace(graph, nTriples, { canonical: true }),
+      ),
     )
   return groupCalls<Replacement, undefined | Problem>({
-    lanes: () => (pace.isSlow() ? WRITES_AT_WORK : Infinity),
+    ...when,
+    lanes: () => (pace.isSlow() ? WRITES_AT_WORK : 1),
     patience: WRITE_PATIENCE,
     isShared: false,
     keyOf: ({ graph }) => graph,
-    mayWait: ({ graph, nTriples = '' }) =>
-      isTaken && isKnown() && nTriples.length <= LARGE && isName(graph) && isSparql(nTriples),
+    mayWait: ({ graph, nTriples = '', change }) =>
+      isTaken &&
+      isKnown() &&
+      isName(graph) &&
+      (change !== undefined || (pace.isSlow() && nTriples.length <= LARGE && isSparql(nTriples))),
     most: () => ({ count: isTaken ? MOST_GRAPHS : 1, size: MOST_WRITTEN }),
-    sizeOf: ({ nTriples = '' }) => nTriples.length,
+    sizeOf: ({ nTriples = '', change }) => (change ? 0 : nTriples.length),
     alone,
     async together(writes) {
-      const failed = await update(replacementOf(writes))
+      const failed = await counted(update(replacementOf(writes)))
       if (failed?.failure === 'store.refused') isTaken = false
       if (!failed || !(isRefused(failed) || failed.failure === 'update.failed')) return forAll(writes, failed)
       // One that the store refuses fails alone.
@@ -173,6 +186,9 @@ function groupedWrites(
     betweenAnswers: eventLoopTurn,
   })
 }
+
+type Writes = GroupSettings<Replacement, undefined | Problem>
+type Pace = ReturnType<typeof makePace>
 
 /** How long the store takes for a write, from the last few that it did alone: those before it are waited for too. */
 function makePace(slowWrite: number) {

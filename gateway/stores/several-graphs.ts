@@ -6,7 +6,7 @@ import { readTsvTerm } from '../rdf/read-sparql-results.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { RDF } from '../rdf/vocabulary.js'
 import { EXISTS, FACTS } from './excerpt.js'
-import { hasBlankNode, irisIn, linesOf } from './n-triples-lines.js'
+import { hasBlankNode, irisIn, linesOf, textOfLines } from './n-triples-lines.js'
 
 const HEADER = '?n\t?s\t?p\t?o'
 /** The last row. Without it the store has ended the answer where a limit of its own was reached. */
@@ -92,6 +92,25 @@ export const isSparql = (nTriples: string): boolean =>
 export interface Replacement {
   readonly graph: string
   readonly nTriples: string | undefined
+  /** All that changes, where it is little. */
+  readonly change?: Change | undefined
+}
+
+/** Canonical lines. */
+interface Change {
+  readonly removed: readonly string[]
+  readonly added: readonly string[]
+}
+
+/** Undefined where it is no small part of the lines, or where SPARQL does not say it as it is. */
+export function changeOf(before: string, after: string): Change | undefined {
+  const [had, has] = [before, after].map((text) => new Set(linesOf(text))) as [Set<string>, Set<string>]
+  const removed = [...had].filter((line) => !has.has(line))
+  const added = [...has].filter((line) => !had.has(line))
+  const count = removed.length + added.length
+  // A store may have a language tag in other letters.
+  const isSaid = count > 0 && count <= has.size / 2 && !removed.some((line) => line.includes('"@'))
+  return isSaid && isSparql(textOfLines([...removed, ...added])) ? { removed, added } : undefined
 }
 
 /** Prefixes make the text half as long, and a store takes most of its time to read it. */
@@ -104,18 +123,25 @@ export function replacementOf(replacements: readonly Replacement[]): string {
     prefixes.set(namespace, prefix)
     return `${prefix}:${local}`
   }
-  const contents = replacements
-    .filter(({ nTriples }) => nTriples !== undefined)
-    .map(({ graph, nTriples }) => `GRAPH <${graph}> {\n${statementsOf(nTriples!, shortened)} }\n`)
-  const drops = replacements.map(({ graph }) => `DROP SILENT GRAPH <${graph}>`)
-  const inserts = contents.length > 0 ? [`INSERT DATA {\n${contents.join('')}}`] : []
+  const data = (keyword: string, linesIn: (replacement: Replacement) => readonly string[]): string[] => {
+    const graphs = replacements.flatMap((one) => {
+      const lines = linesIn(one)
+      return lines.length > 0 ? [`GRAPH <${one.graph}> {\n${statementsOf(lines, shortened)} }\n`] : []
+    })
+    return graphs.length > 0 ? [`${keyword} {\n${graphs.join('')}}`] : []
+  }
+  const operations = [
+    ...replacements.flatMap(({ graph, change }) => (change ? [] : [`DROP SILENT GRAPH <${graph}>`])),
+    ...data('DELETE DATA', ({ change }) => change?.removed ?? []),
+    ...data('INSERT DATA', ({ nTriples = '', change }) => change?.added ?? linesOf(nTriples)),
+  ]
   const declarations = [...prefixes].map(([namespace, prefix]) => `PREFIX ${prefix}: <${namespace}>\n`)
-  return declarations.join('') + [...drops, ...inserts].join(' ;\n')
+  return declarations.join('') + operations.join(' ;\n')
 }
 
-function statementsOf(nTriples: string, shortened: (term: string) => string): string {
+function statementsOf(lines: readonly string[], shortened: (term: string) => string): string {
   let known: string | undefined
-  return linesOf(nTriples)
+  return lines
     .map((line) => {
       const [subject, predicate] = line.split(' ', 2) as [string, string]
       const object = line.slice(subject.length + predicate.length + 2, -' .'.length)

@@ -20,6 +20,8 @@ export type GraphChange = readonly [graph: string, nTriples: string]
 export interface ReplaceCall extends Call {
   /** The text is canonical (rdf/graph.ts): a store of our own need not read it. */
   readonly canonical?: true
+  /** What the store has now, canonical too, where that is sure: then the difference may be all that it is sent. */
+  readonly before?: string | undefined
 }
 
 export interface UpdateCall extends Call {
