@@ -1,5 +1,6 @@
 // In charge of reading CSV (RFC 4180, and what spreadsheets make of it): its delimiter, its header as properties, its rows. For the
 // thread of an import only.
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { iri, nTriplesTerm } from '../rdf/graph.js'
@@ -20,11 +21,14 @@ const MOST_COLUMNS = 16_384
 const DELIMITERS = [',', ';', '\t', '|']
 const PEEK = 64 * 1024
 
-/** The rows, that of the header first. Throws a SourceBreak where it is no CSV. @param delimiter undefined: it is guessed */
+/** So many rows are given at once. */
+const AT_ONCE = 250
+
+/** The rows, some at once, that of the header first. Throws a SourceBreak where it is no CSV. @param delimiter undefined: it is guessed */
 export async function* rowsOf(
   text: AsyncIterable<string>,
   delimiter: string | undefined,
-): AsyncGenerator<CsvRow, void> {
+): AsyncGenerator<readonly CsvRow[], void> {
   const pieces = text[Symbol.asyncIterator]()
   let peeked = ''
   while (peeked.length < PEEK) {
@@ -52,16 +56,40 @@ export async function* rowsOf(
   source.on('error', (error) => parser.destroy(error)).pipe(parser)
   let number = 0
   try {
-    for await (const read of parser) {
-      const { record, info } = read as { record: string[]; info: { lines: number } }
-      if (record.length > MOST_COLUMNS) throw flaw(info.lines, `it has more than ${MOST_COLUMNS} columns`)
-      yield { number: ++number, line: info.lines, cells: record }
+    for (;;) {
+      const rows: CsvRow[] = []
+      while (rows.length < AT_ONCE) {
+        const read = (parser.destroyed ? null : parser.read()) as Read | null
+        if (!read) break
+        const { record, info } = read
+        if (record.length > MOST_COLUMNS) throw flaw(info.lines, `it has more than ${MOST_COLUMNS} columns`)
+        rows.push({ number: ++number, line: info.lines, cells: record })
+      }
+      if (rows.length > 0) yield rows
+      else if (parser.readableEnded) return
+      else await isReadable(parser)
     }
   } catch (error) {
     if (error instanceof SourceBreak || !(error instanceof CsvError)) throw error
     throw flaw((error as unknown as { lines: number }).lines, SAID[error.code] ?? error.message.slice(0, 200))
   } finally {
     source.destroy()
+  }
+}
+
+interface Read {
+  readonly record: string[]
+  readonly info: { readonly lines: number }
+}
+
+/** Waits until there are rows, or no more. */
+async function isReadable(parser: Readable): Promise<void> {
+  const over = new AbortController()
+  try {
+    // Both throw what the parser throws.
+    await Promise.race(['readable', 'end'].map((event) => once(parser, event, { signal: over.signal })))
+  } finally {
+    over.abort()
   }
 }
 
