@@ -1,6 +1,5 @@
 // In charge of reading CSV (RFC 4180, and what spreadsheets make of it): its delimiter, its header as properties, its rows. For the
 // thread of an import only.
-import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { CsvError, parse } from 'csv-parse'
 import { iri, nTriplesTerm } from '../rdf/graph.js'
@@ -54,12 +53,20 @@ export async function* rowsOf(
   })
   const source = Readable.from(all())
   source.on('error', (error) => parser.destroy(error)).pipe(parser)
-  let number = 0
+  let [number, wake] = [0, (): void => undefined]
+  let failed: Error | undefined
+  // It may fail while its rows are at work.
+  parser.on('error', (error) => {
+    failed = error
+    wake()
+  })
+  for (const event of ['readable', 'end']) parser.on(event, () => wake())
   try {
     for (;;) {
+      if (failed) throw failed
       const rows: CsvRow[] = []
       while (rows.length < AT_ONCE) {
-        const read = (parser.destroyed ? null : parser.read()) as Read | null
+        const read = parser.read() as Read | null
         if (!read) break
         const { record, info } = read
         if (record.length > MOST_COLUMNS) throw flaw(info.lines, `it has more than ${MOST_COLUMNS} columns`)
@@ -67,7 +74,7 @@ export async function* rowsOf(
       }
       if (rows.length > 0) yield rows
       else if (parser.readableEnded) return
-      else await isReadable(parser)
+      else await new Promise<void>((resolve) => (wake = resolve))
     }
   } catch (error) {
     if (error instanceof SourceBreak || !(error instanceof CsvError)) throw error
@@ -80,17 +87,6 @@ export async function* rowsOf(
 interface Read {
   readonly record: string[]
   readonly info: { readonly lines: number }
-}
-
-/** Waits until there are rows, or no more. */
-async function isReadable(parser: Readable): Promise<void> {
-  const over = new AbortController()
-  try {
-    // Both throw what the parser throws.
-    await Promise.race(['readable', 'end'].map((event) => once(parser, event, { signal: over.signal })))
-  } finally {
-    over.abort()
-  }
 }
 
 const SAID: Readonly<Record<string, string>> = {
