@@ -18,7 +18,7 @@ export interface Attack {
   /** Of a gateway of its own; it has a gateway of its own too where it spoils it. */
   readonly own?: PlaceOptions
   readonly spoils?: boolean
-  /** It restarts the gateway: the other client is refused meanwhile. */
+  /** It restarts the gateway: the other client is refused meanwhile, and nothing is cached then. */
   readonly restarts?: boolean
   /** Nothing is cached there: all reads of the owner ask the store. */
   readonly withoutCache?: boolean
@@ -53,8 +53,8 @@ const GROWN_MB = 300
 
 /** @param slack how many times the bounds may be exceeded: the tests run on busy machines */
 export async function carryOut(attack: Attack, place: Place, slack = 1): Promise<Judgement> {
-  const { hold = 200, limit = LIMIT_S, withoutCache = false } = attack
-  const cachedLimit = withoutCache ? UNCACHED_MS : CACHED_MS
+  const { hold = 200, limit = LIMIT_S, withoutCache = false, restarts = false } = attack
+  const cachedLimit = withoutCache || restarts ? UNCACHED_MS : CACHED_MS
   const prepared = await attack.prepare?.(place).catch((error: unknown) => error as Error)
   const second = await secondClient(place)
   const before = await place.metrics()
