@@ -20,6 +20,7 @@ import {
   type Query,
   type Select,
 } from './syntax.js'
+import { mayMeetTerm } from './triple-terms.js'
 import { freshNames } from './variables.js'
 import { lengthOf, makeCount, Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
 
@@ -86,7 +87,8 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     if (isFailure(seen)) return seen
     const { view, dataset, guard, reads } = seen
     const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
-    const work = startWork(view, fresh)
+    // Of the stores that take triple terms, Oxigraph alone shows the name: it does not fail on them.
+    const work = startWork(view, fresh, !sight.store.showsName && mayMeetTerm(body))
     const restricted = guarded(restrictBody(work, body), guard)
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset

@@ -116,21 +116,6 @@ void t.test('a condition in OPTIONAL', { skip: withoutKinds }, async (t) => {
   t.same(refusing, [], 'the kinds on which it is refused')
 })
 
-/** Jena's datasets in memory fail on a triple term as a predicate or a graph's name, and try each graph before the condition. */
-for (const [pattern, expected] of [
-  ['?s <urn:p:1> ?x . ?a ?x ?b', 'access.graphs'],
-  ['?x ^<urn:p:1>+ ?s OPTIONAL { GRAPH ?x { ?a ?b ?c } }', 'access.graphs'],
-  ['?s <urn:p:1> ?x . ?a ?p ?x', undefined],
-] as const) {
-  void t.test(`a variable for an object and a name: ${pattern}`, (t) => {
-    const store = { ...OXIGRAPH, asQuads: false }
-    const sight = { rights: CLASS, store, nothing: 'urn:test:nothing', mayRead: () => false }
-    const restricted = overView(read(`SELECT * { GRAPH ?g { ${pattern} } }`)!, sight)
-    t.equal(isFailure(restricted) ? restricted.failure : undefined, expected)
-    t.end()
-  })
-}
-
 const READABLE = 'https://d.test/a/'
 const HIDDEN = [['<urn:e:1> <urn:p:1> <https://d.test/c/>', 'https://d.test/d/']] as const
 const CONTAINER = [[`<https://d.test/c/> <${RDF('type')}> <${DH('Container')}>`, 'https://d.test/c/']] as const
