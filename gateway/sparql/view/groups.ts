@@ -13,6 +13,12 @@ export function startsEmpty(patterns: readonly Pattern[]): boolean {
   return first === undefined || ['bind', 'optional', 'minus'].includes(first.kind)
 }
 
+/** MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first. RDF4J does. */
+export function withoutFirstMinus(patterns: readonly Pattern[]): readonly Pattern[] {
+  const first = patterns.findIndex(({ kind }) => kind !== 'filter' && kind !== 'minus')
+  return patterns.filter(({ kind }, i) => kind !== 'minus' || (first >= 0 && i > first))
+}
+
 /** True where AS gives the variable a value in any part. */
 export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
 

@@ -87,8 +87,9 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     if (isFailure(seen)) return seen
     const { view, dataset, guard, reads } = seen
     const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
-    // Of the stores that take triple terms, Oxigraph alone shows the name: it does not fail on them.
-    const work = startWork(view, fresh, !sight.store.showsName && mayMeetTerm(body))
+    // Oxigraph, which alone does both, fails on no term.
+    const isSafe = sight.store.showsName && sight.store.listsGraphs
+    const work = startWork(view, fresh, !isSafe && mayMeetTerm(body))
     const restricted = guarded(restrictBody(work, body), guard)
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset

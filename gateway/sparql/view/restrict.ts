@@ -9,6 +9,7 @@ import {
   mayFail,
   sheltered,
   startsEmpty,
+  withoutFirstMinus,
   withoutName,
   withoutRepeats,
 } from './groups.js'
@@ -38,7 +39,7 @@ const isInGraph = (place: Place): place is 'graph' | Variable => place === 'grap
 
 export function restrictPatterns(work: Work, all: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
   if (assignsName(all)) throw new Refused('unread')
-  const patterns = sheltered(withoutRepeats(all))
+  const patterns = sheltered(withoutRepeats(isInGraph(place) ? all : withoutFirstMinus(all)))
   if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))

@@ -1,5 +1,5 @@
 // In charge of the variables of a query that may stand for a triple term (RDF 1.2) where none can stand. Pure. Jena fails there: on the
-// name of a graph, and, where it orders several triples, on a predicate. So what is hidden must not get there.
+// name of a graph, and, where it orders several triples, on a predicate; RDF4J on a literal as the name. So what is hidden must not get there.
 import { isPath, type Expression, type Path, type Pattern, type Term, type Values } from './syntax.js'
 
 interface Places {
