@@ -2,6 +2,7 @@
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
+import { replaceChanged } from '../stores/changed-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
@@ -57,8 +58,16 @@ export async function carryOut(
   return failed
 }
 
-export const apply = (store: GraphStore, { document, content }: NewChange): Promise<undefined | Problem> =>
-  content === undefined ? store.remove(document) : store.replace(document, content, { canonical: true })
+/** A PUT replaces what is there now; the others rest on what was read. */
+export const apply = (
+  store: GraphStore,
+  { document, method, before, content }: NewChange,
+): Promise<undefined | Problem> => {
+  if (content === undefined) return store.remove(document)
+  return before === undefined || method === 'PUT'
+    ? store.replace(document, content, { canonical: true })
+    : replaceChanged(store, document, before, content)
+}
 
 /** Stores run the operations of one update as one transaction, or stop at the first that fails. */
 export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Promise<undefined | Problem> =>
