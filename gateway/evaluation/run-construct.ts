@@ -58,43 +58,50 @@ export function constructRows(
   // The escapes of SPARQL begin like those of a literal (SPARQL 1.1 §19.2).
   if (!ofRow || rows.some(({ cells }) => cells.some(([, value]) => ESCAPES.test(value))))
     return constructFromGraphs(oxigraph, construct, rows, seeded)
-  const found = solutionsOfRows(oxigraph, ofRow, rows)
+  const fill = makeFilling(template, [ofRow.row, ...ofRow.columns.map(({ variable }) => variable)])
+  const found = solutionsOfRows(oxigraph, ofRow, rows, fill.places)
   if (isFailure(found)) return found
-  return [...found].flatMap(([i, solution]) =>
-    filled(template, [solution], makeNodes(`${seed} ${rows[i]!.name}`, target)),
-  )
+  const made: Constructed[] = []
+  for (const [i, { name }] of rows.entries()) {
+    const values = found[i]
+    if (values) fill.add(made, 0, values, makeNodes(`${seed} ${name}`, target))
+  }
+  return made
 }
 
 const ESCAPES = /\\u/i
 
-/** By the number of the row; what a cell says as N-Triples. */
+/** In the order of the rows; undefined where a row has none. */
 function solutionsOfRows(
   { Store }: Oxigraph,
   { row, columns, rest }: RowPattern,
   rows: readonly Row[],
-): ReadonlyMap<number, Values> | Problem {
-  const found = new Map<number, Map<string, Term | string>>()
-  for (const [i, { name, cells }] of rows.entries()) {
-    const values = new Map<string, Term | string>([[row, iri(name)]])
-    const isWhole = columns.every(({ property, variable, isOptional }) => {
-      const cell = cells.find(([own]) => own === property)
-      if (cell) values.set(variable, cell[1])
-      return cell !== undefined || isOptional
-    })
-    if (isWhole) found.set(i, values)
-  }
-  if (!rest || found.size === 0) return found
+  places: ReadonlyMap<string, number>,
+): readonly (Values | undefined)[] | Problem {
+  const placeOf = new Map(columns.map(({ property, variable }) => [property, places.get(variable)!]))
+  const needed = columns.flatMap(({ variable, isOptional }) => (isOptional ? [] : [places.get(variable)!]))
+  const found = rows.map(({ name, cells }): Value[] | undefined => {
+    const values = new Array<Value>(places.size).fill(undefined)
+    values[places.get(row)!] = written(iri(name))
+    for (const [property, value] of cells) {
+      const place = placeOf.get(property)
+      if (place !== undefined) values[place] = value
+    }
+    return needed.every((place) => values[place] !== undefined) ? values : undefined
+  })
+  if (!rest) return found
   const { needs, query } = rest
-  const written = (value: Term | string | undefined): string =>
-    value === undefined ? 'UNDEF' : typeof value === 'string' ? value : nTriplesTerm(value)
+  const neededThere = needs.map((name) => places.get(name)!)
   // Many rows have the same cells there.
-  const alike = new Map<string, number[]>()
-  for (const [i, values] of found) {
-    const cells = needs.map((name) => written(values.get(name))).join(' ')
+  const alike = new Map<string, Value[][]>()
+  for (const values of found) {
+    if (!values) continue
+    const cells = neededThere.map((place) => cellOf(values[place])).join(' ')
     const same = alike.get(cells)
-    if (same) same.push(i)
-    else alike.set(cells, [i])
+    if (same) same.push(values)
+    else alike.set(cells, [values])
   }
+  if (alike.size === 0) return found
   const groups = [...alike.values()]
   const table = [...alike.keys()].map((cells, group) => `(${group} ${cells})\n`)
   const json = withStore(
@@ -102,17 +109,19 @@ function solutionsOfRows(
     (store) => store.query(query.join(table.join('')), { results_format: RESULTS_JSON }) as string,
   )
   if (json.length > RESULT_LIMIT) return tooLarge()
-  const passed = new Map<number, Values>()
+  const passed = new Set<Values>()
   for (const solution of readOwnSolutions(json)) {
-    for (const i of groups[Number(solution.get(ROW)!.value)]!) {
-      const values = found.get(i)!
-      for (const [name, term] of solution) values.set(name, term)
-      passed.set(i, values)
+    const given = [...solution].flatMap(([name, term]) => (places.has(name) ? [[places.get(name)!, written(term)] as const] : [])) // prettier-ignore
+    for (const values of groups[Number(solution.get(ROW)!.value)]!) {
+      for (const [place, value] of given) values[place] = value
+      passed.add(values)
     }
   }
-  // In the order of the rows.
-  return new Map([...passed].sort(([a], [b]) => a - b))
+  return found.map((values) => (values && passed.has(values) ? values : undefined))
 }
+
+const cellOf = (value: Value): string =>
+  value === undefined ? 'UNDEF' : typeof value === 'string' ? value : nTriplesTerm(value)
 
 function constructFromGraphs(
   { Store }: Oxigraph,
@@ -153,14 +162,15 @@ const solutionsOf = (store: Store, query: string, name: string): readonly Soluti
 /** The IRI of a node without a name: below the document that it stands in first. */
 type NameNode = (key: string, graph: string) => string
 
-/** The values of variables: a literal may be N-Triples already. */
-interface Values {
-  get(variable: string): Term | string | undefined
-}
+/** What a variable has: a term in N-Triples; as it is, where it has none yet or has a flaw. */
+type Value = string | Term | undefined
+/** By the places of variables. */
+type Values = readonly Value[]
 
 function makeNodes(seed: string, target: string): NameNode {
-  const names = new Map<string, string>()
+  let names: Map<string, string> | undefined
   return (key, graph) => {
+    names ??= new Map()
     const known = names.get(key)
     if (known !== undefined) return known
     const digest = createHash('sha256').update(`${seed} ${names.size}`).digest('hex')
@@ -170,36 +180,65 @@ function makeNodes(seed: string, target: string): NameNode {
   }
 }
 
-function filled(template: readonly TemplateGraph[], solutions: readonly Values[], nameOf: NameNode): Constructed[] {
+const filled = (
+  template: readonly TemplateGraph[],
+  solutions: readonly Solution[],
+  nameOf: NameNode,
+): Constructed[] => {
+  const { places, add } = makeFilling(template, [])
   const made: Constructed[] = []
-  for (const [at, solution] of solutions.entries()) {
-    for (const { graph, triples } of template) {
-      const name = graph.startsWith('?') ? iriIn(solution.get(graph.slice(1))) : graph.slice(1, -1)
-      // SPARQL 1.1 §10.2: what is unbound, or would be no RDF, gives no triple.
-      if (name === undefined) continue
-      const fill = (term: string): string | undefined =>
-        term.startsWith('?')
-          ? written(solution.get(term.slice(1)), nameOf, name)
-          : term.startsWith('_:')
-            ? nameOf(`${at} ${term}`, name)
-            : term
-      for (const [subject, predicate, object] of triples) {
-        const [s, p, o] = [fill(subject), fill(predicate), fill(object)]
-        if (s?.startsWith('<') && p?.startsWith('<') && o !== undefined) made.push([name, `${s} ${p} ${o}`])
-      }
-    }
-  }
+  for (const [at, solution] of solutions.entries())
+    add(made, at, Array.from(places.keys(), (name) => written(solution.get(name))), nameOf) // prettier-ignore
   return made
 }
 
-const iriIn = (term: Term | string | undefined): string | undefined =>
-  typeof term === 'object' && term.termType === 'NamedNode' ? term.value : undefined
-
-function written(term: Term | string | undefined, nameOf: NameNode, graph: string): string | undefined {
-  if (!term || typeof term === 'string') return term
-  if (term.termType === 'BlankNode') return nameOf(`value ${term.value}`, graph)
-  return flawOf(quad(ANY, ANY, term as never)) === undefined ? nTriplesTerm(term) : undefined
+/** The template made ready for many solutions. @param known variables that have a place, as those of the template do */
+function makeFilling(template: readonly TemplateGraph[], known: readonly string[]) {
+  const places = new Map<string, number>()
+  const placeOf = (variable: string): number => {
+    if (!places.has(variable)) places.set(variable, places.size)
+    return places.get(variable)!
+  }
+  known.forEach(placeOf)
+  /** The place of a variable; anything else as it is. */
+  const ready = (term: string): string | number => (term.startsWith('?') ? placeOf(term.slice(1)) : term)
+  const graphs = template.map(({ graph, triples }) => ({
+    graph: graph.startsWith('?') ? placeOf(graph.slice(1)) : graph.slice(1, -1),
+    triples: triples.map((triple) => triple.map(ready) as [string | number, string | number, string | number]),
+  }))
+  const add = (made: Constructed[], at: number, values: Values, nameOf: NameNode): void => {
+    for (const { graph, triples } of graphs) {
+      const name = typeof graph === 'number' ? iriIn(values[graph]) : graph
+      // SPARQL 1.1 §10.2: what is unbound, or would be no RDF, gives no triple.
+      if (name === undefined) continue
+      const fill = (term: string | number): string | undefined => {
+        if (typeof term === 'string') return term.startsWith('_:') ? nameOf(`${at} ${term}`, name) : term
+        const value = values[term]
+        if (value === undefined || typeof value === 'string') return value
+        return value.termType === 'BlankNode' ? nameOf(`value ${value.value}`, name) : undefined
+      }
+      for (const [subject, predicate, object] of triples) {
+        const [s, p, o] = [fill(subject), fill(predicate), fill(object)]
+        if (isIri(s) && isIri(p) && o !== undefined) made.push([name, `${s} ${p} ${o}`])
+      }
+    }
+  }
+  return { places, add }
 }
+
+const isIri = (term: string | undefined): boolean =>
+  term !== undefined && term.startsWith('<') && !term.startsWith('<<')
+
+const iriIn = (value: Value): string | undefined => {
+  if (typeof value === 'string') return isIri(value) ? value.slice(1, -1) : undefined
+  return value?.termType === 'NamedNode' ? value.value : undefined
+}
+
+/** Blank nodes get their names in the template. */
+const written = (term: Term | undefined): Value =>
+  term && term.termType !== 'BlankNode' && flawOf(quad(ANY, ANY, term as never)) === undefined
+    ? nTriplesTerm(term)
+    : term
 
 function withStore<T>(Store: Oxigraph['Store'], use: (store: Store) => T): T {
   const store = new Store()

@@ -20,11 +20,14 @@ const MOST_COLUMNS = 16_384
 const DELIMITERS = [',', ';', '\t', '|']
 const PEEK = 64 * 1024
 
-/** The rows, that of the header first. Throws a SourceBreak where it is no CSV. @param delimiter undefined: it is guessed */
+/** So many rows are given at once. */
+const AT_ONCE = 250
+
+/** The rows, some at once, that of the header first. Throws a SourceBreak where it is no CSV. @param delimiter undefined: it is guessed */
 export async function* rowsOf(
   text: AsyncIterable<string>,
   delimiter: string | undefined,
-): AsyncGenerator<CsvRow, void> {
+): AsyncGenerator<readonly CsvRow[], void> {
   const pieces = text[Symbol.asyncIterator]()
   let peeked = ''
   while (peeked.length < PEEK) {
@@ -50,12 +53,28 @@ export async function* rowsOf(
   })
   const source = Readable.from(all())
   source.on('error', (error) => parser.destroy(error)).pipe(parser)
-  let number = 0
+  let [number, wake] = [0, (): void => undefined]
+  let failed: Error | undefined
+  // It may fail while its rows are at work.
+  parser.on('error', (error) => {
+    failed = error
+    wake()
+  })
+  for (const event of ['readable', 'end']) parser.on(event, () => wake())
   try {
-    for await (const read of parser) {
-      const { record, info } = read as { record: string[]; info: { lines: number } }
-      if (record.length > MOST_COLUMNS) throw flaw(info.lines, `it has more than ${MOST_COLUMNS} columns`)
-      yield { number: ++number, line: info.lines, cells: record }
+    for (;;) {
+      if (failed) throw failed
+      const rows: CsvRow[] = []
+      while (rows.length < AT_ONCE) {
+        const read = parser.read() as Read | null
+        if (!read) break
+        const { record, info } = read
+        if (record.length > MOST_COLUMNS) throw flaw(info.lines, `it has more than ${MOST_COLUMNS} columns`)
+        rows.push({ number: ++number, line: info.lines, cells: record })
+      }
+      if (rows.length > 0) yield rows
+      else if (parser.readableEnded) return
+      else await new Promise<void>((resolve) => (wake = resolve))
     }
   } catch (error) {
     if (error instanceof SourceBreak || !(error instanceof CsvError)) throw error
@@ -63,6 +82,11 @@ export async function* rowsOf(
   } finally {
     source.destroy()
   }
+}
+
+interface Read {
+  readonly record: string[]
+  readonly info: { readonly lines: number }
 }
 
 const SAID: Readonly<Record<string, string>> = {

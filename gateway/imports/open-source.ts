@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { constructFrom, constructRows, type Row } from '../evaluation/run-construct.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem } from '../problem.js'
-import { iri, nTriplesLine, nTriplesTerm, text as literal, withNodes } from '../rdf/graph.js'
+import { iri, nTriplesLine, nTriplesText, withNodes } from '../rdf/graph.js'
 import { makeQuadReader, STREAMED, type TakeQuad } from '../rdf/read-quads.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { headerOf, propertyOf, rowsOf, type CsvRow, type Header } from './csv.js'
@@ -40,15 +40,14 @@ async function openCsv(
   before: { rows: number; done: boolean },
 ): Promise<OpenSource> {
   const { text, bytes } = textOf(plan.path, plan.encoding, plan.maxBytes)
-  const read = rowsOf(text, plan.delimiter)
-  const first = await read.next()
-  if (first.done) throw new SourceBreak(problem('content.syntax', 'The CSV has no header.'))
-  const header = headerBy(plan, first.value)
+  const read = makeRowReader(rowsOf(text, plan.delimiter))
+  const [first] = await read(1)
+  if (!first) throw new SourceBreak(problem('content.syntax', 'The CSV has no header.'))
+  const header = headerBy(plan, first)
   // Guessed from the same rows also where it continues later.
-  const ahead = [...(plan.metadata?.hasHeader === false ? [first.value] : []), ...(await rowsFrom(read, GUESSED_FROM))]
+  const ahead = [...(plan.metadata?.hasHeader === false ? [first] : []), ...(await read(GUESSED_FROM))]
   const make = rowMaker(oxigraph, plan, header, datatypesOf(ahead, header.names.length))
-  const next = async (most: number): Promise<CsvRow[]> =>
-    ahead.length > 0 ? ahead.splice(0, most) : rowsFrom(read, most)
+  const next = async (most: number): Promise<CsvRow[]> => (ahead.length > 0 ? ahead.splice(0, most) : read(most))
   for (let skipped = 0; skipped < before.rows;) {
     const rows = await next(before.rows - skipped)
     if (rows.length === 0) break
@@ -79,14 +78,23 @@ async function openCsv(
   }
 }
 
-async function rowsFrom(read: AsyncIterator<CsvRow, void>, most: number): Promise<CsvRow[]> {
-  const rows: CsvRow[] = []
-  while (rows.length < most) {
-    const next = await read.next()
-    if (next.done) break
-    rows.push(next.value)
+/** Gives the next rows, so many at most; none at the end. */
+function makeRowReader(read: AsyncIterator<readonly CsvRow[], void>): (most: number) => Promise<CsvRow[]> {
+  let left: readonly CsvRow[] = []
+  return async (most) => {
+    const rows: CsvRow[] = []
+    while (rows.length < most) {
+      if (left.length === 0) {
+        const next = await read.next()
+        if (next.done) break
+        left = next.value
+      }
+      const taken = left.slice(0, most - rows.length)
+      for (const row of taken) rows.push(row)
+      left = left.slice(taken.length)
+    }
+    return rows
   }
-  return rows
 }
 
 function headerBy({ metadata }: Plan, first: CsvRow): Header {
@@ -104,9 +112,10 @@ function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datat
     const properties = names.map((one) => propertyOf(base, one))
     const toRow = ({ cells, number }: CsvRow): Row => ({
       name: `${base}#row=${number}`,
-      cells: cells.flatMap((cell, i) =>
-        cell.trim() === '' ? [] : [[properties[i]!, nTriplesTerm(literal(cell.trim()))] as const],
-      ),
+      cells: cells.flatMap((cell, i) => {
+        const value = cell.trim()
+        return value === '' ? [] : [[properties[i]!, nTriplesText(value)] as const]
+      }),
     })
     return (rows, take) => {
       const made = constructRows(oxigraph(), mapping.construct, rows.map(toRow), { seed: digest, target: name ?? base })

@@ -45,20 +45,19 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
   const index = makeIndex()
   for (let at = 0; at < bytes;) at = indexStretch(file, at, index.add)
   let size = bytes
-  let batch = new Map<string, string[]>()
+  const batch = makeBatch()
 
   function flush(): number {
     const pieces: Buffer[] = []
-    for (const [document, triples] of batch) {
-      const text = Buffer.from(`${triples.join(' .\n')} .\n`)
-      const head = headOf(text.length, document)
-      index.add(document, size + head.length, text.length)
-      size += head.length + text.length
-      pieces.push(head, text)
+    for (const [document, texts] of batch.take()) {
+      const length = texts.reduce((sum, text) => sum + text.length, 0)
+      const head = headOf(length, document)
+      index.add(document, size + head.length, length)
+      size += head.length + length
+      pieces.push(head, ...texts)
     }
     if (size > most) throw new TooMuch(`What it makes has more than ${most} bytes.`)
     if (pieces.length > 0) writeSync(file, Buffer.concat(pieces))
-    batch = new Map()
     return size
   }
 
@@ -73,7 +72,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
     return { ...about, nTriples, ...(nTriples.length > QUICKLY_SUMMED && { sum: sumOf(lines, tagKey) }) }
   }
   return {
-    add: (document, triple) => void (batch.get(document)?.push(triple) ?? batch.set(document, [triple])),
+    add: batch.add,
     flush,
     bytes: () => size,
     documents: index.count,
@@ -97,6 +96,45 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
     close: () => closeSync(file),
   }
 }
+
+/** What was added and is not on disk yet, as bytes: many strings would be copied again and again while they wait. */
+function makeBatch() {
+  let text = Buffer.allocUnsafe(LEAST_ROOM)
+  let used = 0
+  /** By document where each stretch of its lines begins and ends. */
+  const stretches = new Map<string, number[]>()
+  return {
+    add(document: string, triple: string): void {
+      // No character takes more than three bytes.
+      if (used + 3 * triple.length + END.length > text.length) {
+        const needed = used + Buffer.byteLength(triple) + END.length
+        if (needed > text.length) text = Buffer.concat([text.subarray(0, used)], Math.max(needed, 2 * text.length))
+      }
+      const from = used
+      used += text.write(triple, used)
+      used += text.write(END, used, 'latin1')
+      const own = stretches.get(document)
+      if (!own) stretches.set(document, [from, used])
+      else if (own.at(-1) === from) own[own.length - 1] = used
+      else own.push(from, used)
+    },
+    /** The documents with their texts; it is empty then. */
+    *take(): Generator<[document: string, texts: Buffer[]]> {
+      for (const [document, own] of stretches) {
+        const texts: Buffer[] = []
+        for (let i = 0; i < own.length; i += 2) texts.push(text.subarray(own[i], own[i + 1]))
+        yield [document, texts]
+      }
+      stretches.clear()
+      used = 0
+      if (text.length > MOST_ROOM) text = Buffer.allocUnsafe(LEAST_ROOM)
+    },
+  }
+}
+
+const END = ' .\n'
+/** Bytes that are kept for what is added. */
+const [LEAST_ROOM, MOST_ROOM] = [64 * 1024, 8 * 1024 * 1024]
 
 type Stretch = readonly [offset: number, length: number]
 

@@ -18,7 +18,7 @@ export interface SourceText {
   bytes(): number
 }
 
-const PIECE = 256 * 1024
+const PIECE = 64 * 1024
 
 /** @param encoding as the Encoding Standard names it; a byte order mark counts more */
 export function textOf(path: string, encoding: string, limit: number): SourceText {

@@ -59,17 +59,10 @@ async function createLocked(wanted: readonly Wanted[]): Promise<Outcomes | Probl
   const { context } = wanted[0]!
   const { application } = context
   const doubts = await Promise.all(wanted.map(({ iri }) => application.journalled.settle(iri)))
-  const absent = await absentAmong(
-    application,
-    wanted.filter((_, i) => !doubts[i]),
-  )
+  const sure = wanted.filter((_, i) => !doubts[i])
+  const [absent, parents] = await Promise.all([absentAmong(application, sure), parentsOf(context, sure)])
   if (isFailure(absent)) return absent
-  const parents = new Map<string, DocumentFacts | undefined>()
-  for (const parent of new Set(absent.map(({ iri }) => parentOf(iri)))) {
-    const facts = await readFactsNow(application, parent, context.trace)
-    if (isFailure(facts)) return facts
-    parents.set(parent, facts.value)
-  }
+  if (isFailure(parents)) return parents
   const outcomes = new Map<string, 'written' | Problem>()
   const created: Document[] = []
   for (let at = 0; at < absent.length; at += AT_ONCE) {
@@ -83,6 +76,15 @@ async function createLocked(wanted: readonly Wanted[]): Promise<Outcomes | Probl
   }
   if (!(await store(context, created))) for (const { iri } of created) outcomes.set(iri, 'written')
   return outcomes
+}
+
+type Parents = ReadonlyMap<string, DocumentFacts | undefined>
+
+async function parentsOf({ application, trace }: Context, wanted: readonly Wanted[]): Promise<Parents | Problem> {
+  const names = [...new Set(wanted.map(({ iri }) => parentOf(iri)))]
+  const found = await Promise.all(names.map((name) => readFactsNow(application, name, trace)))
+  const failed = found.find(isFailure)
+  return failed ?? new Map(names.map((name, i) => [name, (found[i] as Exclude<(typeof found)[0], Problem>).value]))
 }
 
 const MAX_BYTES = 4 * 1024 * 1024

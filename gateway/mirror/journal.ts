@@ -2,6 +2,7 @@
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
+import { replaceChanged } from '../stores/changed-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
@@ -61,9 +62,13 @@ export async function carryOut(
 export const apply = (
   store: GraphStore,
   { document, content }: NewChange,
-  seen?: string,
-): Promise<undefined | Problem> =>
-  content === undefined ? store.remove(document) : store.replace(document, content, { canonical: true, before: seen })
+  seen: string | undefined,
+): Promise<undefined | Problem> => {
+  if (content === undefined) return store.remove(document)
+  return seen === undefined
+    ? store.replace(document, content, { canonical: true })
+    : replaceChanged(store, document, seen, content)
+}
 
 /** Stores run the operations of one update as one transaction, or stop at the first that fails. */
 export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Promise<undefined | Problem> =>
@@ -75,4 +80,4 @@ export const applyAll = (
   changes: readonly NewChange[],
   edits: readonly GraphEdit[],
 ): Promise<undefined | Problem> =>
-  changes.length === 1 && edits.length === 1 ? apply(store, changes[0]!) : store.edit(edits)
+  changes.length === 1 && edits.length === 1 ? apply(store, changes[0]!, changes[0]!.before) : store.edit(edits)

@@ -92,6 +92,9 @@ const TO_ESCAPE = /[\x00-\x1f\x7f"\\]/g
 const escaped = (text: string): string =>
   text.replace(TO_ESCAPE, (character) => ESCAPES[character] ?? codeEscape(character))
 
+/** Text as a literal in canonical N-Triples, without a term on the way. */
+export const nTriplesText = (text: string): string => `"${escaped(text)}"`
+
 const codeEscape = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`
 
@@ -108,7 +111,7 @@ export function nTriplesTerm(term: Term): string {
     case 'BlankNode':
       return `_:${term.value}`
     case 'Literal': {
-      const text = `"${escaped(term.value)}"`
+      const text = nTriplesText(term.value)
       const direction = directionOf(term)
       if (term.language) return `${text}@${term.language.toLowerCase()}${direction ? `--${direction}` : ''}`
       return term.datatype.value === XSD_STRING ? text : `${text}^^<${iriText(term.datatype.value)}>`

@@ -2,8 +2,10 @@
 // A lonely call never waits, and no timer gathers calls. Pure, but for the timer that bounds the wait.
 
 export interface GroupSettings<Asked, Answer> {
-  /** So many calls go alone at the same time. Others wait for one of these, and while a group is at work all do. */
+  /** So many requests are at work at the same time: other calls wait for one of these. */
   lanes(): number
+  /** So many of these are groups: one unless it says otherwise. */
+  groups?(): number
   /** After so many ms a group goes though nothing is over: a call that hangs must not hold up the others. */
   readonly patience: number
   /** Of the calls that share a request, all that ask for the same share an answer; else the second waits for the next group. */
@@ -43,7 +45,7 @@ export interface GroupedCalls<Asked, Answer> {
 }
 
 export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): GroupedCalls<Asked, Answer> {
-  const { lanes, patience, keyOf, mayWait, isHeld = () => false, alone } = settings
+  const { lanes, groups: mostGroups = () => 1, patience, keyOf, mayWait, isHeld = () => false, alone } = settings
   const waiting: Waiting<Asked, Answer>[] = []
   let atWork = 0
   let groups = 0
@@ -74,10 +76,10 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
 
   function over(): void {
     atWork--
-    if (waiting.length > 0 && groups === 0 && !isHeld(waiting.length)) sendNext()
+    if (waiting.length > 0 && groups < mostGroups() && !isHeld(waiting.length)) sendNext()
   }
 
-  const mayGo = (count: number): boolean => atWork < lanes() && groups === 0 && !isHeld(count)
+  const mayGo = (count: number): boolean => atWork < lanes() && groups < mostGroups() && !isHeld(count)
 
   return {
     call(asked) {

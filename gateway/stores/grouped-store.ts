@@ -26,6 +26,9 @@ const SLOW_WRITE = 4
 /** Of so many writes the quickest counts: a busy machine delays some. */
 const TIMED_WRITES = 8
 const MOST_GRAPHS = 64
+/** Where a store is quick, smaller groups of writers take turns: the gateway works on the answers of one while the store does the next. */
+const QUICK_GROUPS = 2
+const QUICK_MOST = 16
 /** Of N-Triples in one update, in characters; a graph that is larger than the latter goes alone. */
 const MOST_WRITTEN = 256 * 1024
 const LARGE = 32 * 1024
@@ -33,18 +36,23 @@ const LARGE = 32 * 1024
 const MOST_LARGE = 1000
 
 /**
- * The same store, whose calls share requests where it has several of them at once and can do them together: writes only where
- * one takes it longer than `slowWrite` ms.
+ * The same store, whose calls share requests where it has several of them at once and can do them together: writes of whole graphs
+ * only where one takes it longer than `slowWrite` ms.
  */
 export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphStore {
   const { together } = store
   if (!together) return store
   const large = makeLarge()
   const pace = makePace(slowWrite)
-  const readers = groupedReads(store, together, large, { lanes: () => READS_AT_WORK })
+  const readers = groupedReads(store, together, large, { lanes: () => READS_AT_WORK, mostGraphs: () => MOST_GRAPHS })
   // Stores write one after the other: a writer whose question waits for others loses nothing while two writes wait before its own.
   const isHeld = (waiting: number): boolean => write.isAnswering() || (!pace.isSlow() && atWork > 2 + waiting / 4)
-  const writers = groupedReads(store, together, large, { lanes: () => 1, isHeld, answered: () => write.retry() })
+  const groups = (): number => (pace.isSlow() ? 1 : QUICK_GROUPS)
+  const most = (): number => (pace.isSlow() ? MOST_GRAPHS : QUICK_MOST)
+  const writers = groupedReads(store, together, large, {
+    ...{ lanes: groups, groups, mostGraphs: most, isHeld },
+    answered: () => write.retry(),
+  })
   const ask = (question: Question, call: Call | undefined): Promise<Text> =>
     (call?.isForWrite ? writers : readers).call(question)
   let atWork = 0
@@ -55,7 +63,10 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
       writers.retry()
     })
   }
-  const write = groupedWrites(store, together, { pace, counted, isHeld: writers.isAnswering, answered: writers.retry })
+  const write = groupedWrites(store, together, {
+    ...{ pace, counted, groups, mostGraphs: most },
+    ...{ isHeld: writers.isAnswering, answered: writers.retry },
+  })
   const { readTyped } = store
   return {
     ...store,
@@ -78,6 +89,11 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
 
 type Text = string | undefined | Problem
 
+interface Sizes {
+  /** How many graphs share a request. */
+  mostGraphs(): number
+}
+
 /** Counts a request that writes while it is at work. */
 type Counted = (written: Promise<undefined | Problem>) => Promise<undefined | Problem>
 
@@ -91,7 +107,7 @@ function groupedReads(
   store: GraphStore,
   { select, isKnown }: Together,
   large: Large,
-  when: Pick<GroupSettings<Question, Text>, 'lanes' | 'isHeld' | 'answered'>,
+  { mostGraphs, ...when }: Sizes & Pick<GroupSettings<Question, Text>, 'lanes' | 'groups' | 'isHeld' | 'answered'>,
 ): GroupedCalls<Question, Text> {
   let most = MOST_GRAPHS
   let isUnderstood = true
@@ -101,7 +117,7 @@ function groupedReads(
     isShared: true,
     keyOf: ({ graph, about, type = '' }) => `${about} ${type} ${graph}`,
     mayWait: ({ graph }) => isUnderstood && isKnown() && isName(graph),
-    most: () => ({ count: isUnderstood ? most : 1, size: Infinity }),
+    most: () => ({ count: isUnderstood ? Math.min(most, mostGraphs()) : 1, size: Infinity }),
     sizeOf: () => 0,
     alone: ({ graph, about, type }) =>
       about === 'facts'
@@ -150,7 +166,7 @@ function makeLarge() {
 function groupedWrites(
   store: GraphStore,
   { update, isKnown }: Together,
-  { pace, counted, ...when }: { readonly pace: Pace; readonly counted: Counted } & Pick<Writes, 'isHeld' | 'answered'>,
+  { pace, counted, mostGraphs, ...when }: Sizes & Writing & Pick<Writes, 'groups' | 'isHeld' | 'answered'>,
 ): GroupedCalls<Replacement, undefined | Problem> {
   let isTaken = true
   const alone = ({ graph, nTriples }: Replacement): Promise<undefined | Problem> =>
@@ -161,7 +177,7 @@ function groupedWrites(
     )
   return groupCalls<Replacement, undefined | Problem>({
     ...when,
-    lanes: () => (pace.isSlow() ? WRITES_AT_WORK : 1),
+    lanes: () => WRITES_AT_WORK,
     patience: WRITE_PATIENCE,
     isShared: false,
     keyOf: ({ graph }) => graph,
@@ -170,7 +186,7 @@ function groupedWrites(
       isKnown() &&
       isName(graph) &&
       (change !== undefined || (pace.isSlow() && nTriples.length <= LARGE && isSparql(nTriples))),
-    most: () => ({ count: isTaken ? MOST_GRAPHS : 1, size: MOST_WRITTEN }),
+    most: () => ({ count: isTaken ? mostGraphs() : 1, size: MOST_WRITTEN }),
     sizeOf: ({ nTriples = '', change }) => (change ? 0 : nTriples.length),
     alone,
     async together(writes) {
@@ -189,6 +205,10 @@ function groupedWrites(
 
 type Writes = GroupSettings<Replacement, undefined | Problem>
 type Pace = ReturnType<typeof makePace>
+interface Writing {
+  readonly pace: Pace
+  readonly counted: Counted
+}
 
 /** How long the store takes for a write, from the last few that it did alone: those before it are waited for too. */
 function makePace(slowWrite: number) {

@@ -1,5 +1,5 @@
 // In charge of the other client during an attack: a thread of its own, in which the owner reads a cached document, and one
-// that nobody has read yet, every few ms. It sends the longest waits when it is told to end.
+// that nobody has read yet, and asks the store itself, every few ms. It sends the longest waits when it is told to end.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeClient, type Origin } from '../support/client.js'
@@ -8,17 +8,24 @@ export interface Waits {
   /** In ms. */
   readonly cachedMs: number
   readonly uncachedMs: number
+  /** Without the gateway; 0 where the store is embedded. */
+  readonly storeMs: number
   /** Answers other than the wanted ones, each once. */
   readonly failed: readonly string[]
 }
 
-const { origin, cached } = workerData as { readonly origin: Origin; readonly cached: string }
+const { origin, cached, store } = workerData as {
+  readonly origin: Origin
+  readonly cached: string
+  /** The dataset behind the gateway. */
+  readonly store: string | undefined
+}
 const client = makeClient(origin)
-const longest = { cachedMs: 0, uncachedMs: 0 }
+const longest = { cachedMs: 0, uncachedMs: 0, storeMs: 0 }
 const failed = new Set<string>()
 let isOver = false
 
-async function read(path: string, kind: keyof typeof longest, wanted: number): Promise<void> {
+async function read(path: string, kind: 'cachedMs' | 'uncachedMs', wanted: number): Promise<void> {
   const from = performance.now()
   try {
     const { status } = await client('GET', path)
@@ -27,6 +34,18 @@ async function read(path: string, kind: keyof typeof longest, wanted: number): P
     failed.add((error as NodeJS.ErrnoException).code ?? String(error))
   }
   longest[kind] = Math.max(longest[kind], performance.now() - from)
+}
+
+/** The store is asked apart from the reads: it says how much of their waits is its own. */
+async function askStore(dataset: string): Promise<void> {
+  for (let i = 0; i === 0 || !isOver; i++) {
+    const from = performance.now()
+    await fetch(`${dataset}/query?query=${encodeURIComponent(`ASK { GRAPH <urn:second-${i}> { ?s ?p ?o } }`)}`)
+      .then((answer) => answer.text())
+      .catch(() => undefined)
+    longest.storeMs = Math.max(longest.storeMs, performance.now() - from)
+    await sleep(20)
+  }
 }
 
 const end = (): void => {
@@ -43,9 +62,11 @@ parentPort!.once('message', () => {
 })
 await client('GET', cached)
 parentPort!.postMessage('ready')
+const asking = store === undefined ? undefined : askStore(store)
 for (let i = 0; i === 0 || !isOver; i++) {
   await read(cached, 'cachedMs', 200)
   await read(`/second-${Date.now()}-${i}/`, 'uncachedMs', 404)
   await sleep(20)
 }
+await asking
 end()

@@ -479,8 +479,8 @@ async function partsIn(text: string): Promise<void> {
 async function csvRowsIn(text: string): Promise<void> {
   let isHeader = true
   try {
-    for await (const row of csvRows(Readable.from(piecesOf(text)), undefined)) {
-      if (isHeader) headerOf(row)
+    for await (const rows of csvRows(Readable.from(piecesOf(text)), undefined)) {
+      if (isHeader) headerOf(rows[0]!)
       isHeader = false
     }
   } catch (error) {

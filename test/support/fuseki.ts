@@ -115,7 +115,7 @@ export async function startFuseki(options: {
   port?: number
   /** In place of the datasets: a configuration, in Turtle. */
   configuration?: string
-  /** For benchmarks: it runs as fast as it can. */
+  /** For benchmarks and attacks: it runs as it is delivered, and does not stop everybody for a second to collect garbage. */
   isMeasured?: boolean
 }): Promise<Fuseki> {
   const port = options.port ?? (await freePort())

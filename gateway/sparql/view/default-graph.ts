@@ -18,7 +18,7 @@ import {
   type Variable,
 } from './syntax.js'
 import { variablesIn } from './variables.js'
-import { freshInScope, lengthOf, Refused, type View, type Work } from './work.js'
+import { freshInScope, lengthOf, Refused, tested, type View, type Work } from './work.js'
 
 type DefaultGraph = View['defaultGraph']
 
@@ -43,8 +43,9 @@ export const unionOf =
   (all, work, isFirst) =>
     overGraphs(all, work, isFirst, (found, isFirst) => {
       if (isFirst && found.length <= MOST_JOINED && !isAnyTriple(found)) return joined(found, graphs, work)
-      return [
-        ...(found.length > 0 ? [triples(...found)] : []),
+      if (found.length === 0) return []
+      const patterns = [
+        triples(...found),
         ...found.flatMap((triple): Pattern[] => {
           const name = work.fresh()
           const test = graphs.test(name)
@@ -52,6 +53,7 @@ export const unionOf =
           return [filter(exists({ kind: 'graph', name, patterns: [triples(triple)] }, filter(test)))]
         }),
       ]
+      return work.isolates ? [{ kind: 'group', patterns }] : patterns
     })
 
 /** The same where a triple is in the union as often as graphs have it. */
@@ -61,8 +63,7 @@ export const bagOf =
     overGraphs(all, work, isFirst, (found) =>
       found.flatMap((triple) => {
         const name = freshInScope(work)
-        const test = graphs.test(name)
-        return [{ kind: 'graph', name, patterns: [triples(triple)] }, ...(test ? [filter(test)] : [])]
+        return tested(work, { kind: 'graph', name, patterns: [triples(triple)] }, graphs.test(name))
       }),
     )
 
@@ -90,15 +91,14 @@ const isAnyTriple = (found: readonly Triple[]): boolean =>
 function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work): readonly Pattern[] {
   if (all.length === 0) return []
   const names: Variable[] = []
-  const where = ordered(all).flatMap((triple, i, inOrder): Pattern[] => {
+  const where = ordered(all).flatMap((triple, i, inOrder): readonly Pattern[] => {
     const name = work.fresh()
     names.push(name)
     const test = graphs.test(name)
     const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
-    if (!test) return [graph]
     // Data that belongs together is often in one graph: it is tested once then.
-    const known = names[nearest(inOrder, i)]
-    return [graph, filter(known ? operation('||', operation('sameterm', name, known), test) : test)]
+    const known = work.isolates ? undefined : names[nearest(inOrder, i)]
+    return tested(work, graph, test && known ? operation('||', operation('sameterm', name, known), test) : test)
   })
   const projection = [...new Set(all.flatMap(variablesIn))].map(variable)
   if (projection.length === 0) return [filter(exists(...where))]

@@ -13,6 +13,12 @@ export function startsEmpty(patterns: readonly Pattern[]): boolean {
   return first === undefined || ['bind', 'optional', 'minus'].includes(first.kind)
 }
 
+/** MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first. RDF4J does. */
+export function withoutFirstMinus(patterns: readonly Pattern[]): readonly Pattern[] {
+  const first = patterns.findIndex(({ kind }) => kind !== 'filter' && kind !== 'minus')
+  return patterns.filter(({ kind }, i) => kind !== 'minus' || (first >= 0 && i > first))
+}
+
 /** True where AS gives the variable a value in any part. */
 export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
 
@@ -111,34 +117,6 @@ function isJoin(patterns: readonly Pattern[], name: Variable): boolean {
  * into it and fails on that: so what is hidden must not get there.
  */
 export const mayFail = (part: unknown): boolean => inside(part).fails
-
-/**
- * True where a variable that may stand for a triple term, as objects do, is a predicate or the name of a graph too. Jena's datasets in
- * memory may fail then: so what is hidden must not get there.
- */
-export function mayMeetTerm(patterns: readonly Pattern[]): boolean {
-  const objects = new Set<string>()
-  const names = new Set<string>()
-  const add = (to: Set<string>, ...terms: readonly (Term | Path)[]): void => {
-    for (const term of terms) {
-      if (term.kind === 'variable') to.add(term.value)
-      if (term.kind === 'triple') add(to, term.subject, term.predicate, term.object)
-    }
-  }
-  const visit = (part: unknown): void => {
-    if (typeof part !== 'object' || part === null) return
-    const pattern = part as Pattern
-    if (pattern.kind === 'graph') add(names, pattern.name)
-    if (pattern.kind !== 'triples') return Object.values(part).forEach(visit)
-    for (const { subject, predicate, object } of pattern.triples) {
-      // A path may lead backwards.
-      add(objects, object, ...(isPath(predicate) ? [subject] : []))
-      add(names, predicate)
-    }
-  }
-  visit(patterns)
-  return [...names].some((name) => objects.has(name))
-}
 
 interface Inside {
   /** The variables to which AS gives values. */

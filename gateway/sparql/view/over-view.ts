@@ -20,6 +20,7 @@ import {
   type Query,
   type Select,
 } from './syntax.js'
+import { mayMeetTerm } from './triple-terms.js'
 import { freshNames } from './variables.js'
 import { lengthOf, makeCount, Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
 
@@ -86,7 +87,9 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     if (isFailure(seen)) return seen
     const { view, dataset, guard, reads } = seen
     const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
-    const work = startWork(view, fresh)
+    // Oxigraph, which alone does both, fails on no term.
+    const isSafe = sight.store.showsName && sight.store.listsGraphs
+    const work = startWork(view, fresh, !isSafe && mayMeetTerm(body))
     const restricted = guarded(restrictBody(work, body), guard)
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset

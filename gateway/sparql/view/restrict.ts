@@ -7,9 +7,9 @@ import {
   bindsName,
   isEmpty,
   mayFail,
-  mayMeetTerm,
   sheltered,
   startsEmpty,
+  withoutFirstMinus,
   withoutName,
   withoutRepeats,
 } from './groups.js'
@@ -25,8 +25,9 @@ import {
   type Select,
   type Variable,
 } from './syntax.js'
+import { isPlain, mayMeetTerm } from './triple-terms.js'
 import { inScope, projectedIn } from './variables.js'
-import { apart, placed, Refused, type Work } from './work.js'
+import { apart, placed, Refused, tested, type Work } from './work.js'
 
 /**
  * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
@@ -38,7 +39,7 @@ const isInGraph = (place: Place): place is 'graph' | Variable => place === 'grap
 
 export function restrictPatterns(work: Work, all: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
   if (assignsName(all)) throw new Refused('unread')
-  const patterns = sheltered(withoutRepeats(all))
+  const patterns = sheltered(withoutRepeats(isInGraph(place) ? all : withoutFirstMinus(all)))
   if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
@@ -65,7 +66,8 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
 function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
   work.showsFresh = true
-  return tested({ kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
+  if (work.isolates && !patterns.every(isPlain) && mayMeetTerm(patterns)) throw new Refused('unread')
+  return tested(work, { kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
 }
 
 function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
@@ -106,9 +108,6 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
 /** Of what is matched without regard to what is before it. */
 const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
 
-const tested = (pattern: Pattern, test: Expression | undefined): readonly Pattern[] =>
-  test ? [pattern, filter(test)] : [pattern]
-
 type Graph = Pattern & { readonly kind: 'graph' }
 
 function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
@@ -135,9 +134,10 @@ function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): read
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && assigns(patterns, name)) throw new Refused('unread')
   // The store tries each graph before the test.
-  if (test && !asQuads && (mayFail(patterns) || mayMeetTerm(patterns))) throw new Refused('unread')
-  if (!test || !asQuads || bindsName(patterns) || patterns.every(isEmpty)) {
-    return tested({ kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
+  const meets = test && work.isolates && !patterns.every(isPlain) && mayMeetTerm(patterns)
+  if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('unread')
+  if (!test || !asQuads || (!meets && bindsName(patterns)) || patterns.every(isEmpty)) {
+    return tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }
   const free = work.view.showsName ? patterns : withoutName(patterns, name, work.fresh)
   if (!free) throw new Refused('unread')

@@ -1,6 +1,6 @@
 // In charge of the state of one restriction: the view that it is for, and what is known where it stands. Pure.
 import type { GraphPredicate, TestPlace } from './predicate.js'
-import type { Pattern, Triple, Variable } from './syntax.js'
+import { filter, type Expression, type Pattern, type Triple, type Variable } from './syntax.js'
 
 /** So many characters of conditions and values are added to a query: it is too large for the rules of its agent. */
 const MOST_ADDED = 8 * 1024 * 1024
@@ -63,6 +63,8 @@ export interface Work {
   readonly blanks: Map<string, Variable>
   /** The named graphs that are read by name. */
   readonly graphs: Set<string>
+  /** What is hidden must not leave a GRAPH: the store may fail on a triple term where another part of the query has it. */
+  readonly isolates: boolean
   /** Others may be read too. */
   readsDataset: boolean
   /** Variables of ours are in scope. */
@@ -71,15 +73,23 @@ export interface Work {
   place: TestPlace | undefined
 }
 
-export const startWork = (view: View, fresh: () => Variable): Work => ({
+export const startWork = (view: View, fresh: () => Variable, isolates: boolean): Work => ({
   view,
   fresh,
   blanks: new Map(),
   graphs: new Set(),
+  isolates,
   readsDataset: false,
   showsFresh: false,
   place: undefined,
 })
+
+/** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
+export function tested({ isolates }: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
+  if (!test) return [pattern]
+  const both = [pattern, filter(test)]
+  return isolates ? [{ kind: 'group', patterns: both }] : both
+}
 
 /** A variable that is in scope where it stands. */
 export function freshInScope(work: Work): Variable {

@@ -10,7 +10,7 @@ import { DEFAULT_GRAPH } from '../../../gateway/sparql/graph-sets.js'
 import { groupCalls, type GroupSettings } from '../../../gateway/stores/grouped-calls.js'
 import { groupedStore } from '../../../gateway/stores/grouped-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
-import { answersIn, isName, isSparql } from '../../../gateway/stores/several-graphs.js'
+import { answersIn, changeOf, isName, isSparql } from '../../../gateway/stores/several-graphs.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { startProxy, type Fault, type Recorded, type StoreProxy } from '../../support/proxy.js'
 import { until } from '../../support/wait.js'
@@ -55,8 +55,13 @@ const row = (name: string, run: (setting: Setting) => Promise<unknown>) =>
 
 const isUpdate = ({ path }: Recorded): boolean => path.endsWith('/update')
 const isQuery = ({ path }: Recorded): boolean => path.includes('/query')
-const write = (store: GraphStore, graph: string, text: string | undefined): Promise<undefined | Problem> =>
-  text === undefined ? store.remove(graph) : store.replace(graph, text, { canonical: true })
+const write = (
+  store: GraphStore,
+  graph: string,
+  text: string | undefined,
+  before?: string,
+): Promise<undefined | Problem> =>
+  text === undefined ? store.remove(graph) : store.replace(graph, text, { canonical: true, before })
 const contentOf = async (store: GraphStore, graph: string): Promise<string | undefined> => {
   const text = await store.read(graph)
   if (isFailure(text)) throw new Error(text.detail)
@@ -147,7 +152,15 @@ const aCall = fc.oneof(
   { weight: 4, arbitrary: aText.map((text) => ({ kind: 'replace', text }) as const) },
   { weight: 1, arbitrary: fc.constant({ kind: 'remove' } as const) },
   { weight: 3, arbitrary: fc.constant({ kind: 'read' } as const) },
+  { weight: 4, arbitrary: fc.nat(9).map((added) => ({ kind: 'change', added }) as const) },
 )
+/** One line more or less of ten. */
+const changed = (graph: string, before: string | undefined, added: number): string => {
+  const lines = new Set((before ?? '').split('\n').filter(Boolean))
+  for (let n = 0; n < 10; n++) lines.add(lineOf(graph, `"a line of ten, ${n}"`).trim())
+  lines.delete(lineOf(graph, `"a line of ten, ${added}"`).trim())
+  return canonicalNTriples(`${[...lines].join('\n')}\n`)!
+}
 
 await row('at once or one by one: outcomes and content are the same, whatever fails', async ({ t, proxy, plain }) => {
   // Only what hangs is given up soon.
@@ -167,12 +180,15 @@ await row('at once or one by one: outcomes and content are the same, whatever fa
       await store.read('urn:none')
       proxy.requests.length = 0
       proxy.fault(FAULTS[fault])
-      const after = calls.map((call, n) => (call.kind === 'replace' ? call.text(GRAPHS[n]!) : undefined))
+      const after = calls.map((call, n) => {
+        if (call.kind === 'change') return changed(GRAPHS[n]!, before[n], call.added)
+        return call.kind === 'replace' ? call.text(GRAPHS[n]!) : undefined
+      })
       const outcomes = await Promise.all(
         calls.map((call, n) =>
           call.kind === 'read'
             ? contentOf(store, GRAPHS[n]!).catch((error: Error) => error)
-            : write(store, GRAPHS[n]!, after[n]),
+            : write(store, GRAPHS[n]!, after[n], before[n]),
         ),
       )
       proxy.fault(undefined)
@@ -256,6 +272,35 @@ for (const { slow, updates } of [
     t.equal(proxy.requests.filter(isUpdate).length, updates)
     await store.close()
   })
+await row(
+  'writes that change few lines share an update where a store is quick; others do not',
+  async ({ t, proxy, plain }) => {
+    const store = groupedStore(openHttpStore(fusekiEndpoints(proxy.url)), 600_000)
+    await store.read('urn:none')
+    const before = GRAPHS.map((graph) => changed(graph, undefined, 0))
+    const round = async (after: readonly string[], seen: readonly string[]) => {
+      proxy.requests.length = 0
+      await Promise.all(GRAPHS.map((graph, n) => write(store, graph, after[n], seen[n])))
+      t.strictSame(await contents(plain), after)
+      return proxy.requests.filter(isUpdate).map(({ body }) => body.match(/DROP|DELETE DATA|INSERT DATA/g))
+    }
+    t.strictSame(await round(before, []), [])
+    const [first, ...more] = await round(
+      GRAPHS.map((graph) => changed(graph, undefined, 1)),
+      before,
+    )
+    t.strictSame(first, ['DELETE DATA', 'INSERT DATA'])
+    t.ok(more.length < 4)
+    t.strictSame(
+      await round(
+        GRAPHS.map((graph) => lineOf(graph, '"all else"')),
+        before,
+      ),
+      [],
+    )
+    await store.close()
+  },
+)
 await row('facts are the same, and tell a graph without facts from none', async ({ t, grouped, plain }) => {
   const facts = (graph: string) => `<${graph}> ${RDF_TYPE} <urn:T> .\n`
   await Promise.all(GRAPHS.map((graph, n) => write(plain, graph, n % 3 ? lineOf(graph, '"x"') + (n % 3 === 1 ? facts(graph) : '') : undefined))) // prettier-ignore
@@ -319,6 +364,26 @@ for (const [object, expected] of SPARQL)
   await rowWithoutStore(`SPARQL says the same: ${object}: ${expected}`, (t) =>
     t.equal(isSparql(lineOf('https://data.example/', object)), expected),
   )
+
+const TEN = Array.from({ length: 10 }, (_, n) => `"${n}"`)
+// prettier-ignore
+const CHANGES: readonly [name: string, before: readonly string[], after: readonly string[], expected: readonly [number, number] | undefined][] = [
+  ['a line comes', TEN, [...TEN, '"x"'], [0, 1]],
+  ['a line goes', TEN, TEN.slice(1), [1, 0]],
+  ['a line is another', TEN, [...TEN.slice(1), '"x"'], [1, 1]],
+  ['nothing', TEN, TEN, undefined],
+  ['most lines', TEN, ['"x"'], undefined],
+  ['a tag goes, which a store may have in other letters', [...TEN, '"x"@en'], TEN, undefined],
+  ['a tag stays', [...TEN, '"x"@en'], [...TEN.slice(1), '"x"@en'], [1, 0]],
+  ['a blank node comes', TEN, [...TEN, '_:b'], undefined],
+  ['an escape comes', TEN, [...TEN, '"\\\\u0041"'], undefined],
+]
+for (const [name, before, after, expected] of CHANGES)
+  await rowWithoutStore(`a change that is sent alone: ${name}`, (t) => {
+    const text = (objects: readonly string[]) => objects.map((object) => lineOf('urn:s', object)).join('')
+    const change = changeOf(text(before), text(after))
+    t.strictSame(change && [change.removed.length, change.added.length], expected)
+  })
 
 for (const name of [
   DEFAULT_GRAPH,
