@@ -1,10 +1,13 @@
 // In charge of the thread of an import: reads the source, makes triples of it, keeps them on disk by document, and gives the
 // documents. One step for each job, so that a step that takes too long can be ended.
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { constants, setPriority } from 'node:os'
+import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
 import { openOxigraph, type Oxigraph } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
+import { thisThread } from '../stores/processor-time.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { openSource, type OpenSource } from './open-source.js'
 import { MOST_FINDINGS, type Finding, type ImportJob, type ImportReply, type Plan, type ReadProgress } from './plan.js'
@@ -13,6 +16,7 @@ import { SourceBreak } from './text-of.js'
 import { SyntaxBreak } from '../rdf/read-quads.js'
 
 const { memory } = workerData as { readonly memory: number }
+yieldToRequests()
 let opened: Oxigraph | undefined
 const oxigraph = (): Oxigraph => (opened ??= openOxigraph(memory))
 
@@ -23,6 +27,16 @@ interface Begun {
   readonly room: ReturnType<typeof makeRoomCheck>
 }
 let begun: Begun | undefined
+
+/** Where requests need the same processor, the thread gets the little that they leave. Linux alone has priorities of threads. */
+function yieldToRequests(): void {
+  const thread = thisThread()
+  try {
+    if (thread !== undefined) setPriority(Number(basename(thread)), constants.priority.PRIORITY_LOW)
+  } catch {
+    // A system may forbid the call (SystemCallFilter= of systemd): the thread has the priority of the process then.
+  }
+}
 
 /** Times the most bytes of a source: a short cell becomes a triple with long names. */
 const SPOOLED = 16
