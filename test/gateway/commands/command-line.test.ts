@@ -19,7 +19,8 @@ import { until } from '../../support/wait.js'
 const MAIN = 'dist/gateway/main.js'
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-cli-'))
-t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+// A process that was ended may still write there for a moment.
+t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
 
 interface Ended {
   readonly code: number
