@@ -187,7 +187,7 @@ function groupedWrites(
       isName(graph) &&
       (change !== undefined || (pace.isSlow() && nTriples.length <= LARGE && isSparql(nTriples))),
     most: () => ({ count: isTaken ? mostGraphs() : 1, size: MOST_WRITTEN }),
-    sizeOf: ({ nTriples = '', change }) => (change ? 0 : nTriples.length),
+    sizeOf: ({ nTriples = '' }) => nTriples.length,
     alone,
     async together(writes) {
       const failed = await counted(update(replacementOf(writes)))
