@@ -279,6 +279,14 @@ void t.test('importer', async (t) => {
         t.equal(numberOf(state, 'written'), 0)
       })
     }
+    const bomb = `<urn:s> <urn:p> "o" <${base}bomb/> .\n${' '.repeat(100 * 2 ** 20)}\n`
+    await rowOfReading('a small file of N-Quads that stands for a huge one: nothing is written', async (t) => {
+      const fields = { 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
+      const state = await endOf(await writer('POST', '/importer', { fields, body: gzipSync(bomb) }))
+      t.match(state, /#Failed>/)
+      t.match(state, /larger than 3000000 bytes/)
+      t.equal(numberOf(state, 'written'), 0)
+    })
     await rowOfReading('CSV with 10,000 columns', async (t) => {
       const path = await container()
       const header = Array.from({ length: 10_000 }, (_, i) => `c${i}`).join()

@@ -285,6 +285,9 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       t.notMatch(String(answered.fields['content-type']), 'undefined', name)
     }
     const { files } = world.running.dataspaces[0]!.endUser
+    const broken = await owner('POST', item, form('in two lines', { name: 'a\r\nSet-Cookie: b.txt' }))
+    t.match(broken, { status: 204, fields: { 'set-cookie': undefined } }, 'a name with a line break is none')
+    t.notOk(await files.find(sha1Of('in two lines')), 'its part is a field')
     const unmet = form('unmet')
     t.equal((await owner('POST', item, { ...unmet, fields: { ...unmet.fields, 'If-Match': '"x"' } })).status, 412)
     t.notOk(await files.find(sha1Of('unmet')), 'the file of a refused write is gone')
