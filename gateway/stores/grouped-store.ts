@@ -17,6 +17,8 @@ import type { Call, GraphStore, Together } from './store.js'
 
 /** Single requests at work at the same time: the first few calls do not wait. */
 const READS_AT_WORK = 4
+/** The store does one while the gateway works on the answers of the other. */
+const READ_GROUPS = 2
 const READ_PATIENCE = 50
 /** Stores write one after the other. */
 const WRITES_AT_WORK = 2
@@ -44,7 +46,11 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
   if (!together) return store
   const large = makeLarge()
   const pace = makePace(slowWrite)
-  const readers = groupedReads(store, together, large, { lanes: () => READS_AT_WORK, mostGraphs: () => MOST_GRAPHS })
+  const readers = groupedReads(store, together, large, {
+    lanes: () => READS_AT_WORK,
+    groups: () => READ_GROUPS,
+    mostGraphs: () => MOST_GRAPHS,
+  })
   // Stores write one after the other: a writer whose question waits for others loses nothing while two writes wait before its own.
   const isHeld = (waiting: number): boolean => write.isAnswering() || (!pace.isSlow() && atWork > 2 + waiting / 4)
   const groups = (): number => (pace.isSlow() ? 1 : QUICK_GROUPS)
