@@ -1,5 +1,5 @@
 // In charge of the attacks on what a setting, an age or a mode of a file closes, and of those that read the clock, one a row.
-import { lstatSync, readdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,7 +8,7 @@ import { fusekiEndpoints, openHttpStore } from '../../gateway/stores/http-store.
 import { ttl, turtle, update } from '../support/world.js'
 import { largeDocument } from './large.js'
 import { expected, type Place } from './place.js'
-import { applicant, documentFor, forgetting, outcome, rule } from './rights.js'
+import { applicant, documentFor, forgetting, openIn, outcome, rule } from './rights.js'
 import type { Attack } from './run-row.js'
 
 const REPOSITORY = join(tmpdir(), `triplegate-attack-${process.pid}.git`)
@@ -73,9 +73,8 @@ export const DOORS: readonly Attack[] = [
       try {
         await expected(place.as('owner')('PUT', place.path(), ttl(turtle('"secret"'))), 201)
         await place.as('owner')('GET', '/cached/?timemap')
-        const paths = ['', ...readdirSync(REPOSITORY, { recursive: true, encoding: 'utf8' })]
-        const open = paths.filter((path) => (lstatSync(join(REPOSITORY, path)).mode & 0o077) !== 0)
-        return outcome([`${paths.length} files and folders`], paths.length > 5 && open.length === 0, `others may use ${open.slice(0, 3).join(', ')}`)
+        const { count, open } = openIn(REPOSITORY)
+        return outcome([`${count} files and folders`], count > 5 && open.length === 0, `others may use ${open.slice(0, 3).join(', ')}`)
       } finally {
         process.once('exit', () => rmSync(REPOSITORY, { recursive: true, force: true }))
       }
@@ -125,6 +124,7 @@ export const DOORS: readonly Attack[] = [
       const profile = (name: string) => ttl(`<#this> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/name> "${name}" ; <http://xmlns.com/foaf/0.1/mbox> <mailto:clear@box.example> .`)
       await expected(owner('PUT', path, profile('first')), 201)
       await expected(owner('PUT', path, profile('second')), 200)
+      await rule(place, 'box', `acl:agentClass <http://xmlns.com/foaf/0.1/Agent> ; acl:mode acl:Read ; acl:accessTo <${place.base}${path.slice(1)}>`)
       const map = await owner('GET', `${path}?timemap`, { fields: { Accept: 'application/link-format' } })
       const versions = [...map.text.matchAll(/\?version=([0-9a-f]+)/g)].map(([, version]) => version!)
       const paths = [path, `${path}?timemap`, `${path}?version=${versions[0]}`, `${path}?version=${versions.at(-1)}&diff=${versions[0]}`]

@@ -41,6 +41,13 @@ const operate = ({ site }: Place, path: string, headers: Record<string, string>)
     sent.end()
   })
 
+/** What others than the owner may use in the folder. Files of git come and go meanwhile. */
+export function openIn(folder: string): { readonly count: number; readonly open: readonly string[] } {
+  const paths = ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]
+  const modeOf = (path: string): number => lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0
+  return { count: paths.length, open: paths.filter((path) => (modeOf(path) & 0o077) !== 0) }
+}
+
 /** The report of `mirror verify` on the end-user application. */
 async function verify({ base, site }: Place): Promise<string> {
   const url = `http://127.0.0.1:${site.management}/mirror/verify?application=${encodeURIComponent(base)}`
@@ -246,9 +253,8 @@ export const RIGHTS: readonly Attack[] = [
     run: async (place) => {
       chmodSync(place.site.folder, 0o755)
       await place.restart()
-      const paths = ['', ...readdirSync(place.site.folder, { recursive: true, encoding: 'utf8' })]
-      const open = paths.filter((path) => (lstatSync(join(place.site.folder, path)).mode & 0o077) !== 0)
-      return outcome([`${paths.length} files and folders`], open.length === 0, `others may use ${open.slice(0, 3).join(', ')}`)
+      const { count, open } = openIn(place.site.folder)
+      return outcome([`${count} files and folders`], open.length === 0, `others may use ${open.slice(0, 3).join(', ')}`)
     },
   },
   {
