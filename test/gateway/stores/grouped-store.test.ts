@@ -299,6 +299,27 @@ await row(
     await store.close()
   },
 )
+const LONG = 'x'.repeat(30_000)
+const beside = (graph: string): string => Array.from({ length: 9 }, (_, n) => lineOf(graph, `"${n}"`)).join('')
+for (const [name, slow, seen] of [
+  ['of graphs', 0, false],
+  ['of changes with long lines', 600_000, true],
+] as const)
+  await row(`a group ${name} is bounded by its size too`, async ({ t, proxy, plain }) => {
+    const store = groupedStore(openHttpStore(fusekiEndpoints(proxy.url)), slow)
+    await store.read('urn:none')
+    const texts = (what: string) => GRAPHS.map((graph) => canonicalNTriples(beside(graph) + lineOf(graph, `"${what}${LONG}"`))!) // prettier-ignore
+    const [before, after] = [texts('a'), texts('b')]
+    await Promise.all(GRAPHS.map((graph, n) => write(plain, graph, before[n])))
+    proxy.requests.length = 0
+    await Promise.all(GRAPHS.map((graph, n) => write(store, graph, after[n], seen ? before[n] : undefined)))
+    t.strictSame(await contents(plain), after)
+    // A change has the lines that go too.
+    const sizes = proxy.requests.filter(isUpdate).map(({ body }) => body.length / (seen ? 2 : 1))
+    t.ok(sizes.length > 2, 'so many shared requests')
+    t.ok(Math.max(...sizes) < 260 * 1024, `${Math.max(...sizes)}`)
+    await store.close()
+  })
 await row('facts are the same, and tell a graph without facts from none', async ({ t, grouped, plain }) => {
   const facts = (graph: string) => `<${graph}> ${RDF_TYPE} <urn:T> .\n`
   await Promise.all(GRAPHS.map((graph, n) => write(plain, graph, n % 3 ? lineOf(graph, '"x"') + (n % 3 === 1 ? facts(graph) : '') : undefined))) // prettier-ignore
