@@ -18,8 +18,9 @@ export function makeLineSum(key: string, start?: string): LineSum {
   const sum = new Uint32Array(8)
   if (start !== undefined) new Uint8Array(sum.buffer).set(Buffer.from(start, 'base64url'))
   const count = (line: string, sign: 1 | -1): void => {
-    const hashed = hash('sha256', key + line, 'buffer')
-    for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + sign * hashed.readUInt32LE(lane * 4)
+    // A character for each byte: a Buffer takes twice as long to make as its hash.
+    const hashed = hash('sha256', key + line, 'binary')
+    for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + sign * wordAt(hashed, lane * 4)
   }
   return {
     add: (line) => count(line, 1),
@@ -27,6 +28,13 @@ export function makeLineSum(key: string, start?: string): LineSum {
     value: () => Buffer.from(sum.buffer).toString('base64url'),
   }
 }
+
+/** Little-endian. */
+const wordAt = (bytes: string, at: number): number =>
+  bytes.charCodeAt(at) |
+  (bytes.charCodeAt(at + 1) << 8) |
+  (bytes.charCodeAt(at + 2) << 16) |
+  (bytes.charCodeAt(at + 3) << 24)
 
 export function sumOf(lines: Iterable<string>, key: string): string {
   const sum = makeLineSum(key)

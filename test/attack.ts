@@ -1,13 +1,14 @@
 // In charge of `npm run attack`: every attack that the gateway has to withstand, by name, on a gateway that was started for it.
 import { parseArgs } from 'node:util'
 import { AVAILABILITY } from './attack/availability.js'
+import { DOORS } from './attack/doors.js'
 import { LONG_TEXTS } from './attack/long-texts.js'
 import { openPlace, type Place } from './attack/place.js'
 import { RIGHTS } from './attack/rights.js'
 import { carryOut, type Attack, type Judgement } from './attack/run-row.js'
 import { fetchFuseki, startFuseki } from './support/fuseki.js'
 
-const ATTACKS: readonly Attack[] = [...AVAILABILITY, ...LONG_TEXTS, ...RIGHTS]
+const ATTACKS: readonly Attack[] = [...AVAILABILITY, ...LONG_TEXTS, ...RIGHTS, ...DOORS]
 
 const HELP = `Usage: npm run attack [-- [--list] [--embedded] NAME…]
 

@@ -72,9 +72,17 @@ export interface HasFacts {
   readonly cache: HasDocuments['cache'] & { readonly facts: StoredGraphs<DocumentFacts, Problem> }
 }
 
-/** @param tagKey the secret of the entity-tags (cache/entity-tag.ts) */
-export const documentOf = (iri: string, base: string, graph: Graph, tagKey: string): Document =>
-  documentWith(factsOf(iri, base, graph), { nTriples: nTriplesOf(graph) }, tagKey, graph)
+/**
+ * @param tagKey the secret of the entity-tags (cache/entity-tag.ts)
+ * @param sum that of its lines, where it is known
+ */
+export const documentOf = (iri: string, base: string, graph: Graph, tagKey: string, sum?: string): Document =>
+  documentWith(
+    factsOf(iri, base, graph),
+    { nTriples: nTriplesOf(graph), ...(sum !== undefined && { sum }) },
+    tagKey,
+    graph,
+  )
 
 function documentWith(
   facts: DocumentFacts,

@@ -4,7 +4,7 @@ import { makeStoredGraphs, type CacheSettings } from '../../cache/stored-graphs.
 import { askerOf, type Asker, type Client } from '../evaluation/job-queue.js'
 import type { Reading } from '../evaluation/reading.js'
 import { isFailure, type Problem } from '../problem.js'
-import { compareAsBytes, graphOf, nTriplesOf } from '../rdf/graph.js'
+import { graphOf, nTriplesOf, sortAsBytes } from '../rdf/graph.js'
 import { readLegible, readStored } from '../rdf/read.js'
 import { linesWith } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
@@ -94,7 +94,7 @@ const isSame = (canonical: string, text: string): boolean =>
   canonical === text ||
   (canonical.length === text.length &&
     text.length <= QUICKLY_READ &&
-    canonical === nTriplesOf({ lines: text.slice(0, -1).split('\n').sort(compareAsBytes) }))
+    canonical === nTriplesOf({ lines: sortAsBytes(text.slice(0, -1).split('\n')) }))
 
 const sizeOf = ({ nTriples, representations }: Document): number =>
   [...representations.values()].reduce(

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { readContent } from './content.js'
 import { isOfDisk, makeRoom, notStored } from '../files/arriving.js'
 import { BodyBreak, toldLength } from '../http/body.js'
-import type { Response } from '../http/exchange.js'
+import type { Request, Response } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
 import { addFindings, newProgress, stateTriples } from '../imports/import-state.js'
 import {
@@ -90,7 +90,7 @@ const receive = (context: Context, target: EndpointTarget): Promise<Response | P
     if (isFailure(plan)) return plan
     if (target.query.has('dry-run')) return preview(plan)
     const isBulk = plan.kind === 'rdf' && !plan.mapping && !plan.name && !plan.into
-    if (isBulk && !/\brespond-async\b/.test(request.fields.prefer ?? '')) return bulk(context, plan, order)
+    if (isBulk && !prefersAsync(request.fields)) return bulk(context, plan, order)
     const started = await startImport(context, plan, order, isBulk ? 'PUT' : 'add')
     if (isFailure(started)) return started
     keep()
@@ -227,3 +227,6 @@ async function bulk(context: Context, plan: Plan, { stopsAtRefusal }: ImportOrde
   const triples = stateTriples('urn:triplegate:bulk', { plan, ...times }, progress)
   return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
 }
+
+/** RFC 7240 §4.1 */
+export const prefersAsync = ({ prefer = '' }: Request['fields']): boolean => /\brespond-async\b/.test(prefer)

@@ -1,12 +1,13 @@
 // In charge of the state that a write request leaves: of the whole document, or from the lines that it changes.
-import { sumOf } from '../../cache/entity-tag.js'
+import { changedSum, sumOf } from '../../cache/entity-tag.js'
+import { documentDifference } from '../../versioning/memento/difference.js'
 import { changedDocument, documentAfter, replacedDocument } from '../documents/changed-document.js'
-import { documentOf, type Document } from '../documents/document.js'
+import { documentOf, isLarge, type Document } from '../documents/document.js'
 import { managedTriples, nextState } from '../documents/next-state.js'
 import type { LargeContent } from '../evaluation/reading.js'
 import type { Patched } from '../evaluation/run-patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { mayBeRewritten, nTriplesLine } from '../rdf/graph.js'
+import { mayBeRewritten, nTriplesLine, nTriplesOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
 import { changedLines, linesBeginning } from '../rdf/sorted-lines.js'
@@ -33,7 +34,7 @@ export async function nextDocument(
 ): Promise<Outcome> {
   const { method } = asked
   if (method === 'DELETE') return 'absent'
-  if (method === 'PUT') return orUnchanged(asked, current, afterPut(context, iri, asked, replaced))
+  if (method === 'PUT') return orUnchanged(asked, current, afterPut(context, iri, asked, replaced, current))
   if (method === 'POST') return orUnchanged(asked, current, await afterPost(context, current!, asked))
   if (isFailure(asked.update)) return asked.update
   const patched = await context.gateway.evaluation.patch(askerOf(context), current!.nTriples, asked.update, iri)
@@ -57,13 +58,23 @@ function afterPut(
   iri: string,
   { content }: Pick<WriteRequest & { readonly method: 'PUT' }, 'content'>,
   replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
+  current?: Document,
 ): Next {
   const { base, cache } = context.application
   const kept = replaced && managedTriples(replaced)
   const write = { ...commonOf(context, iri), current: kept, agent: context.agent.webId }
   if (isLargeContent(content)) return { document: replacedDocument(write, content), isRewritable: content.isRewritable }
   const next = nextState({ ...write, content })
-  return { document: documentOf(iri, base, next, cache.tagKey), isRewritable: mayBeRewritten(next) }
+  const sum = current && sumAfter(current, nTriplesOf(next), cache.tagKey)
+  return { document: documentOf(iri, base, next, cache.tagKey, sum), isRewritable: mayBeRewritten(next) }
+}
+
+/** Undefined where most lines change: then to sum up all of them is less work. */
+function sumAfter(current: Document, nTriples: string, tagKey: string): string | undefined {
+  if (isLarge(current) || current.nTriples.length > 2 * nTriples.length) return undefined
+  const changed = documentDifference(current.nTriples, nTriples)
+  const size = [...changed.removed, ...changed.added].reduce((sum, line) => sum + line.length, 0)
+  return size * 4 < nTriples.length ? changedSum(current.sum, changed, tagKey) : undefined
 }
 
 /** In characters: a change of more takes a thread, and one of a longer document whose blank nodes become IRIs. */

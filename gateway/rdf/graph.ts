@@ -131,11 +131,12 @@ export const nTriplesLine = (triple: Quad): string =>
   LINES.get(triple) ??
   `${nTriplesTerm(triple.subject)} ${nTriplesTerm(triple.predicate)} ${nTriplesTerm(triple.object)} .`
 
-/** Each once, in the order of UTF-8 bytes: that of the language, which is far faster, where no character makes a difference. */
-export const sortedAsBytes = (lines: Iterable<string>): string[] => {
-  const sorted = [...new Set(lines)]
-  return sorted.some((line) => SURROGATES.test(line)) ? sorted.sort(compareAsBytes) : sorted.sort()
-}
+/** Each once, in the order of UTF-8 bytes. */
+export const sortedAsBytes = (lines: Iterable<string>): string[] => sortAsBytes([...new Set(lines)])
+
+/** In place: in the order of the language, which is far faster, where no character makes a difference. */
+export const sortAsBytes = (lines: string[]): string[] =>
+  lines.some((line) => SURROGATES.test(line)) ? lines.sort(compareAsBytes) : lines.sort()
 const SURROGATES = /[\ud800-\uffff]/
 
 /** Order of UTF-8 bytes (`LC_ALL=C sort`), which UTF-16 keeps except between surrogates and U+E000 to U+FFFF. */
@@ -158,7 +159,7 @@ const utf8Rank = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000
 export function graphOf(triples: Iterable<Quad>): Graph {
   const byLine = new Map<string, Quad>()
   for (const triple of triples) byLine.set(nTriplesLine(triple), triple)
-  const lines = [...byLine.keys()].sort(compareAsBytes)
+  const lines = sortAsBytes([...byLine.keys()])
   return { lines, triples: lines.map((line) => byLine.get(line)!) }
 }
 

@@ -51,6 +51,7 @@ function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undef
 // A character that no IRI may contain is written as an escape. The writer would not do that: such lines are written as in
 // N-Triples, which are Turtle (RDF 1.1 Turtle §6).
 const ESCAPED_IRI = /<[^<>"]*\\u/
+const hasEscapedIri = (line: string): boolean => line.includes('\\u') && ESCAPED_IRI.test(line)
 
 /**
  * Turtle for a person to change: IRIs are relative to the document, which is the base where it is read again.
@@ -62,7 +63,8 @@ export const writeRelativeTurtle = (graph: Graph, document: string, own: Prefixe
 type Prefixes = Readonly<Record<string, string>>
 
 function writeTurtle({ triples, lines }: Graph, baseIRI?: string, own: Prefixes = {}): string {
-  const regular = triples.filter((_, i) => !ESCAPED_IRI.test(lines[i]!))
+  const escaped = lines.filter(hasEscapedIri)
+  const regular = triples.filter((_, i) => !hasEscapedIri(lines[i]!))
   const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular, own), ...(baseIRI && { baseIRI }) })
   writer.addQuads(regular)
   let text = ''
@@ -70,13 +72,7 @@ function writeTurtle({ triples, lines }: Graph, baseIRI?: string, own: Prefixes 
     if (error) throw error
     text = written as string
   })
-  return (
-    text +
-    lines
-      .filter((line) => ESCAPED_IRI.test(line))
-      .map((line) => `${line}\n`)
-      .join('')
-  )
+  return text + nTriplesOf({ lines: escaped })
 }
 
 const PREFIX_OF: ReadonlyMap<string, string> = new Map(

@@ -164,6 +164,8 @@ function withFrom(tokens: readonly Token[], dataset: DatasetDescription): readon
 /** SPARQL 1.1 Protocol §2.2.3: the dataset of the request is that of every pattern; with USING or WITH it is an error. */
 function withUsing(tokens: readonly Token[], using: DatasetDescription): readonly Token[] | Problem {
   const changed: Token[] = []
+  const graphs = using.default.length + using.named.length
+  let named = 0
   for (let i = 0; i < tokens.length;) {
     const { text, at } = tokens[i]!
     if (text === 'USING' || text === 'WITH') {
@@ -176,6 +178,8 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
       continue
     }
     if (text === 'WHERE') {
+      if (named > MOST_USING) return TOO_MANY_USING
+      named += graphs
       // SPARQL 1.1 Update §3.1.3.3: DELETE WHERE is short for the pattern as template and as pattern.
       const isShort = tokens[i - 1]?.text === 'DELETE'
       if (isShort) for (const token of tokens.slice(i + 1, closingAfter(tokens, i + 1))) changed.push(token)
@@ -186,6 +190,13 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
   }
   return changed
 }
+
+/** The graphs of the request are written out for each operation: a list of each would make a text that grows as their product. */
+const MOST_USING = 1000
+const TOO_MANY_USING = problem(
+  'content.too-large',
+  'Too many operations with too many graphs: send fewer operations in one update, or fewer using-graph-uri.',
+)
 
 /** SPARQL 1.1 Update §3.1.4: with SILENT, a LOAD that fails is a success. So is one that is not allowed: it loads nothing. */
 function withoutLoads(tokens: readonly Token[], mayLoad: readonly string[]): readonly Token[] {

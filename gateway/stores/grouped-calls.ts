@@ -1,30 +1,32 @@
-// In charge of calls that share a request: while some are at work, the others wait, and go together when one of these is over.
-// A lonely call never waits, and no timer gathers calls. Pure, but for the timer that bounds the wait.
+// In charge of calls that share a request: they gather while the event loop has other work, and while enough requests are at work.
+// No timer gathers calls: a lonely one goes after two turns of the event loop.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 
 export interface GroupSettings<Asked, Answer> {
-  /** So many requests are at work at the same time: other calls wait for one of these. */
+  /** So many requests are at work at the same time, until their answers come: other calls wait for one of these. */
   lanes(): number
-  /** So many of these are groups: one unless it says otherwise. */
-  groups?(): number
-  /** After so many ms a group goes though nothing is over: a call that hangs must not hold up the others. */
+  /** After so many ms calls go though no request is over: one that hangs must not hold up the others. */
   readonly patience: number
   /** Of the calls that share a request, all that ask for the same share an answer; else the second waits for the next group. */
   readonly isShared: boolean
   keyOf(asked: Asked): string
   /** True where a call may wait to go with others. */
   mayWait(asked: Asked): boolean
-  /** True where so many calls wait on: `retry` says that it may have become false. */
-  isHeld?(waiting: number): boolean
-  /** How many calls of different keys go together now, and of which size in all. */
+  /** So many calls do not wait for more. */
+  enough(): number
+  /** How many calls of different keys go together at most, and of which size in all. */
   most(): { readonly count: number; readonly size: number }
   sizeOf(asked: Asked): number
   alone(asked: Asked): Promise<Answer>
   /** The answers by their place in `asked`. A call whose answer is not among them goes alone. */
   together(asked: readonly Asked[]): Promise<ReadonlyMap<number, Answer>>
-  /** Before the next answer is handed out: what its call does with it should not hold up the event loop together with others. */
-  betweenAnswers(): Promise<unknown>
-  /** All answers of a group have been handed out. */
-  answered?(): void
+  /** The calls of these, and their answers, are what the event loop may be busy with. */
+  readonly activity: Activity
+}
+
+/** Counts the calls that came, and the answers that were handed out. */
+export interface Activity {
+  count: number
 }
 
 interface Waiting<Asked, Answer> {
@@ -36,69 +38,58 @@ interface Waiting<Asked, Answer> {
 
 /** As many as wait for a connection (http-store.ts): what comes then goes alone, and is refused there. */
 const MOST_WAITING = 1000
+/** Turns of the event loop without a call or an answer: nothing more is likely to come now. */
+const QUIET_TURNS = 2
+/** For so many turns calls wait for others that come. */
+const MOST_TURNS = 64
 
-export interface GroupedCalls<Asked, Answer> {
-  call(asked: Asked): Promise<Answer>
-  retry(): void
-  /** True while the answers of a group are handed out: what waits for these comes soon. */
-  isAnswering(): boolean
-}
-
-export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): GroupedCalls<Asked, Answer> {
-  const { lanes, groups: mostGroups = () => 1, patience, keyOf, mayWait, isHeld = () => false, alone } = settings
+/** The same calls, which share requests where several of them come at once. */
+export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): (asked: Asked) => Promise<Answer> {
+  const { lanes, patience, keyOf, mayWait, enough, alone, activity } = settings
   const waiting: Waiting<Asked, Answer>[] = []
   let atWork = 0
-  let groups = 0
-  let answering = 0
+  let isWatching = false
   let timer: NodeJS.Timeout | undefined
 
   function sendNext(): void {
     clearTimeout(timer)
     timer = undefined
-    const group = takeGroup(waiting, settings)
-    const isGroup = group.length > 1
     atWork++
-    if (isGroup) groups++
-    const hold = (change: 1 | -1): void => void (answering += change)
-    void answerAll(group, settings, hold).finally(() => {
-      if (isGroup && groups > 0) groups--
-      over()
-      settings.answered?.()
+    void answerAll(takeGroup(waiting, settings), settings, () => {
+      atWork--
+      consider()
     })
-    if (waiting.length > 0) timer = setTimeout(outOfPatience, patience)
   }
 
-  /** The groups at work do not count any longer. */
-  function outOfPatience(): void {
-    groups = 0
+  /** Sends what has gathered, now or when the event loop has nothing else to do. */
+  function consider(): void {
+    while (waiting.length >= enough() && atWork < lanes()) sendNext()
+    if (waiting.length === 0) return
+    if (atWork >= lanes()) timer ??= setTimeout(sendAnyway, patience)
+    else if (!isWatching) watch(activity.count, 0, 0)
+  }
+
+  function watch(count: number, turns: number, quiet: number): void {
+    isWatching = quiet < QUIET_TURNS && turns < MOST_TURNS && waiting.length > 0 && atWork < lanes()
+    if (isWatching) setImmediate(() => watch(activity.count, turns + 1, activity.count === count ? quiet + 1 : 0))
+    else {
+      if (waiting.length > 0 && atWork < lanes()) sendNext()
+      consider()
+    }
+  }
+
+  function sendAnyway(): void {
     sendNext()
+    consider()
   }
 
-  function over(): void {
-    atWork--
-    if (waiting.length > 0 && groups < mostGroups() && !isHeld(waiting.length)) sendNext()
-  }
-
-  const mayGo = (count: number): boolean => atWork < lanes() && groups < mostGroups() && !isHeld(count)
-
-  return {
-    call(asked) {
-      const isFree = mayGo(waiting.length + 1)
-      if (isFree && waiting.length === 0) {
-        atWork++
-        return alone(asked).finally(over)
-      }
-      if (waiting.length >= MOST_WAITING || !mayWait(asked)) return alone(asked)
-      return new Promise((resolve, reject) => {
-        waiting.push({ asked, key: keyOf(asked), resolve, reject })
-        if (isFree) sendNext()
-        else timer ??= setTimeout(outOfPatience, patience)
-      })
-    },
-    retry() {
-      if (waiting.length > 0 && mayGo(waiting.length)) sendNext()
-    },
-    isAnswering: () => answering > 0,
+  return (asked) => {
+    if (waiting.length >= MOST_WAITING || !mayWait(asked)) return alone(asked)
+    activity.count++
+    return new Promise((resolve, reject) => {
+      waiting.push({ asked, key: keyOf(asked), resolve, reject })
+      consider()
+    })
   }
 }
 
@@ -118,28 +109,30 @@ function takeGroup<Asked, Answer>(
   return waiting.splice(0, end < 0 ? waiting.length : end)
 }
 
-/** Never rejects: each call gets its own outcome. */
+/** Never rejects: each call gets its own outcome. `over` is called when the request is, before its answers are handed out. */
 async function answerAll<Asked, Answer>(
   group: readonly Waiting<Asked, Answer>[],
-  { alone, together, betweenAnswers }: GroupSettings<Asked, Answer>,
-  hold: (change: 1 | -1) => void,
+  { alone, together, activity }: GroupSettings<Asked, Answer>,
+  over: () => void,
 ): Promise<void> {
   const byKey = new Map<string, Waiting<Asked, Answer>[]>()
   for (const call of group) byKey.set(call.key, [...(byKey.get(call.key) ?? []), call])
-  const distinct = [...byKey.values()].map(([first]) => first!.asked)
+  const asked = [...byKey.values()].map(([first]) => first!.asked)
+  let answers: ReadonlyMap<number, Answer>
   try {
-    const answers = distinct.length > 1 ? await together(distinct) : new Map<number, Answer>()
-    const others: Promise<unknown>[] = []
-    hold(1)
-    for (const [n, calls] of [...byKey.values()].entries()) {
-      const answer = answers.has(n) ? Promise.resolve(answers.get(n)!) : alone(distinct[n]!)
-      for (const call of calls) call.resolve(answer)
-      if (answers.has(n)) await betweenAnswers()
-      else others.push(answer.catch(() => undefined))
-    }
-    hold(-1)
-    await Promise.all(others)
+    answers = asked.length > 1 ? await together(asked) : new Map([[0, await alone(asked[0]!)]])
   } catch (error) {
     for (const call of group) call.reject(error)
+    return
+  } finally {
+    over()
+  }
+  for (const [n, calls] of [...byKey.values()].entries()) {
+    const answer = answers.has(n) ? answers.get(n)! : alone(asked[n]!)
+    for (const call of calls) call.resolve(answer)
+    if (!answers.has(n)) continue
+    // What its call does with it should not hold up the event loop together with others.
+    activity.count++
+    await eventLoopTurn()
   }
 }

@@ -1,8 +1,7 @@
 // In charge of calls that share requests to a store: documents that are read, and written, at the same time. Most of the work of
 // a store on a small graph is the request, and the transaction of a write.
-import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { groupCalls, type GroupedCalls, type GroupSettings } from './grouped-calls.js'
+import { groupCalls, type Activity, type GroupSettings } from './grouped-calls.js'
 import {
   answersIn,
   graphsQuery,
@@ -15,20 +14,19 @@ import {
 } from './several-graphs.js'
 import type { Call, GraphStore, Together } from './store.js'
 
-/** Single requests at work at the same time: the first few calls do not wait. */
+/** Questions at work at the same time. */
 const READS_AT_WORK = 4
 const READ_PATIENCE = 50
-/** Stores write one after the other. */
+/** The store works on one while the gateway works on the answers of the other. Questions for writes are as many. */
 const WRITES_AT_WORK = 2
 const WRITE_PATIENCE = 250
-/** In ms: above it the store waits for a disk. In memory groups gain nothing. */
+/** In ms: above it the store waits for a disk, and all that come meanwhile go together. */
 const SLOW_WRITE = 4
 /** Of so many writes the quickest counts: a busy machine delays some. */
 const TIMED_WRITES = 8
 const MOST_GRAPHS = 64
-/** Where a store is quick, smaller groups of writers take turns: the gateway works on the answers of one while the store does the next. */
-const QUICK_GROUPS = 2
-const QUICK_MOST = 16
+/** A quick store works on so many while more gather. */
+const ENOUGH = 12
 /** Of N-Triples in one update, in characters; a graph that is larger than the latter goes alone. */
 const MOST_WRITTEN = 256 * 1024
 const LARGE = 32 * 1024
@@ -44,29 +42,19 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
   if (!together) return store
   const large = makeLarge()
   const pace = makePace(slowWrite)
-  const readers = groupedReads(store, together, large, { lanes: () => READS_AT_WORK, mostGraphs: () => MOST_GRAPHS })
-  // Stores write one after the other: a writer whose question waits for others loses nothing while two writes wait before its own.
-  const isHeld = (waiting: number): boolean => write.isAnswering() || (!pace.isSlow() && atWork > 2 + waiting / 4)
-  const groups = (): number => (pace.isSlow() ? 1 : QUICK_GROUPS)
-  const most = (): number => (pace.isSlow() ? MOST_GRAPHS : QUICK_MOST)
-  const writers = groupedReads(store, together, large, {
-    ...{ lanes: groups, groups, mostGraphs: most, isHeld },
-    answered: () => write.retry(),
+  const activity: Activity = { count: 0 }
+  const readers = groupedReads(store, together, large, {
+    ...{ activity, lanes: () => READS_AT_WORK, enough: () => ENOUGH },
   })
-  const ask = (question: Question, call: Call | undefined): Promise<Text> =>
-    (call?.isForWrite ? writers : readers).call(question)
-  let atWork = 0
-  const counted: Counted = async (written) => {
-    atWork++
-    return written.finally(() => {
-      atWork--
-      writers.retry()
-    })
+  const atOnce: Pressure = {
+    activity,
+    lanes: () => (pace.isSlow() ? 1 : WRITES_AT_WORK),
+    enough: () => (pace.isSlow() ? MOST_GRAPHS : ENOUGH),
   }
-  const write = groupedWrites(store, together, {
-    ...{ pace, counted, groups, mostGraphs: most },
-    ...{ isHeld: writers.isAnswering, answered: writers.retry },
-  })
+  const writers = groupedReads(store, together, large, atOnce)
+  const ask = (question: Question, call: Call | undefined): Promise<Text> =>
+    (call?.isForWrite ? writers : readers)(question)
+  const write = groupedWrites(store, together, pace, atOnce)
   const { readTyped } = store
   return {
     ...store,
@@ -80,22 +68,15 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
     }),
     replace: (graph, nTriples, call) =>
       call?.signal || !call?.canonical
-        ? counted(store.replace(graph, nTriples, call))
-        : write.call({ graph, nTriples, change: smallChange(call.before, nTriples) }),
-    remove: (graph, call) =>
-      call?.signal ? counted(store.remove(graph, call)) : write.call({ graph, nTriples: undefined }),
+        ? store.replace(graph, nTriples, call)
+        : write({ graph, nTriples, change: smallChange(call.before, nTriples) }),
+    remove: (graph, call) => (call?.signal ? store.remove(graph, call) : write({ graph, nTriples: undefined })),
   }
 }
 
 type Text = string | undefined | Problem
 
-interface Sizes {
-  /** How many graphs share a request. */
-  mostGraphs(): number
-}
-
-/** Counts a request that writes while it is at work. */
-type Counted = (written: Promise<undefined | Problem>) => Promise<undefined | Problem>
+type Pressure = Pick<GroupSettings<unknown, unknown>, 'lanes' | 'enough' | 'activity'>
 
 const smallChange = (before: string | undefined, after: string): Replacement['change'] =>
   before !== undefined && before.length <= LARGE && after.length <= LARGE ? changeOf(before, after) : undefined
@@ -107,17 +88,17 @@ function groupedReads(
   store: GraphStore,
   { select, isKnown }: Together,
   large: Large,
-  { mostGraphs, ...when }: Sizes & Pick<GroupSettings<Question, Text>, 'lanes' | 'groups' | 'isHeld' | 'answered'>,
-): GroupedCalls<Question, Text> {
+  atOnce: Pressure,
+): (question: Question) => Promise<Text> {
   let most = MOST_GRAPHS
   let isUnderstood = true
   return groupCalls<Question, Text>({
-    ...when,
+    ...atOnce,
     patience: READ_PATIENCE,
     isShared: true,
     keyOf: ({ graph, about, type = '' }) => `${about} ${type} ${graph}`,
     mayWait: ({ graph }) => isUnderstood && isKnown() && isName(graph),
-    most: () => ({ count: isUnderstood ? Math.min(most, mostGraphs()) : 1, size: Infinity }),
+    most: () => ({ count: isUnderstood ? most : 1, size: Infinity }),
     sizeOf: () => 0,
     alone: ({ graph, about, type }) =>
       about === 'facts'
@@ -135,7 +116,6 @@ function groupedReads(
       if (!found && !PASSING.has(failure)) isUnderstood = false
       return found ?? new Map<number, Text>()
     },
-    betweenAnswers: eventLoopTurn,
   })
 }
 
@@ -166,18 +146,16 @@ function makeLarge() {
 function groupedWrites(
   store: GraphStore,
   { update, isKnown }: Together,
-  { pace, counted, mostGraphs, ...when }: Sizes & Writing & Pick<Writes, 'groups' | 'isHeld' | 'answered'>,
-): GroupedCalls<Replacement, undefined | Problem> {
+  pace: Pace,
+  atOnce: Pressure,
+): (written: Replacement) => Promise<undefined | Problem> {
   let isTaken = true
   const alone = ({ graph, nTriples }: Replacement): Promise<undefined | Problem> =>
-    counted(
-      pace.timed(() =>
-        nTriples === undefined ? store.remove(graph) : store.replace(graph, nTriples, { canonical: true }),
-      ),
+    pace.timed(() =>
+      nTriples === undefined ? store.remove(graph) : store.replace(graph, nTriples, { canonical: true }),
     )
   return groupCalls<Replacement, undefined | Problem>({
-    ...when,
-    lanes: () => WRITES_AT_WORK,
+    ...atOnce,
     patience: WRITE_PATIENCE,
     isShared: false,
     keyOf: ({ graph }) => graph,
@@ -186,11 +164,11 @@ function groupedWrites(
       isKnown() &&
       isName(graph) &&
       (change !== undefined || (pace.isSlow() && nTriples.length <= LARGE && isSparql(nTriples))),
-    most: () => ({ count: isTaken ? mostGraphs() : 1, size: MOST_WRITTEN }),
+    most: () => ({ count: isTaken ? MOST_GRAPHS : 1, size: MOST_WRITTEN }),
     sizeOf: ({ nTriples = '' }) => nTriples.length,
     alone,
     async together(writes) {
-      const failed = await counted(update(replacementOf(writes)))
+      const failed = await pace.timed(() => update(replacementOf(writes)))
       if (failed?.failure === 'store.refused') isTaken = false
       if (!failed || !(isRefused(failed) || failed.failure === 'update.failed')) return forAll(writes, failed)
       // One that the store refuses fails alone.
@@ -199,18 +177,12 @@ function groupedWrites(
       const outcomes = await Promise.all(writes.map(alone))
       return new Map(outcomes.map((outcome, n) => [n, outcome && IN_PART]))
     },
-    betweenAnswers: eventLoopTurn,
   })
 }
 
-type Writes = GroupSettings<Replacement, undefined | Problem>
 type Pace = ReturnType<typeof makePace>
-interface Writing {
-  readonly pace: Pace
-  readonly counted: Counted
-}
 
-/** How long the store takes for a write, from the last few that it did alone: those before it are waited for too. */
+/** How long the store takes for a request that writes, from the last few: those before it are waited for too. */
 function makePace(slowWrite: number) {
   const times: number[] = []
   let atWork = 0

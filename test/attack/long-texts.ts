@@ -73,6 +73,14 @@ export const LONG_TEXTS: readonly Attack[] = [
     run: async (place) => answered([await place.as('writer')('POST', '/sparql', update(`INSERT { GRAPH ?g { ?s ?p 1 } } WHERE { GRAPH ?g { ?s <urn:nothing> ?p ${fill(CONDITION, 25_000)} } }`))], 200),
   },
   {
+    name: 'operations-with-using-graphs', section: 'availability', wanted: 'refused: each operation would name each graph', quick: true,
+    run: async (place) => {
+      const graphs = many(64_000, (i) => `&using-graph-uri=urn:${i}`)
+      const body = `update=${encodeURIComponent('DELETE WHERE { ?s <urn:nothing> 1 } ; '.repeat(1_600))}${graphs}`
+      return answered([await place.as('owner')('POST', '/sparql', { fields: { 'Content-Type': 'application/x-www-form-urlencoded' }, body })], 413)
+    },
+  },
+  {
     name: 'document-by-a-long-update', section: 'availability', wanted: 'its state is made in a worker', quick: true,
     run: async (place) => answered([await place.as('writer')('POST', '/sparql', update(`INSERT DATA { GRAPH <${place.base}${place.path().slice(1)}> { ${many(400_000, (i) => `<urn:${i}> <urn:p> ${i} . `)} } }`))], 200),
   },

@@ -53,10 +53,9 @@ export async function openPlace(fuseki: string | undefined, { flags = [], second
         datasets.endUser,
         '--admin-backend',
         datasets.admin,
-        '--history',
-        'local',
         '--admin-history',
         'local',
+        ...(flags.includes('--history') ? [] : ['--history', 'local']),
       ]
     : []
   const fetching = ['--proxy', 'everyone', '--allow-fetch', '127.0.0.1/32']

@@ -14,18 +14,18 @@ const ACL = 'http://www.w3.org/ns/auth/acl#'
 const NT = { fields: { Accept: 'application/n-triples' } }
 
 /** A rule in the admin application, by the owner. */
-async function rule(place: Place, name: string, statements: string): Promise<void> {
+export async function rule(place: Place, name: string, statements: string): Promise<void> {
   const body = ttl(`PREFIX acl: <${ACL}> <#this> a acl:Authorization ; ${statements} .`)
   await expected(place.as('owner')('PUT', `/admin/acl/authorizations/${name}/`, body), 201)
 }
 
-const outcome = (statuses: Outcome['statuses'], isWanted: boolean, wrong: string): Outcome => ({
+export const outcome = (statuses: Outcome['statuses'], isWanted: boolean, wrong: string): Outcome => ({
   statuses,
   wrong: isWanted ? undefined : wrong,
 })
 
 /** The document with one statement by the owner; `agent` has these modes on it, as an authorization of its own. */
-async function documentFor(place: Place, agent: string, modes: string): Promise<string> {
+export async function documentFor(place: Place, agent: string, modes: string): Promise<string> {
   const path = place.path()
   await expected(place.as('owner')('PUT', path, ttl(turtle('"secret"'))), 201)
   await rule(place, path.slice(1, -1), `acl:agent <${place.webIdOf(agent)}> ; acl:mode ${modes} ; acl:accessTo <${place.base}${path.slice(1)}>`) // prettier-ignore
@@ -41,17 +41,24 @@ const operate = ({ site }: Place, path: string, headers: Record<string, string>)
     sent.end()
   })
 
+/** What others than the owner may use in the folder. Files of git come and go meanwhile. */
+export function openIn(folder: string): { readonly count: number; readonly open: readonly string[] } {
+  const paths = ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]
+  const modeOf = (path: string): number => lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0
+  return { count: paths.length, open: paths.filter((path) => (modeOf(path) & 0o077) !== 0) }
+}
+
 /** The report of `mirror verify` on the end-user application. */
 async function verify({ base, site }: Place): Promise<string> {
   const url = `http://127.0.0.1:${site.management}/mirror/verify?application=${encodeURIComponent(base)}`
   return (await fetch(url, { method: 'POST', headers: { 'Triplegate-Management': '1' } })).text()
 }
 
-async function forgetting(place: Place): Promise<void> {
+export async function forgetting(place: Place): Promise<void> {
   await operate(place, '/purge', { Host: `localhost:${place.site.management}`, 'Triplegate-Management': '1' })
 }
 
-const applicant = (mailbox: string): ReturnType<typeof ttl> =>
+export const applicant = (mailbox: string): ReturnType<typeof ttl> =>
   ttl(`<#a> a <http://xmlns.com/foaf/0.1/Person> ; <http://xmlns.com/foaf/0.1/givenName> "A" ;
   <http://xmlns.com/foaf/0.1/familyName> "B" ; <http://xmlns.com/foaf/0.1/mbox> <mailto:${mailbox}> ;
   <http://xmlns.com/foaf/0.1/based_near> <http://www.wikidata.org/entity/Q35> ;
@@ -246,9 +253,8 @@ export const RIGHTS: readonly Attack[] = [
     run: async (place) => {
       chmodSync(place.site.folder, 0o755)
       await place.restart()
-      const paths = ['', ...readdirSync(place.site.folder, { recursive: true, encoding: 'utf8' })]
-      const open = paths.filter((path) => (lstatSync(join(place.site.folder, path)).mode & 0o077) !== 0)
-      return outcome([`${paths.length} files and folders`], open.length === 0, `others may use ${open.slice(0, 3).join(', ')}`)
+      const { count, open } = openIn(place.site.folder)
+      return outcome([`${count} files and folders`], open.length === 0, `others may use ${open.slice(0, 3).join(', ')}`)
     },
   },
   {

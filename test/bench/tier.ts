@@ -58,7 +58,7 @@ export const TIER: Readonly<Record<string, TierPart>> = {
   },
   'drop-in': {
     about: "GET by ?graph= and SELECT at the store's own URLs, cached and not, beside Fuseki",
-    seconds: 80,
+    seconds: 150,
     onRequest: true,
     measure: (setting, progress) => dropIn(setting, USUAL, progress),
   },

@@ -12,11 +12,14 @@ import { ancestorsOf } from '../../gateway/documents/hierarchy.js'
 import { makeNames } from '../../gateway/documents/names.js'
 import { nextState } from '../../gateway/documents/next-state.js'
 import { violated } from '../../gateway/endpoints/content.js'
+import { prefersAsync } from '../../gateway/endpoints/importer.js'
 import { rangeOf } from '../../gateway/endpoints/file-range.js'
 import { dividedBy } from '../../gateway/endpoints/form-fields.js'
+import { readSparqlRequest } from '../../gateway/endpoints/sparql-request.js'
 import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
 import { sectionsAfter, typedFields } from '../../gateway/endpoints/typed-fields.js'
 import { insertionOf, type SentQuads } from '../../gateway/evaluation/insertion.js'
+import type { Request } from '../../gateway/http/exchange.js'
 import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
 import { negotiate, parseMediaType, RDF_FORMATS } from '../../gateway/http/media-type.js'
@@ -40,6 +43,7 @@ import { readNTriples, readGraph, readTrig } from '../../gateway/rdf/read.js'
 import { readResults, readTsvTerm } from '../../gateway/rdf/read-sparql-results.js'
 import { areSame } from '../../gateway/rdf/same-graph.js'
 import { writeGraph } from '../../gateway/rdf/write.js'
+import type { EndpointTarget } from '../../gateway/request/route.js'
 import { analyseQuery, analyseUpdate } from '../../gateway/sparql/analysis.js'
 import { analyseConstruct } from '../../gateway/sparql/construct.js'
 import { analysePatch } from '../../gateway/sparql/patch.js'
@@ -134,6 +138,13 @@ void t.test('fields', async (t) => {
     ...rowsAbout('ETag through the proxy', FIELD, (text) => [plainTag(text), proxiedTag(text, 'a/b', 'c')], ENTITY_TAGS),
     ...rowsAbout('conditions through the proxy', FIELD,
       (text) => conditionsOf({ 'if-none-match': text }, true, () => true).tagFor('"a"'), ENTITY_TAGS),
+    ...rowsAbout('Prefer', FIELD, (prefer) => prefersAsync({ prefer }), [
+      ['many preferences', (n) => many(n, (i) => `a${i}=b, `)],
+      ['nearly the one', (n) => fill('respond-asyn ', n)],
+      ['the one in a long name', (n) => fill('respond-async_', n)],
+      ['blanks', (n) => fill(' ', n)],
+    ]),
+    ...rowsAbout('Slug', FIELD, (slug) => asksForNew({ slug }), [['a long name', (n) => fill('a%2F', n)]]),
     ...rowsAbout('If-Modified-Since', FIELD, (text) => parseHttpDate(text, now), [
       ['digits', (n) => `Mon, ${fill('0', n)}`],
       ['blanks', (n) => `Mon,${fill(' ', n)}`],
@@ -148,6 +159,10 @@ void t.test('fields', async (t) => {
       ['blanks', (n) => `text/turtle,${fill(' ', n)}x`],
       ['commas', (n) => fill(',', n)],
       ['a quoted string with escapes', (n) => `text/turtle;a="${fill('\\"', n)}`],
+      ['many profiles', (n) => `application/ld+json;profile="${many(n, (i) => `urn:${i} `)}"`],
+      ['blanks in a profile', (n) => `application/ld+json;profile="${fill(' ', n)}"`],
+      ['many ranges with profiles', (n) => fill('application/ld+json;profile="urn:a urn:b",', n)],
+      ['many profiles, again and again', (n) => `application/ld+json${fill(';profile="urn:a urn:b"', n)}`],
       ['a long weight', (n) => `text/turtle;q=0.${fill('0', n)}x`],
       ['a long type', (n) => `${fill('a', n)}/`],
     ]),
@@ -227,6 +242,9 @@ void t.test('fields', async (t) => {
       (text) => fieldsOf(text.split('\n')), [
       ['different ones', (n) => many(n, (i) => `X-${i}\nb\n`)],
       ['the same one', (n) => fill('Accept\ntext/turtle\n', n)],
+      ['many cookies', (n) => many(n, (i) => `Cookie\na${i}=b\n`)],
+      ['many links', (n) => fill('Link\n<urn:a>; rel=type\n', n)],
+      ['fields that nobody reads', (n) => fill('Forwarded\nfor=1.2.3.4\nAccept-Charset\nutf-8\n', n)],
     ]),
     ...rowsAbout('Accept-Encoding', FIELD, acceptedCodings, [
       ['many codings', (n) => many(n, (i) => `c${i};q=0.1,`)],
@@ -257,9 +275,19 @@ const ancestorsIn = (requestTarget: string): Set<string> | undefined => {
   return 'document' in target ? new Set(ancestorsOf(target.document, BASE)) : undefined
 }
 
+const sparqlOf = (text: string): unknown =>
+  readSparqlRequest({ method: 'GET', fields: {} } as Request, { query: new URLSearchParams(text) } as EndpointTarget, 0)
+
 void t.test('targets', async (t) => {
   // prettier-ignore
   await growthRows(t, [
+    ...rowsAbout('the parameters of a query', FIELD, sparqlOf, [
+      ['many default graphs', (n) => `query=ASK{}${many(n, (i) => `&default-graph-uri=urn:${i}`)}`],
+      ['many named graphs', (n) => `query=ASK{}${many(n, (i) => `&named-graph-uri=urn:${i}`)}`],
+      ['a graph of dots', (n) => `query=ASK{}&default-graph-uri=urn:${fill('a/.', n)}`],
+      ['a long scheme', (n) => `query=ASK{}&default-graph-uri=${fill('a', n)}`],
+      ['many queries', (n) => fill('query=ASK{}&', n)],
+    ]),
     ...rowsAbout('a request-target', FIELD, (text) => parseTarget(text, 'x.example', site), [
       ['a long segment', (n) => `/${fill('a', n)}/`],
       ['a deep path', (n) => `/${fill('a/', n)}`],
@@ -598,6 +626,15 @@ void t.test('SPARQL', async (t) => {
     ...rowsAbout('an update with using-graph-uri', CONTENT,
       (text) => analyseUpdate(text, DOC, { default: ['urn:g'], named: [] }), [
       ['many operations', (n) => many(n, (i) => `DELETE WHERE { <urn:${i}> <urn:p> 1 } ;`)],
+    ]),
+    ...rowsAbout('a query with default-graph-uri and named-graph-uri', CONTENT,
+      (text) => analyseQuery('SELECT * { ?s ?p ?o }', DOC, { default: text.split(' '), named: text.split(' ') }), [
+      ['many graphs', (n) => many(n, (i) => ` urn:${i}`).trim()],
+      ['the same graph', (n) => fill(' urn:g', n).trim()],
+    ]),
+    ...rowsAbout('a list of using-graph-uri', CONTENT, (text) =>
+      analyseUpdate('DELETE WHERE { ?s <urn:p> 1 } ;'.repeat(text.length / 100), DOC, { default: text.split(' '), named: text.split(' ') }), [
+      ['many graphs, and as many operations', (n) => many(n, (i) => ` urn:${i}`).trim()],
     ]),
     ...rowsAbout('a PATCH', CONTENT, (text) => analysePatch(`INSERT { <> <urn:p> ?o } WHERE { ${text} }`, DOC), PATTERNS),
     ...rowsAbout('a PATCH', CONTENT, (text) => analysePatch(text, DOC), [

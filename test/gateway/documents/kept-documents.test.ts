@@ -46,6 +46,22 @@ void forEachStore(t, 'cache', async (suite, makeStores, kind) => {
     await owner('POST', path, ttl(turtle('"x"')))
     t.equal(await age(), 0)
   })
+  const tenth = (n: number): string => Array.from({ length: 10 }, (_, i) => turtle(`"${i === n ? 'x' : i}"`)).join('')
+  for (const [name, ...writes] of [
+    ['PUT of a few other lines', ['PUT', tenth(3)]],
+    ['PUT of the same lines', ['PUT', tenth(-1)]],
+    ['PUT of other lines', ['PUT', turtle('"y"')]],
+    ['two PUTs', ['PUT', tenth(3)], ['PUT', tenth(4)]],
+    ['POST', ['POST', turtle('"y"')]],
+  ] as const)
+    await row(`the tag of a write is that of the document read anew: ${name}`, async (t) => {
+      const path = world.freshPath()
+      await owner('PUT', path, ttl(tenth(-1)))
+      let etag: string | undefined
+      for (const [method, content] of writes) ({ etag } = (await owner(method, path, ttl(content))).fields)
+      t.equal(await purge(port), 200)
+      t.equal((await owner('GET', path, { fields: { Accept: 'text/turtle' } })).fields.etag, etag)
+    })
   await cachedRow('POST /purge makes a write behind the gateway visible: all, one dataspace, one graph', async (t) => {
     const path = world.freshPath()
     const graph = world.origin + path
