@@ -11,6 +11,7 @@ import type { Pair } from '../rdf/read-form.js'
 import { boundaryOf, flaw, type PartHead } from '../rdf/read-multipart.js'
 import type { Settings } from '../configuration/settings.js'
 import type { Context } from '../request/context.js'
+import type { Awaitable } from '../steps.js'
 import { makeUploadMeter, type UploadMeter } from './upload-meter.js'
 
 /** Uploads at once: of one agent, and of all. */
@@ -91,12 +92,35 @@ interface Form extends TakeParts {
   drop(): Promise<void>
 }
 
-function makeForm({ application, request, gateway, agent }: Context): Form {
-  const { maxBody, maxUpload } = gateway.settings
+/** Files on their way to the disk, within what their agent may bring. */
+function makeArrivals({ application, request, gateway, agent }: Context) {
+  const { maxUpload } = gateway.settings
   const network = request.network()
   const ofDay = (count: number) => gateway.takeUploadBytes(agent.webId ?? network, network, count)
   const meter = makeUploadMeter(ofDay, maxUpload)
   const told = toldLength(request)
+  let [before, streamed, bytes] = [0, 0, 0]
+  return {
+    meter,
+    /** The next piece of the whole content. */
+    streams(piece: Buffer): void {
+      ;[before, streamed] = [streamed, streamed + piece.length]
+    },
+    begin(): Awaitable<Arriving | Problem> {
+      const expected = told === undefined ? undefined : Math.min(told - before, maxUpload)
+      return meter.begin(expected) ?? application.files.receive(expected)
+    },
+    write(file: Arriving, piece: Uint8Array): Awaitable<undefined | Problem> {
+      bytes += piece.length
+      const refused = bytes > maxUpload ? tooLarge(maxUpload, '--max-upload') : meter.take(piece.length)
+      return refused ?? file.write(piece)
+    },
+  }
+}
+
+function makeForm(context: Context): Form {
+  const { maxBody } = context.gateway.settings
+  const arrivals = makeArrivals(context)
   const pairs: Pair[] = []
   const files: ArrivingFile[] = []
   let kind: 'unknown' | 'form' | 'whole' = 'unknown'
@@ -104,23 +128,21 @@ function makeForm({ application, request, gateway, agent }: Context): Form {
   let text: Buffer[] = []
   let key = ''
   let file: Arriving | undefined
-  let fileBytes = 0
-  let [before, streamed] = [0, 0]
   let held = 0
 
   const hold = (piece: Buffer, list: Buffer[]): undefined | Problem => {
     held += piece.length
     if (held > maxBody) return tooLarge(maxBody, MAX_BODY)
-    if (!request.hold(piece.length)) return NO_ROOM
+    if (!context.request.hold(piece.length)) return NO_ROOM
     list.push(piece)
     return undefined
   }
   return {
     pairs,
     files,
-    meter,
+    meter: arrivals.meter,
     keepWhole(piece) {
-      ;[before, streamed] = [streamed, streamed + piece.length]
+      arrivals.streams(piece)
       if (kind === 'form') return 'form'
       return hold(piece, whole) ?? (kind === 'unknown' ? 'form' : undefined)
     },
@@ -134,10 +156,7 @@ function makeForm({ application, request, gateway, agent }: Context): Form {
       if (kind === 'whole') return undefined
       ;[key, text, file] = [head.name, [], undefined]
       if (head.file === undefined) return undefined
-      const expected = told === undefined ? undefined : Math.min(told - before, maxUpload)
-      const tooMuch = meter.begin(expected)
-      if (tooMuch) return tooMuch
-      const arriving = await application.files.receive(expected)
+      const arriving = await arrivals.begin()
       if (isFailure(arriving)) return arriving
       file = arriving
       files.push({ at: pairs.length, head, arriving })
@@ -145,10 +164,7 @@ function makeForm({ application, request, gateway, agent }: Context): Form {
     },
     data(piece) {
       if (kind === 'whole') return undefined
-      if (!file) return hold(Buffer.from(piece), text)
-      fileBytes += piece.length
-      const refused = fileBytes > maxUpload ? tooLarge(maxUpload, '--max-upload') : meter.take(piece.length)
-      return refused ?? file.write(piece)
+      return file ? arrivals.write(file, piece) : hold(Buffer.from(piece), text)
     },
     async end() {
       if (kind === 'whole') return undefined

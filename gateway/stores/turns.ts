@@ -43,16 +43,14 @@ export function makeTurns(places: number, waitingLimit: number, lends = false): 
 
   const occupied = (waiter?: Waiter, onLoan?: 'on loan'): EndTurn => {
     let [isHeld, isOnLoan] = [true, onLoan !== undefined]
+    free--
     const end = (): void => {
       if (!isHeld) return
       isHeld = false
       if (isOnLoan) isLent = false
       if (waiter) line.release(waiter)
       free++
-      for (let next = line.next(); next; next = free > 0 ? line.next() : undefined) {
-        free--
-        next.enter()
-      }
+      for (let next = line.next(); next; next = free > 0 ? line.next() : undefined) next.enter()
       passOn()
     }
     const isCalledBack = (): boolean => {
@@ -67,15 +65,10 @@ export function makeTurns(places: number, waitingLimit: number, lends = false): 
     const next = lends && !isLent && free > 0 ? line.nextOnLoan() : undefined
     if (!next) return
     isLent = true
-    free--
     next.enter('on loan')
   }
   return {
-    takeNow() {
-      if (free === 0) return undefined
-      free--
-      return occupied()
-    },
+    takeNow: () => (free > 0 ? occupied() : undefined),
     async take(signal, asker) {
       if (signal?.aborted) return givenUp(signal)
       return new Promise((resolve) => {
@@ -91,10 +84,7 @@ export function makeTurns(places: number, waitingLimit: number, lends = false): 
           line.leave(waiter)
           resolve(givenUp(signal!))
         }
-        if (free > 0 && line.mayPass(waiter)) {
-          free--
-          return waiter.enter()
-        }
+        if (free > 0 && line.mayPass(waiter)) return waiter.enter()
         if (!line.enter(waiter)) return resolve(OVERLOADED)
         signal?.addEventListener('abort', leave, { once: true })
         passOn()
