@@ -18,7 +18,7 @@ import type { Reading } from './evaluation/reading.js'
 import type { JournalledStore } from './mirror/journalled-store.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
 import type { GatewayCaches } from './caches.js'
-import type { TakeOfDay, TakePlace, TakePlaceOf } from './places.js'
+import type { TakeOfDay, TakeOfDayOf, TakePlace, TakePlaceOf } from './places.js'
 import type { LoadContext } from './rdf/read-json-ld.js'
 import type { Locks } from './documents/locks.js'
 import type { Log } from './log.js'
@@ -224,7 +224,7 @@ export interface Gateway {
   readonly takeCascade: TakePlaceOf
   readonly takeCopy: TakePlaceOf
   readonly takeUpload: TakePlaceOf
-  readonly takeUploadBytes: TakeOfDay
+  readonly takeUploadBytes: TakeOfDayOf
   readonly takeOpenUpdate: TakePlaceOf
   readonly caches: GatewayCaches
   readonly look: Look

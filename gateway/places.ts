@@ -50,6 +50,31 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Counts something for a day: gives the function that takes the count back, or the ms until the next day where it is too much. */
 export type TakeOfDay = (who: string, count?: number) => (() => void) | number
 
+/** The same for an agent, or an anonymous client, from a network. */
+export type TakeOfDayOf = (who: string, network: string, count: number) => (() => void) | number
+
+/** What an agent takes is of its network too. */
+export function makeSharedDaily(
+  bounds: { readonly each: number; readonly network: number; readonly all: number },
+  now: () => number,
+): TakeOfDayOf {
+  const { each, network: ofNetwork, all } = bounds
+  const [agents, networks] = [makeDaily({ each, all }, now), makeDaily({ each: ofNetwork, all }, now)]
+  return (who, network, count) => {
+    const ofNetworkBack = networks(network, count)
+    if (typeof ofNetworkBack === 'number') return ofNetworkBack
+    const back = agents(who, count)
+    if (typeof back === 'number') {
+      ofNetworkBack()
+      return back
+    }
+    return () => {
+      back()
+      ofNetworkBack()
+    }
+  }
+}
+
 /** A day begins with the first use. As each counts for all, `all` bounds the memory too. */
 export function makeDaily(
   { each, all }: { readonly each: number; readonly all: number },

@@ -123,7 +123,7 @@ const LIMITS = [
   row(
     'daily-uploads',
     of('BYTES', values.bytes),
-    'Most bytes of uploaded files a day; one agent has a tenth, or one file.',
+    'Most bytes of uploaded files a day; one agent has a tenth, one network half, or one file.',
     {
       default: '107374182400',
     },

@@ -4,7 +4,7 @@ import { changedSum } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
 import { changedText, type Canonical } from '../evaluation/large-changes.js'
 import { nTriplesLine, type Quad } from '../rdf/graph.js'
-import { changedLines, hasLine, linesBeginning } from '../rdf/sorted-lines.js'
+import { changedLines, hasLine, linesAbout, linesBeginning } from '../rdf/sorted-lines.js'
 import { RDF } from '../rdf/vocabulary.js'
 import { documentOfText, type Document } from './document.js'
 import { KINDS } from './hierarchy.js'
@@ -68,7 +68,8 @@ function withManaged(
 ): Document {
   const wanted = new Set(managed.map(nTriplesLine))
   const removed = managedLines(nTriples, document).filter((line) => !wanted.has(line))
-  const added = [...wanted].filter((line) => !hasLine(nTriples, line))
+  const own = linesAbout(nTriples, document)
+  const added = [...wanted].filter((line) => !hasLine(own, line))
   const text = changedLines(nTriples, removed, added)
   const summed = sum === undefined ? {} : { sum: changedSum(sum, { added, removed }, tagKey) }
   return documentOfText(document, base, { nTriples: text, ...summed }, tagKey)
@@ -76,7 +77,10 @@ function withManaged(
 
 const typeLine = (document: string, type: string): string => `<${document}> <${RDF('type')}> <${type}> .`
 
-export const managedLines = (nTriples: string, document: string): string[] => [
-  ...[...MANAGED].flatMap((property) => linesBeginning(nTriples, `<${document}> <${property}> `)),
-  ...[...KINDS].map((type) => typeLine(document, type)).filter((line) => hasLine(nTriples, line)),
-]
+export function managedLines(nTriples: string, document: string): string[] {
+  const own = linesAbout(nTriples, document)
+  return [
+    ...[...MANAGED].flatMap((property) => linesBeginning(own, `<${document}> <${property}> `)),
+    ...[...KINDS].map((type) => typeLine(document, type)).filter((line) => hasLine(own, line)),
+  ]
+}

@@ -10,7 +10,7 @@ import type { Trace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { readCanonical, readStored } from '../rdf/read.js'
-import { linesBeginning } from '../rdf/sorted-lines.js'
+import { linesAbout, linesBeginning } from '../rdf/sorted-lines.js'
 import type { Awaitable } from '../steps.js'
 import { excerptOf, FACTS, MAX_EXCERPT } from '../stores/excerpt.js'
 import type { GraphStore } from '../stores/store.js'
@@ -123,8 +123,10 @@ export function documentOfText(iri: string, base: string, content: Content, tagK
   return documentWith(factsOf(iri, base, graphOf(readCanonical(facts))), content, tagKey)
 }
 
-const factLines = (iri: string, nTriples: string): string[] =>
-  FACTS.flatMap((property) => linesBeginning(nTriples, `<${iri}> <${property}> `))
+function factLines(iri: string, nTriples: string): string[] {
+  const own = linesAbout(nTriples, iri)
+  return FACTS.flatMap((property) => linesBeginning(own, `<${iri}> <${property}> `))
+}
 
 /**
  * In bytes of N-Triples. Every request about a document reads all of it, so a document that clients keep appending to
@@ -137,9 +139,10 @@ const MAX_FACTS = MAX_EXCERPT - 16 * 1024
 
 /** Why a document is too large to be stored. */
 export function tooLarge({ iri, nTriples }: Pick<Document, 'iri' | 'nTriples'>): Problem | undefined {
-  if (Buffer.byteLength(nTriples) > MAX_DOCUMENT)
+  const bytes = Buffer.byteLength(nTriples)
+  if (bytes > MAX_DOCUMENT)
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)
-  return Buffer.byteLength(factLines(iri, nTriples).join('\n')) > MAX_FACTS
+  return bytes > MAX_FACTS && Buffer.byteLength(factLines(iri, nTriples).join('\n')) > MAX_FACTS
     ? problem(
         'content.too-large',
         `The types, owners and dates of a document may take ${MAX_FACTS / 1024} KiB of N-Triples at most.`,

@@ -2,7 +2,7 @@
 import { graphOf, irisOf, iri, triple, typed, valuesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
-import { linesBeginning } from '../rdf/sorted-lines.js'
+import { linesAbout, linesBeginning } from '../rdf/sorted-lines.js'
 import { isKind, isRoot, parentOf } from './hierarchy.js'
 import { ACL, DCT, DEF, DH, RDF, SIOC, XSD } from '../rdf/vocabulary.js'
 
@@ -108,6 +108,7 @@ export function managedTriples({
   readonly iri: string
   readonly nTriples: string
 }): Graph {
-  const lines = [...MANAGED].flatMap((property) => linesBeginning(nTriples, `<${document}> <${property}> `))
+  const own = linesAbout(nTriples, document)
+  const lines = [...MANAGED].flatMap((property) => linesBeginning(own, `<${document}> <${property}> `))
   return graphOf(readNTriples(lines.join('\n'))!)
 }

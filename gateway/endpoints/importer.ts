@@ -5,8 +5,8 @@ import { createHash } from 'node:crypto'
 import { open, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readContent } from './content.js'
-import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
-import { BodyBreak } from '../http/body.js'
+import { isOfDisk, makeRoom, notStored } from '../files/arriving.js'
+import { BodyBreak, toldLength } from '../http/body.js'
 import type { Request, Response } from '../http/exchange.js'
 import { parseMediaType } from '../http/media-type.js'
 import { addFindings, newProgress, stateTriples } from '../imports/import-state.js'
@@ -23,7 +23,8 @@ import { makeFileWithMetadata, type FileWithMetadata } from '../imports/file-wit
 import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
 import type { Plan, ReadProgress } from '../imports/plan.js'
 import type { ImportRun } from '../gateway.js'
-import { ask, CANCELLED, runImport, startImportThread } from '../imports/run-import.js'
+import { ask, startImportThread } from '../imports/import-thread.js'
+import { CANCELLED, runImport } from '../imports/run-import.js'
 import { containerOf } from '../imports/runs.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
@@ -132,16 +133,19 @@ async function bringBody(
   if (!isForm && !isImportable(sentAs)) return unsupported(sentAs)
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
   const file = await open(path, 'wx', 0o600)
-  const room = makeRoomCheck(path)
+  const room = makeRoom(path, toldLength(request))
   const take = async (piece: Buffer): Promise<undefined | Problem> => {
     sha1.update(piece)
     sha256.update(piece)
-    return (await room(piece.length)) ?? file.writeFile(piece).then(() => undefined)
+    return (await room.take(piece.length)) ?? file.writeFile(piece).then(() => undefined)
   }
   const form = isForm ? makeFileWithMetadata(contentType!, take) : undefined
   const failed = isFailure(form)
     ? form
-    : await taken(context, form ?? { write: take }, file).finally(() => file.close())
+    : await taken(context, form ?? { write: take }, file).finally(() => {
+        room.end()
+        return file.close()
+      })
   if (failed) return failed
   const { head, metadata } = (form as FileWithMetadata | undefined)?.parts() ?? {}
   const mediaType = head ? mediaTypeOf(head.contentType, head.file!) : sentAs

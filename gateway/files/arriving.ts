@@ -17,22 +17,24 @@ export interface Arriving {
   drop(): Promise<void>
 }
 
-export async function openArriving(folder: string): Promise<Arriving | Problem> {
+/** @param expected its bytes, where they are told before */
+export async function openArriving(folder: string, expected?: number): Promise<Arriving | Problem> {
   const path = join(folder, randomUUID())
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
   const file = await open(path, 'wx', 0o600).catch(notStored)
   if (!('write' in file)) return file
-  const room = makeRoomCheck(path)
+  const room = makeRoom(path, expected)
   let [isOpen, bytes] = [true, 0]
   let made: ReturnType<Arriving['digests']> | undefined
   const close = async (): Promise<void> => {
+    room.end()
     if (isOpen) await file.close()
     isOpen = false
   }
   return {
     path,
     async write(piece) {
-      const full = await room(piece.length)
+      const full = await room.take(piece.length)
       if (full) return full
       bytes += piece.length
       sha1.update(piece)
@@ -66,18 +68,51 @@ export async function openArriving(folder: string): Promise<Arriving | Problem> 
 const KEPT_FREE = 2 ** 30
 const CHECKED_EACH = 2 ** 24
 
-/** A part of the disk stays free for the journal and the stores: a twentieth, 1 GiB at most. */
-export const isFull = ({ bavail, blocks, bsize }: Record<'bavail' | 'blocks' | 'bsize', number>): boolean =>
-  bavail * bsize < Math.min((blocks * bsize) / 20, KEPT_FREE)
+/**
+ * A part of the disk stays free for the journal and the stores: a twentieth, 1 GiB at most.
+ * @param needed bytes that are still to be written
+ */
+export const isFull = ({ bavail, blocks, bsize }: Record<'bavail' | 'blocks' | 'bsize', number>, needed = 0): boolean =>
+  blocks > 0 && bavail * bsize - needed < Math.min((blocks * bsize) / 20, KEPT_FREE)
 
-/** To be asked before so many bytes are written to this file. */
-export function makeRoomCheck(path: string): (bytes: number) => Awaitable<undefined | Problem> {
-  let unchecked = CHECKED_EACH
-  return (bytes) => {
-    unchecked += bytes
-    if (unchecked < CHECKED_EACH) return undefined
-    unchecked = 0
-    return statfs(dirname(path)).then((disk) => (isFull(disk) ? FULL : undefined), notStored)
+/** Bytes that files under way may write before they look at the disk again: others leave them that room. */
+let promised = 0
+
+export interface Room {
+  /** To be asked before so many bytes are written. */
+  take(bytes: number): Awaitable<undefined | Problem>
+  /** Nothing more is written. */
+  end(): void
+}
+
+/** @param expected the bytes of this file, where they are told: more is not promised to it, and less room is refused at once */
+export function makeRoom(path: string, expected = 0): Room {
+  let [own, written] = [0, 0]
+  const promise = (bytes: number): void => {
+    own += bytes
+    promised += bytes
+  }
+  const spend = (bytes: number): undefined => {
+    promise(-bytes)
+    written += bytes
+  }
+  return {
+    take(bytes) {
+      if (bytes <= own) return spend(bytes)
+      const left = expected - written
+      const more = Math.max(bytes, left > 0 ? Math.min(left, CHECKED_EACH) : CHECKED_EACH) - own
+      // Before the look: others that look meanwhile count it.
+      promise(more)
+      const refused = (failed: Problem): Problem => {
+        promise(-more)
+        return failed
+      }
+      return statfs(dirname(path)).then(
+        (disk) => (isFull(disk, promised + Math.max(left - own, 0)) ? refused(FULL) : spend(bytes)),
+        (error: unknown) => refused(notStored(error)),
+      )
+    },
+    end: () => promise(-own),
   }
 }
 

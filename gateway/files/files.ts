@@ -17,8 +17,8 @@ export interface StoredFile {
 }
 
 export interface Files {
-  /** Begins to receive a file; `keep` or `drop` ends it. */
-  receive(): Promise<Arriving | Problem>
+  /** Begins to receive a file, of so many bytes where they are told; `keep` or `drop` ends it. */
+  receive(expected?: number): Promise<Arriving | Problem>
   /**
    * Stores what has arrived, for this document, as `addDocument` does. `files.other-content` where another file has the same SHA-1.
    * A `release` follows in any case but after a problem.
@@ -70,11 +70,11 @@ export function makeFiles(folder: string, now: () => number): Files {
     for (const name of await namesIn(arriving)) await rm(join(arriving, name), { force: true })
   }
   return {
-    async receive() {
+    async receive(expected) {
       const made = await mkdir(arriving, { recursive: true, mode: 0o700 }).catch(notStored)
       if (typeof made === 'object') return made
       await (sweeping ??= sweepArriving())
-      return openArriving(arriving)
+      return openArriving(arriving, expected)
     },
     async keep(arrived, document) {
       const flushed = await arrived.finish()

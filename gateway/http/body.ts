@@ -14,6 +14,12 @@ export const MAX_BODY = '--max-body'
 export const tooLarge = (limit: number, setting?: string): Problem =>
   problem('content.too-large', `The request body is larger than ${limit} bytes${setting ? ` (${setting})` : ''}.`)
 
+/** Bytes of the content, where the client says it. */
+export function toldLength({ fields }: Pick<Request, 'fields'>): number | undefined {
+  const length = fields['content-length']
+  return length === undefined ? undefined : Number(length)
+}
+
 const BROKEN = problem('request.malformed', 'The request body broke off.')
 export const NO_ROOM = problem('server.overloaded', 'Too many request bodies are being read. Retry shortly.', {
   fields: [['Retry-After', '1']],

@@ -9,12 +9,16 @@ export interface MetadataText {
   readonly text: string
   /** With the file; else it was found beside it. */
   readonly came: boolean
+  /** Why it is not here, though it may exist. */
+  readonly flaw?: string
 }
 
 export interface Metadata {
   readonly columns: readonly MetadataColumn[]
   readonly delimiter?: string
   readonly encoding?: string
+  /** Of the table, where it is absolute. */
+  readonly url?: string
   /** False: the first row is no header. */
   readonly hasHeader: boolean
   /** Sentences about properties that are not used. */
@@ -65,6 +69,8 @@ export function readMetadata(text: string, file: readonly string[]): Metadata | 
   }
   const table = tableOf(group, file)
   if (isFailure(table)) return table
+  const context = contextOf(group)
+  for (const key of Object.keys(context)) if (!['@base', '@language'].includes(key)) say(`${key.slice(0, 100)} of the context is not used`) // prettier-ignore
   if (table !== group) report('the group of tables', group, 'tables', 'dialect', ...INHERITED)
   report('the table', table, 'url', 'dialect', 'tableSchema', ...INHERITED)
   const schema = isObject(table['tableSchema']) ? table['tableSchema'] : {}
@@ -88,7 +94,16 @@ export function readMetadata(text: string, file: readonly string[]): Metadata | 
   report('the dialect', dialect, 'delimiter', 'encoding', 'header', 'headerRowCount', ...usual)
   const written = dialectOf(dialect)
   if (more > 0) unused.push(`${more} more like these`)
-  return isFailure(written) ? written : { columns, ...written, unused }
+  return isFailure(written) ? written : { columns, ...written, ...urlOf(table, context), unused }
+}
+
+/** W3C tabular-metadata §5.2: what it says beside the usual context. Its language is that of titles and notes, which have none here. */
+const contextOf = (group: Json): Json => Object.assign({}, ...[group['@context']].flat().filter(isObject)) as Json
+
+/** W3C tabular-metadata §5.1.2: templates are resolved against it. */
+function urlOf({ url }: Json, { '@base': base }: Json): { readonly url?: string } {
+  const absolute = isText(base) && URL.canParse(base) ? base : undefined
+  return isText(url) && URL.canParse(url, absolute) ? { url: new URL(url, absolute).href } : {}
 }
 
 const asObject = (value: unknown): Json => (isObject(value) ? value : {})

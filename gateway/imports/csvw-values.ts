@@ -16,7 +16,7 @@ export interface CellFormat {
 const INTEGER = /^[+-]?\d+$/
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/
 const DOUBLE = /^(?:[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|-?INF|NaN)$/
-const ZONE = '(?:Z|[+-]\\d\\d:\\d\\d)'
+const ZONE = '(?:Z|[+-](?:(?:0\\d|1[0-3]):[0-5]\\d|14:00))'
 const DAY = '-?\\d{4,9}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01])'
 const TIME = '(?:[01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(?:\\.\\d+)?'
 const ANY = /^[^]*$/
@@ -75,14 +75,15 @@ export interface CellValue {
 /** Trimmed cells have no value, one, or with a separator several. */
 export function valuesOf(cell: string, column: CellFormat): CellValue[] {
   const { separator, nulls } = column
-  if (separator !== undefined && cell === '' && column.default === '') return []
-  const parts = separator === undefined ? [cell] : cell.split(separator).map((one) => one.trim())
+  const given = cell === '' ? column.default : cell
+  if (separator !== undefined && (given === '' || nulls.includes(given))) return []
+  const parts = separator === undefined ? [given] : given.split(separator).map((one) => one.trim())
   return parts.map((part) => (part === '' ? column.default : part)).flatMap((part) => (nulls.includes(part) ? [] : [valueOf(part, column)])) // prettier-ignore
 }
 
 function valueOf(part: string, { datatype, format }: CellFormat): CellValue {
   const lexical = written(part, datatype, format)
-  const isValid = lexical !== undefined && FORMS[datatype]!.test(lexical) && isInRange(lexical, datatype)
+  const isValid = lexical !== undefined && FORMS[datatype]!.test(lexical) && isInRange(lexical, datatype) && isDay(lexical, datatype) // prettier-ignore
   return isValid ? { lexical, isValid } : { lexical: part, isValid: false }
 }
 
@@ -92,6 +93,17 @@ function isInRange(lexical: string, datatype: string): boolean {
   if (lexical.length > 40) return false
   const number = BigInt(lexical.replace('+', ''))
   return number < most && number >= (datatype.startsWith('unsigned') ? 0n : -most)
+}
+
+const DATED = ['date', 'dateTime', 'datetime', 'dateTimeStamp']
+
+/** False of a date that no calendar has. */
+function isDay(lexical: string, datatype: string): boolean {
+  const [, year, month, day] = (DATED.includes(datatype) && /^(-?\d+)-(\d\d)-(\d\d)/.exec(lexical)) || []
+  if (day === undefined) return true
+  const isLeap = Number(year) % 4 === 0 && (Number(year) % 100 !== 0 || Number(year) % 400 === 0)
+  const days = month === '02' ? (isLeap ? 29 : 28) : ['04', '06', '09', '11'].includes(month!) ? 30 : 31
+  return Number(day) <= days
 }
 
 /** In the form of the datatype. */

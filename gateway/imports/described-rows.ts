@@ -11,7 +11,7 @@ import { expanded } from './uri-template.js'
 
 export interface DescribedColumns extends Columns {
   readonly metadata: Metadata
-  /** The IRI of the source: relative IRIs are resolved against it. */
+  /** The IRI of the source: relative IRIs are resolved against it, or against the URL that the metadata says. */
   readonly base: string
 }
 
@@ -58,21 +58,21 @@ interface ItemOf {
 }
 
 function itemOf(
-  { namespace, base, metadata }: DescribedColumns,
+  { namespace, base: source, metadata }: DescribedColumns,
   columns: readonly Column[],
   { document, row, report }: ItemOf,
 ): string[] {
-  // prettier-ignore
+  const { url: base = source } = metadata
   const lines: string[] = []
   const cellOf = ({ at }: Column): string => (at === undefined ? '' : (row.cells[at] ?? '').trim().toWellFormed())
-  const variable = (name: string, own: Column): string | undefined => {
+  const variable = (name: string, own: Column): string | readonly string[] | undefined => {
     if (name === '_row') return String(metadata.hasHeader ? row.number - 1 : row.number)
     if (name === '_sourceRow') return String(row.number)
     if (name === '_column' || name === '_sourceColumn') return String(columns.indexOf(own) + 1)
     if (name === '_name') return own.name
     const column = columns.find((one) => one.name === name || encodeURIComponent(one.name.toWellFormed()) === name)
     const values = column && (column.described ? valuesOf(cellOf(column), column.described) : [{ lexical: cellOf(column) }]) // prettier-ignore
-    return values && values.length > 0 ? values.map(({ lexical }) => lexical).join(',') : undefined
+    return values && values.length > 0 ? values.map(({ lexical }) => lexical) : undefined
   }
   /** 'none' where it gives no IRI, which is reported. */
   const iriBy = (template: string | undefined, own: Column): string | undefined | 'none' => {

@@ -128,8 +128,10 @@ export async function planOf(
 /** Metadata that cannot be used is reported where it only is beside the file. */
 function metadataOf({ file = '' }: ImportOrder, { metadata, base }: Received): Metadata | undefined | Problem {
   if (!metadata) return undefined
+  const none = (flaw: string): Metadata => ({ columns: [], hasHeader: true, unused: [flaw] })
+  if (metadata.flaw !== undefined) return none(metadata.flaw)
   const read = readMetadata(metadata.text, [base, file])
-  return isFailure(read) && !metadata.came ? { columns: [], hasHeader: true, unused: [read.detail] } : read
+  return isFailure(read) && !metadata.came ? none(read.detail) : read
 }
 
 async function mappingOf(

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { constants, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
+import { isOfDisk, makeRoom, notStored, type Room } from '../files/arriving.js'
 import { openOxigraph, type Oxigraph } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { thisThread } from '../stores/processor-time.js'
@@ -24,7 +24,7 @@ interface Begun {
   readonly plan: Plan
   readonly spool: Spool
   readonly source: OpenSource
-  readonly room: ReturnType<typeof makeRoomCheck>
+  readonly room: Room
 }
 let begun: Begun | undefined
 
@@ -75,7 +75,7 @@ async function read({ plan, spool, source, room }: Begun, rows: number, time: nu
   }
   const before = spool.bytes()
   const spooled = spool.flush()
-  const full = await room(spooled - before)
+  const full = await room.take(spooled - before)
   if (full) return full
   const done = { rows: source.rows(), spooled, done: source.done() }
   keep(plan, done)
@@ -87,7 +87,7 @@ async function doJob(job: ImportJob): Promise<ImportReply> {
     const { plan } = job
     const before = doneBefore(plan)
     const spool = openSpool(plan.spool, before.spooled, SPOOLED * plan.maxBytes)
-    begun = { plan, spool, source: await openSource(oxigraph, plan, before), room: makeRoomCheck(plan.spool) }
+    begun = { plan, spool, source: await openSource(oxigraph, plan, before), room: makeRoom(plan.spool) }
     return { rows: before.rows, bytes: 0, documents: spool.documents(), found: 0, findings: [], done: before.done }
   }
   if (!begun) return problem('internal', 'The import has not begun.')

@@ -17,7 +17,13 @@ export function openImporting({ data }: { readonly data: string }, fetcher: Guar
   const folder = join(data, 'imports', 'arriving')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return { fetcher, folder, takePlace: makeSharedPlaces(PLACES), runs: new Map(), turns: makeTurns(AT_ONCE, WAITING) }
+  return {
+    fetcher,
+    folder,
+    takePlace: makeSharedPlaces(PLACES),
+    runs: new Map(),
+    turns: makeTurns(AT_ONCE, WAITING, true),
+  }
 }
 
 export const hasNotEnded = ({ progress: { state } }: ImportRun): boolean => state === 'running' || state === 'waiting'

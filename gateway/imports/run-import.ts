@@ -8,9 +8,9 @@ import type { WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import type { Context } from '../request/context.js'
 import type { Awaitable } from '../steps.js'
-import { startThread, type LimitedThread } from '../stores/limited-thread.js'
-import type { ImportJob, ImportReply, Made, Plan, ReadProgress } from './plan.js'
+import type { Made, Plan, ReadProgress } from './plan.js'
 import { makeFairShare } from './fair-share.js'
+import { ask, makeBatches, startImportThread, type Thread } from './import-thread.js'
 import { addCounts, addFindings, newProgress } from './import-state.js'
 import { createAs, importAs, placeHere, placeOf } from './write-as.js'
 
@@ -32,40 +32,9 @@ export interface Running {
   kept(written: number): Awaitable<void>
 }
 
-const MEMORY = 384 * 2 ** 20
-const YOUNG = 12 * 2 ** 20
-/** ms for a step of the thread, which is to take a hundredth of it. */
-const STEP_MS = 10_000
 const STEP = { rows: 5_000, time: 100 } as const
 /** Documents of a group that are written alone at once; more would make the writes of others wait. */
 const AT_ONCE = 8
-/** Documents that are created together at most. */
-const BATCH = 128
-
-export type Thread = LimitedThread<ImportJob, ImportReply>
-
-export const startImportThread = (): Promise<Thread> =>
-  startThread<ImportJob, ImportReply>({
-    script: new URL('./import-worker.js', import.meta.url),
-    data: { memory: MEMORY },
-    memory: MEMORY,
-    young: YOUNG,
-    broken: (outOfMemory) =>
-      outOfMemory
-        ? problem('content.too-large', 'The import needs too much memory.')
-        : problem('internal', 'The import broke off.'),
-  })
-
-const TOO_LONG = problem('update.time', `A step of the import took longer than ${STEP_MS / 1000} s, and was ended: a simpler query is needed.`) // prettier-ignore
-
-export async function ask<Reply extends ImportReply>(
-  thread: Thread,
-  job: ImportJob,
-  signal?: AbortSignal,
-): Promise<Reply | Problem> {
-  const replies = await thread.do(job, { time: STEP_MS, tooLong: TOO_LONG, signal })
-  return isFailure(replies) ? replies : (replies[0] as Reply | Problem)
-}
 
 /** Undefined once everything was written or refused; else why it ended early. */
 export async function runImport(running: Running): Promise<undefined | Problem> {
@@ -100,15 +69,8 @@ async function readAll(running: Running, thread: Thread): Promise<undefined | Pr
 const report = (progress: ImportProgress, finding: Finding): void =>
   addFindings(progress, { found: 1, findings: [finding] })
 
-const batchFrom = (
-  { context: { application } }: Running,
-  thread: Thread,
-  from: number,
-): Promise<readonly Made[] | Problem> =>
-  ask<readonly Made[]>(thread, { kind: 'documents', from, most: BATCH, tagKey: application.cache.tagKey })
-
-/** Groups of documents that are written at once: while the store has one, the next is made ready. */
-const GROUPS = 2
+/** Groups of documents that are written at once: while the store has one, the next are made ready. */
+const GROUPS = 3
 
 /** A group of documents of one level that is being written. */
 interface UnderWay {
@@ -138,11 +100,10 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
   const over = await running.ended?.()
   if (over) return over
   let from = running.from
-  let batch = await batchFrom(running, thread, from)
+  const batches = makeBatches(thread, from, running.context.application.cache.tagKey)
+  let batch = await batches.next()
   try {
     while (!isFailure(batch) && batch.length > 0) {
-      // The thread makes the next ones meanwhile.
-      const next = batchFrom(running, thread, from + batch.length)
       for (const group of byLevel(batch)) {
         const { level } = group[0]!
         const isNext = underWay.some((one) => one.level !== level)
@@ -158,11 +119,12 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
       if (share.isDue()) {
         const failed = await waitFor(0)
         if (failed) return failed
+        await batches.made()
         await share.rest()
       }
       const ended = signal.aborted ? CANCELLED : await running.ended?.()
-      if (ended) return ended
-      batch = await next
+      if (ended) return (await waitFor(0)) ?? ended
+      batch = await batches.next()
     }
     return (await waitFor(0)) ?? (isFailure(batch) ? batch : undefined)
   } finally {

@@ -3,7 +3,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { TokenLimits } from '../identity/access-tokens.js'
 import type { Gateway, ImportProgress, Member } from '../gateway.js'
 import { membersOf } from '../gateway.js'
 import { flushFolder, isOfDisk, notStored } from '../files/arriving.js'
@@ -11,28 +10,21 @@ import { readFactsNow } from '../documents/document.js'
 import { makeTrace } from '../log.js'
 import { putDocument, type Writing } from '../methods/put-document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { decideOn } from '../request/access.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { DCT, DH, FOAF, PROV, RDF } from '../rdf/vocabulary.js'
 import type { Context } from '../request/context.js'
+import { backgroundContext, whyEnded, type Behind } from './background.js'
 import { noteRuns, type DescribedBy } from './import-notes.js'
 import { stateTriples } from './import-state.js'
 import { hasNotEnded } from './importing.js'
 import type { Plan } from './plan.js'
 import { runImport } from './run-import.js'
-import { placeless } from './write-as.js'
 
 /** A run as it is on disk. */
-export interface RunRecord {
+export interface RunRecord extends Behind {
   /** Of the application. */
   readonly base: string
-  /** With the state. */
-  readonly document: string
   readonly title: string
-  readonly agent: string | undefined
-  /** Of an agent that an access token proved: what that leaves of its rights. */
-  readonly token?: TokenLimits | undefined
-  readonly network: string
   readonly plan: Plan
   /** Documents are replaced, or created and added to. */
   readonly how: 'PUT' | 'add'
@@ -73,7 +65,7 @@ export async function startRun(
   // On disk first: a document that says that it waits has a run, also after a crash.
   await keep({ record, progress, written: 0 })
   for (const path of [folderOf(record), runsFolder(gateway.importing)]) await flushFolder(path)
-  const stored = await storeState(gateway, context, record, progress)
+  const stored = await storeState(gateway, context, record, progress, { isNew: true })
   if (isFailure(stored)) return stored
   enqueue(gateway, context, record, progress, 0)
   return undefined
@@ -120,19 +112,24 @@ function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: 
   const [abort, stop] = [new AbortController(), new AbortController()]
   const signal = AbortSignal.any([abort.signal, stop.signal])
   const asker = agent === undefined ? network : { agent, network }
-  const ended = turns.take(signal, asker).then(async (endTurn) => {
-    try {
-      if (!stop.signal.aborted) await run(gateway, member, { record, progress, written }, signal, stop.signal)
-    } finally {
-      if (!isFailure(endTurn)) endTurn()
+  const inTurns = async (): Promise<void> => {
+    for (let left: Kept | undefined = { record, progress, written }; left;) {
+      const endTurn = await turns.take(signal, asker)
+      const isCalledBack = (): boolean => !isFailure(endTurn) && endTurn.isCalledBack()
+      try {
+        left = stop.signal.aborted ? undefined : await run(gateway, member, left, { signal, stop: stop.signal, isCalledBack }) // prettier-ignore
+      } finally {
+        if (!isFailure(endTurn)) endTurn()
+      }
     }
-  })
+  }
+  const ended = inTurns()
   ended
     .catch(async (error: unknown) => {
       progress.state = 'failed'
       progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import broke off.'
       gateway.log.error({ err: error, document }, 'an import broke off')
-      await storeState(gateway, member, record, progress, gateway.now())
+      await storeState(gateway, member, record, progress, { endedAt: gateway.now() })
       await drop(record)
     })
     .catch((error: unknown) => gateway.log.error({ err: error, document }, 'the state of an import cannot be stored'))
@@ -141,13 +138,22 @@ function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: 
   for (const [old, one] of runs) if (runs.size > REMEMBERED && !hasNotEnded(one)) runs.delete(old)
 }
 
+/** Its place was lent to it: the import waits again, and continues at its row. */
+const CALLED_BACK = problem('server.overloaded', 'Another import has the place of this one.')
+
+interface Turn {
+  readonly signal: AbortSignal
+  readonly stop: AbortSignal
+  isCalledBack(): boolean
+}
+
+/** Gives what is left to do in another turn. */
 async function run(
   gateway: Gateway,
   member: Member,
   { record, progress, written }: Kept,
-  signal: AbortSignal,
-  stopped: AbortSignal,
-): Promise<void> {
+  { signal, stop, isCalledBack }: Turn,
+): Promise<undefined | Kept> {
   const { application } = member
   progress.state = 'running'
   const context = backgroundContext(gateway, member, record)
@@ -155,28 +161,37 @@ async function run(
   // It was killed before its document was created, so that nobody knows of it; or the document was deleted.
   if (!isFailure(own) && !own.value) {
     progress.state = 'cancelled'
-    return drop(record)
+    await drop(record)
+    return undefined
   }
   await storeState(gateway, member, record, progress)
-  let kept = { at: -Infinity, written }
+  let [keptAt, done] = [-Infinity, written]
   const failed = await runImport({
     context,
     plan: record.plan,
     how: record.how,
     onlyHere: record.describedBy !== undefined,
     ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
-    ended: () => whyEnded(context),
+    ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
     async kept(now) {
-      if (gateway.now() - kept.at < KEPT_EVERY_MS) return
-      kept = { at: gateway.now(), written: now }
+      done = now
+      if (gateway.now() - keptAt < KEPT_EVERY_MS) return
+      keptAt = gateway.now()
       await keep({ record, progress, written: now })
     },
   })
-  if (stopped.aborted) return
+  if (stop.aborted) return undefined
+  if (failed === CALLED_BACK && !signal.aborted) {
+    progress.state = 'waiting'
+    const left = { record, progress, written: done }
+    await keep(left)
+    await storeState(gateway, member, record, progress)
+    return left
+  }
   progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
   if (failed && !signal.aborted) progress.reason = failed.detail
   const endedAt = gateway.now()
-  const stored = await storeState(gateway, member, record, progress, endedAt)
+  const stored = await storeState(gateway, member, record, progress, { endedAt })
   const { document, agent, describedBy, startedAt } = record
   if (describedBy?.subject !== undefined) {
     const now = { ...context, request: { ...context.request, receivedAt: endedAt } }
@@ -187,39 +202,8 @@ async function run(
     'an import has ended',
   )
   await drop(record)
+  return undefined
 }
-
-/** Its token may expire or be revoked meanwhile, and its agent may lose the right to import. */
-async function whyEnded(context: Context): Promise<undefined | Problem> {
-  const { gateway, application, dataspace, agent } = context
-  // Without a cache, rules are read as for a request.
-  await dataspace.access.refresh?.(agent)
-  const { id } = agent.token ?? {}
-  if (id !== undefined && !gateway.accessTokens.list(dataspace.admin.base).some((token) => token.id === id))
-    return problem('access.denied', 'The access token of the import has expired, or was revoked.')
-  const now = { ...context, request: { ...context.request, receivedAt: gateway.now() } }
-  const decision = decideOn(now, { kind: 'endpoint', iri: `${application.base}importer` }, 'Append')
-  // Without rules each write waits for them.
-  if (isFailure(decision) || decision.allowed) return undefined
-  return problem(
-    'access.denied',
-    'The agent of the import may not import any longer: Append is required on the endpoint.',
-  )
-}
-
-/** As a request of the agent. Claims of its token ended with the request that started the import. */
-const backgroundContext = (
-  gateway: Gateway,
-  member: Member,
-  { agent, token, network, document }: RunRecord,
-): Context => ({
-  gateway,
-  ...member,
-  agent: agent === undefined ? {} : { webId: agent, ...(token && { token }) },
-  accept: undefined,
-  trace: makeTrace(),
-  request: placeless(gateway, document, network),
-})
 
 const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: string | undefined): Writing => ({
   ...{ gateway, application, dataspace, trace: makeTrace(), method: 'PUT', agent },
@@ -232,7 +216,7 @@ function storeState(
   member: Member,
   { document, title, agent, plan, startedAt, describedBy }: RunRecord,
   progress: ImportProgress,
-  endedAt?: number,
+  { isNew = false, endedAt }: { readonly isNew?: boolean; readonly endedAt?: number } = {},
 ): Promise<unknown> {
   const topic = `${document}#this`
   const about: Quad[] = [
@@ -243,6 +227,6 @@ function storeState(
   const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
   // Who deletes the document of a run does not get it again.
   return putDocument(writingOf(member, gateway, agent), document, (current) =>
-    current || progress.state === 'waiting' ? [...about, ...stateTriples(topic, run, progress)] : 'unchanged',
+    current || isNew ? [...about, ...stateTriples(topic, run, progress)] : 'unchanged',
   )
 }

@@ -3,7 +3,7 @@
 import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isLarge, type Document } from '../documents/document.js'
-import { isOfDisk, makeRoomCheck, notStored } from '../files/arriving.js'
+import { isOfDisk, makeRoom, notStored } from '../files/arriving.js'
 import { uploadsOf } from '../files/sweep-files.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'
@@ -84,12 +84,13 @@ export const bringUrl =
       return isFailure(target) ? target : bringOwn(context, target, file, path)
     }
     const disk: { failed?: Problem } = {}
-    const room = makeRoomCheck(path)
+    const room = makeRoom(path)
     const take = async (piece: Buffer): Promise<void> => {
-      disk.failed = (await room(piece.length)) ?? (await file.writeFile(piece).catch(notStored)) ?? undefined
+      disk.failed = (await room.take(piece.length)) ?? (await file.writeFile(piece).catch(notStored)) ?? undefined
       if (disk.failed) throw new Error(disk.failed.detail)
     }
-    const answer = await importing.fetcher.fetch(url.href, { accept: ACCEPT, take, signal: context.request.signal() })
+    const fetched = importing.fetcher.fetch(url.href, { accept: ACCEPT, take, signal: context.request.signal() })
+    const answer = await fetched.finally(room.end)
     if (disk.failed) return disk.failed
     if (isFailure(answer)) {
       context.trace.cause = answer.failure
@@ -113,9 +114,15 @@ export async function metadataBeside({ gateway, request }: Context, source: stri
   const accept = 'application/csvm+json, application/ld+json, application/json;q=0.9'
   const asked = { accept, take, signal: request.signal() }
   const answer = await gateway.importing.fetcher.fetch(`${source}-metadata.json`, asked)
-  const isThere = !isFailure(answer) && answer.status === 200 && /json/.test(answer.fields['content-type'] ?? '')
-  return isThere ? { text: Buffer.concat(pieces).toString(), came: false } : undefined
+  const flawed = (why: string): MetadataText => ({ text: '', came: false, flaw: `${source}-metadata.json cannot be used: ${why}` }) // prettier-ignore
+  if (isFailure(answer)) return flawed(answer.detail.replace(/\.$/, ''))
+  if (ABSENT.includes(answer.status)) return undefined
+  if (answer.status !== 200) return flawed(`its server answered ${answer.status}`)
+  if (!/json/.test(answer.fields['content-type'] ?? '')) return flawed('its media type is not that of JSON')
+  return { text: Buffer.concat(pieces).toString(), came: false }
 }
+
+const ABSENT = [404, 410]
 
 /** A source that is too large is content that is too large. */
 const PROBLEMS = { ...FETCH_PROBLEMS, 'too-large': 'content.too-large' } as const
@@ -197,12 +204,12 @@ async function passOn(
   file: FileHandle,
   path: string,
 ): Promise<undefined | Problem> {
-  const room = makeRoomCheck(path)
+  const room = makeRoom(path)
   let size = 0
   try {
     for await (const piece of pieces) {
       if ((size += piece.length) > gateway.settings.maxImport) return TOO_LARGE
-      const full = await room(piece.length)
+      const full = await room.take(piece.length)
       if (full) return full
       await file.writeFile(piece)
     }
@@ -210,5 +217,7 @@ async function passOn(
   } catch (error) {
     if (error instanceof StoreBreak) return error.problem
     throw error
+  } finally {
+    room.end()
   }
 }

@@ -21,10 +21,10 @@ export const isTemplate = (text: string): boolean =>
   [...text.matchAll(EXPRESSION)].every(([, , names]) => NAMES.test(names!)) &&
   !/[{}]/.test(text.replace(EXPRESSION, ''))
 
-/** Undefined where it gives no IRI. @param base of relative references */
+/** Undefined where it gives no IRI. @param valueOf one value or several @param base of relative references */
 export function expanded(
   template: string,
-  valueOf: (name: string) => string | undefined,
+  valueOf: (name: string) => string | readonly string[] | undefined,
   base: string,
 ): string | undefined {
   const text = template.replace(EXPRESSION, (_, operator: string, names: string) => {
@@ -32,8 +32,12 @@ export function expanded(
     const values = names.split(',').flatMap((name) => {
       const value = valueOf(name)
       if (value === undefined) return []
-      const written = isOpen ? openEncoded(value) : encoded(value)
-      return [isNamed ? `${name}${value === '' && operator === ';' ? '' : '='}${written}` : written]
+      // RFC 6570 §2.4.2: a comma that separates values is no part of one.
+      const written = [value]
+        .flat()
+        .map(isOpen ? openEncoded : encoded)
+        .join(',')
+      return [isNamed ? `${name}${written === '' && operator === ';' ? '' : '='}${written}` : written]
     })
     return values.length === 0 ? '' : first + values.join(between)
   })

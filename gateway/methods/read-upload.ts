@@ -1,6 +1,6 @@
 // In charge of reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
 // of RDF, which are held (rdf/read-multipart.ts).
-import { BodyBreak, decodeText, MAX_BODY, NO_ROOM, tooLarge } from '../http/body.js'
+import { BodyBreak, decodeText, MAX_BODY, NO_ROOM, toldLength, tooLarge } from '../http/body.js'
 import type { Arriving } from '../files/arriving.js'
 import { describedAmong, uploadsOf } from '../files/sweep-files.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -11,13 +11,15 @@ import type { Pair } from '../rdf/read-form.js'
 import { boundaryOf, flaw, type PartHead } from '../rdf/read-multipart.js'
 import type { Settings } from '../configuration/settings.js'
 import type { Context } from '../request/context.js'
+import { makeUploadMeter, type UploadMeter } from './upload-meter.js'
 
 /** Uploads at once: of one agent, and of all. */
 export const UPLOADS = { each: 8, network: 32, all: 64 } as const
 
-/** Bytes of files in a day. An agent may always bring one of the largest. */
+/** Bytes of files in a day. An agent may always bring one of the largest; one network has half. */
 export const uploadsOfDay = ({ dailyUploads, maxUpload }: Pick<Settings, 'dailyUploads' | 'maxUpload'>) => ({
   each: Math.max(Math.ceil(dailyUploads / 10), maxUpload),
+  network: Math.max(Math.ceil(dailyUploads / 2), maxUpload),
   all: Math.max(dailyUploads, maxUpload),
 })
 
@@ -39,14 +41,18 @@ export async function readUpload(context: Context, iri: string): Promise<Uploade
   const leave = gateway.takeUpload(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
   const form = makeForm(context)
+  let isStored = false
   try {
     const reader = makePartsReader(boundary, form)
     const failed = await readParts(context, reader, form)
     context.trace.continues()
     if (failed) return failed
     const whole = form.whole()
-    return whole ?? reader.finish() ?? (await storeForm(context, iri, form))
+    const uploaded = whole ?? reader.finish() ?? (await storeForm(context, iri, form))
+    isStored = 'files' in uploaded
+    return uploaded
   } finally {
+    if (!isStored) form.meter.giveBack()
     await form.drop()
     leave()
   }
@@ -77,6 +83,7 @@ interface ArrivingFile {
 interface Form extends TakeParts {
   readonly pairs: readonly Pair[]
   readonly files: readonly ArrivingFile[]
+  readonly meter: UploadMeter
   /** Holds the piece where the content is no form, or may be none; 'form' where its parts are to be read. */
   keepWhole(piece: Buffer): 'form' | undefined | Problem
   /** The content, where it is no form. */
@@ -84,8 +91,12 @@ interface Form extends TakeParts {
   drop(): Promise<void>
 }
 
-function makeForm({ application, request, gateway }: Context): Form {
+function makeForm({ application, request, gateway, agent }: Context): Form {
   const { maxBody, maxUpload } = gateway.settings
+  const network = request.network()
+  const ofDay = (count: number) => gateway.takeUploadBytes(agent.webId ?? network, network, count)
+  const meter = makeUploadMeter(ofDay, maxUpload)
+  const told = toldLength(request)
   const pairs: Pair[] = []
   const files: ArrivingFile[] = []
   let kind: 'unknown' | 'form' | 'whole' = 'unknown'
@@ -94,6 +105,7 @@ function makeForm({ application, request, gateway }: Context): Form {
   let key = ''
   let file: Arriving | undefined
   let fileBytes = 0
+  let [before, streamed] = [0, 0]
   let held = 0
 
   const hold = (piece: Buffer, list: Buffer[]): undefined | Problem => {
@@ -106,7 +118,9 @@ function makeForm({ application, request, gateway }: Context): Form {
   return {
     pairs,
     files,
+    meter,
     keepWhole(piece) {
+      ;[before, streamed] = [streamed, streamed + piece.length]
       if (kind === 'form') return 'form'
       return hold(piece, whole) ?? (kind === 'unknown' ? 'form' : undefined)
     },
@@ -120,7 +134,10 @@ function makeForm({ application, request, gateway }: Context): Form {
       if (kind === 'whole') return undefined
       ;[key, text, file] = [head.name, [], undefined]
       if (head.file === undefined) return undefined
-      const arriving = await application.files.receive()
+      const expected = told === undefined ? undefined : Math.min(told - before, maxUpload)
+      const tooMuch = meter.begin(expected)
+      if (tooMuch) return tooMuch
+      const arriving = await application.files.receive(expected)
       if (isFailure(arriving)) return arriving
       file = arriving
       files.push({ at: pairs.length, head, arriving })
@@ -130,7 +147,8 @@ function makeForm({ application, request, gateway }: Context): Form {
       if (kind === 'whole') return undefined
       if (!file) return hold(Buffer.from(piece), text)
       fileBytes += piece.length
-      return fileBytes > maxUpload ? tooLarge(maxUpload, '--max-upload') : file.write(piece)
+      const refused = fileBytes > maxUpload ? tooLarge(maxUpload, '--max-upload') : meter.take(piece.length)
+      return refused ?? file.write(piece)
     },
     async end() {
       if (kind === 'whole') return undefined
@@ -149,22 +167,20 @@ function makeForm({ application, request, gateway }: Context): Form {
  * Stores the files, once the fields are well-formed. They are described before anybody may read them: by the document, once it is
  * written.
  */
-async function storeForm(context: Context, iri: string, { pairs, files }: Form): Promise<Uploaded | Problem> {
-  const { application, trace, gateway, agent, request } = context
+async function storeForm(context: Context, iri: string, { pairs, files, meter }: Form): Promise<Uploaded | Problem> {
+  const { application, trace } = context
   const described = files.map(({ at, head: { contentType, file }, arriving }): FormFile => {
     const { sha1 } = arriving.digests()
     return { at, name: fileNameOf(file!), contentType, sha1, url: uploadsOf(application) + sha1 }
   })
   const content = readFileForm(pairs, described, iri)
   if (isFailure(content)) return content
-  const bytes = files.reduce((sum, { arriving }) => sum + arriving.bytes(), 0)
-  const giveBack = gateway.takeUploadBytes(agent.webId ?? request.network(), bytes)
-  if (typeof giveBack === 'number') return tooMuchToday(giveBack)
+  const tooMuch = meter.settle()
+  if (tooMuch) return tooMuch
   const kept: string[] = []
   for (const { arriving } of files) {
     const stored = await application.files.keep(arriving, iri)
     if (isFailure(stored)) {
-      giveBack()
       await releaseFiles(context, kept, true)
       return stored
     }
@@ -173,15 +189,6 @@ async function storeForm(context: Context, iri: string, { pairs, files }: Form):
   trace.continues()
   return { content, files: kept }
 }
-
-const tooMuchToday = (wait: number): Problem =>
-  problem(
-    'share.daily',
-    'No more bytes of files may be uploaded today (--daily-uploads). Retry when the day is over.',
-    {
-      fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
-    },
-  )
 
 /** To be called after the write. @param isRefused whether it had no effect */
 export async function releaseFiles(

@@ -25,6 +25,13 @@ export function lineBeginning(text: string, beginning: string): string | undefin
   return text.startsWith(beginning, at) ? lineAt(text, at) : undefined
 }
 
+/** The lines about this IRI as one text: looking for several of these costs less there. */
+export function linesAbout(text: string, iri: string): string {
+  const from = placeOf(text, `<${iri}> `)
+  // The character after the space in the order of bytes.
+  return text.slice(from, placeOf(text, `<${iri}>!`, from))
+}
+
 /** All lines with this beginning: they stand together. */
 export const linesBeginning = (text: string, beginning: string): string[] => firstBeginning(text, beginning, Infinity)
 

@@ -28,7 +28,7 @@ import { COPIES } from '../endpoints/sparql-copy.js'
 import { CASCADES } from '../methods/cascade.js'
 import { UPLOADS, uploadsOfDay } from '../methods/read-upload.js'
 import { readLook, type Look } from '../pages/look.js'
-import { makeDaily, makePlaces, makeSharedPlaces } from '../places.js'
+import { makeSharedDaily, makePlaces, makeSharedPlaces } from '../places.js'
 import { makeProxying, ownUrls, proxyLimits } from '../proxy/linked-data-proxy.js'
 import { openImporting } from '../imports/importing.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
@@ -88,7 +88,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     takeCascade: makeSharedPlaces(CASCADES),
     takeCopy: makeSharedPlaces(COPIES),
     takeUpload: makeSharedPlaces(UPLOADS),
-    takeUploadBytes: makeDaily(uploadsOfDay(settings), now),
+    takeUploadBytes: makeSharedDaily(uploadsOfDay(settings), now),
     takeOpenUpdate: makeSharedPlaces(OPEN_UPDATES),
     look: look(settings),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),

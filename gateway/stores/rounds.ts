@@ -41,6 +41,10 @@ export interface Rounds<Entry> {
   leave(entry: Entry): boolean
   /** The next entry: it no longer waits, and the agent in whose turn it is taken holds it until `release`. */
   next(): Entry | undefined
+  /** The next entry, whatever its asker holds; nobody holds it then. */
+  nextOnLoan(): Entry | undefined
+  /** True where `next` has one. */
+  hasNext(): boolean
   release(entry: Entry): void
   all(): ReadonlySet<Entry>
 }
@@ -61,6 +65,25 @@ export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<
     holds.add(share.who, 1)
     holdsOfNetwork.add(share.network, 1)
   }
+  /** That of the first turn of this kind. */
+  const first = (isMeant: (share: Share) => boolean): { readonly entry: Entry; readonly share: Share } | undefined => {
+    for (const [network, turns] of networks) {
+      for (const [who, [entry]] of turns) {
+        if (isMeant({ who, network })) return { entry: entry!, share: { who, network } }
+      }
+    }
+    return undefined
+  }
+  const taken = (found: ReturnType<typeof first>, isHeld: boolean): Entry | undefined => {
+    if (!found) return undefined
+    const { entry, share } = found
+    const turns = networks.get(share.network)!
+    leave(entry)
+    if (isHeld) hold(entry, share)
+    toEnd(turns, share.who)
+    toEnd(networks, share.network)
+    return entry
+  }
   return {
     enter: (entry, asker) => enter(entry, shareOf(asker)),
     hold(entry, asker) {
@@ -70,20 +93,13 @@ export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<
       return true
     },
     leave,
-    next() {
-      for (const [network, turns] of networks) {
-        for (const [who, own] of turns) {
-          if (!mayHold({ who, network })) continue
-          const [entry] = own
-          leave(entry!)
-          hold(entry!, { who, network })
-          toEnd(turns, who)
-          toEnd(networks, network)
-          return entry
-        }
-      }
-      return undefined
-    },
+    next: () => taken(first(mayHold), true),
+    nextOnLoan: () =>
+      taken(
+        first(() => true),
+        false,
+      ),
+    hasNext: () => first(mayHold) !== undefined,
     release({ holder }) {
       if (!holder) return
       holds.add(holder.who, -1)

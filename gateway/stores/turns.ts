@@ -4,7 +4,11 @@ import { makeRounds, type Asker, type Waiting } from './rounds.js'
 import { StoreBreak } from './store.js'
 
 /** Gives the place back; a second call does nothing. */
-export type EndTurn = () => void
+export interface EndTurn {
+  (): void
+  /** True where the place was only lent, and somebody waits who may have it: it is to be given back soon. */
+  isCalledBack(): boolean
+}
 
 export interface Turns {
   /** A place for the gateway itself, where one is free. */
@@ -27,25 +31,44 @@ export const givenUp = (signal: AbortSignal): Problem =>
   signal.reason instanceof StoreBreak ? signal.reason.problem : GIVEN_UP
 
 interface Waiter extends Waiting {
-  enter(): void
+  readonly asker: Asker | undefined
+  enter(onLoan?: 'on loan'): void
 }
 
-export function makeTurns(places: number, waitingLimit: number): Turns {
+/** @param lends whether an asker may have the last place too while no other may have it: it is called back from them then */
+export function makeTurns(places: number, waitingLimit: number, lends = false): Turns {
   let free = places
+  let isLent = false
   const line = makeLine(places, waitingLimit)
 
-  const occupied = (waiter?: Waiter): EndTurn => {
-    let isHeld = true
-    return () => {
+  const occupied = (waiter?: Waiter, onLoan?: 'on loan'): EndTurn => {
+    let [isHeld, isOnLoan] = [true, onLoan !== undefined]
+    const end = (): void => {
       if (!isHeld) return
       isHeld = false
+      if (isOnLoan) isLent = false
       if (waiter) line.release(waiter)
       free++
       for (let next = line.next(); next; next = free > 0 ? line.next() : undefined) {
         free--
         next.enter()
       }
+      passOn()
     }
+    const isCalledBack = (): boolean => {
+      // The asker may hold it by now.
+      if (isHeld && isOnLoan && line.mayPass(waiter!)) isOnLoan = isLent = false
+      return isHeld && isOnLoan && line.isAwaited()
+    }
+    return Object.assign(end, { isCalledBack })
+  }
+  /** Lends a free place to one that waits. */
+  function passOn(): void {
+    const next = lends && !isLent && free > 0 ? line.nextOnLoan() : undefined
+    if (!next) return
+    isLent = true
+    free--
+    next.enter('on loan')
   }
   return {
     takeNow() {
@@ -58,21 +81,23 @@ export function makeTurns(places: number, waitingLimit: number): Turns {
       return new Promise((resolve) => {
         const waiter: Waiter = {
           shares: [],
-          enter() {
+          asker,
+          enter(onLoan) {
             signal?.removeEventListener('abort', leave)
-            resolve(occupied(waiter))
+            resolve(occupied(waiter, onLoan))
           },
         }
         const leave = () => {
           line.leave(waiter)
           resolve(givenUp(signal!))
         }
-        if (free > 0 && line.mayPass(waiter, asker)) {
+        if (free > 0 && line.mayPass(waiter)) {
           free--
           return waiter.enter()
         }
-        if (!line.enter(waiter, asker)) return resolve(OVERLOADED)
+        if (!line.enter(waiter)) return resolve(OVERLOADED)
         signal?.addEventListener('abort', leave, { once: true })
+        passOn()
       })
     },
   }
@@ -87,11 +112,11 @@ function makeLine(places: number, waitingLimit: number) {
   let isOwnTurn = true
   return {
     /** True where it need not wait where a place is free. */
-    mayPass: (waiter: Waiter, asker: Asker | undefined): boolean => asker === undefined || rounds.hold(waiter, asker),
+    mayPass: (waiter: Waiter): boolean => waiter.asker === undefined || rounds.hold(waiter, waiter.asker),
     /** False where too many wait. */
-    enter(waiter: Waiter, asker: Asker | undefined): boolean {
+    enter(waiter: Waiter): boolean {
       if (own.size + rounds.all().size >= waitingLimit) return false
-      if (asker !== undefined) return rounds.enter(waiter, asker)
+      if (waiter.asker !== undefined) return rounds.enter(waiter, waiter.asker)
       own.add(waiter)
       return true
     },
@@ -104,6 +129,9 @@ function makeLine(places: number, waitingLimit: number) {
       own.delete(next)
       return next
     },
+    nextOnLoan: rounds.nextOnLoan,
+    /** True where one waits that may have the next place. */
+    isAwaited: (): boolean => own.size > 0 || rounds.hasNext(),
     release: rounds.release,
   }
 }

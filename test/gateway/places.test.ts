@@ -1,6 +1,7 @@
 // Shares of a day: for each and for all (design 7).
 import t from 'tap'
-import { makeDaily } from '../../gateway/places.js'
+import { makeUploadMeter } from '../../gateway/methods/upload-meter.js'
+import { makeDaily, makeSharedDaily } from '../../gateway/places.js'
 
 void t.test('what each and all may do in a day', (t) => {
   let time = 5_000
@@ -34,5 +35,55 @@ void t.test('a day that has begun is not changed by what is given back of the on
   t.type(take('a'), 'function')
   if (typeof giveBack === 'function') giveBack()
   t.type(take('a'), 'number')
+  t.end()
+})
+
+void t.test('what a network may do in a day, however many agents it has', (t) => {
+  const take = makeSharedDaily({ each: 2, network: 3, all: 5 }, () => 0)
+  const rows: [who: string, network: string, count: number, allowed: boolean][] = [
+    ['a', '1', 3, false],
+    ['a', '1', 2, true],
+    ['b', '1', 2, false],
+    ['b', '1', 1, true],
+    ['c', '1', 1, false],
+    ['a', '2', 1, false],
+    ['c', '2', 2, true],
+    ['d', '3', 1, false],
+  ]
+  for (const [who, network, count, allowed] of rows) {
+    t.equal(typeof take(who, network, count) === 'function', allowed, `${who} of ${network}: ${count}`)
+  }
+  t.end()
+})
+
+void t.test('what an upload takes of the day', (t) => {
+  const MIB = 2 ** 20
+  // prettier-ignore
+  const rows: [name: string, left: number, told: number | undefined, pieces: readonly number[], refusedAt: number, settled: number][] = [
+    ['a length that is too large is refused before the file comes', 10, 11, [], 0, 0],
+    ['one that is larger than a file may be counts as that', 10, 200 * MIB, [], 0, 0],
+    ['what came counts, and not what was told', 10, 10, [4, 3], -1, 7],
+    ['without a length the bytes count while they come', 10, undefined, [4, 6, 1], 3, 0],
+    ['without a length a little is reserved before', 20 * MIB, undefined, [1, 1], -1, 2],
+    ['more than was told counts too', 10, 2, [4, 3], -1, 7],
+    ['an empty file', 0, undefined, [], -1, 0],
+  ]
+  for (const [name, left, told, pieces, refusedAt, settled] of rows) {
+    let taken = 0
+    const meter = makeUploadMeter((count) => {
+      if (taken + count > left) return 1000
+      taken += count
+      return () => void (taken -= count)
+    }, 100 * MIB)
+    const failures = [meter.begin(told), ...pieces.map((piece) => meter.take(piece))]
+    t.equal(
+      failures.findIndex((failed) => failed !== undefined),
+      refusedAt,
+      name,
+    )
+    if (refusedAt >= 0) meter.giveBack()
+    else t.equal(meter.settle(), undefined, name)
+    t.equal(taken, settled, `${name}: what counts`)
+  }
   t.end()
 })

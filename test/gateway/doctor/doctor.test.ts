@@ -163,8 +163,8 @@ void t.test('this machine', async (t) => {
     ['a base without TLS', ['--base', 'http://192.0.2.1/'], /^base .*without TLS/],
     ['plain HTTP without a proxy', ['--http', '8081', '--https', 'off'], /^proxy in front: plain HTTP is on/],
     ['rules that are not enforced', ['--enforce=false'], /^rules: observed only/],
-    // Nothing can be written there, whatever an account may do.
-    ['a disk without room', ['--data', '/proc/triplegate'], /^disk: 0 MiB free|^data folder: .*cannot be written/],
+    // That file system has no room. Only root may write there, as far as its modes say.
+    ...(process.getuid?.() === 0 ? [['a disk without room', ['--data', '/proc/triplegate'], /^disk: 0 MiB free/] as const] : []),
   ]
   for (const [fault, args, found] of rows) {
     const management = ['--management', String(await freePort())]

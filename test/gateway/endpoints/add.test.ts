@@ -12,7 +12,7 @@ import { until } from '../../support/wait.js'
 const PREFIXES = `PREFIX dct: <http://purl.org/dc/terms/> PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
 PREFIX spin: <http://spinrdf.org/spin#> PREFIX sp: <http://spinrdf.org/sp#> PREFIX : <http://example.org/>`
 
-const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body: string | Buffer]>> = {
+const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body: string | Buffer, status?: number]>> = {
   '/typed': [
     'text/turtle; charset=utf-8',
     '<#a> <http://example.org/name> "typed" ; <http://example.org/knows> [ <http://example.org/name> "b" ] .',
@@ -37,6 +37,10 @@ const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body:
   '/odd.csv': ['text/csv', 'a\n1\n'],
   '/odd.csv-metadata.json': ['application/json', '{}'],
   '/alone.csv': ['text/csv', 'a\n1\n'],
+  '/page.csv': ['text/csv', 'a\n1\n'],
+  '/page.csv-metadata.json': ['text/html', '<p>'],
+  '/failing.csv': ['text/csv', 'a\n1\n'],
+  '/failing.csv-metadata.json': ['application/json', '{}', 500],
   '/broken': ['text/turtle', '<a> <b'],
   '/image': ['image/png', 'x'],
   '/large': ['text/turtle', `<#a> <http://example.org/name> "${'x'.repeat(300_000)}" .`],
@@ -46,8 +50,8 @@ const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body:
 const respond: Respond = ({ path }, response) => {
   const source = SOURCES[path]
   if (!source) return void response.writeHead(404).end()
-  const [type, body] = source
-  response.writeHead(200, type === undefined ? {} : { 'content-type': type }).end(body)
+  const [type, body, status = 200] = source
+  response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body)
 }
 
 /** A form of LinkedDataHub with a file (2.3). */
@@ -199,6 +203,8 @@ void t.test('add and transform', async (t) => {
       ['/table.csv', 'urn:x:a', 0],
       ['/odd.csv', `${base}ns#a`, 1],
       ['/alone.csv', `${base}ns#a`, 0],
+      ['/page.csv', `${base}ns#a`, 1],
+      ['/failing.csv', `${base}ns#a`, 1],
     ]
     for (const [path, property, problems] of tables) {
       await row(`an import of ${path} reads the metadata beside it, and its sd:name is the container`, async (t) => {

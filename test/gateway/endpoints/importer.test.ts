@@ -279,6 +279,14 @@ void t.test('importer', async (t) => {
         t.equal(numberOf(state, 'written'), 0)
       })
     }
+    const bomb = `<urn:s> <urn:p> "o" <${base}bomb/> .\n${' '.repeat(100 * 2 ** 20)}\n`
+    await rowOfReading('a small file of N-Quads that stands for a huge one: nothing is written', async (t) => {
+      const fields = { 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
+      const state = await endOf(await writer('POST', '/importer', { fields, body: gzipSync(bomb) }))
+      t.match(state, /#Failed>/)
+      t.match(state, /larger than 3000000 bytes/)
+      t.equal(numberOf(state, 'written'), 0)
+    })
     await rowOfReading('CSV with 10,000 columns', async (t) => {
       const path = await container()
       const header = Array.from({ length: 10_000 }, (_, i) => `c${i}`).join()
@@ -445,6 +453,8 @@ void t.test('importer', async (t) => {
         // As another import of the writer, which runs.
         const endTurn = await turns.take(undefined, { agent: world.webIdOf('writer'), network: '127.0.0.1' })
         if ('failure' in endTurn) throw new Error(endTurn.detail)
+        const other = await turns.take(undefined, { agent: 'urn:x', network: 'other' })
+        if ('failure' in other) throw new Error(other.detail)
         const path = await container()
         const send = (agent: string, name: string): Promise<Answer> =>
           world.as(agent)('POST', `/importer?into=${base}${path.slice(1)}`, csv(`name\n${name}\n`))
@@ -461,8 +471,30 @@ void t.test('importer', async (t) => {
         for (const one of sent) ends.push(/endedAtTime> "([^"]+)"/.exec(await endOf(one))![1]!)
         const [a, b, c] = ends.map((end) => Date.parse(end))
         t.ok(a! <= c! && c! <= b!, ends.join(' '))
+        other()
       },
     )
+    await rowOfReading('a place that nobody else wants is lent, and called back at the next batch', async (t) => {
+      const { turns, runs } = world.running.gateway.importing
+      const endTurn = await turns.take(undefined, { agent: world.webIdOf('writer'), network: '127.0.0.1' })
+      if ('failure' in endTurn) throw new Error(endTurn.detail)
+      const path = await container()
+      const documents = Array.from({ length: 3_000 }, (_, i) => `<urn:s> <urn:p> "${i}" <${inside(path, `${i}/`)}> .\n`)
+      const fields = { 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
+      const started = await writer('POST', '/importer', { fields, body: documents.join('') })
+      const url = started.fields.location!
+      const run = runs.get(url)!
+      await until(() => run.progress.written > 0)
+      const other = await turns.take(undefined, { agent: 'urn:x', network: 'other' })
+      if ('failure' in other) throw new Error(other.detail)
+      const { state, written } = run.progress
+      t.equal(state, 'waiting')
+      t.ok(written < 3_000, `${written} are written`)
+      other()
+      await run.ended
+      t.match(run.progress, { state: 'done', written: 3_000, unchanged: 0, refused: 0 })
+      endTurn()
+    })
     await row('a query that never ends is ended; the state says so', async (t) => {
       const path = await container()
       const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `{ ?row ?${name} ?v${name} }`).join(' ')

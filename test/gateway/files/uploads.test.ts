@@ -1,11 +1,12 @@
 // Files (spec 4.6, LinkedDataHub 2.7 and 3.3): how they come, who may read them, ranges, and when they go.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { connect } from 'node:tls'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { isFull, makeRoomCheck } from '../../../gateway/files/arriving.js'
+import { isFull, makeRoom } from '../../../gateway/files/arriving.js'
 import { sweepFiles } from '../../../gateway/files/sweep-files.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../support/world.js'
@@ -284,6 +285,9 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       t.notMatch(String(answered.fields['content-type']), 'undefined', name)
     }
     const { files } = world.running.dataspaces[0]!.endUser
+    const broken = await owner('POST', item, form('in two lines', { name: 'a\r\nSet-Cookie: b.txt' }))
+    t.match(broken, { status: 204, fields: { 'set-cookie': undefined } }, 'a name with a line break is none')
+    t.notOk(await files.find(sha1Of('in two lines')), 'its part is a field')
     const unmet = form('unmet')
     t.equal((await owner('POST', item, { ...unmet, fields: { ...unmet.fields, 'If-Match': '"x"' } })).status, 412)
     t.notOk(await files.find(sha1Of('unmet')), 'the file of a refused write is gone')
@@ -404,6 +408,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       ['b', 'writer', 204],
       ['c', 'writer', 429],
       ['c', 'owner', 204],
+      ['d', 'owner', 204],
     ]
     const fileOf = (name: string) => form(Buffer.alloc(90_000, name))
     for (const [name, agent, status] of rows) {
@@ -411,6 +416,9 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       t.equal(got, status, `${agent} ${name}: ${text}`)
       if (status === 429) t.ok(Number(fields['retry-after']) > 0)
     }
+    const { fields, body } = fileOf('e')
+    const begun = await raw(world, item, fields['Content-Type'], body.subarray(0, 1_000), body.length)
+    t.match(begun, /^HTTP\/1\.1 429/, 'refused by its length, before it has come')
     t.strictSame(arrivingIn(world), [])
     world.passTime(DAY)
     t.equal((await world.as('writer')('POST', item, fileOf('d'))).status, 204, 'the next day')
@@ -427,8 +435,34 @@ void t.test('a part of the disk stays free', async (t) => {
     ['one that does not say how large it is', 0, 0, false],
   ]
   for (const [name, free, of, full] of rows) t.equal(isFull({ bavail: free / 1024, blocks: of / 1024, bsize: 1024 }), full, name) // prettier-ignore
-  t.equal(await makeRoomCheck(join(tmpdir(), 'x'))(1), undefined)
-  t.equal((await makeRoomCheck(join(tmpdir(), 'no such folder', 'x'))(1))?.failure, 'files.failed')
+  const disk = { bavail: 2 ** 20, blocks: 100 * 2 ** 20, bsize: 2 ** 11 }
+  t.notOk(isFull(disk, GIB), 'what is to come fits')
+  t.ok(isFull(disk, GIB + 1), 'what is to come does not fit')
+  const path = join(tmpdir(), 'x')
+  const most = 2 ** 50
+  const rooms: readonly (readonly [name: string, expected: number | undefined, bytes: number, failure?: string])[] = [
+    ['a byte', undefined, 1],
+    ['more than the disk has', undefined, most, 'files.full'],
+    ['a byte of a file that has more than the disk', most, 1, 'files.full'],
+    ['a byte after those that were refused', undefined, 1],
+    ['all of a file of a known length', 100, 100],
+  ]
+  for (const [name, expected, bytes, failure] of rooms) {
+    const room = makeRoom(path, expected)
+    t.equal((await room.take(bytes))?.failure, failure, name)
+    room.end()
+  }
+  t.equal((await makeRoom(join(tmpdir(), 'no such folder', 'x')).take(1))?.failure, 'files.failed')
+  const others = Array.from({ length: 32 }, () => makeRoom(path))
+  for (const other of others) t.equal(await other.take(1), undefined)
+  const { bavail, bsize, blocks } = await statfs(tmpdir())
+  const rest = Math.floor(bavail * bsize - Math.min((blocks * bsize) / 20, GIB))
+  // Half of what is promised to the others: the disk may be written to meanwhile.
+  const room = makeRoom(path, rest - 16 * 16 * MIB)
+  t.equal((await room.take(1))?.failure, 'files.full', 'less what is promised to others')
+  for (const other of others) other.end()
+  t.equal(await room.take(1), undefined, 'once they have ended')
+  room.end()
 })
 
 const DAY = 24 * 60 * 60 * 1000

@@ -58,6 +58,13 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['a template with a modifier', 'a\nx\n', columns({ ...A, aboutUrl: 'urn:{a*}' }), ['this <ns#a> "x"'], [/aboutUrl of column 1 is not used/]],
     ['null, of all columns and of one', 'a,b,c\nNA,-,NA\n', { null: 'NA', ...columns(A, { name: 'b', null: ['-', ''] }, { name: 'c', null: '-' }) }, ['this <ns#c> "NA"']],
     ['a default', 'a,b\n,1\n', columns({ ...A, default: 'none' }, { name: 'b' }), ['this <ns#a> "none"', 'this <ns#b> "1"']],
+    ['a default of several values', 'a,b\n,1\n', columns({ ...A, separator: ';', default: 'x; y' }, { name: 'b' }), ['this <ns#a> "x"', 'this <ns#a> "y"', 'this <ns#b> "1"']],
+    ['a default among several values', 'a\nx;;z\n', columns({ ...A, separator: ';', default: 'y' }), ['this <ns#a> "x"', 'this <ns#a> "y"', 'this <ns#a> "z"']],
+    ['null in place of several values', 'a,b\nNA,1\n', columns({ ...A, separator: 'A', null: 'NA' }, { name: 'b' }), ['this <ns#b> "1"']],
+    ['several values in a template', 'a\n"x,1;y"\n', columns({ ...A, separator: ';', valueUrl: 'http://e.test/{a}{?a}' }), ['this <ns#a> <http://e.test/x%2C1,y?a=x%2C1,y>']],
+    ['a URL of the table: templates are resolved against it', 'a\nx\n', { url: 'https://y.test/trees.csv', ...columns({ ...A, aboutUrl: '#{a}' }) }, ['<https://y.test/trees.csv#x> <ns#a> "x"']],
+    ['a context with a base and a language', 'a\nx\n', { '@context': ['http://www.w3.org/ns/csvw', { '@base': 'https://y.test/d/', '@language': 'de' }], ...columns({ ...A, aboutUrl: '#{a}' }) }, ['<https://y.test/d/trees.csv#x> <ns#a> "x"']],
+    ['a context with more', 'a\nx\n', { '@context': ['http://www.w3.org/ns/csvw', { '@base': 'no base', '@vocab': 'urn:v:' }], ...columns({ ...A, aboutUrl: '#{a}' }) }, ['<#x> <ns#a> "x"'], [/@vocab of the context is not used/]],
     ['several values in a cell', 'a,b\nx; y;,1\n', columns({ ...A, separator: ';' }, { name: 'b' }), ['this <ns#a> "x"', 'this <ns#a> "y"', 'this <ns#b> "1"']],
     ['a column that is not put out', 'a,b\n1,2\n', columns({ ...A, suppressOutput: true }, { name: 'b', aboutUrl: 'urn:x:{a}' }), ['<urn:x:1> <ns#b> "2"']],
     ['a language', 'a\nJa\n', { lang: 'de-CH', ...columns(A) }, ['this <ns#a> "Ja"@de-ch']],
@@ -65,6 +72,8 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['a cell that has not its datatype is text, and reported', 'a\nx\n200\n', columns({ ...A, datatype: 'byte' }), ['this <ns#a> "x"', 'this <ns#a> "200"'], [/^2,1 .*"x" is no byte/, /^3,1 .*"200" is no byte/]],
     ['dates in a format', 'a,b\n10/18/2010,18.10.2010 09:05\n', columns({ ...A, datatype: { base: 'date', format: 'M/d/yyyy' } }, { name: 'b', datatype: { base: 'dateTime', format: 'dd.MM.yyyy HH:mm' } }), ['this <ns#a> "2010-10-18"^^<xsd:date>', 'this <ns#b> "2010-10-18T09:05:00"^^<xsd:dateTime>']],
     ['a date that its format does not have', 'a\n2010-10-18\n13/40/2010\n', columns({ ...A, datatype: { base: 'date', format: 'M/d/yyyy' } }), ['this <ns#a> "2010-10-18"', 'this <ns#a> "13/40/2010"'], [/is no date/, /is no date/]],
+    ['days that no calendar has', 'a\n2024-02-29\n2023-02-29\n1900-02-29\n2023-04-31\n2000-02-29\n', columns({ ...A, datatype: 'date' }), ['this <ns#a> "2024-02-29"^^<xsd:date>', 'this <ns#a> "2023-02-29"', 'this <ns#a> "1900-02-29"', 'this <ns#a> "2023-04-31"', 'this <ns#a> "2000-02-29"^^<xsd:date>'], [/"2023-02-29" is no date/, /1900-02-29/, /2023-04-31/]],
+    ['one in a format, and a zone that there is not', 'a,b\n30.2.2023 09:05,2023-02-28T00:00:00+14:30\n', columns({ ...A, datatype: { base: 'dateTime', format: 'd.M.yyyy HH:mm' } }, { name: 'b', datatype: 'dateTime' }), ['this <ns#a> "30.2.2023 09:05"', 'this <ns#b> "2023-02-28T00:00:00+14:30"'], [/30\.2\.2023/, /14:30/]],
     ['a time with a zone', 'a\n09:05:01.5+0200\n', columns({ ...A, datatype: { base: 'time', format: 'HH:mm:ss.SSSXX' } }), ['this <ns#a> "09:05:01.5+02:00"^^<xsd:time>']],
     ['numbers as people write them', 'a\n"1.234,5"\n', columns({ ...A, datatype: { base: 'decimal', format: { groupChar: '.', decimalChar: ',' } } }), ['this <ns#a> "1234.5"^^<xsd:decimal>']],
     ['a format that is null, and half a character in a name', 'a\n1\n', columns({ name: '\ud800', titles: 'a', aboutUrl: 'urn:x:{none}1', datatype: { base: 'integer', format: null } }), ['<urn:x:1> <ns#%EF%BF%BD> "1"^^<xsd:integer>'], [/format of the datatype/]],
@@ -98,7 +107,7 @@ void t.test('any JSON is metadata or a problem', (t) => {
 })
 
 void t.test('URI templates (RFC 6570 §1.2, level 3)', (t) => {
-  const values: Readonly<Record<string, string>> = { var: 'value', hello: 'Hello World!', path: '/foo/bar', x: '1024', y: '768', empty: '' } // prettier-ignore
+  const values: Readonly<Record<string, string | readonly string[]>> = { list: ['a', 'b,c'], var: 'value', hello: 'Hello World!', path: '/foo/bar', x: '1024', y: '768', empty: '' } // prettier-ignore
   // prettier-ignore
   const rows: readonly [template: string, iri: string | undefined][] = [
     ['http://e.test/{hello}', 'http://e.test/Hello%20World%21'], ['http://e.test/{+hello}', 'http://e.test/Hello%20World!'],
@@ -106,6 +115,7 @@ void t.test('URI templates (RFC 6570 §1.2, level 3)', (t) => {
     ['http://e.test/map?{x,y}', 'http://e.test/map?1024,768'], ['http://e.test/X{.x,y}', 'http://e.test/X.1024.768'],
     ['http://e.test{/var,x}/here', 'http://e.test/value/1024/here'], ['http://e.test/{;x,y,empty}', 'http://e.test/;x=1024;y=768;empty'],
     ['http://e.test/{?x,y,empty}', 'http://e.test/?x=1024&y=768&empty='], ['http://e.test/?fixed=yes{&x}', 'http://e.test/?fixed=yes&x=1024'],
+    ['http://e.test/{list}{?list}', 'http://e.test/a,b%2Cc?list=a,b%2Cc'], ['http://e.test/{#list}', 'http://e.test/#a,b,c'],
     ['http://e.test/{none}{?none}', 'http://e.test/'], ['#{var}', 'https://x.test/data/trees.csv#value'], ['dc:title', 'http://purl.org/dc/terms/title'],
     ['unknown:{var}', 'unknown:value'], ['constructor:x', 'constructor:x'], ['http://e.test/<', undefined],
   ]
