@@ -8,13 +8,15 @@ const ANY = iri('urn:any')
 
 /** Why the operations would insert what no document may have, or create such a graph; undefined where they do not. */
 export function flawOfInserted(operations: readonly Node[], values: Values): string | undefined {
+  // Many triples have one subject: a long one is read once.
+  const flawless = new Set<unknown>()
   for (const { subType, graph, data, insert, destination } of operations) {
     // The triples of such a graph may be removed.
     if (subType === 'drop' || subType === 'clear') continue
     const inserted = subType === 'insertdata' ? data : insert
     const nodes = [{ graph }, { graph: (destination as Node | undefined)?.['graph'] }, ...nodesOf(inserted)]
     for (const node of nodes) {
-      const flaw = flawOfNode(node, values)
+      const flaw = flawOfNode(node, values, flawless)
       if (flaw !== undefined) return `it would insert ${flaw}`
     }
   }
@@ -22,15 +24,21 @@ export function flawOfInserted(operations: readonly Node[], values: Values): str
 }
 
 /** Of the name of a graph, the terms of a triple, or a reifier. */
-function flawOfNode({ graph, subject, predicate, object, identifier, val }: Node, values: Values): string | undefined {
+function flawOfNode(
+  { graph, subject, predicate, object, identifier, val }: Node,
+  values: Values,
+  flawless: Set<unknown>,
+): string | undefined {
   const { type, subType } = (subject ?? {}) as Node
   // RDF 1.2 Concepts §3.1: a subject is an IRI or a blank node.
   if (type === 'term' && (subType === 'literal' || subType === 'triple')) {
     return subType === 'literal' ? 'a literal as subject' : 'a triple term as subject'
   }
   for (const term of [graph, subject, predicate, object, identifier, val]) {
+    if (flawless.has(term)) continue
     const flaw = flawOfTerm(term as Node | undefined, values)
     if (flaw !== undefined) return flaw
+    flawless.add(term)
   }
   return undefined
 }

@@ -99,12 +99,16 @@ function planOf(update: string, operation: Node, { tokens, base, values }: Parse
 /** The triples of a template: lists and bracketed nodes are triples too (SPARQL 1.1 §4.1.4, §4.2.3). */
 export function templateOf(blocks: unknown, values: Values): TemplateTriple[] | Problem {
   const template: TemplateTriple[] = []
+  // Many triples have one subject: a long one is written once.
+  const known = new Map<Node, string>()
   for (const { type, subject, predicate, object } of nodesOf(blocks)) {
     if (type !== 'triple') continue
     const terms: string[] = []
     for (const node of [subject, predicate, object] as Node[]) {
-      const written = templateTerm(node['type'] === 'term' ? node : (node['identifier'] as Node), values)
+      const written =
+        known.get(node) ?? templateTerm(node['type'] === 'term' ? node : (node['identifier'] as Node), values)
       if (isFailure(written)) return written
+      known.set(node, written)
       terms.push(written)
     }
     template.push(terms as unknown as TemplateTriple)

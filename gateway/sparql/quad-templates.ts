@@ -29,11 +29,17 @@ const MAGIC_GRAPH = /^(?:urn:x-arq:|http:\/\/www\.w3\.org\/ns\/solid\/sparql#)/i
 /** Undefined where it has what only the store can write: annotations, reifiers, triple terms with variables. */
 export function templateOf(blocks: unknown, withGraph: string | undefined, values: Values): QuadTemplate[] | undefined {
   const template: QuadTemplate[] = []
+  // Many triples have one subject: a long one is written once.
+  const known = new Map<Node, string | undefined>()
+  const termOf = (node: Node): string | undefined => {
+    if (!known.has(node)) known.set(node, templateTerm(node, values))
+    return known.get(node)
+  }
   for (const block of (blocks ?? []) as Node[]) {
     const graph = block['type'] === 'graph' ? templateGraph(block['graph'], values) : (withGraph ?? DEFAULT_GRAPH)
     for (const { type, subject, predicate, object, annotations } of nodesOf(block)) {
       if (type !== 'triple') continue
-      const terms = [subject, predicate, object].map((node) => templateTerm(node as Node, values))
+      const terms = [subject, predicate, object].map((node) => termOf(node as Node))
       if ((annotations as unknown[]).length > 0 || terms.includes(undefined) || graph === undefined) return undefined
       template.push({ graph, terms: terms as unknown as Terms })
     }

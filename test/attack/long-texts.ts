@@ -73,6 +73,16 @@ export const LONG_TEXTS: readonly Attack[] = [
     run: async (place) => answered([await place.as('writer')('POST', '/sparql', update(`INSERT { GRAPH ?g { ?s ?p 1 } } WHERE { GRAPH ?g { ?s <urn:nothing> ?p ${fill(CONDITION, 25_000)} } }`))], 200),
   },
   {
+    name: 'names-that-expand', section: 'availability', wanted: 'the text for the store is bounded', quick: true,
+    run: async (place) => {
+      const ask = (agent: string, size: number) => {
+        const body = `PREFIX p: <urn:${fill('a', 1_900)}> SELECT * { ${NOTHING} VALUES ?x { ${fill('p:a ', size)} } }`
+        return place.as(agent)('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body })
+      }
+      return answered([await ask('reader', 100_000), await ask('stranger', 100_000), await ask('reader', 400_000)], 400)
+    },
+  },
+  {
     name: 'operations-with-using-graphs', section: 'availability', wanted: 'refused: each operation would name each graph', quick: true,
     run: async (place) => {
       const graphs = many(64_000, (i) => `&using-graph-uri=urn:${i}`)

@@ -619,6 +619,8 @@ void t.test('SPARQL', async (t) => {
     ]),
     ...rowsAbout('an update', CONTENT, (text) => analyseUpdate(text, DOC), [
       ['INSERT DATA', (n) => `INSERT DATA { ${many(n, (i) => `<urn:${i}> <urn:p> ${i} . `)} }`],
+      ['a long subject of many triples', (n) => `INSERT DATA { <urn:${fill('a', n / 2)}> <urn:p> 0${fill(',1', n / 2)} }`],
+      ['a long subject of many triples of a template', (n) => `INSERT { <urn:${fill('a', n / 2)}> <urn:p> 0${fill(',1', n / 2)} } WHERE { }`],
       ['many operations', (n) => many(n, (i) => `CLEAR GRAPH <urn:${i}> ;`)],
       ['many graphs', (n) => `INSERT DATA { ${many(n, (i) => `GRAPH <urn:${i}> { <urn:a> <urn:p> 1 } `)} }`],
       ['brackets that nothing closes', (n) => `INSERT DATA ${fill('{ ', n)}`],
@@ -639,6 +641,7 @@ void t.test('SPARQL', async (t) => {
     ...rowsAbout('a PATCH', CONTENT, (text) => analysePatch(`INSERT { <> <urn:p> ?o } WHERE { ${text} }`, DOC), PATTERNS),
     ...rowsAbout('a PATCH', CONTENT, (text) => analysePatch(text, DOC), [
       ['a template', (n) => `INSERT { ${many(n, (i) => `<> <urn:p${i}> ?o . `)} } WHERE { ?s ?p ?o }`],
+      ['a long subject of many triples', (n) => `INSERT { <urn:${fill('a', n / 2)}> <urn:p> 0${fill(',1', n / 2)} } WHERE { }`],
       ['DELETE WHERE', (n) => `DELETE WHERE { ${many(n, (i) => `<> <urn:p${i}> ?o${i} . `)} }`],
     ]),
   ])
