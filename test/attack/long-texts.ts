@@ -100,7 +100,10 @@ export const LONG_TEXTS: readonly Attack[] = [
   },
   {
     name: 'many-quads', section: 'availability', wanted: 'read in a worker, bounded', own: { flags: ['--dataset-path', '/ds', '--max-body', '20000000'] }, limit: 120, prepare: startedThreads,
-    run: async (place) => answered([await place.as('owner')('POST', '/ds', { fields: { 'Content-Type': 'application/n-quads' }, body: many(11_000_000, (i) => `<urn:s${i}> <urn:property> "${i}" <urn:g> .\n`) })], 200),
+    run: async (place) => {
+      const graph = `<${place.base}${place.path().slice(1)}>`
+      return answered([await place.as('owner')('POST', '/ds', { fields: { 'Content-Type': 'application/n-quads' }, body: many(11_000_000, (i) => `<urn:s${i}> <urn:property> "${i}" ${graph} .\n`) })], 200)
+    },
   },
   {
     name: 'long-query-of-a-transform', section: 'availability', wanted: 'read in a worker', quick: true,
