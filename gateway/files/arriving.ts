@@ -75,7 +75,7 @@ const CHECKED_EACH = 2 ** 24
 export const isFull = ({ bavail, blocks, bsize }: Record<'bavail' | 'blocks' | 'bsize', number>, needed = 0): boolean =>
   blocks > 0 && bavail * bsize - needed < Math.min((blocks * bsize) / 20, KEPT_FREE)
 
-/** Bytes that files under way may write before they look at the disk again: others leave them that room. */
+/** Bytes that files under way may write before they look at the disk again: others leave them that room. As the disk, one for all. */
 let promised = 0
 
 export interface Room {
