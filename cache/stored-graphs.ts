@@ -115,7 +115,7 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
     has: (graph) => fresh(graph) !== undefined,
     fetch: (graph, client) => fetch(graph, client, { isForWrite: true }),
     put(graph, value, asOf) {
-      const isLast = versions.of(graph) === asOf
+      const isLast = versions.isSettled(graph, now()) && versions.of(graph) === asOf
       versions.changed(graph)
       if (isLast) store(graph, { value, answeredAt: now(), version: versions.of(graph) }, value ? sizeOf(value) : 0)
     },

@@ -485,3 +485,21 @@ void t.test('the cache is bounded by bytes; 0 caches nothing', async (t) => {
   await none.get('g')
   t.ok(none.get('g') instanceof Promise)
 })
+
+void t.test('what is written while an earlier write may still be done is not cached', async (t) => {
+  const versions = makeGraphVersions()
+  let time = 0
+  const graphs = makeStoredGraphs<{ by: string }, { failure: true }>({
+    ...{ maxBytes: 10_000, staleIfError: 0, versions, now: () => time, sizeOf: () => 10 },
+    ask: () => Promise.resolve({ by: 'store' }),
+    isFailure: (answer): answer is { failure: true } => answer !== undefined && 'failure' in answer,
+  })
+  versions.inDoubt('g', 5)
+  for (const cached of [undefined, { by: 'writer' }]) {
+    graphs.put('g', { by: 'writer' }, versions.of('g'))
+    t.same(graphs.cached('g')?.value, cached)
+    t.match(await graphs.get('g'), { value: cached ?? { by: 'store' } })
+    time = 6
+    versions.isSettled('g', time)
+  }
+})
