@@ -28,10 +28,7 @@ export async function whyEnded(context: Context): Promise<undefined | Problem> {
   const decision = decideOn(now, { kind: 'endpoint', iri: `${application.base}importer` }, 'Append')
   // Without rules each write waits for them.
   if (isFailure(decision) || decision.allowed) return undefined
-  return problem(
-    'access.denied',
-    'The agent of the import may not import any longer: Append is required on the endpoint.',
-  )
+  return problem('access.denied', 'The agent has lost the right to import: Append on the endpoint.')
 }
 
 /** As a request of the agent. Claims of its token ended with the request that started the import. */

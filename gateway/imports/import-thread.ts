@@ -5,7 +5,7 @@ import type { ImportJob, ImportReply, Made } from './plan.js'
 
 const MEMORY = 384 * 2 ** 20
 const YOUNG = 12 * 2 ** 20
-/** ms for a step of the thread, which is to take a hundredth of it. */
+/** ms on a processor for a step of the thread, which is to take a hundredth of it. */
 const STEP_MS = 10_000
 
 export type Thread = LimitedThread<ImportJob, ImportReply>
@@ -23,13 +23,14 @@ export const startImportThread = (): Promise<Thread> =>
   })
 
 const TOO_LONG = problem('update.time', `A step of the import took longer than ${STEP_MS / 1000} s, and was ended: a simpler query is needed.`) // prettier-ignore
+const TOO_BUSY = problem('server.overloaded', 'The machine was too busy for the import: start it again. What it has written stays as it is.') // prettier-ignore
 
 export async function ask<Reply extends ImportReply>(
   thread: Thread,
   job: ImportJob,
   signal?: AbortSignal,
 ): Promise<Reply | Problem> {
-  const replies = await thread.do(job, { time: STEP_MS, tooLong: TOO_LONG, signal })
+  const replies = await thread.do(job, { time: STEP_MS, tooLong: TOO_LONG, busy: TOO_BUSY, signal })
   return isFailure(replies) ? replies : (replies[0] as Reply | Problem)
 }
 

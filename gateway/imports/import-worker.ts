@@ -65,6 +65,9 @@ async function read({ plan, spool, source, room }: Begun, rows: number, time: nu
   const findings: Finding[] = []
   let found = 0
   const until = performance.now() + time
+  const isKnown = spool.index(until)
+  const progress = () => ({ rows: source.rows(), bytes: source.bytes(), documents: spool.documents(), found, findings })
+  if (!isKnown) return { ...progress(), done: false }
   const target = source.rows() + rows
   while (!source.done() && source.rows() < target && performance.now() < until) {
     await source.step(
@@ -77,9 +80,8 @@ async function read({ plan, spool, source, room }: Begun, rows: number, time: nu
   const spooled = spool.flush()
   const full = await room.take(spooled - before)
   if (full) return full
-  const done = { rows: source.rows(), spooled, done: source.done() }
-  keep(plan, done)
-  return { rows: done.rows, bytes: source.bytes(), documents: spool.documents(), found, findings, done: done.done }
+  keep(plan, { rows: source.rows(), spooled, done: source.done() })
+  return { ...progress(), done: source.done() }
 }
 
 async function doJob(job: ImportJob): Promise<ImportReply> {
@@ -88,7 +90,7 @@ async function doJob(job: ImportJob): Promise<ImportReply> {
     const before = doneBefore(plan)
     const spool = openSpool(plan.spool, before.spooled, SPOOLED * plan.maxBytes)
     begun = { plan, spool, source: await openSource(oxigraph, plan, before), room: makeRoom(plan.spool) }
-    return { rows: before.rows, bytes: 0, documents: spool.documents(), found: 0, findings: [], done: before.done }
+    return { rows: before.rows, bytes: 0, documents: 0, found: 0, findings: [], done: false }
   }
   if (!begun) return problem('internal', 'The import has not begun.')
   if (job.kind === 'read') return read(begun, job.rows, job.time)

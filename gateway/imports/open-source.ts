@@ -27,18 +27,19 @@ const AT_ONCE = 250
 const GUESSED_FROM = 100
 const MOST_QUERIED = 64 * 1024 * 1024
 
-export const openSource = (
+/** @param before what an earlier thread has read: rows of CSV, or all */
+export async function openSource(
   oxigraph: () => Oxigraph,
   plan: Plan,
   before: { readonly rows: number; readonly done: boolean },
-): Promise<OpenSource> =>
-  plan.kind === 'csv' ? openCsv(oxigraph, plan, before) : Promise.resolve(openRdf(oxigraph, plan, before))
-
-async function openCsv(
-  oxigraph: () => Oxigraph,
-  plan: Plan,
-  before: { rows: number; done: boolean },
 ): Promise<OpenSource> {
+  if (before.done) return { rows: () => before.rows, bytes: () => plan.size, done: () => true, step: NOTHING }
+  return plan.kind === 'csv' ? openCsv(oxigraph, plan, before.rows) : openRdf(oxigraph, plan)
+}
+
+const NOTHING = (): Promise<void> => Promise.resolve()
+
+async function openCsv(oxigraph: () => Oxigraph, plan: Plan, before: number): Promise<OpenSource> {
   const { text, bytes } = textOf(plan.path, plan.encoding, plan.maxBytes)
   const read = makeRowReader(rowsOf(text, plan.delimiter))
   const [first] = await read(1)
@@ -48,13 +49,9 @@ async function openCsv(
   const ahead = [...(plan.metadata?.hasHeader === false ? [first] : []), ...(await read(GUESSED_FROM))]
   const make = rowMaker(oxigraph, plan, header, datatypesOf(ahead, header.names.length))
   const next = async (most: number): Promise<CsvRow[]> => (ahead.length > 0 ? ahead.splice(0, most) : read(most))
-  for (let skipped = 0; skipped < before.rows;) {
-    const rows = await next(before.rows - skipped)
-    if (rows.length === 0) break
-    skipped += rows.length
-  }
-  let [count, isDone] = [before.rows, before.done]
-  let isReported = before.rows > 0
+  let [count, isDone] = [before, false]
+  let toSkip = before
+  let isReported = before > 0
   return {
     rows: () => count,
     bytes,
@@ -62,6 +59,11 @@ async function openCsv(
     async step(take, report, most) {
       if (!isReported) header.findings.forEach(report)
       isReported = true
+      if (toSkip > 0) {
+        const { length } = await next(Math.min(toSkip, AT_ONCE))
+        toSkip = length === 0 ? 0 : toSkip - length
+        return
+      }
       const rows = await next(Math.min(most, AT_ONCE))
       count += rows.length
       isDone = rows.length === 0
@@ -135,10 +137,10 @@ function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datat
   }
 }
 
-function openRdf(oxigraph: () => Oxigraph, plan: Plan, before: { rows: number; done: boolean }): OpenSource {
+function openRdf(oxigraph: () => Oxigraph, plan: Plan): OpenSource {
   const { text, bytes } = textOf(plan.path, 'utf-8', plan.maxBytes)
   const place = makePlace(plan)
-  let [count, isDone] = [before.done ? before.rows : 0, before.done]
+  let [count, isDone] = [0, false]
   const type = parseMediaType(plan.mediaType)?.type ?? ''
   const format = STREAMED[type as keyof typeof STREAMED]
   const whole = plan.mapping !== undefined || format === undefined

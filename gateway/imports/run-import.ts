@@ -55,7 +55,9 @@ async function readAll(running: Running, thread: Thread): Promise<undefined | Pr
   let read = await ask<ReadProgress>(thread, { kind: 'open', plan })
   while (!isFailure(read)) {
     const { rows, bytes, documents, done } = read
-    Object.assign(progress, { rows, documents, bytes: done ? progress.size : Math.max(bytes, progress.bytes) })
+    // What an earlier thread has read, this one finds again.
+    Object.assign(progress, { rows, documents: Math.max(documents, progress.documents) })
+    progress.bytes = done ? progress.size : Math.max(bytes, progress.bytes)
     addFindings(progress, read)
     await kept(from)
     if (done) return undefined

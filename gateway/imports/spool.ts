@@ -6,6 +6,8 @@ import { compareAsBytes, sortedAsBytes } from '../rdf/graph.js'
 import type { Made } from './plan.js'
 
 export interface Spool {
+  /** Learns where the documents are that it had when it was opened, until that time (`performance.now()`). True once it knows all. */
+  index(until: number): boolean
   /** @param triple in N-Triples, without its point */
   add(document: string, triple: string): void
   /** Writes what was added. The bytes that it has now. */
@@ -43,7 +45,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
   const file = openSync(path, 'a+', 0o600)
   ftruncateSync(file, bytes)
   const index = makeIndex()
-  for (let at = 0; at < bytes;) at = indexStretch(file, at, index.add)
+  const known = stretchesIn(file, bytes, index.add)
   let size = bytes
   const batch = makeBatch()
 
@@ -72,6 +74,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
     return { ...about, nTriples, ...(nTriples.length > QUICKLY_SUMMED && { sum: sumOf(lines, tagKey) }) }
   }
   return {
+    index: known,
     add: batch.add,
     flush,
     bytes: () => size,
@@ -194,17 +197,50 @@ function makeIndex() {
   }
 }
 
-/** The end of the stretch that begins there. */
-function indexStretch(
+/** Stretches between two looks at the clock. */
+const LOOK_EVERY = 1_000
+
+/** Reads the heads of the stretches up to that size one after the other, until a time: the texts are left out. */
+function stretchesIn(
   file: number,
-  at: number,
+  size: number,
   add: (document: string, offset: number, length: number) => void,
-): number {
-  const numbers = readStretches(file, [[at, LONGEST_NUMBERS]])
-  const [begin, length, named] = /^(\d+) (\d+) /.exec(numbers) ?? []
-  if (begin === undefined) throw new Error('the spool is broken')
-  const nameAt = at + begin.length
-  const textAt = nameAt + Number(named) + 1
-  add(readStretches(file, [[nameAt, Number(named)]]), textAt, Number(length))
-  return textAt + Number(length)
+): (until: number) => boolean {
+  const read = makeHeadReader(file)
+  let at = 0
+  return (until) => {
+    for (let looked = 1; at < size; looked++) {
+      const { document, length, textAt } = read(at)
+      add(document, textAt, length)
+      at = textAt + length
+      if (looked % LOOK_EVERY === 0 && performance.now() >= until) break
+    }
+    return at >= size
+  }
+}
+
+/** Short stretches are read many at once. */
+function makeHeadReader(file: number): (at: number) => { document: string; length: number; textAt: number } {
+  let [piece, from, read] = [Buffer.allocUnsafe(LEAST_ROOM), 0, 0]
+  /** The bytes there, so many at least where the file has them. */
+  const bytesAt = (at: number, least: number): Buffer => {
+    if (at < from || at + least > from + read) {
+      if (least > piece.length) piece = Buffer.allocUnsafe(least)
+      from = at
+      read = readSync(file, piece, 0, piece.length, at)
+    }
+    return piece.subarray(at - from, read)
+  }
+  return (at) => {
+    const numbers = bytesAt(at, LONGEST_NUMBERS).toString('latin1', 0, LONGEST_NUMBERS)
+    const [begin, length, named] = /^(\d+) (\d+) /.exec(numbers) ?? []
+    if (begin === undefined) throw new Error('the spool is broken')
+    const nameAt = at + begin.length
+    const nameEnd = Number(named)
+    return {
+      document: bytesAt(nameAt, nameEnd).toString('utf8', 0, nameEnd),
+      length: Number(length),
+      textAt: nameAt + nameEnd + 1,
+    }
+  }
 }

@@ -6,7 +6,7 @@ import { StoreBreak } from './store.js'
 /** Gives the place back; a second call does nothing. */
 export interface EndTurn {
   (): void
-  /** True where the place was only lent, and somebody waits who may have it: it is to be given back soon. */
+  /** True where the place was only lent, and somebody waits who may have it: give it back soon. A loan that the asker may hold by now ends here. */
   isCalledBack(): boolean
 }
 

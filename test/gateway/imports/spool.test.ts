@@ -38,6 +38,7 @@ void t.test('a spool', (t) => {
     spool.add('https://localhost/lost/', '<urn:s> <urn:p> "not flushed before the crash"')
     spool.close()
     const again = openSpool(path, bytes)
+    t.ok(again.index(Infinity), name)
     t.same(again.read(0, 10, KEY), made, `${name}: opened again`)
     again.close()
   }
