@@ -77,37 +77,61 @@ export interface HasFacts {
  * @param sum that of its lines, where it is known
  */
 export const documentOf = (iri: string, base: string, graph: Graph, tagKey: string, sum?: string): Document =>
-  documentWith(
+  new WholeDocument(
     factsOf(iri, base, graph),
     { nTriples: nTriplesOf(graph), ...(sum !== undefined && { sum }) },
     tagKey,
     graph,
   )
 
-function documentWith(
-  facts: DocumentFacts,
-  { nTriples, sum: known }: Content,
-  tagKey: string,
-  graph?: Graph,
-): Document {
-  let parsed = graph
-  let sum = known
-  let digest: string | undefined
-  return {
-    ...facts,
-    nTriples,
-    get sum() {
-      return (sum ??= sumOf(parsed?.lines ?? nTriples.split('\n').slice(0, -1), tagKey))
-    },
-    get digest() {
-      return (digest ??= digestOf(this.sum, tagKey))
-    },
-    graph() {
-      const triples = parsed ?? graphOf(readCanonical(nTriples))
-      parsed = undefined
-      return triples
-    },
-    representations: new Map(),
+/**
+ * Its getters stand in a class: an object literal with getters has a hidden class of its own, which keeps the object in memory until
+ * all of that is swept.
+ */
+class WholeDocument implements Document {
+  readonly iri
+  readonly types
+  readonly owners
+  readonly lastModified
+  readonly decisions
+  readonly nTriples
+  readonly representations: Document['representations'] = new Map()
+  hashed?: Document
+  readonly #tagKey
+  #graph
+  #sum
+  #digest: string | undefined
+
+  constructor(
+    facts: DocumentFacts,
+    content: Content,
+    tagKey: string,
+    graph?: Graph,
+    readonly original?: Document,
+  ) {
+    this.iri = facts.iri
+    this.types = facts.types
+    this.owners = facts.owners
+    this.lastModified = facts.lastModified
+    this.decisions = (original ?? facts).decisions
+    this.nTriples = content.nTriples
+    this.#sum = content.sum
+    this.#tagKey = tagKey
+    this.#graph = graph
+  }
+
+  get sum() {
+    return (this.#sum ??= sumOf(this.#graph?.lines ?? this.nTriples.split('\n').slice(0, -1), this.#tagKey))
+  }
+
+  get digest() {
+    return (this.#digest ??= digestOf(this.sum, this.#tagKey))
+  }
+
+  graph() {
+    const triples = this.#graph ?? graphOf(readCanonical(this.nTriples))
+    this.#graph = undefined
+    return triples
   }
 }
 
@@ -117,10 +141,16 @@ interface Content {
   readonly sum?: string
 }
 
-/** A document of canonical N-Triples. Only the facts are parsed. */
-export function documentOfText(iri: string, base: string, content: Content, tagKey: string): Document {
+/** A document of canonical N-Triples. Only the facts are parsed. @param original the document of which it is what may be shown */
+export function documentOfText(
+  iri: string,
+  base: string,
+  content: Content,
+  tagKey: string,
+  original?: Document,
+): Document {
   const facts = factLines(iri, content.nTriples).join('\n')
-  return documentWith(factsOf(iri, base, graphOf(readCanonical(facts))), content, tagKey)
+  return new WholeDocument(factsOf(iri, base, graphOf(readCanonical(facts))), content, tagKey, undefined, original)
 }
 
 function factLines(iri: string, nTriples: string): string[] {

@@ -35,11 +35,7 @@ export function withHashedMailboxes({ cache }: HasTags, document: Document, base
   const lines = readCanonical(suspects.join('\n')).map((triple) => nTriplesLine(hashed(triple)))
   const nTriples = changedLines(document.nTriples, suspects, lines)
   const sum = changedSum(document.sum, documentDifference(document.nTriples, nTriples), cache.tagKey)
-  const shown = {
-    ...documentOfText(document.iri, base, { nTriples, sum }, cache.tagKey),
-    decisions: document.decisions,
-    original: document,
-  }
+  const shown = documentOfText(document.iri, base, { nTriples, sum }, cache.tagKey, document)
   cache.documents.grown(document.iri, document, 2 * shown.nTriples.length)
   return (document.hashed = shown)
 }

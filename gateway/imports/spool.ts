@@ -33,7 +33,7 @@ const MOST_DOCUMENTS = 1_000_000
 /** Stretches of triples of one document. Each takes some bytes of memory. */
 const MOST_STRETCHES = 4_000_000
 /** Of one batch, which the store gets at once: others write after it. A larger document is one of its own. */
-const BATCH_BYTES = 1024 * 1024
+const BATCH_BYTES = 256 * 1024
 /** In characters: the sum of a longer text would hold up a request. */
 const QUICKLY_SUMMED = 128 * 1024
 

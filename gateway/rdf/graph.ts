@@ -123,12 +123,16 @@ export function nTriplesTerm(term: Term): string {
   }
 }
 
-/** The lines of triples that were read from canonical N-Triples: writing them again would take most of the time of a write. */
-const LINES = new WeakMap<Quad, string>()
-export const rememberLine = (triple: Quad, line: string): unknown => LINES.set(triple, line)
+/**
+ * The line of a triple that was read from canonical N-Triples: writing it again would take most of the time of a write. It stands in
+ * the triple: a WeakMap would keep it, and the text that it is a part of, until the whole memory is swept.
+ */
+const LINE = Symbol('line')
+type Read = Quad & { [LINE]?: string }
+export const rememberLine = (triple: Quad, line: string): unknown => ((triple as Read)[LINE] = line)
 
 export const nTriplesLine = (triple: Quad): string =>
-  LINES.get(triple) ??
+  (triple as Read)[LINE] ??
   `${nTriplesTerm(triple.subject)} ${nTriplesTerm(triple.predicate)} ${nTriplesTerm(triple.object)} .`
 
 /** Each once, in the order of UTF-8 bytes. */

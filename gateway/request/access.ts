@@ -221,19 +221,31 @@ export const targetOf = (facts: Facts, base: string): Question['target'] =>
 
 function documentTarget(facts: Facts & { kind: 'document' }, base: string): Question['target'] {
   const { iri, document, parent } = facts
-  return Object.assign(judged(iri, document, base), {
+  return Object.assign(new Judged(iri, document, base), {
     kind: 'document' as const,
-    ...(isRoot(iri, base) ? { isRoot: true } : { parent: judged(parentOf(iri), parent, base) }),
+    ...(isRoot(iri, base) ? { isRoot: true } : { parent: new Judged(parentOf(iri), parent, base) }),
   })
 }
 
-const judged = (iri: string, document: DocumentFacts | undefined, base: string): JudgedDocument => ({
-  iri,
-  exists: document !== undefined,
-  types: document?.types ?? [],
-  owners: document?.owners ?? [],
+class Judged implements JudgedDocument {
+  readonly exists
+  readonly types
+  readonly owners
+  readonly #base
+
+  constructor(
+    readonly iri: string,
+    document: DocumentFacts | undefined,
+    base: string,
+  ) {
+    this.#base = base
+    this.exists = document !== undefined
+    this.types = document?.types ?? []
+    this.owners = document?.owners ?? []
+  }
+
   // Computed when a decision needs them: that on a creation needs the parent's only, any other the document's own.
   get ancestors() {
-    return ancestorsOf(iri, base)
-  },
-})
+    return ancestorsOf(this.iri, this.#base)
+  }
+}
