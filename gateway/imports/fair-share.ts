@@ -1,4 +1,4 @@
-// In charge of the share of an import in the work of this process: it takes all of it while no other work wants any, else a quarter.
+// In charge of the share of an import in the work of this process: it takes all of it while no other work wants any, else a sixth.
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -9,7 +9,7 @@ const [LOOK_MS, LOOK_AGAIN_MS] = [8, 50]
 const LONGEST_PAUSE_MS = 1_000
 /** The part of the time that others work, from which on they are given more of it. */
 const BUSY = 0.3
-const FACTOR = 3
+const FACTOR = 5
 
 export interface FairShare {
   /** Whether it is time to look. */

@@ -85,20 +85,18 @@ export async function mayWriteAs(
     : undefined
 }
 
-/** A request of the agent at the document, in its application. */
-function innerContext(
-  context: Context,
-  { application, dataspace, document }: Place,
-  method: 'PUT' | 'POST',
-  now: number,
-  fields = {},
-): Context {
-  // prettier-ignore
+type MakeContext = (place: Place, method: 'PUT' | 'POST', fields?: Request['fields']) => Context
+
+/** Requests of the agent at documents, each in its application. */
+function makeContexts(context: Context, now: number): MakeContext {
   const { gateway, request } = context
   // The conditions of clients are about states that they know: what comes from elsewhere means whatever is there.
   const settings = { ...gateway.settings, requirePreconditions: false }
-  const inner = { ...innerRequest(request, method, document, fields), receivedAt: now }
-  return { ...context, gateway: { ...gateway, settings }, application, dataspace, request: inner }
+  const inside = { ...context, gateway: { ...gateway, settings } }
+  return ({ application, dataspace, document }, method, fields = {}) => {
+    const inner = { ...innerRequest(request, method, document, fields), receivedAt: now }
+    return { ...inside, application, dataspace, request: inner }
+  }
 }
 
 /** Creates those of these documents of one level that do not exist, together; the others are left to `importAs`. */
@@ -107,11 +105,12 @@ export function createAs(
   documents: readonly (readonly [document: string, content: WrittenContent])[],
   now: number,
 ): Promise<Outcomes> {
+  const contextAt = makeContexts(context, now)
   const wanted = documents.flatMap(([iri, content]) => {
     const place = placeOf(context, iri)
     // A document of the rules is written alone: the next one may rest on it.
     if (isFailure(place) || place.application.kind === 'admin') return []
-    return [{ context: innerContext(context, place, 'PUT', now), iri, content }]
+    return [{ context: contextAt(place, 'PUT'), iri, content }]
   })
   return createTogether(wanted)
 }
@@ -123,7 +122,7 @@ export const appendAs = (
   content: WrittenContent,
   now: number,
 ): Promise<Response | Problem> =>
-  writeContent(innerContext(context, place, 'POST', now), place.document, { method: 'POST', content })
+  writeContent(makeContexts(context, now)(place, 'POST'), place.document, { method: 'POST', content })
 
 /**
  * Replaces the document (PUT), or creates it or adds to it (`add`), where that changes anything.
@@ -135,8 +134,9 @@ export async function importAs(
   content: WrittenContent,
   { how, now }: { readonly how: 'PUT' | 'add'; readonly now: number },
 ): Promise<'written' | 'unchanged' | Problem> {
+  const contextAt = makeContexts(context, now)
   const put = (fields: Request['fields']): Promise<Response | Problem> =>
-    writeContent(innerContext(context, place, 'PUT', now, fields), place.document, {
+    writeContent(contextAt(place, 'PUT', fields), place.document, {
       method: 'PUT',
       content,
       byImport: true,
@@ -147,7 +147,7 @@ export async function importAs(
   const mayExist = isFailure(created) && ['precondition.failed', 'access.denied'].includes(created.failure)
   if (!mayExist) return outcomeOf(created)
   const post = { method: 'POST', content, byImport: true } as const
-  const added = await writeContent(innerContext(context, place, 'POST', now), place.document, post)
+  const added = await writeContent(contextAt(place, 'POST'), place.document, post)
   return isFailure(added) && created.failure === 'access.denied' ? created : outcomeOf(added)
 }
 

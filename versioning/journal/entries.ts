@@ -3,9 +3,9 @@ import type { OpenEntry } from '../history.js'
 import type { JournalEntry } from './record.js'
 
 /** UTF-16 units of contents of done entries that are in memory too. */
-const HELD = 32 * 1024 * 1024
+const HELD = 4 * 1024 * 1024
 /** UTF-16 units of contents that are read at once. */
-const AT_ONCE = 16 * 1024 * 1024
+const AT_ONCE = 2 * 1024 * 1024
 
 interface HeldEntry {
   readonly entry: JournalEntry
