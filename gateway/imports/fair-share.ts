@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** ms of work before it looks whether others work too, where they did and where they did not at its last look. */
+/** ms of work before it looks whether others work too: where they did at one of its last looks, and where they did at none. */
 const [WORK_BESIDE_MS, WORK_ALONE_MS] = [100, 1_000]
 /** For how long it looks, and looks again while it pauses. */
 const [LOOK_MS, LOOK_AGAIN_MS] = [8, 50]
@@ -10,6 +10,8 @@ const LONGEST_PAUSE_MS = 1_000
 /** The part of the time that others work, from which on they are given more of it. */
 const BUSY = 0.3
 const FACTOR = 5
+/** A client that works may send nothing for a moment. */
+const LAST_LOOKS = 3
 
 export interface FairShare {
   /** Whether it is time to look. */
@@ -19,7 +21,8 @@ export interface FairShare {
 }
 
 export function makeFairShare(signal: AbortSignal): FairShare {
-  let [began, wasBusy] = [performance.now(), true]
+  let [began, quietLooks] = [performance.now(), 0]
+  const isAlone = (): boolean => quietLooks >= LAST_LOOKS
   const pause = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal }).catch(() => undefined)
   const isBusy = async (ms: number): Promise<boolean> => {
     const before = performance.eventLoopUtilization()
@@ -27,15 +30,16 @@ export function makeFairShare(signal: AbortSignal): FairShare {
     return performance.eventLoopUtilization(before).utilization > BUSY
   }
   return {
-    isDue: () => performance.now() - began >= (wasBusy ? WORK_BESIDE_MS : WORK_ALONE_MS),
+    isDue: () => performance.now() - began >= (isAlone() ? WORK_ALONE_MS : WORK_BESIDE_MS),
     async rest() {
       // Others have only just come, where there were none at the last look.
-      const worked = wasBusy ? performance.now() - began : WORK_BESIDE_MS
+      const worked = isAlone() ? WORK_BESIDE_MS : performance.now() - began
       const until = performance.now() + Math.min(FACTOR * worked, LONGEST_PAUSE_MS)
-      wasBusy = await isBusy(LOOK_MS)
+      let busy = await isBusy(LOOK_MS)
+      quietLooks = busy ? 0 : quietLooks + 1
       // What lasts a moment only, such as a commit of what was imported, is not waited for any longer than that.
-      for (let now = performance.now(); wasBusy && now < until && !signal.aborted; now = performance.now())
-        wasBusy = await isBusy(Math.min(LOOK_AGAIN_MS, until - now))
+      for (let now = performance.now(); busy && now < until && !signal.aborted; now = performance.now())
+        busy = await isBusy(Math.min(LOOK_AGAIN_MS, until - now))
       began = performance.now()
     },
   }
