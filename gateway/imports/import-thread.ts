@@ -4,7 +4,7 @@ import { startThread, type LimitedThread } from '../stores/limited-thread.js'
 import type { ImportJob, ImportReply, Made } from './plan.js'
 
 const MEMORY = 384 * 2 ** 20
-const YOUNG = 12 * 2 ** 20
+const YOUNG = 4 * 2 ** 20
 /** ms on a processor for a step of the thread, which is to take a hundredth of it. */
 const STEP_MS = 10_000
 

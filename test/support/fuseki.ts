@@ -117,6 +117,8 @@ export async function startFuseki(options: {
   configuration?: string
   /** For benchmarks and attacks: it runs as it is delivered, and does not stop everybody for a second to collect garbage. */
   isMeasured?: boolean
+  /** The most memory of its heap, for `-Xmx`. */
+  heap?: string
 }): Promise<Fuseki> {
   const port = options.port ?? (await freePort())
   const base = `http://127.0.0.1:${port}`
@@ -128,7 +130,7 @@ export async function startFuseki(options: {
   const brief = options.isMeasured ? [] : ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', quiet(folder)]
   const java = [
     options.java ?? 'java',
-    '-Xmx4g',
+    `-Xmx${options.heap ?? '4g'}`,
     ...brief,
     '-jar',
     options.jar,
