@@ -74,6 +74,13 @@ const dataset = (url: string): ComparedDataset => ({
     const loaded = await fetchAgain(`${url}/data`, { method: 'PUT', headers, body })
     if (!loaded.ok) throw new Error(`not loaded: ${loaded.status} ${await loaded.text()}`)
   },
+  async remove(quads) {
+    const lines = quads.map(([triple, graph]) => (graph === '' ? `${triple} .` : `GRAPH <${graph}> { ${triple} }`))
+    const headers = { 'Content-Type': 'application/sparql-update' }
+    const body = `DELETE DATA { ${lines.join('\n')} }`
+    const removed = await fetchAgain(`${url}/update`, { method: 'POST', headers, body })
+    if (!removed.ok) throw new Error(`not removed: ${removed.status} ${await removed.text()}`)
+  },
 })
 
 /** True where this Fuseki has these datasets. */

@@ -12,13 +12,19 @@ export interface ComparedDataset {
   readonly endpoints: Endpoints
   /** Replaces everything in it. */
   load(nQuads: string): Promise<void>
+  /** Undefined where the order in which it has come to know terms makes no difference. */
+  remove?(quads: Case['quads']): Promise<void>
 }
 
 export interface ClosableStores extends ComparedStores {
   close(): Promise<void>
 }
 
-/** @param others what stores of other kinds answer that hold only these quads */
+/**
+ * The dataset of what the agent may read had the rest too, where that makes a difference: TDB2 finds rows in the order in which it has
+ * come to know terms, and Jena orders triples by the first row.
+ * @param others what stores of other kinds answer that hold only these quads
+ */
 export function overHttp(
   all: ComparedDataset,
   visible: ComparedDataset,
@@ -35,7 +41,13 @@ export function overHttp(
     },
     async load(quads: Case['quads'], seenQuads: Case['quads']) {
       seen = seenQuads
-      await Promise.all([all.load(nQuads(quads)), visible.load(nQuads(seen))])
+      const loadVisible = async (): Promise<void> => {
+        const isSeen = new Set(seen.map(String))
+        const hidden = quads.filter((quad) => !isSeen.has(String(quad)))
+        await visible.load(nQuads(visible.remove ? [...quads, ...seen] : seen))
+        if (hidden.length > 0) await visible.remove?.(hidden)
+      }
+      await Promise.all([all.load(nQuads(quads)), loadVisible()])
     },
     ask: (of, query) => askHttp((of === 'all' ? all : visible).endpoints.query, query),
     others: (query) => others(seen, query),
