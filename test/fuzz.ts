@@ -1,5 +1,5 @@
-// In charge of `npm run fuzz`: random queries over what an agent may read, as many as wanted. `npm run fuzz -- --cases N --seed S
-// --store embedded|fuseki|fuseki-union|tdb2|rdf4j`; each case that fails is printed with its number.
+// In charge of `npm run fuzz`: random queries over what an agent may read, or random updates, as many as wanted.
+import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { FUSEKI_KINDS, fusekiSecond, overFuseki, OVER_FUSEKI } from './support/fuseki-kinds.js'
 import { fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
@@ -7,8 +7,17 @@ import { fetchRdf4j, overRdf4j, startRdf4j } from './support/rdf4j.js'
 import { overOxigraph } from './support/over-oxigraph.js'
 import { compare, type ComparedStores } from './support/over-views.js'
 
+const HELP = `Usage: npm run fuzz [-- --cases N] [--seed S] [--store embedded|fuseki|fuseki-union|tdb2|rdf4j]
+       npm run fuzz -- --updates [--cases N] [--seed S] [--store embedded|fuseki]
+Compares the answers to random queries over what an agent may read with those of a store that holds only that; with --updates, what
+random updates leave in the store with what they may. Each case that fails is printed with its number: --seed with this number, and
+--cases 1 (of queries 10, with the number before the point), runs it again. Exit code: 0 no difference, 1 differences.
+`
+
 const { values } = parseArgs({
   options: {
+    help: { type: 'boolean', default: false },
+    updates: { type: 'boolean', default: false },
     cases: { type: 'string', default: '20000' },
     seed: { type: 'string', default: '1000000' },
     store: { type: 'string', default: 'embedded' },
@@ -72,7 +81,32 @@ async function onRdf4j(): Promise<number> {
   }
 }
 
-const on = values.store === 'embedded' ? onOxigraph : values.store === 'rdf4j' ? onRdf4j : onFuseki
-const failed = await on()
-print(failed === 0 ? 'no difference' : `${failed} differences`)
-process.exitCode = failed === 0 ? 0 : 1
+/** By the test of updates, so many cases at once. */
+const UPDATES_AT_ONCE = 500
+function onUpdates(): number {
+  if (!['embedded', 'fuseki'].includes(values.store)) throw new Error('--updates is for --store embedded or fuseki')
+  let failed = 0
+  for (let done = 0; done < cases; done += UPDATES_AT_ONCE) {
+    const count = Math.min(UPDATES_AT_ONCE, cases - done)
+    const env = { ...process.env, TRIPLEGATE_TEST_UPDATES: `${values.store} ${seed + done} ${count}` }
+    const args = ['dist/test/run.js', 'test/gateway/endpoints/update-differential.test.ts']
+    const { stdout, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
+    print(`to ${done + count}: ${status === 0 ? 'no difference' : `\n${stdout}`}`)
+    if (status !== 0) failed++
+  }
+  return failed
+}
+
+const on = values.updates
+  ? onUpdates
+  : values.store === 'embedded'
+    ? onOxigraph
+    : values.store === 'rdf4j'
+      ? onRdf4j
+      : onFuseki
+if (values.help) process.stdout.write(HELP)
+else {
+  const failed = await on()
+  print(failed === 0 ? 'no difference' : values.updates ? `differences in ${failed} rounds` : `${failed} differences`)
+  process.exitCode = failed === 0 ? 0 : 1
+}

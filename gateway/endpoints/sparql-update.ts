@@ -46,7 +46,8 @@ export async function answerUpdate(
 const FOR_STORE_ALONE = problem(
   'access.graphs',
   'Only agents who may read and write every graph can send this update: it loads, calls functions of the ' +
-    'triplestore, or does not name its graphs after its first operation. Name them, or send each operation alone.',
+    'triplestore, copies the default graph, or does not name its graphs after its first operation. Name them, send each operation ' +
+    'alone, or write INSERT { GRAPH <…> { ?s ?p ?o } } WHERE { ?s ?p ?o } in place of a copy.',
 )
 
 /** The store performs the update as it is. */
