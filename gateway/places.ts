@@ -88,12 +88,13 @@ export function makeDaily(
     const own = taken.get(who) ?? 0
     if (own + count > each || total + count > all) return began + DAY_MS - now()
     const today = taken
-    today.set(who, own + count)
-    total += count
-    return () => {
-      if (taken !== today) return
-      today.set(who, today.get(who)! - count)
-      total -= count
+    const add = (more: number): void => {
+      const next = (today.get(who) ?? 0) + more
+      if (next > 0) today.set(who, next)
+      else today.delete(who)
+      total += more
     }
+    add(count)
+    return () => void (taken === today && add(-count))
   }
 }

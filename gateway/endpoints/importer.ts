@@ -140,13 +140,13 @@ async function bringBody(
     return (await room.take(piece.length)) ?? file.writeFile(piece).then(() => undefined)
   }
   const form = isForm ? makeFileWithMetadata(contentType!, take) : undefined
-  const failed = isFailure(form)
-    ? form
-    : await taken(context, form ?? { write: take }, file).finally(() => {
-        room.end()
-        return file.close()
-      })
-  if (failed) return failed
+  try {
+    const failed = isFailure(form) ? form : await taken(context, form ?? { write: take }, file)
+    if (failed) return failed
+  } finally {
+    room.end()
+    await file.close()
+  }
   const { head, metadata } = (form as FileWithMetadata | undefined)?.parts() ?? {}
   const mediaType = head ? mediaTypeOf(head.contentType, head.file!) : sentAs
   if (!isImportable(mediaType)) return unsupported(mediaType)

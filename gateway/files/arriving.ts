@@ -75,7 +75,10 @@ const CHECKED_EACH = 2 ** 24
 export const isFull = ({ bavail, blocks, bsize }: Record<'bavail' | 'blocks' | 'bsize', number>, needed = 0): boolean =>
   blocks > 0 && bavail * bsize - needed < Math.min((blocks * bsize) / 20, KEPT_FREE)
 
-/** Bytes that files under way may write before they look at the disk again: others leave them that room. As the disk, one for all. */
+/**
+ * Bytes that files under way may write before they look at the disk again: others leave them that room. Of this thread: those of imports
+ * have their own, within what of the disk stays free.
+ */
 let promised = 0
 
 export interface Room {
@@ -87,7 +90,7 @@ export interface Room {
 
 /** @param expected the bytes of this file, where they are told: more is not promised to it, and less room is refused at once */
 export function makeRoom(path: string, expected = 0): Room {
-  let [own, written] = [0, 0]
+  let [own, written, isOver] = [0, 0, false]
   const promise = (bytes: number): void => {
     own += bytes
     promised += bytes
@@ -104,15 +107,18 @@ export function makeRoom(path: string, expected = 0): Room {
       // Before the look: others that look meanwhile count it.
       promise(more)
       const refused = (failed: Problem): Problem => {
-        promise(-more)
+        if (!isOver) promise(-more)
         return failed
       }
       return statfs(dirname(path)).then(
-        (disk) => (isFull(disk, promised + Math.max(left - own, 0)) ? refused(FULL) : spend(bytes)),
+        (disk) => (isOver || isFull(disk, promised + Math.max(left - own, 0)) ? refused(FULL) : spend(bytes)),
         (error: unknown) => refused(notStored(error)),
       )
     },
-    end: () => promise(-own),
+    end() {
+      isOver = true
+      promise(-own)
+    },
   }
 }
 

@@ -1,5 +1,5 @@
 // The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): documents in bulk, and imports of CSV and RDF in the background.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -10,6 +10,16 @@ import type { Answer, Send } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { accept, makeWorld, ttl, turtle } from '../../support/world.js'
 import { until } from '../../support/wait.js'
+
+/** Of this process. One may be closed meanwhile. */
+const openFiles = (): string[] =>
+  readdirSync('/proc/self/fd').flatMap((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`)
+    } catch {
+      return []
+    }
+  })
 
 const TGI = 'urn:triplegate:import#'
 const encoded = encodeURIComponent
@@ -152,12 +162,26 @@ void t.test('importer', async (t) => {
       ['with FROM', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } FROM <urn:x> WHERE { ?s ?p ?o }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['with a random name', 'writer', `?query=${encoded('CONSTRUCT { GRAPH ?g { ?s ?p ?o } } WHERE { ?s ?p ?o BIND(UUID() AS ?g) }')}`, csv('a\n1\n'), 400], // prettier-ignore
       ['without a description', 'writer', '', ttl(turtle('"x"')), 400],
+      [
+        'of a form without a boundary',
+        'writer',
+        '',
+        { fields: { 'Content-Type': 'multipart/form-data' }, body: 'x' },
+        400,
+      ],
     ]
     for (const [name, agent, query, send, status] of refused) {
       await rowOfReading(`importer ${name} → ${status}`, async (t) => {
         t.equal((await world.as(agent)('POST', `/importer${query}`, send)).status, status)
       })
     }
+    await row('a refused import leaves no file open', (t) => {
+      if (process.platform !== 'linux') return t.pass('', { skip: 'only Linux has /proc' })
+      t.same(
+        openFiles().filter((path) => path.includes('/source')),
+        [],
+      )
+    })
 
     const NAMES = `PREFIX dct: <http://purl.org/dc/terms/> CONSTRUCT { GRAPH ?g { ?g dct:title ?name ; <urn:of> ?row ; <urn:node> [ <urn:city> ?city ] } }
       WHERE { ?row <#name> ?name OPTIONAL { ?row <#the%20city> ?city } BIND(IRI(CONCAT(STR(?base), "PATH", ENCODE_FOR_URI(?name), "/")) AS ?g) }` // prettier-ignore
