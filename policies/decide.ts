@@ -118,12 +118,9 @@ function judgeCreation(index: AuthorizationIndex, question: Question, parent: Ju
 }
 
 /** The root has no parent: one that was removed behind the gateway is made again by those who have Control on it. */
-function judgeRoot(index: AuthorizationIndex, question: Question, root: JudgedDocument): Decision {
-  const decision = judgeDocument(
-    index,
-    { ...question, required: 'Control' },
-    { ...root, exists: true, types: [ROOT], owners: [] },
-  )
+function judgeRoot(index: AuthorizationIndex, question: Question, { iri, ancestors }: JudgedDocument): Decision {
+  const root: JudgedDocument = { iri, ancestors, exists: true, types: [ROOT], owners: [] }
+  const decision = judgeDocument(index, { ...question, required: 'Control' }, root)
   return { ...decision, required: question.required }
 }
 

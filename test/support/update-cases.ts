@@ -24,8 +24,19 @@ interface Operation {
   /** Agents who may not read and write everything are refused, whatever it names. */
   readonly isForStore?: boolean
   readonly with?: string
-  /** What it does to graphs that the agent may write and not read; the triples of a template as a CONSTRUCT. */
-  readonly unseen?: { readonly update: string } | { readonly removes: string; readonly from: string }
+  /** What it does to graphs that the agent may write and not read. */
+  readonly unseen?: string
+  /** What it removes and adds: all is removed before anything is added (SPARQL 1.1 Update §3.1.3), which Oxigraph does row by row. */
+  readonly change?: {
+    readonly select: string
+    readonly removes: readonly Template[]
+    readonly adds: readonly Template[]
+  }
+}
+/** A triple of variables and terms in a graph: '' for the default graph, or `?g`. */
+interface Template {
+  readonly triple: string
+  readonly graph: string
 }
 export type UpdateCase = readonly Operation[]
 
@@ -65,7 +76,7 @@ function named(random: Random, graphs: readonly string[]): Operation {
     text: `${keyword} ${isSilent ? 'SILENT ' : ''}${refTo(source)} TO ${refTo(graph)}`,
     touches: [[graph, 'Write'], ...(keyword === 'MOVE' ? [[source, 'Write'] as const] : [])],
     ...{ source, isSilent, isForStore: source === '' },
-    ...(keyword !== 'ADD' && source !== graph && { unseen: { update: `CLEAR SILENT ${refTo(graph)}` } }),
+    ...(keyword !== 'ADD' && source !== graph && { unseen: `CLEAR SILENT ${refTo(graph)}` }),
   }
 }
 
@@ -74,7 +85,7 @@ const refTo = (graph: string): string => (graph === '' ? 'DEFAULT' : `GRAPH <${g
 const removal = (text: string, graph: string): Operation => ({
   text,
   touches: [[graph, 'Write']],
-  unseen: { update: text },
+  unseen: text,
 })
 
 function modify(random: Random, graphs: readonly string[]): Operation {
@@ -96,7 +107,7 @@ function modify(random: Random, graphs: readonly string[]): Operation {
   ].join(' ')
   const touches: (readonly [string, 'Append' | 'Write'])[] = []
   const quads: (readonly [string[], 'Append' | 'Write'])[] = []
-  let removed: { readonly graph: string; readonly text: string } | undefined
+  const templates: Record<'Append' | 'Write', Template[]> = { Append: [], Write: [] }
   const quad = (mode: 'Append' | 'Write'): string => {
     const text = random.one([
       `?s ${p()} ?o`,
@@ -106,11 +117,12 @@ function modify(random: Random, graphs: readonly string[]): Operation {
     ])
     if (random.chance(0.4)) {
       quads.push([text.match(/\?\w/g) ?? [], mode])
+      templates[mode].push({ triple: text, graph: '?g' })
       return `GRAPH ?g { ${text} }`
     }
     const graph = random.chance(0.15) ? (withGraph ?? '') : constant()
     touches.push([graph, mode])
-    if (mode === 'Write') removed = { graph, text }
+    templates[mode].push({ triple: text, graph })
     return random.chance(0.5) && graph === (withGraph ?? '') ? text : within(graph, text)
   }
   const [removes, adds] = random.one([[true, true], [true, false], [false, true]] as const) // prettier-ignore
@@ -123,7 +135,7 @@ function modify(random: Random, graphs: readonly string[]): Operation {
     touches,
     open: { select: `SELECT * ${from} WHERE { ${where} }`, quads },
     ...(withGraph !== undefined && { with: withGraph }),
-    ...(removed && { unseen: { removes: `CONSTRUCT { ${removed.text} } ${from} WHERE { ${where} }`, from: removed.graph } }), // prettier-ignore
+    change: { select: `SELECT * ${from} WHERE { ${where} }`, removes: templates.Write, adds: templates.Append },
   }
 }
 
@@ -141,7 +153,7 @@ export function expectedOf(update: UpdateCase, quads: readonly Quad[], modes: Gr
   const unread = storeOf(quads.filter(([, graph]) => !mayRead(graph)))
   let isUnclear = false
   let outcome: 'done' | 'no source' = 'done'
-  for (const { text, touches, open, source, isSilent, with: withGraph, unseen } of update) {
+  for (const { text, touches, open, source, isSilent, with: withGraph, unseen, change } of update) {
     if (withGraph !== undefined && sizeOf(seen, withGraph) === 0) isUnclear = true
     const all = [...touches, ...(open ? boundIn(seen, open) : [])]
     if (!all.every(([graph, mode]) => mayChange(modes.get(graph) ?? [], mode))) return { kind: 'refused', isUnclear }
@@ -149,10 +161,14 @@ export function expectedOf(update: UpdateCase, quads: readonly Quad[], modes: Gr
       if (!isSilent) outcome = 'no source'
       continue
     }
-    // What it removes goes first.
-    if (unseen && 'update' in unseen) unread.update(unseen.update)
-    else if (unseen) remove(unread, seen.query(unseen.removes) as readonly oxigraph.Quad[], unseen.from)
-    seen.update(text)
+    if (unseen) unread.update(unseen)
+    if (!change) seen.update(text)
+    else {
+      const rows = seen.query(change.select) as ReadonlyMap<string, oxigraph.Term>[]
+      const [removed, added] = [change.removes, change.adds].map((of) => rows.flatMap((row) => filled(row, of)))
+      for (const quad of removed!) [seen, unread].forEach((store) => store.delete(quad))
+      for (const quad of added!) seen.add(quad)
+    }
     for (const quad of seen.match(null, null, null, null)) {
       if (mayRead(quad.graph.value)) continue
       seen.delete(quad)
@@ -169,9 +185,20 @@ function storeOf(quads: readonly Quad[]): oxigraph.Store {
   return store
 }
 
-function remove(from: oxigraph.Store, triples: readonly oxigraph.Quad[], graph: string): void {
-  const name = graph === '' ? oxigraph.defaultGraph() : oxigraph.namedNode(graph)
-  for (const { subject, predicate, object } of triples) from.delete(oxigraph.quad(subject, predicate, object, name))
+/** The quads of a row: none of a template of which it leaves a variable open, or has a literal as subject. */
+function filled(row: ReadonlyMap<string, oxigraph.Term>, templates: readonly Template[]): oxigraph.Quad[] {
+  const node = oxigraph.blankNode()
+  const termOf = (text: string): oxigraph.Term | undefined => {
+    if (text.startsWith('?')) return row.get(text.slice(1))
+    if (text.startsWith('_:')) return node
+    return text.startsWith('<') ? oxigraph.namedNode(text.slice(1, -1)) : oxigraph.literal(text.slice(1, -1))
+  }
+  return templates.flatMap(({ triple, graph }) => {
+    const [subject, predicate, object] = triple.split(' ').map(termOf)
+    const name = graph === '' ? oxigraph.defaultGraph() : graph === '?g' ? row.get('g') : oxigraph.namedNode(graph)
+    if (!subject || !predicate || !object || !name || subject.termType === 'Literal') return []
+    return [oxigraph.quad(subject as oxigraph.NamedNode, predicate as oxigraph.NamedNode, object as oxigraph.NamedNode, name as oxigraph.NamedNode)] // prettier-ignore
+  })
 }
 
 const mayChange = (modes: Modes, mode: 'Append' | 'Write'): boolean =>

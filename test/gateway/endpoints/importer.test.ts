@@ -175,12 +175,12 @@ void t.test('importer', async (t) => {
         t.equal((await world.as(agent)('POST', `/importer${query}`, send)).status, status)
       })
     }
-    await row('a refused import leaves no file open', (t) => {
-      if (process.platform !== 'linux') return t.pass('', { skip: 'only Linux has /proc' })
-      t.same(
-        openFiles().filter((path) => path.includes('/source')),
-        [],
-      )
+    await row('a refused import leaves no file open', async (t) => {
+      if (process.platform !== 'linux') return void t.pass('', { skip: 'only Linux has /proc' })
+      const sources = (): string[] => openFiles().filter((path) => path.includes('/source'))
+      // A stream that is destroyed closes its file a little later.
+      await until(() => sources().length === 0)
+      t.pass()
     })
 
     const NAMES = `PREFIX dct: <http://purl.org/dc/terms/> CONSTRUCT { GRAPH ?g { ?g dct:title ?name ; <urn:of> ?row ; <urn:node> [ <urn:city> ?city ] } }
