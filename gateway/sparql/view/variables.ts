@@ -68,7 +68,7 @@ function allVariables(parts: readonly unknown[]): string[] {
     if (typeof part !== 'object' || part === null) return
     if (!Array.isArray(part) && (part as Part & { kind?: string }).kind === 'variable') {
       found.push((part as { value: string }).value)
-    } else Object.values(part).forEach(visit)
+    } else for (const key in part) visit(part[key as keyof typeof part])
   }
   parts.forEach(visit)
   return found
