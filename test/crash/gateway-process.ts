@@ -44,7 +44,8 @@ export interface GatewayProcess {
 export function startGateway({ folder, port, management, flags }: Site): GatewayProcess {
   const args = ['--https', port, '--management', management, '--data', folder, '--log-level', 'warn'].map(String)
   const child = spawn(process.execPath, [resolve('dist/gateway/main.js'), 'serve', ...args, ...flags], {
-    env: { PATH: process.env['PATH'] },
+    // As the packages set it.
+    env: { PATH: process.env['PATH'], MALLOC_ARENA_MAX: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const forget = endWithThisProcess(child)
