@@ -37,7 +37,7 @@ export interface HistoryOptions {
   readonly excerptOf?: ExcerptOf
 }
 
-const LIMITS: JournalLimits = { entries: 100_000, bytes: 2 ** 30 }
+const LIMITS: JournalLimits = { entries: 200_000, bytes: 2 ** 30 }
 const PAUSES: RelayPauses = { shortest: 1000, longest: 60_000, parked: 60_000, gather: 50 }
 const STOP_MS = 2000
 

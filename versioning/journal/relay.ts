@@ -40,8 +40,8 @@ export interface Relay {
 /** Changes are gathered for so many times as long as the last commits took: the machine is there for requests first. */
 const GATHER_FACTOR = 4
 const LONGEST_GATHER_MS = 1000
-/** With so many changes waiting, committing them is as urgent as new requests. */
-const PRESSING = 10_000
+/** With so many changes waiting, half of what the journal holds, committing them is as urgent as new requests. */
+const PRESSING = 100_000
 
 interface Relaying {
   readonly branch: Branch
