@@ -189,18 +189,17 @@ function storedIn(
   const held = outcome === 'not-modified' && tags.slice(1).find((tag) => request.fields['if-none-match']?.includes(tag))
   const time = gateway.now()
   // RFC 9111 §5.1: the time since the store answered.
-  const age = String(Math.max(0, Math.floor((time - result.answeredAt) / 1000)))
-  const ages: Field[] = isAgeless ? [] : [['Age', age]]
+  const age = isAgeless ? undefined : String(Math.max(0, Math.floor((time - result.answeredAt) / 1000)))
   const fields: Field[] = [
     ['ETag', held || tags[0]!],
     ...commonFields(context, decision, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
   ]
-  if (outcome === 'not-modified') return response(304, [...fields, ...ages])
+  if (outcome === 'not-modified') return response(304, age === undefined ? fields : [...fields, ['Age', age]])
   if (outcome !== 'proceed') return outcome
   const encoding: Field[] = coding === 'identity' ? [] : [['Content-Encoding', coding]]
   const own: Field[] = [['Content-Type', format.contentType], ...encoding, ...fields]
-  if (isAgeless) return response(200, own, bytes)
-  const { head, text } = readyOf(context, key, result, own, bytes)
+  const isCached = !isAgeless && context.trace.storeMs === 0
+  const { head, text } = readyOf(context, { key, result, isCached }, own, bytes)
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body: bytes }
 }
 
@@ -216,14 +215,13 @@ const READY = new WeakMap<StoredResult, Ready>()
 
 /** The fields serialised, and the bytes as text: of the last answer with this result, where that had the same fields. */
 function readyOf(
-  { application, gateway, request, trace }: Context,
-  key: string,
-  result: StoredResult,
+  { application, gateway, request }: Context,
+  { key, result, isCached }: Pick<Selectable, 'key' | 'result'> & { readonly isCached: boolean },
   fields: readonly Field[],
   bytes: Buffer,
 ): Ready {
-  // Design 5: they differ between a hit and a miss.
-  const done = { isCached: trace.storeMs === 0, hasWritten: false }
+  // Design 5: they differ between a hit and a miss, where the answer may tell which it is.
+  const done = { isCached, hasWritten: false }
   const shared = sharedCacheFields(request, { status: 200, fields }, done, gateway)
   const own = [...shared, ...fields].join('\n')
   const known = READY.get(result)

@@ -45,8 +45,8 @@ export interface Response {
   /** Fields that were serialised before. They come first. */
   readonly ready?: {
     readonly head: ReadyHead
-    /** Seconds. */
-    readonly age: string
+    /** Seconds; undefined where the answer has no Age. */
+    readonly age: string | undefined
     /** The body with a character for each byte, where it is small. */
     readonly text?: string
     /** ms since the epoch. */

@@ -9,6 +9,10 @@ export function readyHead(status: number, fields: readonly Field[]): ReadyHead {
   return { fields, section: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` }
 }
 
+/** All fields that the answer has by its head. */
+export const readyFields = ({ head, age }: NonNullable<Response['ready']>): readonly Field[] =>
+  age === undefined ? head.fields : [...head.fields, ['Age', age]]
+
 /**
  * `_header` is internal to Node.js: the text that it sends first. It builds none where the text is set. The test of this
  * file compares such responses with those of Node.js, and so notices a version that no longer does this.
@@ -37,7 +41,7 @@ export function sendReady(
 }
 
 /** Answers of this second as they were sent. The next that is the same is neither joined nor copied again. */
-const SENT = new Map<ReadyHead, { readonly age: string; readonly text: string | undefined; readonly whole: string }>()
+const SENT = new Map<ReadyHead, Pick<NonNullable<Response['ready']>, 'age' | 'text'> & { readonly whole: string }>()
 /** In characters. */
 const MOST_SENT = 4 * 1024 * 1024
 let characters = 0
@@ -46,11 +50,11 @@ function wholeOf({ head, age, text, time }: NonNullable<Response['ready']>, keep
   const end = connection(time, keepAlive)
   const sent = SENT.get(head)
   // A HEAD has the same head without the text.
-  if (sent?.age === age && sent.text === text) return sent.whole
-  const whole = `${head.section}Age: ${age}\r\n${end}${text ?? ''}`
+  if (sent && sent.age === age && sent.text === text) return sent.whole
+  const whole = `${head.section}${age === undefined ? '' : `Age: ${age}\r\n`}${end}${text ?? ''}`
   characters += whole.length
   if (characters > MOST_SENT) forget(whole.length)
-  SENT.set(head, { age, text, whole })
+  SENT.set(head, { age, whole, ...(text !== undefined && { text }) })
   return whole
 }
 

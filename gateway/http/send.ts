@@ -4,7 +4,7 @@ import { awaitsContinue } from './body.js'
 import type { Response } from './exchange.js'
 import { fieldsOf, type Fields } from './fields.js'
 import { hasLeft, onceLeft } from './leaving.js'
-import { isPlain, sendReady } from './ready-head.js'
+import { isPlain, readyFields, sendReady } from './ready-head.js'
 
 /** The time that an idle connection stays open, in ms. Clients learn it. */
 export const KEEP_ALIVE_MS = 65_000
@@ -38,7 +38,7 @@ function write(
     sendReady(response, status, ready, KEEP_ALIVE_MS)
     return
   }
-  const headers = [...(ready ? [...ready.head.fields, ['Age', ready.age]] : []), ...fields].flat()
+  const headers = [...(ready ? readyFields(ready) : []), ...fields].flat()
   if (unread) headers.push('Connection', 'close')
   // RFC 9110 §6.6.2; HTTP/1.0 has no trailer section.
   if (trailer && raw.httpVersion !== '1.0') headers.push('Trailer', trailer.name)

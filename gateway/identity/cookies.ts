@@ -1,6 +1,7 @@
 // In charge of the cookies of log-in and session (RFC 6265bis): for this host only, out of reach of scripts, and sent along
 // when a link is followed but not with what other sites submit.
 import type { Field, Response } from '../http/exchange.js'
+import { readyFields } from '../http/ready-head.js'
 
 export type CookieKind = 'session' | 'login'
 
@@ -40,7 +41,7 @@ export const clearCookie = (kind: CookieKind, base: string): Field => setCookie(
 
 /** The answer with a field that removes the ended session; not to be cached. */
 export function endingSession({ status, fields, ready, body, trailer }: Response, base: string): Response {
-  const all = [...(ready ? [...ready.head.fields, ['Age', ready.age] as const] : []), ...fields]
+  const all = [...(ready ? readyFields(ready) : []), ...fields]
   return {
     status,
     fields: [

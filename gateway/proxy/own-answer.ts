@@ -4,6 +4,7 @@ import type { FetchAnswer } from '../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import { BodyBreak, tooLarge } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
+import { readyFields } from '../http/ready-head.js'
 import { discard } from '../http/send.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
@@ -65,7 +66,7 @@ function requestTo(url: URL, { method, fields, body }: InnerRequest, outer: Requ
 }
 
 function fieldsOf({ fields, ready }: Response): Record<string, string> {
-  const all: readonly Field[] = [...(ready ? [...ready.head.fields, ['Age', ready.age] as const] : []), ...fields]
+  const all: readonly Field[] = [...(ready ? readyFields(ready) : []), ...fields]
   return Object.fromEntries(all.map(([name, value]) => [name.toLowerCase(), value]))
 }
 

@@ -2,6 +2,7 @@
 // (--allow-origin) may also send what a browser adds by itself, and read the answers.
 import type { Gateway } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'
+import { readyFields } from '../http/ready-head.js'
 
 /** The answer, which a page of an allowed origin may read. */
 export function answerTo(
@@ -11,7 +12,7 @@ export function answerTo(
 ): Response {
   if (origin === undefined || !settings.allowOrigin.includes(origin)) return given
   const { ready, ...answered } = given
-  const fields = ready ? [...ready.head.fields, ['Age', ready.age] as const, ...answered.fields] : answered.fields
+  const fields = ready ? [...readyFields(ready), ...answered.fields] : answered.fields
   const shared = fields.filter(([name]) => name !== ALLOW_ORIGIN)
   return { ...answered, fields: [...shared, [ALLOW_ORIGIN, origin], ['Access-Control-Allow-Credentials', 'true']] }
 }
