@@ -7,6 +7,7 @@ export const OXIGRAPH: StoreTraits = {
   defaultGraph: 'own',
   stays: false,
   asQuads: true,
+  asQuadsOfFrom: true,
   showsName: true,
   listsGraphs: true,
   honoursFrom: true,

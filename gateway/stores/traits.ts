@@ -58,6 +58,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values('SELECT ?x { GRAPH <urn:x-arq:UnionGraph> { ?x ?p ?o } } LIMIT 1'),
     values(`SELECT ?x FROM ${none} { ${none} ${none}* ?x }`),
     values('SELECT ?x { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }'),
+    values(`SELECT ?x FROM NAMED ${none} { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }`),
     values('SELECT ?x { GRAPH ?x { ?s ?p ?o FILTER(BOUND(?x)) } } LIMIT 1'),
     values(`SELECT ?x { GRAPH ?x { OPTIONAL { ?s ${none} ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} { { ?x ?p ?o } UNION { GRAPH ?g { ?x ?p ?o } } } LIMIT 1`),
@@ -70,10 +71,10 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
   ])
   const failed = answers.find((answer) => isFailure(answer))
   if (failed) return failed as Problem
-  const [inDefault, ofJena, stays, unbound, shown, listed, beside, besideNamed, correlated, invented, unfiltered] =
+  const [inDefault, ofJena, stays, unbound, unboundOfFrom, shown, listed, beside, besideNamed, correlated, ...others] =
     answers as unknown as readonly (readonly (string | undefined)[])[]
   const isSettled = inDefault!.length > 0
-  if (invented!.length > 0 || unfiltered!.length > 0 || (isSettled && correlated!.length === 0)) return UNUSABLE
+  if (others.some(({ length }) => length > 0) || (isSettled && correlated!.length === 0)) return UNUSABLE
   const isUnion = isSettled && inDefault!.every((value) => value === 'true')
   // A store may look into every graph for the answer.
   const isOpen = isUnion && stays!.length > 0 && ofJena!.length === 0
@@ -83,6 +84,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     defaultGraph: isUnion ? unionOf(stays!.length > 0, Number(shared[0]), ofJena!.length > 0) : 'own',
     stays: stays!.length > 0,
     asQuads: unbound!.length > 0,
+    asQuadsOfFrom: unboundOfFrom!.length > 0,
     showsName: shown!.length > 0,
     listsGraphs: listed![0] !== undefined,
     honoursFrom: beside!.length + besideNamed!.length === 0,

@@ -112,6 +112,7 @@ const UNION: StoreTraits = {
   defaultGraph: 'union',
   stays: true,
   asQuads: true,
+  asQuadsOfFrom: false,
   showsName: false,
   listsGraphs: false,
   honoursFrom: true,

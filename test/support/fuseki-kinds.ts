@@ -14,11 +14,16 @@ const DATASETS: Readonly<Record<FusekiKind, string>> = {
 }
 export const FUSEKI_KINDS = Object.keys(DATASETS) as readonly FusekiKind[]
 
+/** Test files run at the same time: each has datasets of its own. */
+const USERS = ['over', 'terms', 'ways'] as const
+
 /** In memory, Fuseki evaluates as SPARQL 1.1 §18 says; TDB2 does not where a group in GRAPH begins with nothing. */
 const SECOND = 'over-second'
 const services = [
-  ...FUSEKI_KINDS.flatMap((kind) =>
-    ['all', 'visible'].map((part) => [`over-${kind}-${part}`, DATASETS[kind]] as const),
+  ...USERS.flatMap((user) =>
+    FUSEKI_KINDS.flatMap((kind) =>
+      ['all', 'visible'].map((part) => [`${user}-${kind}-${part}`, DATASETS[kind]] as const),
+    ),
   ),
   [SECOND, DATASETS.fuseki] as const,
 ]
@@ -37,8 +42,8 @@ ${services
 `
 
 /** The datasets of this kind, of a Fuseki with `OVER_FUSEKI`. */
-export function overFuseki(base: string, kind: FusekiKind): ClosableStores {
-  const [all, visible] = ['all', 'visible'].map((part) => dataset(`${base}/over-${kind}-${part}`))
+export function overFuseki(base: string, kind: FusekiKind, user: (typeof USERS)[number] = 'over'): ClosableStores {
+  const [all, visible] = ['all', 'visible'].map((part) => dataset(`${base}/${user}-${kind}-${part}`))
   const second = fusekiSecond(base)
   return overHttp(all!, visible!, async (seen, query) => {
     const quads = kind === 'fuseki-union' ? merged(seen) : seen

@@ -54,6 +54,8 @@ export interface Journal {
   newest(document: string): JournalEntry | undefined
   /** The number of done entries of the document, or of all documents. */
   doneCount(document?: string): number
+  /** True where half of the changes that it may hold wait to be committed. */
+  isHalfFull(): boolean
   /**
    * JournalEntries that may be committed, oldest first: done, and no earlier one of the same document is open or passed over.
    */
@@ -107,6 +109,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     pathOf: (id) => all.get(id)?.entry.path,
     documents: () => [...byDocument.keys()],
     doneCount: (document) => countOfDone(entries, document),
+    isHalfFull: () => counts.done > options.limits.entries / 2,
     ready: (most, passOver) => readyEntries(entries, most, passOver),
     allDone: () => doneEntries(entries),
     changesOf: (some) => changesOf(state, some),

@@ -40,8 +40,6 @@ export interface Relay {
 /** Changes are gathered for so many times as long as the last commits took: the machine is there for requests first. */
 const GATHER_FACTOR = 4
 const LONGEST_GATHER_MS = 1000
-/** With so many changes waiting, half of what the journal holds, committing them is as urgent as new requests. */
-const PRESSING = 100_000
 
 interface Relaying {
   readonly branch: Branch
@@ -141,7 +139,8 @@ async function commitThese(relaying: Relaying, entries: readonly JournalEntry[])
   const changes = await journal.changesOf(entries)
   const lost = entries.find(({ id }, i) => changes[i]?.id !== id)
   if (lost) return block(turns, lost.document, 'Its content is missing from the journal, which was damaged.')
-  const presses = relaying.hurrying > 0 || journal.doneCount() > PRESSING
+  // Then committing is as urgent as new requests.
+  const presses = relaying.hurrying > 0 || journal.isHalfFull()
   const outcome = await repository.commit(await onTheirFiles(index, changes), presses)
   const committed = isFailure(outcome) ? outcome.done : outcome
   const failed = committed.length > 0 ? await recordCommits(following, changes, committed) : undefined

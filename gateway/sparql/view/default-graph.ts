@@ -42,7 +42,7 @@ export const unionOf =
   (graphs: GraphPredicate): DefaultGraph =>
   (all, work, isFirst) =>
     overGraphs(all, work, isFirst, (found, isFirst) => {
-      if (isFirst && found.length <= MOST_JOINED && !isAnyTriple(found)) return joined(found, graphs, work)
+      if (isFirst && found.length <= MOST_JOINED && !isAnyTriple(found)) return joined(found, graphs, work, true)
       if (found.length === 0) return []
       const patterns = [
         triples(...found),
@@ -74,8 +74,8 @@ export const mergeOf =
   (all, work, isFirst) =>
     overGraphs(all, work, isFirst, (found, isFirst) =>
       isFirst && found.length <= MOST_JOINED
-        ? joined(found, graphs, work)
-        : found.flatMap((triple) => joined([triple], graphs, work)),
+        ? joined(found, graphs, work, true)
+        : found.flatMap((triple) => joined([triple], graphs, work, false)),
     )
 
 /** To order more of them takes long. */
@@ -89,7 +89,7 @@ const isAnyTriple = (found: readonly Triple[]): boolean =>
  * Triples, each in any of these graphs, as a set. That is far cheaper than to ask of each triple of each solution whether one
  * of the graphs has it, but where something before has given values to the variables, stores match the whole set beside it.
  */
-function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work): readonly Pattern[] {
+function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work, isFirst: boolean): readonly Pattern[] {
   if (all.length === 0) return []
   const names: Variable[] = []
   const where = ordered(all).flatMap((triple, i, inOrder): readonly Pattern[] => {
@@ -103,9 +103,13 @@ function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work): rea
   })
   const projection = [...new Set(all.flatMap(variablesIn))].map(variable)
   if (projection.length === 0) return [filter(exists(...where))]
-  const query: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection, where, modifiers: NO_MODIFIERS }
-  return [{ kind: 'group', patterns: [{ kind: 'select', query }] }]
+  const once: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection, where, modifiers: NO_MODIFIERS }
+  // Of solutions before a DISTINCT that are the same, Jena goes on with one.
+  const query = isFirst ? once : { ...once, duplicates: undefined, where: [selecting(once)] }
+  return [selecting(query)]
 }
+
+const selecting = (query: Select): Pattern => ({ kind: 'group', patterns: [{ kind: 'select', query }] })
 
 /** The place of a triple before this one: the last with its subject, else the last; -1 for the first. */
 function nearest(inOrder: readonly Triple[], place: number): number {

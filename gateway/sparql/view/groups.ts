@@ -1,5 +1,5 @@
 // In charge of what a group of patterns does with the name of its graph in stores that evaluate GRAPH triple by triple. Pure.
-import { isPath, type Bound, type Expression, type Path, type Pattern, type Term, type Variable } from './syntax.js'
+import { isPath, type Expression, type Path, type Pattern, type Select, type Term, type Variable } from './syntax.js'
 import { inScope } from './variables.js'
 
 /** It matches once, whatever the graph has. */
@@ -19,9 +19,6 @@ export function withoutFirstMinus(patterns: readonly Pattern[]): readonly Patter
   return patterns.filter(({ kind }, i) => kind !== 'minus' || (first >= 0 && i > first))
 }
 
-/** True where AS gives the variable a value in any part. */
-export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
-
 /** True where BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
 export function assignsName(patterns: readonly Pattern[]): boolean {
   const names = new Set<string>()
@@ -33,7 +30,45 @@ export function assignsName(patterns: readonly Pattern[]): boolean {
 
 /** True where its triples bind the name of the graph in every solution, before anything else looks at graphs. */
 export const bindsName = (patterns: readonly Pattern[]): boolean =>
-  patterns.some((each) => each.kind === 'triples' && each.triples.length > 0) && patterns.every(looksAtNoOther)
+  patterns.some(hasTriples) && namesFirst(patterns) && patterns.every(looksAtNoOther)
+
+const hasTriples = (pattern: Pattern): boolean => pattern.kind === 'triples' && pattern.triples.length > 0
+
+/** An OPTIONAL that stands before the triples is matched in any graph, and decides which one is left. */
+function namesFirst(patterns: readonly Pattern[]): boolean {
+  const first = patterns.find((each) => hasTriples(each) || each.kind === 'optional')
+  return first?.kind !== 'optional'
+}
+
+/** True where an OPTIONAL stands before other patterns in any of its groups. */
+export function optionalFirst(patterns: readonly Pattern[]): boolean {
+  const others = patterns.filter(({ kind }) => !['optional', 'filter', 'bind', 'minus'].includes(kind))
+  if (others.length > 0 && !namesFirst(patterns)) return true
+  return patterns.some((each) => {
+    if (each.kind === 'union') return each.branches.some(optionalFirst)
+    return (each.kind === 'group' || each.kind === 'optional') && optionalFirst(each.patterns)
+  })
+}
+
+/** True where its triples bind the name of the graph in every solution of a store that puts it into each triple. */
+export const namesGraph = (patterns: readonly Pattern[], name: Variable): boolean =>
+  patterns.some((each) => {
+    switch (each.kind) {
+      case 'triples':
+        return hasTriples(each)
+      case 'group':
+        return namesGraph(each.patterns, name)
+      case 'union':
+        return each.branches.every((branch) => namesGraph(branch, name))
+      case 'select':
+        return selects(each.query, name) && namesGraph(each.query.where, name)
+      default:
+        return false
+    }
+  })
+
+const selects = ({ projection }: Select, name: Variable): boolean =>
+  projection === '*' || projection.some((each) => each.kind === 'variable' && each.value === name.value)
 
 function looksAtNoOther(pattern: Pattern): boolean {
   switch (pattern.kind) {
@@ -41,7 +76,7 @@ function looksAtNoOther(pattern: Pattern): boolean {
     case 'values':
       return true
     case 'optional':
-      return pattern.patterns.every(looksAtNoOther)
+      return namesFirst(pattern.patterns) && pattern.patterns.every(looksAtNoOther)
     case 'filter':
     case 'bind':
       return !hasExists(pattern.expression)
@@ -110,75 +145,6 @@ function isJoin(patterns: readonly Pattern[], name: Variable): boolean {
         return begins && !mentions(pattern, name)
     }
   })
-}
-
-/**
- * True where OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables around OPTIONAL
- * into it and fails on that: so what is hidden must not get there.
- */
-export const mayFail = (part: unknown): boolean => inside(part).fails
-
-interface Inside {
-  /** The variables to which AS gives values. */
-  readonly names: ReadonlySet<string>
-  readonly gives: boolean
-  /** An EXISTS gives values. */
-  readonly tests: boolean
-  readonly fails: boolean
-}
-const NO_NAMES: ReadonlySet<string> = new Set()
-const NOTHING: Inside = { names: NO_NAMES, gives: false, tests: false, fails: false }
-/** Of lists. Each level of a query asks for what is in it: it is searched once. */
-const searched = new WeakMap<object, Inside>()
-
-function inside(part: unknown): Inside {
-  if (typeof part !== 'object' || part === null) return NOTHING
-  const known = searched.get(part)
-  if (known) return known
-  const parts = Object.values(part)
-    .map(inside)
-    .filter((each) => each !== NOTHING)
-  const { kind } = part as Node
-  const gives = givesValue(part) || parts.some((each) => each.gives)
-  const tests = (kind === 'exists' && gives) || parts.some((each) => each.tests)
-  const found =
-    parts.length === 0 && !gives
-      ? NOTHING
-      : {
-          names: allOf([
-            ...parts.map(({ names }) => names),
-            ...(kind === 'bind' ? [new Set([(part as Bound).variable.value])] : []),
-          ]),
-          ...{ gives, tests, fails: (kind === 'optional' && tests) || parts.some((each) => each.fails) },
-        }
-  if (Array.isArray(part)) searched.set(part, found)
-  return found
-}
-
-function allOf(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
-  const filled = sets.filter(({ size }) => size > 0)
-  return filled.length < 2 ? (filled[0] ?? NO_NAMES) : new Set(filled.flatMap((set) => [...set]))
-}
-
-type Node = { readonly kind?: string; readonly operator?: string; readonly name?: { readonly kind?: string } }
-
-const givesValue = ({ kind, operator = '', name }: Node): boolean =>
-  kind === 'bind' ||
-  kind === 'select' ||
-  (kind === 'graph' && name?.kind === 'variable') ||
-  (kind === 'operation' && ['=', 'in', 'sameterm'].includes(operator))
-
-/** The part before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */
-export function sheltered(patterns: readonly Pattern[]): readonly Pattern[] {
-  const isOther = ({ kind }: Pattern): boolean => kind !== 'filter'
-  const first = patterns.findIndex((each) => isOther(each) && mayFail(each))
-  const before = patterns.slice(0, Math.max(first, 0))
-  if (!before.some(isOther)) return patterns
-  return [
-    { kind: 'group', patterns: before.filter(isOther) },
-    ...patterns.slice(first),
-    ...before.filter((each) => !isOther(each)),
-  ]
 }
 
 /**

@@ -21,8 +21,8 @@ import {
   type Select,
 } from './syntax.js'
 import { mayMeetTerm } from './triple-terms.js'
-import { freshNames } from './variables.js'
-import { lengthOf, makeCount, Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
+import { freshNames, mayLackName, mentions } from './variables.js'
+import { isOxigraph, lengthOf, makeCount, Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
@@ -38,6 +38,8 @@ export interface StoreTraits {
   readonly stays: boolean
   /** `View.asQuads`. */
   readonly asQuads: boolean
+  /** The same where FROM or FROM NAMED says what the dataset is. */
+  readonly asQuadsOfFrom: boolean
   /** `View.showsName`. */
   readonly showsName: boolean
   /** `View.listsGraphs`. */
@@ -87,9 +89,9 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     if (isFailure(seen)) return seen
     const { view, dataset, guard, reads } = seen
     const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
-    // Oxigraph, which alone does both, fails on no term.
-    const isSafe = sight.store.showsName && sight.store.listsGraphs
-    const work = startWork(view, fresh, !isSafe && mayMeetTerm(body))
+    const mayMislead = !isOxigraph(sight.store)
+    const isolates = mayMislead && mayMeetTerm(body)
+    const work = startWork({ view, mentions: mentions(body), fresh, isolates, groups: mayMislead && mayLackName(body) })
     const restricted = guarded(restrictBody(work, body), guard)
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset
@@ -144,9 +146,9 @@ interface Seen {
 function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, nothing }: Sight): Seen | Problem {
   const add = makeCount()
   const readable = counted(graphPredicate(rights, nothing), add)
+  const { asQuads, showsName, listsGraphs } = store
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, mayRead, nothing, add, asQuads: store.asQuads, showsName: store.showsName },
-    listsGraphs: store.listsGraphs,
+    ...{ defaultGraph, named, mayRead, nothing, add, asQuads, showsName, listsGraphs },
   })
   const none = empty(store.stays)
   if (!stated) {
@@ -179,7 +181,7 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
   // Some stores take a dataset without FROM for one with their own default graph.
   const dataset = { default: graphs.length > 0 ? graphs : [nothing], named: [...named, ...added] }
   const range = added.length > 0 ? listed : { ...listed, test: () => undefined }
-  return { view: view(asItIs, range), dataset, guard, reads }
+  return { view: { ...view(asItIs, range), asQuads: store.asQuadsOfFrom }, dataset, guard, reads }
 }
 
 /** A condition stands beside each pattern: of many rules and many patterns they are too long together. */
@@ -218,6 +220,10 @@ const REFUSALS: Readonly<Record<Unanswerable | 'from', Problem>> = {
   'no-variables': problem(
     'access.graphs',
     'The query selects * where there is no variable: only agents who may read every graph can send it. Write ASK.',
+  ),
+  counted: problem(
+    'access.graphs',
+    'The query counts DISTINCT * over blank nodes or paths, which stores count in different ways: only agents who may read every graph can send it. Name what to count: COUNT(DISTINCT ?variable).',
   ),
   'too-large': problem(
     'access.graphs',

@@ -2,12 +2,11 @@
 // of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
 // binds the name in each of the group's solutions, so the place in the group does not matter.
 import {
-  assigns,
   assignsName,
   bindsName,
   isEmpty,
-  mayFail,
-  sheltered,
+  namesGraph,
+  optionalFirst,
   startsEmpty,
   withoutFirstMinus,
   withoutName,
@@ -26,8 +25,9 @@ import {
   type Variable,
 } from './syntax.js'
 import { isPlain, mayMeetTerm } from './triple-terms.js'
-import { inScope, projectedIn } from './variables.js'
-import { apart, placed, Refused, tested, type Work } from './work.js'
+import { assigns, mayFail, sheltered } from './given-values.js'
+import { filtered, inScope, mentions, projectedIn } from './variables.js'
+import { apart, isFiltered, isOxigraph, placed, Refused, tested, type Work } from './work.js'
 
 /**
  * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
@@ -38,8 +38,17 @@ type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
 const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
 
 export function restrictPatterns(work: Work, all: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
+  work.filtered.push(filtered(all))
+  const restricted = restrictGroup(work, all, place)
+  work.filtered.pop()
+  return restricted
+}
+
+function restrictGroup(work: Work, all: readonly Pattern[], place: Place): readonly Pattern[] {
   if (assignsName(all)) throw new Refused('unread')
-  const patterns = sheltered(withoutRepeats(isInGraph(place) ? all : withoutFirstMinus(all)))
+  // In EXISTS, Oxigraph removes what has a variable in common with the solution around it.
+  const keepsMinus = isInGraph(place) || (place === 'exists' && isOxigraph(work.view))
+  const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all)))
   if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
@@ -97,7 +106,7 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
     case 'bind':
       return [{ ...pattern, expression: restrictExpression(work, pattern.expression, place) }]
     case 'select':
-      return [{ ...pattern, query: restrictSelect(work, pattern.query, alone(place)) }]
+      return [{ ...pattern, query: restrictSelect(work, pattern.query, alone(place), true) }]
     // Another server answers it.
     case 'service':
     case 'values':
@@ -127,8 +136,9 @@ function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
   return [...(test ? [{ kind: 'group', patterns: [filter(test)] } as const] : []), { kind: 'graph', name, patterns }]
 }
 
-function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): readonly Pattern[] {
-  const { named, asQuads } = work.view
+function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly Pattern[] {
+  const { patterns } = pattern
+  const { named, asQuads, showsName } = work.view
   work.readsDataset = true
   const test = named.test(name, work.place)
   // A store may let it take the place of the graph's name, which would then be tested in vain.
@@ -139,13 +149,18 @@ function restrictAnyGraph(work: Work, { patterns }: Graph, name: Variable): read
   if (!test || !asQuads || (!meets && bindsName(patterns)) || patterns.every(isEmpty)) {
     return tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
   }
-  const free = work.view.showsName ? patterns : withoutName(patterns, name, work.fresh)
+  // TDB2 takes the name for bound there, and tests a FILTER on it where it has no value yet.
+  const isElsewhere = (): boolean => work.mentions.get(name.value)! > mentions(pattern).get(name.value)!
+  if (!showsName && !namesGraph(patterns, name) && isFiltered(work, name) && isElsewhere()) throw new Refused('unread')
+  // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
+  if (!showsName && (work.isolates || work.groups) && optionalFirst(patterns)) throw new Refused('unread')
+  const free = showsName ? patterns : withoutName(patterns, name, work.fresh)
   if (!free) throw new Refused('unread')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name)).made }]
 }
 
-export function restrictSelect(work: Work, query: Select, around: Place = 'first'): Select {
+export function restrictSelect(work: Work, query: Select, around: Place = 'first', isNested = false): Select {
   const place = placeIn(work, query, around)
   const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query
@@ -160,10 +175,21 @@ export function restrictSelect(work: Work, query: Select, around: Place = 'first
     where,
     modifiers: restrictModifiers(work, query.modifiers, place),
   }
-  if (!showsFresh || (projection !== '*' && !countsAll(restricted))) return restricted
+  const counts = projection !== '*' && countsAll(restricted)
+  if (!showsFresh || (projection !== '*' && !counts)) return restricted
+  if (counts && hasHidden(query.where)) throw new Refused('counted')
+  if (isNested && projection === '*' && !query.duplicates && typeof place !== 'object') {
+    // What surrounds it hides them.
+    work.showsFresh = true
+    return restricted
+  }
   const own = typeof place === 'object' && (projection !== '*' || !work.view.showsName) ? [place.value] : []
   const names = [...new Set([...inScope(query.where), ...own])].map(variable)
   if (names.length === 0) throw new Refused('no-variables')
+  // Jena takes what a sub-query selects for bound, and tests a FILTER on it there.
+  const bound = new Set([...inScope(query.where.filter(({ kind }) => kind === 'triples')), ...own])
+  const misleads = (name: Variable): boolean => !bound.has(name.value) && isFiltered(work, name)
+  if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads)) throw new Refused('unread')
   if (projection === '*') return { ...restricted, projection: names }
   const inner: Select = { form: 'SELECT', duplicates: undefined, projection: names, where, modifiers: NO_MODIFIERS }
   return { ...restricted, where: [{ kind: 'group', patterns: [{ kind: 'select', query: inner }] }] }
@@ -209,6 +235,13 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
     default:
       return expression
   }
+}
+
+/** Blank nodes and paths, which become variables in stores: Oxigraph, RDF4J and, in sub-queries, Jena count these too. */
+function hasHidden(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { kind?: string }
+  return kind === 'blank' || kind === 'path' || Object.values(part).some(hasHidden)
 }
 
 /** COUNT(DISTINCT *), in which every variable in scope counts. */

@@ -1,6 +1,18 @@
 // In charge of the variables of our own tree (syntax.ts): those that are in scope (SPARQL 1.1 §18.2.1), and names that no
 // variable of a query has. Pure.
-import type { Bound, Expression, Modifiers, Path, Pattern, Query, Select, Term, Triple, Variable } from './syntax.js'
+import type {
+  Bound,
+  Expression,
+  Modifiers,
+  Path,
+  Pattern,
+  Query,
+  Select,
+  Term,
+  Triple,
+  Values,
+  Variable,
+} from './syntax.js'
 
 /** The variables in scope after these patterns, in the order in which they appear. */
 export function inScope(patterns: readonly Pattern[]): ReadonlySet<string> {
@@ -41,6 +53,27 @@ const projected = ({ projection, where }: Select): ReadonlySet<string> =>
 export const projectedIn = (projection: readonly (Variable | Bound)[]): ReadonlySet<string> =>
   new Set(projection.map((each) => (each.kind === 'bind' ? each.variable.value : each.value)))
 
+/**
+ * True where a sub-query or VALUES has the name of a GRAPH. Jena takes it for bound there, and tests conditions on it, even where it
+ * has no value.
+ */
+export function mayLackName(body: unknown): boolean {
+  const [names, taken] = [new Set<string>(), new Set<string>()]
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const node = part as Pattern
+    if (node.kind === 'graph') names.add(node.name.value)
+    if (node.kind === 'select') for (const name of projected(node.query)) taken.add(name)
+    if (node.kind === 'values') for (const name of unvalued(node)) taken.add(name)
+    for (const key in part) visit(part[key as keyof typeof part])
+  }
+  visit(body)
+  return [...taken].some((name) => names.has(name))
+}
+
+const unvalued = ({ variables, rows }: Values): readonly string[] =>
+  variables.flatMap(({ value }, i) => (rows.some((row) => row[i] === undefined) ? [value] : []))
+
 /** The variables of a triple. */
 export const variablesIn = ({ subject, predicate, object }: Triple): readonly string[] =>
   [subject, predicate, object].flatMap((part) => (part.kind === 'path' ? [] : variablesOf(part)))
@@ -49,6 +82,23 @@ export function variablesOf(term: Term): readonly string[] {
   if (term.kind === 'variable') return [term.value]
   return term.kind === 'triple' ? [term.subject, term.predicate, term.object].flatMap(variablesOf) : []
 }
+
+/** How often each variable stands in a part, but for its FILTERs. */
+export function mentions(part: unknown): ReadonlyMap<string, number> {
+  const found = new Map<string, number>()
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const { kind, value } = part as { kind?: string; value?: string }
+    if (kind === 'variable') found.set(value!, (found.get(value!) ?? 0) + 1)
+    else if (kind !== 'filter') for (const key in part) visit(part[key as keyof typeof part])
+  }
+  visit(part)
+  return found
+}
+
+/** The variables of the FILTERs of a group. */
+export const filtered = (patterns: readonly Pattern[]): ReadonlySet<string> =>
+  new Set(allVariables(patterns.filter(({ kind }) => kind === 'filter')))
 
 /** Makes names that are no variable of these parts: `view1`, `view2` … */
 export function freshNames(parts: readonly unknown[]): () => string {

@@ -44,8 +44,12 @@ export interface View {
   readonly listsGraphs: boolean
 }
 
+/** It alone does both. It is free of Jena's defects, which the restriction works around. */
+export const isOxigraph = ({ showsName, listsGraphs }: Pick<View, 'showsName' | 'listsGraphs'>): boolean =>
+  showsName && listsGraphs
+
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
-export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'too-large' | 'unread'
+export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'unread'
 
 /** Thrown by the functions that restrict. */
 export class Refused extends Error {
@@ -57,6 +61,10 @@ export class Refused extends Error {
 /** One restriction of one text. */
 export interface Work {
   readonly view: View
+  /** How often the query mentions each variable, but for its FILTERs. */
+  readonly mentions: ReadonlyMap<string, number>
+  /** The variables of the FILTERs of the groups around, the innermost last. */
+  readonly filtered: ReadonlySet<string>[]
   /** A variable that nothing has. */
   readonly fresh: () => Variable
   /** The variables that stand for blank nodes. */
@@ -65,6 +73,8 @@ export interface Work {
   readonly graphs: Set<string>
   /** What is hidden must not leave a GRAPH: the store may fail on a triple term where another part of the query has it. */
   readonly isolates: boolean
+  /** A condition stands in a group of its own with its GRAPH. */
+  readonly groups: boolean
   /** Others may be read too. */
   readsDataset: boolean
   /** Variables of ours are in scope. */
@@ -73,23 +83,26 @@ export interface Work {
   place: TestPlace | undefined
 }
 
-export const startWork = (view: View, fresh: () => Variable, isolates: boolean): Work => ({
-  view,
-  fresh,
+export const startWork = (given: Pick<Work, 'view' | 'mentions' | 'fresh' | 'isolates' | 'groups'>): Work => ({
+  ...given,
   blanks: new Map(),
   graphs: new Set(),
-  isolates,
+  filtered: [],
   readsDataset: false,
   showsFresh: false,
   place: undefined,
 })
 
 /** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
-export function tested({ isolates }: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
+export function tested({ isolates, groups }: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
   if (!test) return [pattern]
   const both = [pattern, filter(test)]
-  return isolates ? [{ kind: 'group', patterns: both }] : both
+  return isolates || groups ? [{ kind: 'group', patterns: both }] : both
 }
+
+/** True where a FILTER of a group around mentions the variable. */
+export const isFiltered = ({ filtered }: Work, { value }: Variable): boolean =>
+  filtered.some((names) => names.has(value))
 
 /** A variable that is in scope where it stands. */
 export function freshInScope(work: Work): Variable {

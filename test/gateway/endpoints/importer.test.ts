@@ -1,6 +1,7 @@
 // The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): documents in bulk, and imports of CSV and RDF in the background.
-import { mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import type { Gateway, ImportRun } from '../../../gateway/gateway.js'
@@ -11,11 +12,13 @@ import { forEachStore, rowsOf } from '../../support/stores.js'
 import { accept, makeWorld, ttl, turtle } from '../../support/world.js'
 import { until } from '../../support/wait.js'
 
-/** Of this process. One may be closed meanwhile. */
-const openFiles = (): string[] =>
+/** The sources of imports that this process has open, of those that were last written since. One may be closed meanwhile. */
+const openSources = (since: number): string[] =>
   readdirSync('/proc/self/fd').flatMap((name) => {
     try {
-      return readlinkSync(`/proc/self/fd/${name}`)
+      const path = readlinkSync(`/proc/self/fd/${name}`)
+      const isSource = /\/source(?: \(deleted\))?$/.test(path)
+      return isSource && statSync(`/proc/self/fd/${name}`).mtimeMs >= since ? [path] : []
     } catch {
       return []
     }
@@ -177,12 +180,12 @@ void t.test('importer', async (t) => {
     }
     await row('a refused form leaves no file open', async (t) => {
       if (process.platform !== 'linux') return void t.pass('', { skip: 'only Linux has /proc' })
-      // Imports that run have files that exist. Threads that end leave the processor to others, and may still have theirs.
-      const sources = (): string[] => openFiles().filter((path) => /\/source \(deleted\)$/.test(path))
-      const before = sources()
+      // The clock of the file system is coarse.
+      const since = Date.now()
+      await setTimeout(20)
       const send = { fields: { 'Content-Type': 'multipart/form-data' }, body: 'x' }
-      t.equal((await world.as('writer')('POST', '/importer', send)).status, 400)
-      await until(() => sources().every((path) => before.includes(path)))
+      t.equal((await writer('POST', `/importer?into=${encoded(base)}`, send)).status, 400)
+      t.same(openSources(since), [], 'its file is closed before the answer')
     })
 
     const NAMES = `PREFIX dct: <http://purl.org/dc/terms/> CONSTRUCT { GRAPH ?g { ?g dct:title ?name ; <urn:of> ?row ; <urn:node> [ <urn:city> ?city ] } }

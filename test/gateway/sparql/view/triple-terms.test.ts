@@ -60,7 +60,7 @@ const hasFuseki = FUSEKI !== undefined && (await hasKinds(FUSEKI))
 const skip = process.env['CI'] !== 'true' && !hasFuseki && 'no Fuseki with these datasets: npm test starts one'
 for (const kind of FUSEKI_KINDS) {
   void t.test(`a hidden triple term on ${kind}`, { skip }, async (t) => {
-    const stores = overFuseki(FUSEKI!, kind)
+    const stores = overFuseki(FUSEKI!, kind, 'terms')
     t.teardown(stores.close)
     await stores.load([...SEEN, ...HIDDEN], SEEN)
     const store = await stores.traits()

@@ -1,0 +1,111 @@
+// Queries that a store evaluates in a way of its own: over what an agent may read, it evaluates them in the same way, or the query is
+// refused (design 4). Each row was a difference that `npm run fuzz` found.
+import t, { type Test } from 'tap'
+import { isFailure } from '../../../../gateway/problem.js'
+import type { GraphRights } from '../../../../policies/authorizations/graph-rights.js'
+import { FUSEKI_KINDS, hasKinds, overFuseki, type FusekiKind } from '../../../support/fuseki-kinds.js'
+import { overOxigraph } from '../../../support/over-oxigraph.js'
+import { overView } from '../../../../gateway/sparql/view/over-view.js'
+import { read, type ComparedStores } from '../../../support/over-views.js'
+import { FUSEKI } from '../../../support/stores.js'
+import { randomCase, visible } from '../../../support/view-cases.js'
+
+const [A, B] = ['https://d.test/a/', 'https://d.test/b/']
+const NAMED: GraphRights = {
+  reach: { ...randomCase(0).rights.reach, alone: true },
+  ...{ everything: false, documents: false, others: false, defaultGraph: true, items: false, containers: false },
+  ...{ graphs: [A], prefixes: [], otherPrefixes: [], classes: [], owner: undefined, fingerprint: '' },
+}
+/** `FROM <a>` is tested in the query. */
+const TYPED: GraphRights = { ...NAMED, graphs: [], classes: ['urn:c:1'] }
+const SEEN = [
+  ['<urn:e:1> <urn:p> <urn:e:2>', A],
+  ['<urn:e:3> <urn:p> <urn:e:4>', A],
+  ['<urn:e:3> <urn:q> <urn:e:1>', A],
+  ['<urn:e:2> <urn:q> <urn:e:5>', A],
+  [`<${A}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:c:1>`, A],
+] as const
+const HIDDEN = [
+  ['<urn:e:1> <urn:q> <urn:e:5>', B],
+  ['<urn:e:1> <urn:hidden> <urn:e:5>', B],
+] as const
+/** The default graph of a store that dataspaces share: the merge of what is readable, which the query reads. */
+const SHARED: GraphRights = { ...NAMED, reach: { ...NAMED.reach, alone: false }, defaultGraph: false }
+
+type Kind = FusekiKind | typeof EMBEDDED
+const EMBEDDED = 'embedded'
+const TDB2 = ['fuseki-union', 'tdb2'] as const
+const UNION = ['fuseki-union'] as const
+// prettier-ignore
+const ROWS: readonly (readonly [name: string, query: string, refused?: readonly Kind[]])[] = [
+  ['a sub-query selects the name of a GRAPH beside it, without a value', 'SELECT * { { SELECT ?x ?y { } } GRAPH ?x { ?s <urn:p> ?o } }'],
+  ['so in GRAPH', 'SELECT * { GRAPH ?g { SELECT DISTINCT ?x ?y { } } GRAPH ?x { ?s <urn:p> ?o } }'],
+  ['so in groups', 'SELECT * { GRAPH ?x { ?s <urn:p> ?o } { SELECT ?x (COUNT(*) AS ?n) { } GROUP BY ?x } }'],
+  ['so VALUES', 'SELECT * { GRAPH ?x { ?s <urn:p> ?y } VALUES (?x ?y) { (UNDEF <urn:e:2>) (<urn:none> UNDEF) } }'],
+  ['so in OPTIONAL', 'SELECT * { OPTIONAL { GRAPH ?x { ?s <urn:p> ?o } { SELECT ?x (COUNT(*) AS ?n) { } GROUP BY ?x } } }'],
+  ['a sub-query selects * with a blank node, beside a FILTER', 'SELECT * { { SELECT * { ?s <urn:p> [] OPTIONAL { ?s <urn:q> ?x } } } OPTIONAL { ?x <urn:p> ?y } FILTER(!BOUND(?x) || ?x != <urn:e:1>) }'],
+  ['so each row once', 'SELECT * { { SELECT DISTINCT * { ?s <urn:p> [] OPTIONAL { ?s <urn:q> ?x } } } OPTIONAL { ?x <urn:p> ?y } FILTER(!BOUND(?x) || ?x != <urn:e:1>) }', UNION],
+  ['so on what always has a value', 'SELECT * { { SELECT DISTINCT * { ?s <urn:p> [] OPTIONAL { ?s <urn:q> ?x } } } FILTER(?s != <urn:e:1>) }'],
+  ['so in GRAPH', 'SELECT * { GRAPH ?g { { SELECT * { ?s <urn:p> [] OPTIONAL { ?s <urn:q> ?x } } } FILTER(!BOUND(?x) || ?x != <urn:e:1>) } }', TDB2],
+  ['DISTINCT * is counted over a blank node', 'SELECT (COUNT(DISTINCT *) AS ?n) { [] ?p ?o }', UNION],
+  ['so in a sub-query', 'SELECT * { GRAPH ?g { SELECT (COUNT(DISTINCT *) AS ?n) { [] ?p ?o } } }', [...TDB2, EMBEDDED]],
+  ['so over a path', 'SELECT * { GRAPH ?g { SELECT (COUNT(DISTINCT *) AS ?n) { ?s <urn:p>/<urn:q> ?o } } }', [...TDB2, EMBEDDED]],
+  ['so over a sub-query', 'SELECT (COUNT(DISTINCT *) AS ?n) { { SELECT * { ?s <urn:p> [] } } }', UNION],
+  ['a FILTER on the name of a GRAPH that begins with nothing, with a value later', `SELECT * { GRAPH ?g { MINUS { ?s ?p ?o } } VALUES ?g { <${A}> } FILTER(STRSTARTS(STR(?g), "https://d.test/")) }`, TDB2],
+  ['so without a value', 'SELECT * { GRAPH ?g { MINUS { ?s ?p ?o } } FILTER(STRSTARTS(STR(?g), "https://d.test/")) }'],
+  ['so where triples name it', 'SELECT * { GRAPH ?g { ?s ?p ?o MINUS { ?s <urn:p> ?o } } FILTER(STRSTARTS(STR(?g), "https://d.test/")) }'],
+  ['so where a group of triples names it', 'SELECT * { GRAPH ?g { { ?s <urn:p> ?o } UNION { ?s <urn:q> ?o } } FILTER(STRSTARTS(STR(?g), "https://d.test/")) }'],
+  ['so where a sub-query names it', 'SELECT * { GRAPH ?g { SELECT DISTINCT * { ?s <urn:p> ?o } } FILTER(STRSTARTS(STR(?g), "https://d.test/")) }'],
+  ['OPTIONAL in GRAPH before what names the graph', 'SELECT * { GRAPH ?g { OPTIONAL { ?z <urn:hidden> ?w } ?s <urn:p>? <urn:e:2> } }'],
+  ['so in a sub-query', 'SELECT * { GRAPH ?g { ?s <urn:q> ?o OPTIONAL { OPTIONAL { ?z <urn:hidden> ?w } ?x <urn:p> ?y } } }'],
+  ['rows that are the same before the merge of graphs', 'SELECT ?v ?s { { SELECT ?v { VALUES (?v ?k) { (1 1) (1 2) } } } ?s <urn:p> ?o }'],
+  ['FROM without FROM NAMED: no graph', `SELECT * FROM <${A}> { GRAPH ?g { VALUES ?x { 1 } } }`],
+  ['so OPTIONAL', `SELECT * FROM <${A}> { ?s <urn:p> ?o GRAPH ?g { OPTIONAL { ?s <urn:q> ?x } } }`],
+  ['FROM NAMED: this graph', `SELECT * FROM <${A}> FROM NAMED <${A}> { GRAPH ?g { MINUS { ?s <urn:none> ?o } } }`],
+  ['EXISTS begins with MINUS', 'SELECT * { ?s <urn:p> ?o FILTER EXISTS { MINUS { ?s <urn:q> ?x } } }'],
+  ['so in a group', 'SELECT * { ?s <urn:p> ?o FILTER EXISTS { { MINUS { ?s <urn:q> ?x } } } }'],
+  ['so of OPTIONAL', 'SELECT * { GRAPH ?g { } FILTER NOT EXISTS { MINUS { OPTIONAL { ?s <urn:q> ?x } } } }'],
+]
+
+const hasFuseki = FUSEKI !== undefined && (await hasKinds(FUSEKI))
+const skip = process.env['CI'] !== 'true' && !hasFuseki && 'no Fuseki with these datasets: npm test starts one'
+
+async function judge(t: Test, stores: ComparedStores, kind: Kind): Promise<void> {
+  for (const [by, rights] of [
+    ['name', NAMED],
+    ['type', TYPED],
+    ['name, in a store that dataspaces share', SHARED],
+  ] as const) {
+    // prettier-ignore
+    const seen = visible({ quads: [...SEEN, ...HIDDEN], rights, query: '', countsOnly: false })
+    await stores.load([...SEEN, ...HIDDEN], seen)
+    const sight = {
+      rights,
+      store: await stores.traits(),
+      nothing: 'urn:test:nothing',
+      mayRead: (graph: string) => graph === A,
+    }
+    for (const [name, query, refused = []] of ROWS) {
+      const told = `${name}, rights by ${by}: ${query}`
+      const restricted = overView(read(query)!, sight)
+      // There, each store's default graph is merged as the union is.
+      if (rights !== SHARED) t.equal(isFailure(restricted), refused.includes(kind), `${told}: refused`)
+      if (isFailure(restricted)) continue
+      t.same(
+        [...(await stores.ask('all', restricted.text))].sort(),
+        [...(await stores.ask('visible', query))].sort(),
+        told,
+      )
+    }
+  }
+}
+
+for (const kind of FUSEKI_KINDS) {
+  void t.test(kind, { skip }, async (t) => {
+    const stores = overFuseki(FUSEKI!, kind, 'ways')
+    t.teardown(stores.close)
+    await judge(t, stores, kind)
+  })
+}
+
+void t.test(EMBEDDED, (t) => judge(t, overOxigraph(), EMBEDDED))
