@@ -57,6 +57,11 @@ void t.test(
   },
 )
 
+void t.test('V8 has the flag that the gateway sets', async (t) => {
+  const [, flag] = /setFlagsFromString\('(--[a-z-]+)=/.exec(readFileSync('gateway/main.ts', 'utf8')) ?? []
+  t.match(spawnSync(process.execPath, ['--v8-options'], { encoding: 'utf8' }).stdout, `${flag} (`)
+})
+
 void t.test('triplegate URL runs the gateway in front of it', async (t) => {
   const url = 'http://localhost:3030/ds'
   // prettier-ignore
