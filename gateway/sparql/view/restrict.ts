@@ -146,15 +146,18 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   // The store tries each graph before the test.
   const meets = test && work.isolates && !patterns.every(isPlain) && mayMeetTerm(patterns)
   if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('unread')
-  if (!test || !asQuads || (!meets && bindsName(patterns)) || patterns.every(isEmpty)) {
-    return tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, patterns, 'graph') }, test)
-  }
-  // TDB2 takes the name for bound there, and tests a FILTER on it where it has no value yet.
+  const asGraph = (within: readonly Pattern[]): readonly Pattern[] =>
+    tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, within, 'graph') }, test)
+  if (!test) return asGraph(patterns)
   const isElsewhere = (): boolean => work.mentions.get(name.value)! > mentions(pattern).get(name.value)!
+  // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
+  const free = showsName ? patterns : withoutName(patterns, name, work.fresh)
+  if (free && free !== patterns && isElsewhere()) throw new Refused('unread')
+  if (!asQuads || patterns.every(isEmpty) || (!meets && bindsName(patterns))) return asGraph(free ?? patterns)
+  // TDB2 takes the name for bound there, and tests a FILTER on it where it has no value yet.
   if (!showsName && !namesGraph(patterns, name) && isFiltered(work, name) && isElsewhere()) throw new Refused('unread')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
   if (!showsName && (work.isolates || work.groups) && optionalFirst(patterns)) throw new Refused('unread')
-  const free = showsName ? patterns : withoutName(patterns, name, work.fresh)
   if (!free) throw new Refused('unread')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name)).made }]

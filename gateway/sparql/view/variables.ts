@@ -83,16 +83,18 @@ export function variablesOf(term: Term): readonly string[] {
   return term.kind === 'triple' ? [term.subject, term.predicate, term.object].flatMap(variablesOf) : []
 }
 
-/** How often each variable stands in a part, but for its FILTERs. */
+/** How often each variable stands in patterns of a part: in EXISTS too, but not as the value of a FILTER. */
 export function mentions(part: unknown): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
-  const visit = (part: unknown): void => {
+  const visit = (part: unknown, isValue: boolean): void => {
     if (typeof part !== 'object' || part === null) return
     const { kind, value } = part as { kind?: string; value?: string }
-    if (kind === 'variable') found.set(value!, (found.get(value!) ?? 0) + 1)
-    else if (kind !== 'filter') for (const key in part) visit(part[key as keyof typeof part])
+    if (kind !== 'variable') {
+      const isInValue = kind === 'filter' || (isValue && kind !== 'exists')
+      for (const key in part) visit(part[key as keyof typeof part], isInValue)
+    } else if (!isValue) found.set(value!, (found.get(value!) ?? 0) + 1)
   }
-  visit(part)
+  visit(part, false)
   return found
 }
 

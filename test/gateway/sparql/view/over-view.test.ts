@@ -31,7 +31,7 @@ function judge(t: Test, { leaks, different, ...counts }: Compared, count: number
   t.same(leaks, [], 'what the agent may not read changes no answer')
   t.same(different, [], 'the answer is that of a store with only what the agent may read')
   t.ok(counts.filled > count / 6, told)
-  t.ok(counts.unanswerable < count / 5, told)
+  t.ok(counts.unanswerable < count / 4, told)
   t.ok(counts.refused + counts.invalid < count / 20, told)
   t.ok(counts.ofStore + counts.broken < count / 30, told)
 }
