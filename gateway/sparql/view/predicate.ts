@@ -2,7 +2,7 @@
 // says of each what `GraphRights` says (design 4). It grows with the rules and not with the graphs. Pure.
 import { hasOthers, isDocumentName } from '../../../policies/authorizations/reach.js'
 import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
-import { ACL, DH, RDF } from '../../rdf/vocabulary.js'
+import { ACL, DH, RDF, XSD } from '../../rdf/vocabulary.js'
 import { exists, filter, iri, operation, text, triples, type Expression, type Iri, type Variable } from './syntax.js'
 
 /**
@@ -86,6 +86,7 @@ function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expr
   const half = Math.ceil(conditions.length / 2)
   return operation(operator, chained(operator, conditions.slice(0, half)), chained(operator, conditions.slice(half)))
 }
+const FALSE: Expression = { kind: 'literal', value: 'false', datatype: XSD('boolean') }
 const not = (condition: Expression): Expression => operation('!', condition)
 const begins = (graph: Iri | Variable, start: string): Expression =>
   operation('strstarts', operation('str', graph), text(start))
@@ -119,7 +120,8 @@ function alternatives(rights: GraphRights, graph: Iri | Variable, place?: TestPl
   for (const prefix of otherPrefixes) found.push(all([...below(prefix), ...isOther]))
   if (items && containers) found.push(all([document, operation('!=', graph, iri(reach.base))]))
   const state = stateConditions(rights, graph, items && containers, place)
-  if (state.length > 0) found.push(all([document, any(state)]))
+  // Jena tests the parts of && one by one, the names as early as it can: on more rows than it has at last.
+  if (state.length > 0) found.push(operation('if', any(state), document, FALSE))
   return found
 }
 
