@@ -6,7 +6,6 @@ import type { Representation } from './documents/document.js'
 import type { Format } from './http/media-type.js'
 import type { Problem } from './problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
-import type { Depending } from './sparql/view/view-step.js'
 
 export interface GatewayCaches {
   /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */
@@ -37,8 +36,7 @@ export interface Page {
 }
 
 export interface KnownView {
-  /** The restricted query, or the graphs on which it depends. */
-  readonly view: Depending | QueryAnalysis | Problem
+  readonly view: QueryAnalysis | Problem
   /** Of its text, in characters. */
   readonly length: number
 }

@@ -19,6 +19,7 @@ export const READ = ACL + 'Read'
 export const WRITE = ACL + 'Write'
 export const APPEND = ACL + 'Append'
 export const CONTROL = ACL + 'Control'
+export const OWNER = ACL + 'owner'
 
 export const MEMBER = FOAF + 'member'
 export const FOAF_AGENT = FOAF + 'Agent'

@@ -1,7 +1,7 @@
 // In charge of what an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
 // endpoint lets the agent in.
 import { createHash } from 'node:crypto'
-import { mayTouch, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import { groundOf, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
@@ -9,7 +9,7 @@ import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { graphsQuery } from '../sparql/view/listing.js'
 import { CLOSURE, MERGED_GRAPHS, UNREAD, type StoreTraits } from '../sparql/view/over-view.js'
-import { takeViewStep, type Depending, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
+import { takeViewStep, type Depending, type Readable, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
 import { after, type Awaitable } from '../steps.js'
 import { select } from '../stores/select.js'
 import { MOST_ORDERING, tooManyPatterns } from '../stores/oxigraph-traits.js'
@@ -20,9 +20,8 @@ export function queryOfView(context: Context, query: QueryAnalysis): Awaitable<Q
   const rights = rightsOnGraphs(context, 'Read')
   if (isFailure(rights)) return rights
   if (rights.everything && !query.from.default.includes(MERGED_GRAPHS)) return query
-  const last = LAST.get(query)
-  const isLast = last?.rights === rights && last.store === context.application.traits.known()
-  return isLast ? noted(context, last.view) : restrictedTo(context, query, rights)
+  const last = lastOf(query, rights, context.application.traits.known())
+  return last && 'text' in last ? noted(context, last) : restrictedTo(context, query, rights)
 }
 
 async function restrictedTo(
@@ -38,8 +37,10 @@ async function restrictedTo(
   const store = traits.known() ?? (await trace.store(traits.current()))
   if (isFailure(store)) return store
   const viewing = { query, rights, store }
-  const first = await viewed(context, viewing, undefined)
+  const first = lastOf(query, rights, store) ?? (await viewed(context, viewing, undefined))
   if (isFailure(first) && first.failure !== 'access.graphs') return first
+  const isShort = !isFailure(first) && (!('text' in first) || first.text.length <= MOST_KEPT)
+  if (isShort) LAST.set(query, { rights, store, view: first })
   let restricted: QueryAnalysis | Problem
   if ('depending' in first) {
     const readable = await readableOf(context, first.depending, rights)
@@ -51,15 +52,25 @@ async function restrictedTo(
   noted(context, restricted)
   if (isClosure(restricted) && from.default.length + from.named.length === 0)
     return overList(context, viewing, restricted)
-  if (!isFailure(restricted) && restricted === first) LAST.set(query, { rights, store, view: restricted })
   return restricted
 }
 
-/** A query as it was restricted last, by its name alone: to make the key of `views` takes long beside a cached answer. */
+/**
+ * A query as it was restricted last, or the graphs on which that depends: to make the key of `views` takes long beside a cached answer.
+ * As long as the query is in its cache, which counts the query alone.
+ */
 const LAST = new WeakMap<
   QueryAnalysis,
-  { readonly rights: GraphRights; readonly store: StoreTraits; readonly view: QueryAnalysis }
+  { readonly rights: GraphRights; readonly store: StoreTraits; readonly view: Depending | QueryAnalysis }
 >()
+
+/** Longer ones are in `views`, which counts them. In characters. */
+const MOST_KEPT = 4096
+
+function lastOf(query: QueryAnalysis, rights: GraphRights, store: StoreTraits | undefined) {
+  const last = LAST.get(query)
+  return last?.rights === rights && last.store === store ? last.view : undefined
+}
 
 function noted({ trace }: Context, seen: QueryAnalysis | Problem): QueryAnalysis | Problem {
   trace.view = isFailure(seen) ? 'refused' : seen.readSet === 'dataset' ? 'predicate' : 'constants'
@@ -80,7 +91,7 @@ interface Viewing {
 async function viewed(
   context: Context,
   viewing: Viewing,
-  readable: readonly string[] | undefined,
+  readable: readonly Readable[] | undefined,
 ): Promise<Depending | QueryAnalysis | Problem> {
   const { query, rights, store } = viewing
   const { views } = context.gateway.caches
@@ -90,9 +101,9 @@ async function viewed(
   const known = isRemembered ? views.get(key) : undefined
   if (known) return known.view
   const view = restrictedBy(viewing, await takeStep(context, viewing, { readable }))
+  if ('depending' in view) return view
   const isLasting = !isFailure(view) || view.failure === 'access.graphs'
-  if (isRemembered && isLasting)
-    views.set(key, { view, length: isFailure(view) || 'depending' in view ? 0 : view.text.length })
+  if (isRemembered && isLasting) views.set(key, { view, length: isFailure(view) ? 0 : view.text.length })
   return view
 }
 
@@ -176,14 +187,15 @@ async function readableOf(
   { application, trace }: Context,
   graphs: readonly string[],
   rights: GraphRights,
-): Promise<readonly string[] | Problem> {
+): Promise<readonly Readable[] | Problem> {
   if (graphs.length > MOST_DEPENDING) return TOO_MANY
   const facts = await Promise.all(graphs.map(async (graph) => readFacts(application, graph, trace)))
   const failed = facts.find((found) => isFailure(found))
   if (failed) return failed as Problem
-  return graphs.filter((_, i) => {
+  return graphs.flatMap((graph, i): readonly Readable[] => {
     const found = facts[i]!
-    return !isFailure(found) && found.value !== undefined && mayTouch(rights, found.value)
+    const ground = !isFailure(found) && found.value && groundOf(rights, found.value)
+    return ground ? [[graph, ground]] : []
   })
 }
 

@@ -1,7 +1,7 @@
 // In charge of the graphs of a dataset on which an agent has a mode, as one value: a predicate made of the rules, and not of
 // the graphs, that says what `decide` says about each of them (design 4). Pure.
 import { createHash } from 'node:crypto'
-import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, ROOT } from '../vocabulary.js'
+import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, OWNER, RDF_TYPE, ROOT } from '../vocabulary.js'
 import { bitsOf, type Mode } from './authorization.js'
 import type { AuthorizationIndex } from './authorization-index.js'
 import { hasOthers, isContainerName, isDocumentName, isOtherName, isPrefix, type Reach } from './reach.js'
@@ -113,20 +113,33 @@ export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, do
 
 const NOTHING = { graphs: [], items: false, containers: false, classes: [], owner: undefined, fingerprint: '' }
 
-/** True where the agent has the mode on this graph, which exists: what `decide` says of it. */
-export function mayTouch(rights: GraphRights, { iri, types, owners }: GraphFacts): boolean {
+/**
+ * Why an agent has a mode on a graph: by the graph's name, by a statement of the graph about itself, or because the graph does not
+ * state that it is a container.
+ */
+export type Ground = 'name' | 'no-container' | { readonly property: string; readonly value: string }
+
+/** The ground of the agent's mode on this graph, which exists; undefined where `decide` refuses it. */
+export function groundOf(rights: GraphRights, { iri, types, owners }: GraphFacts): Ground | undefined {
   const { reach, graphs, prefixes, otherPrefixes, items, containers, classes, owner } = rights
-  if (graphs[placeIn(graphs, iri)] === iri) return true
+  if (graphs[placeIn(graphs, iri)] === iri) return 'name'
   if (!isDocumentName(reach, iri)) {
-    return rights.others || (hasOthers(reach) && (beginsWithOne(iri, prefixes) || beginsWithOne(iri, otherPrefixes)))
+    const isBelow = (): boolean => beginsWithOne(iri, prefixes) || beginsWithOne(iri, otherPrefixes)
+    return rights.others || (hasOthers(reach) && isBelow()) ? 'name' : undefined
   }
-  if (rights.documents || beginsWithOne(iri, prefixes)) return true
-  if (owner !== undefined && owners.includes(owner)) return true
-  if (types.some((type) => classes[placeIn(classes, type)] === type)) return true
-  if (iri === reach.base) return false
+  if (rights.documents || beginsWithOne(iri, prefixes)) return 'name'
+  if (owner !== undefined && owners.includes(owner)) return { property: OWNER, value: owner }
+  const type = types.find((type) => classes[placeIn(classes, type)] === type)
+  if (type !== undefined) return { property: RDF_TYPE, value: type }
+  if (iri === reach.base) return undefined
   // Design 3: a document without a type of the hierarchy is an item.
-  return types.includes(CONTAINER) ? containers || (items && types.includes(ITEM)) : items
+  if (!types.includes(CONTAINER)) return items ? 'no-container' : undefined
+  if (containers) return { property: RDF_TYPE, value: CONTAINER }
+  return items && types.includes(ITEM) ? { property: RDF_TYPE, value: ITEM } : undefined
 }
+
+/** True where the agent has the mode on this graph, which exists: what `decide` says of it. */
+export const mayTouch = (rights: GraphRights, graph: GraphFacts): boolean => groundOf(rights, graph) !== undefined
 
 /** Where a text stands among sorted ones, or would stand. */
 function placeIn(sorted: readonly string[], text: string): number {

@@ -88,7 +88,7 @@ function flatness(byName: ReadonlyMap<QueryName, readonly (number | undefined)[]
 
 /** How long it takes to read a query, to restrict it and to write it: the median of many times, in a process that is warm. */
 function rewriting(): string[][] {
-  const sight = { rights: sampleRights(), store: UNION, mayRead: () => true, nothing: 'urn:bench:nothing' }
+  const sight = { rights: sampleRights(), store: UNION, grounds: new Map(), nothing: 'urn:bench:nothing' }
   const times: number[][] = EXPLORE_QUERIES.map(() => [])
   for (let round = 0; round < 300; round++) {
     for (const [i, query] of EXPLORE_QUERIES.entries()) {

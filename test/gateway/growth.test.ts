@@ -661,7 +661,7 @@ const restricted = (defaultGraph: 'own' | 'union', name: string, make: (size: nu
     const tree = read(where(make(size)))
     if (!tree) throw new Error(`${name}: not read`)
     const store = { ...OXIGRAPH, defaultGraph, stays: true }
-    return () => overView(tree, { rights: NOBODY, store, nothing: 'urn:nothing', mayRead: () => false })
+    return () => overView(tree, { rights: NOBODY, store, nothing: 'urn:nothing', grounds: new Map() })
   },
 })
 

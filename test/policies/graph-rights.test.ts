@@ -3,10 +3,17 @@ import fc from 'fast-check'
 import t from 'tap'
 import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
-import { graphRights, mayTouch, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import {
+  graphRights,
+  groundOf,
+  mayTouch,
+  type GraphFacts,
+  type GraphRights,
+  type Ground,
+} from '../../policies/authorizations/graph-rights.js'
 import { containersAbove, isDocumentName, type Reach } from '../../policies/authorizations/reach.js'
 import { decide } from '../../policies/decide.js'
-import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'
+import { DEFAULT_GRAPH, OTHER_GRAPH, OWNER, RDF_TYPE } from '../../policies/vocabulary.js'
 import {
   ACL,
   ADMIN,
@@ -124,6 +131,14 @@ function decides(
   return decide(index, { ...question, target: { kind: 'document', ...document } }).allowed
 }
 
+/** A graph that has nothing but the ground. */
+const leastOf = (iri: string, ground: Ground): GraphFacts => {
+  const { property, value } = typeof ground === 'string' ? { property: undefined, value: '' } : ground
+  return { iri, types: property === RDF_TYPE ? [value] : [], owners: property === OWNER ? [value] : [] }
+}
+const isWithin = (least: GraphFacts, graph: GraphFacts): boolean =>
+  least.types.every((type) => graph.types.includes(type)) && least.owners.every((owner) => graph.owners.includes(owner))
+
 await t.test('the rights say what the decision says, for every graph, agent and mode', async (t) => {
   const counts = { everything: 0, allowed: 0, refused: 0 }
   fc.assert(
@@ -142,6 +157,9 @@ await t.test('the rights say what the decision says, for every graph, agent and 
           const graph = { iri, types: world.types[n]!, owners: world.owners[n]! }
           const expected = decides(index, here, asked, graph)
           if (mayTouch(rights, graph) !== expected) throw new Error(`${iri}: the decision is ${expected}`)
+          const least = expected && leastOf(iri, groundOf(rights, graph)!)
+          if (least && !mayTouch(rights, least)) throw new Error(`${iri}: its ground is not enough`)
+          if (least && !isWithin(least, graph)) throw new Error(`${iri}: its ground is not what it says`)
           counts[expected ? 'allowed' : 'refused']++
           if (rights.everything && !expected) throw new Error(`${iri}: not everything`)
         })

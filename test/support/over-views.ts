@@ -7,8 +7,7 @@ import { graphPredicate } from '../../gateway/sparql/view/predicate.js'
 import { queryText } from '../../gateway/sparql/view/print.js'
 import { makeTreeReader } from '../../gateway/sparql/view/read-tree.js'
 import type { Query } from '../../gateway/sparql/view/syntax.js'
-import { mayTouch } from '../../policies/authorizations/graph-rights.js'
-import { factsOf, randomCases, visible, type Case } from './view-cases.js'
+import { groundsOf, randomCases, visible, type Case } from './view-cases.js'
 
 const BASE = 'https://d.test/sparql'
 export const NOTHING = 'urn:test:nothing'
@@ -78,9 +77,7 @@ async function compareOne(
   // TDB2 lists the graphs for this and for { }, and for no other group that begins with nothing.
   if (!traits.listsGraphs && traits.asQuads && /GRAPH \?g { SELECT \* { } }/.test(of.query))
     return void compared.ofStore++
-  const mayRead = (graph: string): boolean =>
-    of.quads.some(([, name]) => name === graph) && mayTouch(of.rights, factsOf(of, graph))
-  const restricted = overView(query, { rights: of.rights, store: traits, nothing: NOTHING, mayRead })
+  const restricted = overView(query, { rights: of.rights, store: traits, nothing: NOTHING, grounds: groundsOf(of) })
   if (isFailure(restricted)) return void compared.unanswerable++
   const [got, overVisible, wanted] = await Promise.all([
     stores.ask('all', restricted.text),

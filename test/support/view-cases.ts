@@ -1,7 +1,7 @@
 // In charge of random datasets, rights and queries for the test that a query over what an agent may read is answered as by a
 // store that holds only that. The same seed gives the same case.
 import type { GraphFacts, GraphRights } from '../../policies/authorizations/graph-rights.js'
-import { mayTouch } from '../../policies/authorizations/graph-rights.js'
+import { groundOf, mayTouch, type Ground } from '../../policies/authorizations/graph-rights.js'
 import { isDocumentName } from '../../policies/authorizations/reach.js'
 import { ACL, DH, RDF } from '../../gateway/rdf/vocabulary.js'
 import { makeRandom, type Random } from '../crash/random.js'
@@ -106,6 +106,16 @@ export function factsOf({ quads }: Pick<Case, 'quads'>, graph: string): GraphFac
       return value === undefined ? [] : [value]
     })
   return { iri: graph, types: said(RDF('type')), owners: said(ACL('owner')) }
+}
+
+/** The graphs of the case that the agent may read. */
+export function groundsOf(of: Pick<Case, 'quads' | 'rights'>): ReadonlyMap<string, Ground> {
+  const found = new Map<string, Ground>()
+  for (const graph of new Set(of.quads.map(([, graph]) => graph))) {
+    const ground = groundOf(of.rights, factsOf(of, graph))
+    if (graph !== '' && ground) found.set(graph, ground)
+  }
+  return found
 }
 
 /** The part of the dataset that the agent may read. Where the default graph is a union, the store's own does not count. */

@@ -98,7 +98,7 @@ function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work, isFi
     const test = graphs.test(name)
     const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
     // Data that belongs together is often in one graph: it is tested once then.
-    const known = work.isolates ? undefined : names[nearest(inOrder, i)]
+    const known = work.isolates() ? undefined : names[nearest(inOrder, i)]
     return tested(work, graph, test && known ? operation('||', operation('sameterm', name, known), test) : test)
   })
   const projection = [...new Set(all.flatMap(variablesIn))].map(variable)

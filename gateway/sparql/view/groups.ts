@@ -51,7 +51,7 @@ export function optionalFirst(patterns: readonly Pattern[]): boolean {
 }
 
 /** True where its triples bind the name of the graph in every solution of a store that puts it into each triple. */
-export const namesGraph = (patterns: readonly Pattern[], name: Variable): boolean =>
+const namesGraph = (patterns: readonly Pattern[], name: Variable): boolean =>
   patterns.some((each) => {
     switch (each.kind) {
       case 'triples':
@@ -66,6 +66,10 @@ export const namesGraph = (patterns: readonly Pattern[], name: Variable): boolea
         return false
     }
   })
+
+/** True where a FILTER around GRAPH, or an OPTIONAL in it, meets the name before triples have bound it. */
+export const testsName = (patterns: readonly Pattern[], name: Variable, isFiltered: boolean): boolean =>
+  (isFiltered || patterns.some(({ kind }) => kind === 'optional')) && !namesGraph(patterns, name)
 
 const selects = ({ projection }: Select, name: Variable): boolean =>
   projection === '*' || projection.some((each) => each.kind === 'variable' && each.value === name.value)
@@ -99,10 +103,20 @@ export function withoutName(
   patterns: readonly Pattern[],
   name: Variable,
   fresh: () => Variable,
+  asQuads: boolean,
 ): readonly Pattern[] | undefined {
   if (!mentions(patterns, name)) return patterns
+  if (asQuads && removesInExists(patterns, name)) return undefined
   if (inScope(patterns).has(name.value)) return isJoin(patterns, name) ? patterns : undefined
   return renamed(patterns, name, fresh()) as readonly Pattern[]
+}
+
+/** True where MINUS in EXISTS mentions the name: there, TDB2 gives it no other variable. */
+function removesInExists(part: unknown, name: Variable, isInExists = false): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { readonly kind?: string }
+  if (kind === 'minus' && isInExists) return mentions(part, name)
+  return Object.values(part).some((each) => removesInExists(each, name, isInExists || kind === 'exists'))
 }
 
 function renamed(part: unknown, name: Variable, other: Variable): unknown {

@@ -22,7 +22,17 @@ import {
 } from './syntax.js'
 import { mayMeetTerm } from './triple-terms.js'
 import { freshNames, mayLackName, mentions } from './variables.js'
-import { isOxigraph, lengthOf, makeCount, Refused, startWork, type Unanswerable, type View, type Work } from './work.js'
+import {
+  isOxigraph,
+  lengthOf,
+  makeCount,
+  Refused,
+  startWork,
+  type Unanswerable,
+  type Grounds,
+  type View,
+  type Work,
+} from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
@@ -53,8 +63,8 @@ export interface StoreTraits {
 export interface Sight {
   readonly rights: GraphRights
   readonly store: StoreTraits
-  /** The decision on a graph of which `dependsOn` says that its name does not decide. */
-  readonly mayRead: (graph: string) => boolean
+  /** The graphs that may be read, of those whose names do not decide. */
+  readonly grounds: Grounds
   /** The name of no graph. */
   readonly nothing: string
 }
@@ -64,20 +74,6 @@ export interface Overviewed {
   readonly readSet: GraphSet
   /** `constants`: the query names each graph that it reads; `predicate`: it matches any graph of which a condition is true. */
   readonly strategy: 'constants' | 'predicate'
-}
-
-/** The graphs that the query names, and whose names do not decide whether they may be read. */
-export function dependsOn({ body, dataset }: Query, rights: GraphRights): readonly string[] {
-  const { byName } = graphPredicate(rights, '')
-  const named = new Set([...(dataset?.default ?? []), ...(dataset?.named ?? [])])
-  const visit = (part: unknown): void => {
-    if (typeof part !== 'object' || part === null) return
-    const { kind, name } = part as { kind?: string; name?: unknown }
-    if (kind === 'graph' && (name as { kind: string }).kind === 'iri') named.add((name as { value: string }).value)
-    if (kind !== 'service') for (const key in part) visit(part[key as keyof typeof part])
-  }
-  visit(body)
-  return [...named].filter((graph) => byName(graph) === 'depends')
 }
 
 export function overView(query: Query, sight: Sight): Overviewed | Problem {
@@ -90,8 +86,13 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     const { view, dataset, guard, reads } = seen
     const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
     const mayMislead = !isOxigraph(sight.store)
-    const isolates = mayMislead && mayMeetTerm(body)
-    const work = startWork({ view, mentions: mentions(body), fresh, isolates, groups: mayMislead && mayLackName(body) })
+    const work = startWork({
+      view,
+      mentions: () => mentions(body),
+      fresh,
+      isolates: () => mayMislead && mayMeetTerm(body),
+      groups: () => mayMislead && mayLackName(body),
+    })
     const restricted = guarded(restrictBody(work, body), guard)
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset
@@ -143,12 +144,12 @@ interface Seen {
   readonly reads: readonly string[] | undefined
 }
 
-function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, nothing }: Sight): Seen | Problem {
+function datasetOver(stated: Dataset | undefined, { rights, store, grounds, nothing }: Sight): Seen | Problem {
   const add = makeCount()
   const readable = counted(graphPredicate(rights, nothing), add)
   const { asQuads, showsName, listsGraphs } = store
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, mayRead, nothing, add, asQuads, showsName, listsGraphs },
+    ...{ defaultGraph, named, grounds, nothing, add, asQuads, showsName, listsGraphs },
   })
   const none = empty(store.stays)
   if (!stated) {
@@ -162,7 +163,7 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
   }
   const isSeen = (graph: string): boolean => {
     const known = readable.byName(graph)
-    return known === 'depends' ? mayRead(graph) : known
+    return known === 'depends' ? grounds.has(graph) : known
   }
   const named = stated.named.filter(isSeen)
   if (stated.default.includes(MERGED_GRAPHS)) {
@@ -175,7 +176,7 @@ function datasetOver(stated: Dataset | undefined, { rights, store, mayRead, noth
   const graphs = stated.default.filter(isSeen)
   const reads = [...new Set([...graphs, ...named])]
   const depending = reads.filter((graph) => readable.byName(graph) === 'depends')
-  const guard = depending.flatMap((graph) => readable.test(iri(graph)) ?? [])
+  const guard = depending.flatMap((graph) => readable.holds(iri(graph), grounds.get(graph)!) ?? [])
   const listed = counted(listedGraphs(named, nothing), add)
   const added = depending.filter((graph) => !named.includes(graph))
   // Some stores take a dataset without FROM for one with their own default graph.
@@ -192,7 +193,12 @@ function counted(graphs: GraphPredicate, add: View['add']): GraphPredicate {
     ...graphs,
     test: (graph, place) => {
       const test = graphs.test(graph, place)
-      if (test) add(graph.kind === 'variable' ? (onVariable ??= lengthOf(test)) : lengthOf(test))
+      if (test) add((onVariable ??= lengthOf(test)))
+      return test
+    },
+    holds: (graph, ground) => {
+      const test = graphs.holds(graph, ground)
+      if (test) add(lengthOf(test))
       return test
     },
   }
@@ -201,7 +207,8 @@ function counted(graphs: GraphPredicate, add: View['add']): GraphPredicate {
 /** Graphs of which both are true. */
 const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate => ({
   byName: (graph) => listed.byName(graph) && readable.byName(graph),
-  test: (graph, place) => (graph.kind === 'iri' ? readable.test(graph) : listed.test(graph, place)),
+  test: listed.test,
+  holds: readable.holds,
   isNothing: listed.isNothing || readable.isNothing,
 })
 

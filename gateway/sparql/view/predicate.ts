@@ -1,7 +1,7 @@
 // In charge of an agent's rights on graphs as a condition of SPARQL, which a store can evaluate for every graph: the condition
 // says of each what `GraphRights` says (design 4). It grows with the rules and not with the graphs. Pure.
 import { hasOthers, isDocumentName } from '../../../policies/authorizations/reach.js'
-import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
+import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
 import { ACL, DH, RDF, XSD } from '../../rdf/vocabulary.js'
 import { exists, filter, iri, operation, text, triples, type Expression, type Iri, type Variable } from './syntax.js'
 
@@ -14,12 +14,17 @@ export interface TestPlace {
   readonly isInExists: boolean
 }
 
+/** `unknown`: any of those that the rights have. */
+export type KnownGround = Ground | 'unknown'
+
 /** Which graphs a pattern may match. */
 export interface GraphPredicate {
   /** The decision by the name of the graph alone. */
   byName(graph: string): boolean | 'depends'
-  /** True for those graphs; undefined where it is true of every graph. Of a constant: what its name does not say. */
-  test(graph: Iri | Variable, place?: TestPlace): Expression | undefined
+  /** True for those graphs; undefined where it is true of every graph. */
+  test(graph: Variable, place?: TestPlace): Expression | undefined
+  /** True while a graph of which `byName` says that it depends has what its right rests on; undefined where nothing has to be tested. */
+  holds(graph: Iri, ground: KnownGround): Expression | undefined
   /** It is true of no graph. */
   readonly isNothing: boolean
 }
@@ -47,9 +52,9 @@ export function graphPredicate(rights: GraphRights, nothing: string): GraphPredi
   const named = new Set(graphs)
   return {
     byName: (graph) => everything || byName(rights, named, graph),
-    test: (graph, place) =>
-      everything ? undefined : graph.kind === 'iri' ? ofState(rights, graph) : ofAny(rights, graph, nothing, place),
-    isNothing: !everything && alternatives(rights, iri('urn:any')).length === 0,
+    test: (graph, place) => (everything ? undefined : ofAny(rights, graph, nothing, place)),
+    holds: (graph, ground) => ofConstant(rights, graph, ground),
+    isNothing: hasNothing(rights),
   }
 }
 
@@ -58,8 +63,8 @@ export function listedGraphs(graphs: readonly string[], nothing: string): GraphP
   const listed = new Set(graphs)
   return {
     byName: (graph) => listed.has(graph),
-    test: (graph, place) =>
-      graph.kind === 'iri' ? undefined : isOneOf(graph, graphs.length > 0 ? graphs : [nothing], place),
+    test: (graph, place) => isOneOf(graph, graphs.length > 0 ? graphs : [nothing], place),
+    holds: () => undefined,
     isNothing: graphs.length === 0,
   }
 }
@@ -88,15 +93,15 @@ function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expr
 }
 const FALSE: Expression = { kind: 'literal', value: 'false', datatype: XSD('boolean') }
 const not = (condition: Expression): Expression => operation('!', condition)
-const begins = (graph: Iri | Variable, start: string): Expression =>
+const begins = (graph: Variable, start: string): Expression =>
   operation('strstarts', operation('str', graph), text(start))
-const isOneOf = (graph: Iri | Variable, graphs: readonly string[], place?: TestPlace): Expression =>
+const isOneOf = (graph: Variable, graphs: readonly string[], place?: TestPlace): Expression =>
   place?.isInExists
     ? { kind: 'operation', operator: 'in', args: [operation('str', graph), ...graphs.map(text)] }
     : { kind: 'operation', operator: 'in', args: [graph, ...graphs.map(iri)] }
 
 /** `isDocumentName`. */
-function isDocument({ reach: { base, below } }: GraphRights, graph: Iri | Variable): Expression {
+function isDocument({ reach: { base, below } }: GraphRights, graph: Variable): Expression {
   const slash = operation('strends', operation('str', graph), text('/'))
   return all([begins(graph, base), slash, ...below.map((other) => not(begins(graph, other)))])
 }
@@ -107,7 +112,17 @@ function ofAny(rights: GraphRights, graph: Variable, nothing: string, place: Tes
   return found.length > 0 ? any(found) : isOneOf(graph, [nothing], place)
 }
 
-function alternatives(rights: GraphRights, graph: Iri | Variable, place?: TestPlace): Expression[] {
+/** True where there are no alternatives. */
+const hasNothing = (rights: GraphRights): boolean => {
+  const { graphs, prefixes, otherPrefixes, classes, owner } = rights
+  return (
+    !(rights.everything || rights.documents || rights.others || rights.items || rights.containers) &&
+    owner === undefined &&
+    [graphs, prefixes, otherPrefixes, classes].every(({ length }) => length === 0)
+  )
+}
+
+function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): Expression[] {
   const { reach, documents, others, graphs, prefixes, otherPrefixes, items, containers } = rights
   const document = isDocument(rights, graph)
   const isOther = [operation('isiri', graph), not(document)]
@@ -126,12 +141,23 @@ function alternatives(rights: GraphRights, graph: Iri | Variable, place?: TestPl
 }
 
 /** A graph's name may be computed, and stores have names for unions. */
-const notOfStores = (graph: Iri | Variable): Expression[] => OF_STORES.map((start) => not(begins(graph, start)))
+const notOfStores = (graph: Variable): Expression[] => OF_STORES.map((start) => not(begins(graph, start)))
 
 /** The condition on a constant whose name says that it depends. */
-function ofState(rights: GraphRights, graph: Iri): Expression | undefined {
+function ofConstant(rights: GraphRights, graph: Iri, ground: KnownGround): Expression | undefined {
+  if (ground === 'name') return undefined
+  if (ground === 'no-container') return not(says(graph, TYPE, DH('Container')))
+  if (ground !== 'unknown') return says(graph, ground.property, ground.value)
   const state = stateConditions(rights, graph, false)
   return state.length > 0 ? any(state) : undefined
+}
+
+/** The graph has this statement about itself. */
+function says(graph: Iri | Variable, property: string, value: string, place?: TestPlace): Expression {
+  const subject = place ? place.fresh() : graph
+  const said = triples({ subject, predicate: iri(property), object: iri(value) })
+  const isItself = operation('=', operation('str', subject), operation('str', graph))
+  return exists({ kind: 'graph', name: graph, patterns: [said] }, ...(place ? [filter(isItself)] : []))
 }
 
 /** The statements that the graph needs about itself: its types and owners. */
@@ -142,20 +168,15 @@ function stateConditions(
   place?: TestPlace,
 ): Expression[] {
   const { reach, items, containers, classes, owner } = rights
-  const says = (property: string, value: string): Expression => {
-    const subject = place ? place.fresh() : graph
-    const said = triples({ subject, predicate: iri(property), object: iri(value) })
-    const isItself = operation('=', operation('str', subject), operation('str', graph))
-    return exists({ kind: 'graph', name: graph, patterns: [said] }, ...(place ? [filter(isItself)] : []))
-  }
+  const has = (property: string, value: string): Expression => says(graph, property, value, place)
   const isNoRoot = operation('!=', graph, iri(reach.base))
   const found: Expression[] = []
-  if (containers && !isKindKnown) found.push(all([isNoRoot, says(TYPE, DH('Container'))]))
+  if (containers && !isKindKnown) found.push(all([isNoRoot, has(TYPE, DH('Container'))]))
   if (items && !isKindKnown) {
-    found.push(all([isNoRoot, any([says(TYPE, DH('Item')), not(says(TYPE, DH('Container')))])]))
+    found.push(all([isNoRoot, any([has(TYPE, DH('Item')), not(has(TYPE, DH('Container')))])]))
   }
-  for (const type of classes) found.push(says(TYPE, type))
-  if (owner !== undefined) found.push(says(ACL('owner'), owner))
+  for (const type of classes) found.push(has(TYPE, type))
+  if (owner !== undefined) found.push(has(ACL('owner'), owner))
   return found
 }
 const TYPE = RDF('type')

@@ -5,9 +5,9 @@ import {
   assignsName,
   bindsName,
   isEmpty,
-  namesGraph,
   optionalFirst,
   startsEmpty,
+  testsName,
   withoutFirstMinus,
   withoutName,
   withoutRepeats,
@@ -75,7 +75,7 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
 function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
   work.showsFresh = true
-  if (work.isolates && !patterns.every(isPlain) && mayMeetTerm(patterns)) throw new Refused('unread')
+  if (!patterns.every(isPlain) && work.isolates() && mayMeetTerm(patterns)) throw new Refused('unread')
   return tested(work, { kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
 }
 
@@ -127,13 +127,13 @@ function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
   const graph = name.value
   if (isNameOfStores(graph)) throw new Refused('store-name')
   const known = view.named.byName(graph)
-  if (known === false || (known === 'depends' && !view.mayRead(graph))) {
-    return [{ kind: 'graph', name: iri(view.nothing), patterns }]
-  }
+  const ground = known === 'depends' ? view.grounds.get(graph) : known ? 'name' : undefined
+  if (!ground) return [{ kind: 'graph', name: iri(view.nothing), patterns }]
   graphs.add(graph)
-  const test = known === 'depends' ? view.named.test(name) : undefined
-  // It may change before the store answers. In a group of its own, the store tests it once.
-  return [...(test ? [{ kind: 'group', patterns: [filter(test)] } as const] : []), { kind: 'graph', name, patterns }]
+  // Its right may change before the store answers. Without variables, a statement matches once.
+  const test = view.named.holds(name, ground)
+  const inGroup = test ? [{ kind: 'group', patterns: [filter(test)] } as const] : []
+  return [...(test?.kind === 'exists' ? test.patterns : inGroup), { kind: 'graph', name, patterns }]
 }
 
 function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly Pattern[] {
@@ -144,20 +144,20 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && assigns(patterns, name)) throw new Refused('unread')
   // The store tries each graph before the test.
-  const meets = test && work.isolates && !patterns.every(isPlain) && mayMeetTerm(patterns)
+  const meets = test && !patterns.every(isPlain) && work.isolates() && mayMeetTerm(patterns)
   if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('unread')
   const asGraph = (within: readonly Pattern[]): readonly Pattern[] =>
     tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, within, 'graph') }, test)
   if (!test) return asGraph(patterns)
-  const isElsewhere = (): boolean => work.mentions.get(name.value)! > mentions(pattern).get(name.value)!
+  const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
   // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
-  const free = showsName ? patterns : withoutName(patterns, name, work.fresh)
+  const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
   if (free && free !== patterns && isElsewhere()) throw new Refused('unread')
   if (!asQuads || patterns.every(isEmpty) || (!meets && bindsName(patterns))) return asGraph(free ?? patterns)
-  // TDB2 takes the name for bound there, and tests a FILTER on it where it has no value yet.
-  if (!showsName && !namesGraph(patterns, name) && isFiltered(work, name) && isElsewhere()) throw new Refused('unread')
+  // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
+  if (!showsName && testsName(patterns, name, isFiltered(work, name)) && isElsewhere()) throw new Refused('unread')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
-  if (!showsName && (work.isolates || work.groups) && optionalFirst(patterns)) throw new Refused('unread')
+  if (!showsName && (work.isolates() || work.groups()) && optionalFirst(patterns)) throw new Refused('unread')
   if (!free) throw new Refused('unread')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name)).made }]

@@ -104,11 +104,16 @@ export const filtered = (patterns: readonly Pattern[]): ReadonlySet<string> =>
 
 /** Makes names that are no variable of these parts: `view1`, `view2` … */
 export function freshNames(parts: readonly unknown[]): () => string {
+  let prefix: string | undefined
+  let count = 0
+  return () => `${(prefix ??= freshPrefix(parts))}${++count}`
+}
+
+function freshPrefix(parts: readonly unknown[]): string {
   let prefix = 'view'
   const used = allVariables(parts)
   while (used.some((name) => name.startsWith(prefix))) prefix += '_'
-  let count = 0
-  return () => `${prefix}${++count}`
+  return prefix
 }
 
 type Part = Query | Pattern | Expression | Modifiers | Term | Path

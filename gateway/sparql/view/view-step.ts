@@ -1,21 +1,25 @@
 // In charge of one step of restricting a query, in one call: where that may take long, a thread does it (design 7). Pure.
-import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
+import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
 import { overCopy, type CopyPlan } from './copy.js'
 import type { Query } from './syntax.js'
-import { CLOSURE, dependsOn, overView, type Overviewed, type StoreTraits } from './over-view.js'
+import { CLOSURE, overView, type Overviewed, type StoreTraits } from './over-view.js'
 import type { Problem } from '../../problem.js'
+import { graphPredicate } from './predicate.js'
+import type { Grounds } from './work.js'
 
 export interface ViewStep {
   readonly rights: GraphRights
   readonly store: StoreTraits
   readonly nothing: string
   /** The graphs that may be read, of those whose names do not decide; undefined: the names of these are wanted, if there are any. */
-  readonly readable: readonly string[] | undefined
+  readonly readable: readonly Readable[] | undefined
   /** These graphs take the place of the dataset. */
   readonly listed?: readonly string[]
   /** Over a copy (copy.ts). */
   readonly isCopied?: boolean
 }
+
+export type Readable = readonly [graph: string, ground: Ground]
 
 /** The graphs that the query names, and whose names do not decide. */
 export interface Depending {
@@ -27,8 +31,22 @@ export type Viewed = Depending | Overviewed | { readonly plan: CopyPlan; readonl
 export function takeViewStep(query: Query, { readable, listed, isCopied, ...seen }: ViewStep): Viewed {
   const depending = readable || listed ? [] : dependsOn(query, seen.rights)
   if (depending.length > 0) return { depending }
-  const all = new Set(listed ?? readable)
-  const sight = { ...seen, mayRead: (graph: string) => all.has(graph) }
+  const grounds: Grounds = listed ? new Map(listed.map((graph) => [graph, 'unknown'])) : new Map(readable)
+  const sight = { ...seen, grounds }
   const stated = listed ? { ...query, dataset: { default: listed, named: listed } } : query
   return isCopied ? (overCopy(stated, sight) ?? CLOSURE) : overView(stated, sight)
+}
+
+/** The graphs that the query names, and whose names do not decide whether they may be read. */
+function dependsOn({ body, dataset }: Query, rights: GraphRights): readonly string[] {
+  const { byName } = graphPredicate(rights, '')
+  const named = new Set([...(dataset?.default ?? []), ...(dataset?.named ?? [])])
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const { kind, name } = part as { kind?: string; name?: unknown }
+    if (kind === 'graph' && (name as { kind: string }).kind === 'iri') named.add((name as { value: string }).value)
+    if (kind !== 'service') for (const key in part) visit(part[key as keyof typeof part])
+  }
+  visit(body)
+  return [...named].filter((graph) => byName(graph) === 'depends')
 }

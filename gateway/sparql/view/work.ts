@@ -1,5 +1,5 @@
 // In charge of the state of one restriction: the view that it is for, and what is known where it stands. Pure.
-import type { GraphPredicate, TestPlace } from './predicate.js'
+import type { GraphPredicate, KnownGround, TestPlace } from './predicate.js'
 import { filter, type Expression, type Pattern, type Triple, type Variable } from './syntax.js'
 
 /** So many characters of conditions and values are added to a query: it is too large for the rules of its agent. */
@@ -17,6 +17,9 @@ export function makeCount(): View['add'] {
   }
 }
 
+/** Why graphs may be read, by their names. */
+export type Grounds = ReadonlyMap<string, KnownGround>
+
 export interface View {
   /** Counts what restricting adds to the query, before it is made where it may be much. */
   readonly add: (characters: number) => void
@@ -24,8 +27,8 @@ export interface View {
   readonly defaultGraph: (triples: readonly Triple[], work: Work, isFirst: boolean) => readonly Pattern[]
   /** For GRAPH. */
   readonly named: GraphPredicate
-  /** True where a graph may be read for which `named.byName` says that it depends. */
-  readonly mayRead: (graph: string) => boolean
+  /** The graphs that may be read, of those for which `named.byName` says that it depends. */
+  readonly grounds: Grounds
   /** The name of no graph. */
   readonly nothing: string
   /**
@@ -62,7 +65,7 @@ export class Refused extends Error {
 export interface Work {
   readonly view: View
   /** How often the query mentions each variable, but for its FILTERs. */
-  readonly mentions: ReadonlyMap<string, number>
+  readonly mentions: () => ReadonlyMap<string, number>
   /** The variables of the FILTERs of the groups around, the innermost last. */
   readonly filtered: ReadonlySet<string>[]
   /** A variable that nothing has. */
@@ -72,9 +75,9 @@ export interface Work {
   /** The named graphs that are read by name. */
   readonly graphs: Set<string>
   /** What is hidden must not leave a GRAPH: the store may fail on a triple term where another part of the query has it. */
-  readonly isolates: boolean
+  readonly isolates: () => boolean
   /** A condition stands in a group of its own with its GRAPH. */
-  readonly groups: boolean
+  readonly groups: () => boolean
   /** Others may be read too. */
   readsDataset: boolean
   /** Variables of ours are in scope. */
@@ -83,8 +86,19 @@ export interface Work {
   place: TestPlace | undefined
 }
 
+/** Makes it when it is first asked for: most queries need little of it. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => (made ??= { value: make() }).value
+}
+
+/** The functions search the query: each is called once. */
 export const startWork = (given: Pick<Work, 'view' | 'mentions' | 'fresh' | 'isolates' | 'groups'>): Work => ({
-  ...given,
+  view: given.view,
+  mentions: once(given.mentions),
+  fresh: given.fresh,
+  isolates: once(given.isolates),
+  groups: once(given.groups),
   blanks: new Map(),
   graphs: new Set(),
   filtered: [],
@@ -94,10 +108,10 @@ export const startWork = (given: Pick<Work, 'view' | 'mentions' | 'fresh' | 'iso
 })
 
 /** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
-export function tested({ isolates, groups }: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
+export function tested(work: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
   if (!test) return [pattern]
   const both = [pattern, filter(test)]
-  return isolates || groups ? [{ kind: 'group', patterns: both }] : both
+  return work.isolates() || work.groups() ? [{ kind: 'group', patterns: both }] : both
 }
 
 /** True where a FILTER of a group around mentions the variable. */

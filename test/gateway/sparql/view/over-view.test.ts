@@ -16,7 +16,7 @@ import { overOxigraph } from '../../../support/over-oxigraph.js'
 import { compare, read, type Compared } from '../../../support/over-views.js'
 import { fetchRdf4j, isRdf4jHere, overRdf4j, startRdf4j } from '../../../support/rdf4j.js'
 import { FUSEKI } from '../../../support/stores.js'
-import { randomCase, randomCases } from '../../../support/view-cases.js'
+import { groundsOf, randomCase, randomCases } from '../../../support/view-cases.js'
 
 const CASES = 1000
 const CASES_OF_KIND = 340
@@ -38,12 +38,13 @@ function judge(t: Test, { leaks, different, ...counts }: Compared, count: number
 
 void t.test('a thread restricts the text of an analysis as the main thread its tree', (t) => {
   let restricted = 0
-  for (const { query, rights } of randomCases(7, 200)) {
+  for (const of of randomCases(7, 200)) {
+    const { query, rights } = of
     const analysis = analyseQuery(query, 'https://d.test/sparql')
     if (isFailure(analysis) || !analysis.tree) continue
     const again = analyseQuery(analysis.text, 'urn:')
     if (isFailure(again) || !again.tree) return t.fail(analysis.text)
-    const sight = { rights, store: OXIGRAPH, nothing: 'urn:nothing', mayRead: () => true }
+    const sight = { rights, store: OXIGRAPH, nothing: 'urn:nothing', grounds: groundsOf(of) }
     t.same(overView(again.tree, sight), overView(analysis.tree, sight))
     restricted++
   }
@@ -113,7 +114,7 @@ void t.test('a condition in OPTIONAL', { skip: withoutKinds }, async (t) => {
         rights: CLASS,
         store,
         nothing: 'urn:test:nothing',
-        mayRead: (graph: string) => graph === READABLE,
+        grounds: new Map(),
       }
       const restricted = overView(read(query)!, sight)
       if (isFailure(restricted)) return void t.fail(restricted.detail)
@@ -123,7 +124,7 @@ void t.test('a condition in OPTIONAL', { skip: withoutKinds }, async (t) => {
     }
     const inOptional = 'GRAPH ?k { ?a ?b ?c } FILTER NOT EXISTS { GRAPH ?k { ?a ?b ?d } BIND(<urn:x> AS ?g) }'
     const spying = `SELECT * { GRAPH ?g { ?s <urn:p:1> ?o } OPTIONAL { ${inOptional} } }`
-    const sight = { rights: CLASS, store, nothing: 'urn:test:nothing', mayRead: (graph: string) => graph === READABLE }
+    const sight = { rights: CLASS, store, nothing: 'urn:test:nothing', grounds: new Map() }
     const restricted = overView(read(spying)!, sight)
     if (isFailure(restricted)) refusing.push(kind)
     else t.same(await stores.ask('all', restricted.text), [], `${kind}: fails for nothing hidden`)
@@ -208,7 +209,7 @@ for (const [name, query, rights, hidden, rows] of [
       rights,
       store: OXIGRAPH,
       nothing: 'urn:test:nothing',
-      mayRead: (graph: string) => graph === READABLE,
+      grounds: new Map(),
     }
     const restricted = overView(parsed, sight)
     if (isFailure(restricted)) return void t.equal(rows, refused, restricted.detail)
@@ -221,7 +222,7 @@ for (const [name, query, rights, hidden, rows] of [
 }
 
 void t.test('a MINUS that stands first is left out: RDF4J would remove rows by what is hidden', (t) => {
-  const sight = { rights: RIGHTS, store: OXIGRAPH, nothing: 'urn:test:nothing', mayRead: () => false }
+  const sight = { rights: RIGHTS, store: OXIGRAPH, nothing: 'urn:test:nothing', grounds: new Map() }
   const query = `SELECT * { MINUS { GRAPH ?g { ?s ?q ?o } } ?s ?p ?o OPTIONAL { FILTER(true) MINUS { GRAPH ?g { ?s ?q ?o } } GRAPH ?g { ?s ?q ?o } } }`
   const restricted = overView(read(query)!, sight)
   t.notMatch(isFailure(restricted) ? '' : restricted.text, /MINUS/)
@@ -245,7 +246,7 @@ for (const [name, query, rights, defaultGraph, length] of [
 ] as const) {
   void t.test(`how long a restricted query is at most: ${name}`, (t) => {
     const store = { ...OXIGRAPH, defaultGraph, stays: true } as const
-    const found = overView(read(query)!, { rights, store, nothing: 'urn:test:nothing', mayRead: () => false })
+    const found = overView(read(query)!, { rights, store, nothing: 'urn:test:nothing', grounds: new Map() })
     if (isFailure(found)) t.equal(length, refused, found.detail)
     else t.ok(length !== refused && found.text.length < length, String(found.text.length))
     t.end()
@@ -270,7 +271,7 @@ for (const [name, query, part, stays] of [
 ] as const) {
   void t.test(`what is copied for a path: ${name}`, async (t) => {
     const store = { ...OXIGRAPH, defaultGraph: 'union', stays: true } as const
-    const found = overCopy(read(query)!, { rights: RIGHTS, store, nothing: 'urn:test:nothing', mayRead: () => false })
+    const found = overCopy(read(query)!, { rights: RIGHTS, store, nothing: 'urn:test:nothing', grounds: new Map() })
     if (!found) return void t.equal(part, 'none')
     t.match(found.plan.collect, /LIMIT 20001\b/)
     t.equal(found.plan.isPart, part !== undefined)

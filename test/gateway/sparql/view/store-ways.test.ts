@@ -8,7 +8,7 @@ import { overOxigraph } from '../../../support/over-oxigraph.js'
 import { overView } from '../../../../gateway/sparql/view/over-view.js'
 import { read, type ComparedStores } from '../../../support/over-views.js'
 import { FUSEKI } from '../../../support/stores.js'
-import { randomCase, visible } from '../../../support/view-cases.js'
+import { groundsOf, randomCase, visible } from '../../../support/view-cases.js'
 
 const [A, B] = ['https://d.test/a/', 'https://d.test/b/']
 const NAMED: GraphRights = {
@@ -62,6 +62,10 @@ const ROWS: readonly (readonly [name: string, query: string, refused?: readonly 
   ['so beside the same GRAPH', 'SELECT * { GRAPH ?g { ?s ?p ?o } GRAPH ?g { FILTER(STRSTARTS(STR(?g), "https://d.test/")) } }', FUSEKI_KINDS],
   ['so in EXISTS', 'SELECT * { ?x <urn:q> ?z FILTER NOT EXISTS { GRAPH ?x { FILTER EXISTS { ?y <urn:p> ?x } } } }', FUSEKI_KINDS],
   ['OPTIONAL in GRAPH before what names the graph', 'SELECT * { GRAPH ?g { OPTIONAL { ?z <urn:hidden> ?w } ?s <urn:p>? <urn:e:2> } }'],
+  ['OPTIONAL alone in GRAPH, whose name has a value elsewhere', `SELECT * { GRAPH ?g { OPTIONAL { ?s <urn:p> ?o } } VALUES ?g { <urn:none> <${A}> } }`, TDB2],
+  ['so without a value elsewhere', 'SELECT * { GRAPH ?g { OPTIONAL { ?s <urn:p> ?o } } }'],
+  ['MINUS in EXISTS on the name of the GRAPH around', 'SELECT * { GRAPH ?g { ?s <urn:p> ?o FILTER EXISTS { ?s <urn:p> ?x MINUS { GRAPH ?g { ?y <urn:q> ?z } } } } }', TDB2],
+  ['so on another name', 'SELECT * { GRAPH ?g { ?s <urn:p> ?o FILTER EXISTS { ?s <urn:p> ?x MINUS { GRAPH ?h { ?y <urn:q> ?z } } } } }'],
   ['so in a sub-query', 'SELECT * { GRAPH ?g { ?s <urn:q> ?o OPTIONAL { OPTIONAL { ?z <urn:hidden> ?w } ?x <urn:p> ?y } } }'],
   ['rows that are the same before the merge of graphs', 'SELECT ?v ?s { { SELECT ?v { VALUES (?v ?k) { (1 1) (1 2) } } } ?s <urn:p> ?o }'],
   ['FROM without FROM NAMED: no graph', `SELECT * FROM <${A}> { GRAPH ?g { VALUES ?x { 1 } } }`],
@@ -81,14 +85,13 @@ async function judge(t: Test, stores: ComparedStores, kind: Kind): Promise<void>
     ['type', TYPED],
     ['name, in a store that dataspaces share', SHARED],
   ] as const) {
-    // prettier-ignore
-    const seen = visible({ quads: [...SEEN, ...HIDDEN], rights, query: '', countsOnly: false })
-    await stores.load([...SEEN, ...HIDDEN], seen)
+    const dataset = { quads: [...SEEN, ...HIDDEN], rights, query: '', countsOnly: false }
+    await stores.load(dataset.quads, visible(dataset))
     const sight = {
       rights,
       store: await stores.traits(),
       nothing: 'urn:test:nothing',
-      mayRead: (graph: string) => graph === A,
+      grounds: groundsOf(dataset),
     }
     for (const [name, query, refused = []] of ROWS) {
       const told = `${name}, rights by ${by}: ${query}`

@@ -66,7 +66,7 @@ for (const kind of FUSEKI_KINDS) {
     const store = await stores.traits()
     for (const [query, refused = []] of ROWS) {
       for (const rights of [NAMED, TYPED]) {
-        const sight = { rights, store, nothing: 'urn:test:nothing', mayRead: (graph: string) => graph === READABLE }
+        const sight = { rights, store, nothing: 'urn:test:nothing', grounds: new Map() }
         const restricted = overView(read(query)!, sight)
         const told = `${query}, rights by ${rights === NAMED ? 'name' : 'type'}`
         t.equal(isFailure(restricted), refused.includes(kind), `${told}: refused`)
@@ -92,7 +92,7 @@ for (const [pattern, expected] of [
 ] as const) {
   void t.test(`a store that tries each graph before the condition: ${pattern}`, (t) => {
     const store = { ...OXIGRAPH, asQuads: false, showsName: false }
-    const sight = { rights: TYPED, store, nothing: 'urn:test:nothing', mayRead: () => false }
+    const sight = { rights: TYPED, store, nothing: 'urn:test:nothing', grounds: new Map() }
     const restricted = overView(read(`SELECT * { GRAPH ?g { ${pattern} } }`)!, sight)
     t.equal(isFailure(restricted) ? restricted.failure : undefined, expected)
     t.end()
