@@ -3,6 +3,7 @@ import { ordered } from './order.js'
 import { MOST_WAYS, unfolded, waysWithoutStep, type Unfolded } from './paths.js'
 import type { GraphPredicate } from './predicate.js'
 import {
+  either,
   exists,
   filter,
   iri,
@@ -99,7 +100,7 @@ function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work, isFi
     const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
     // Data that belongs together is often in one graph: it is tested once then.
     const known = work.isolates() ? undefined : names[nearest(inOrder, i)]
-    return tested(work, graph, test && known ? operation('||', operation('sameterm', name, known), test) : test)
+    return tested(work, graph, test && known ? either(operation('sameterm', name, known), test) : test)
   })
   const projection = [...new Set(all.flatMap(variablesIn))].map(variable)
   if (projection.length === 0) return [filter(exists(...where))]

@@ -2,8 +2,20 @@
 // says of each what `GraphRights` says (design 4). It grows with the rules and not with the graphs. Pure.
 import { hasOthers, isDocumentName } from '../../../policies/authorizations/reach.js'
 import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
-import { ACL, DH, RDF, XSD } from '../../rdf/vocabulary.js'
-import { exists, filter, iri, operation, text, triples, type Expression, type Iri, type Variable } from './syntax.js'
+import { ACL, DH, RDF } from '../../rdf/vocabulary.js'
+import {
+  either,
+  exists,
+  FALSE,
+  filter,
+  iri,
+  operation,
+  text,
+  triples,
+  type Expression,
+  type Iri,
+  type Variable,
+} from './syntax.js'
 
 /**
  * A condition in OPTIONAL. Jena puts the values of the variables around OPTIONAL into what is in it, and fails where that gives
@@ -91,7 +103,6 @@ function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expr
   const half = Math.ceil(conditions.length / 2)
   return operation(operator, chained(operator, conditions.slice(0, half)), chained(operator, conditions.slice(half)))
 }
-const FALSE: Expression = { kind: 'literal', value: 'false', datatype: XSD('boolean') }
 const not = (condition: Expression): Expression => operation('!', condition)
 const begins = (graph: Variable, start: string): Expression =>
   operation('strstarts', operation('str', graph), text(start))
@@ -108,11 +119,14 @@ function isDocument({ reach: { base, below } }: GraphRights, graph: Variable): E
 
 /** The condition on a graph of any name: `mayTouch`. */
 function ofAny(rights: GraphRights, graph: Variable, nothing: string, place: TestPlace | undefined): Expression {
+  const { graphs } = rights
   const found = alternatives(rights, graph, place)
-  return found.length > 0 ? any(found) : isOneOf(graph, [nothing], place)
+  if (graphs.length === 0) return found.length > 0 ? any(found) : isOneOf(graph, [nothing], place)
+  const isNamed = isOneOf(graph, graphs, place)
+  return found.length > 0 ? either(isNamed, any(found)) : isNamed
 }
 
-/** True where there are no alternatives. */
+/** True where they are true of no graph. */
 const hasNothing = (rights: GraphRights): boolean => {
   const { graphs, prefixes, otherPrefixes, classes, owner } = rights
   return (
@@ -122,13 +136,13 @@ const hasNothing = (rights: GraphRights): boolean => {
   )
 }
 
+/** But for the names. */
 function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): Expression[] {
-  const { reach, documents, others, graphs, prefixes, otherPrefixes, items, containers } = rights
+  const { reach, documents, others, prefixes, otherPrefixes, items, containers } = rights
   const document = isDocument(rights, graph)
   const isOther = [operation('isiri', graph), not(document)]
   const below = (prefix: string): Expression[] => [begins(graph, prefix), operation('!=', graph, iri(prefix))]
   const found: Expression[] = []
-  if (graphs.length > 0) found.push(isOneOf(graph, graphs, place))
   if (documents) found.push(document)
   for (const prefix of prefixes) found.push(all(hasOthers(reach) ? below(prefix) : [...below(prefix), document]))
   if (others) found.push(all([...isOther, ...notOfStores(graph)]))

@@ -1,5 +1,6 @@
 // In charge of SPARQL as a tree of our own: everything that a query can say, and nothing else. Anything that it cannot hold is not sent
 // for agents who may not read everything. Pure.
+import { XSD } from '../../rdf/vocabulary.js'
 
 export type Iri = { readonly kind: 'iri'; readonly value: string }
 export type Variable = { readonly kind: 'variable'; readonly value: string }
@@ -116,6 +117,13 @@ export const operation = (operator: string, ...args: readonly Expression[]): Exp
   args,
 })
 export const filter = (expression: Expression): Pattern => ({ kind: 'filter', expression })
+const boolean = (value: 'true' | 'false'): Expression => ({ kind: 'literal', value, datatype: XSD('boolean') })
+export const FALSE = boolean('false')
+/**
+ * One or the other, where neither is an error. RDF4J makes a UNION of || with sameTerm or IN in it: where both are true, it has the row
+ * twice.
+ */
+export const either = (one: Expression, other: Expression): Expression => operation('if', one, boolean('true'), other)
 export const exists = (...patterns: readonly Pattern[]): Expression => ({ kind: 'exists', negated: false, patterns })
 export const triples = (...all: readonly Triple[]): Pattern => ({ kind: 'triples', triples: all })
 export const NO_MODIFIERS: Modifiers = {
