@@ -174,7 +174,8 @@ async function overList(context: Context, viewing: Viewing, closure: Problem): P
   if (rows.length > MOST_LISTED) return closure
   const listed = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : [])).sort()
   const found = restrictedBy(viewing, await takeStep(context, viewing, { readable: undefined, listed }))
-  if (isFailure(found) || 'depending' in found) return isFailure(found) ? found : closure
+  if (isFailure(found)) return found.failure === 'access.graphs' ? closure : found
+  if ('depending' in found) return closure
   trace.view = 'list'
   // Another graph may be one of them later.
   return { ...found, readSet: 'dataset', isAgeless: true }

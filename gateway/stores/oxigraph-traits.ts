@@ -10,6 +10,7 @@ export const OXIGRAPH: StoreTraits = {
   asQuadsOfFrom: true,
   showsName: true,
   listsGraphs: true,
+  looksInItself: true,
   honoursFrom: true,
   isSettled: true,
 }

@@ -87,6 +87,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     asQuadsOfFrom: unboundOfFrom!.length > 0,
     showsName: shown!.length > 0,
     listsGraphs: listed![0] !== undefined,
+    looksInItself: ofJena!.length > 0 || (shown!.length > 0 && listed![0] !== undefined),
     honoursFrom: beside!.length + besideNamed!.length === 0,
     isSettled,
   }

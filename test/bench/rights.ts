@@ -114,6 +114,7 @@ const UNION: StoreTraits = {
   asQuadsOfFrom: false,
   showsName: false,
   listsGraphs: false,
+  looksInItself: true,
   honoursFrom: true,
   isSettled: true,
 }

@@ -1,5 +1,14 @@
 // In charge of what a group of patterns does with the name of its graph in stores that evaluate GRAPH triple by triple. Pure.
-import { isPath, type Expression, type Path, type Pattern, type Select, type Term, type Variable } from './syntax.js'
+import {
+  isPath,
+  type Expression,
+  type Iri,
+  type Path,
+  type Pattern,
+  type Select,
+  type Term,
+  type Variable,
+} from './syntax.js'
 import { inScope } from './variables.js'
 
 /** It matches once, whatever the graph has. */
@@ -105,7 +114,7 @@ export function withoutName(
   fresh: () => Variable,
   asQuads: boolean,
 ): readonly Pattern[] | undefined {
-  if (!mentions(patterns, name)) return patterns
+  if (!usesName(patterns, name)) return patterns
   if (asQuads && removesInExists(patterns, name)) return undefined
   if (inScope(patterns).has(name.value)) return isJoin(patterns, name) ? patterns : undefined
   return renamed(patterns, name, fresh()) as readonly Pattern[]
@@ -115,24 +124,25 @@ export function withoutName(
 function removesInExists(part: unknown, name: Variable, isInExists = false): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind } = part as { readonly kind?: string }
-  if (kind === 'minus' && isInExists) return mentions(part, name)
+  if (kind === 'minus' && isInExists) return usesName(part, name)
   return Object.values(part).some((each) => removesInExists(each, name, isInExists || kind === 'exists'))
 }
 
 function renamed(part: unknown, name: Variable, other: Variable): unknown {
   if (typeof part !== 'object' || part === null) return part
-  if (isVariable(part, name)) return other
+  if (isTerm(part, name)) return other
   if (Array.isArray(part)) return part.map((each) => renamed(each, name, other))
   return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, renamed(each, name, other)]))
 }
 
-const isVariable = (part: unknown, { value }: Variable): boolean =>
-  typeof part === 'object' && part !== null && (part as Term).kind === 'variable' && (part as Variable).value === value
+const isTerm = (part: unknown, { kind, value }: Variable | Iri): boolean =>
+  typeof part === 'object' && part !== null && (part as Term).kind === kind && (part as Variable | Iri).value === value
 
-const mentions = (part: unknown, name: Variable): boolean =>
+/** True where the name stands anywhere in a part. */
+export const usesName = (part: unknown, name: Variable | Iri): boolean =>
   typeof part === 'object' &&
   part !== null &&
-  (isVariable(part, name) || Object.values(part).some((each) => mentions(each, name)))
+  (isTerm(part, name) || Object.values(part).some((each) => usesName(each, name)))
 
 /** True where what mentions it is only joined: it is the same then whether it has its value before or after. */
 function isJoin(patterns: readonly Pattern[], name: Variable): boolean {
@@ -149,14 +159,14 @@ function isJoin(patterns: readonly Pattern[], name: Variable): boolean {
       case 'union':
         return pattern.branches.every((branch) => isJoin(branch, name))
       case 'values':
-        return begins || !mentions(pattern, name)
+        return begins || !usesName(pattern, name)
       case 'select':
-        return !mentions(pattern, name)
+        return !usesName(pattern, name)
       case 'filter':
       case 'bind':
-        return (begins || !hasExists(pattern.expression)) && !mentions(pattern, name)
+        return (begins || !hasExists(pattern.expression)) && !usesName(pattern, name)
       default:
-        return begins && !mentions(pattern, name)
+        return begins && !usesName(pattern, name)
     }
   })
 }

@@ -19,7 +19,9 @@ import {
   type Pattern,
   type Query,
   type Select,
+  type Variable,
 } from './syntax.js'
+import { readsMore } from './reads-more.js'
 import { mayMeetTerm } from './triple-terms.js'
 import { freshNames, mayLackName, mentions } from './variables.js'
 import {
@@ -54,6 +56,8 @@ export interface StoreTraits {
   readonly showsName: boolean
   /** `View.listsGraphs`. */
   readonly listsGraphs: boolean
+  /** `View.looksInItself`. */
+  readonly looksInItself: boolean
   /** True where FROM and FROM NAMED say what the dataset is. */
   readonly honoursFrom: boolean
   /** False while the store has no named graph, so that its default graph may be another one later. */
@@ -77,11 +81,11 @@ export interface Overviewed {
 }
 
 export function overView(query: Query, sight: Sight): Overviewed | Problem {
-  if (!sight.rights.everything && readsIndexes(query.body)) return UNREAD
+  if (!sight.rights.everything && readsMore(query, sight.store)) return UNREAD
   const name = freshNames([query.body])
   const fresh = () => variable(name())
   try {
-    const seen = datasetOver(query.dataset, sight)
+    const seen = datasetOver(query.dataset, sight, fresh)
     if (isFailure(seen)) return seen
     const { view, dataset, guard, reads } = seen
     const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
@@ -102,19 +106,6 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     if (error instanceof Refused) return REFUSALS[error.reason]
     throw error
   }
-}
-
-// Property functions that are no SPARQL extensions by their names (tree.ts): they may read an index over all graphs.
-const INDEXES =
-  /^(?:http:\/\/www\.opengis\.net\/ont\/geosparql#(?:sf|eh|rcc8)|http:\/\/www\.openrdf\.org\/contrib\/lucenesail#|http:\/\/franz\.com\/ns\/|http:\/\/www\.openlinksw\.com\/|http:\/\/marklogic\.com\/|http:\/\/qlever\.)/i
-
-/** True where a predicate may be such a function. */
-function readsIndexes(part: unknown): boolean {
-  if (typeof part !== 'object' || part === null) return false
-  const { kind, value } = part as { kind?: string; value?: unknown }
-  if (kind === 'iri') return INDEXES.test(value as string)
-  for (const key in part) if (readsIndexes(part[key as keyof typeof part])) return true
-  return false
 }
 
 function restrictBody(work: Work, body: Select | Construct | Ask): Select | Construct | Ask {
@@ -144,12 +135,17 @@ interface Seen {
   readonly reads: readonly string[] | undefined
 }
 
-function datasetOver(stated: Dataset | undefined, { rights, store, grounds, nothing }: Sight): Seen | Problem {
+function datasetOver(
+  stated: Dataset | undefined,
+  { rights, store, grounds, nothing }: Sight,
+  fresh: () => Variable,
+): Seen | Problem {
   const add = makeCount()
-  const readable = counted(graphPredicate(rights, nothing), add)
-  const { asQuads, showsName, listsGraphs } = store
+  const { asQuads, showsName, listsGraphs, looksInItself } = store
+  const anywhere = looksInItself ? undefined : { fresh, isInExists: false }
+  const readable = counted(graphPredicate(rights, nothing, anywhere), add)
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, grounds, nothing, add, asQuads, showsName, listsGraphs },
+    ...{ defaultGraph, named, grounds, nothing, add, asQuads, showsName, listsGraphs, looksInItself },
   })
   const none = empty(store.stays)
   if (!stated) {

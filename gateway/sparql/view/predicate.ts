@@ -18,8 +18,9 @@ import {
 } from './syntax.js'
 
 /**
- * A condition in OPTIONAL. Jena puts the values of the variables around OPTIONAL into what is in it, and fails where that gives
- * the name of the graph a value of its own: where the name stands in its GRAPH too, and, within EXISTS, beside constants.
+ * Where the name of a graph must not stand in its own GRAPH: in a store that does not look in itself, and in OPTIONAL. Jena puts the
+ * values of the variables around OPTIONAL into what is in it, and fails where that gives the name of the graph a value of its own:
+ * where the name stands in its GRAPH too, and, within EXISTS, beside constants.
  */
 export interface TestPlace {
   readonly fresh: () => Variable
@@ -58,14 +59,14 @@ const OF_STORES = [
 export const isNameOfStores = (graph: string): boolean =>
   OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
 
-/** @param nothing the name of no graph */
-export function graphPredicate(rights: GraphRights, nothing: string): GraphPredicate {
+/** @param nothing the name of no graph @param anywhere the place of conditions that have no other */
+export function graphPredicate(rights: GraphRights, nothing: string, anywhere?: TestPlace): GraphPredicate {
   const { everything, graphs } = rights
   const named = new Set(graphs)
   return {
     byName: (graph) => everything || byName(rights, named, graph),
-    test: (graph, place) => (everything ? undefined : ofAny(rights, graph, nothing, place)),
-    holds: (graph, ground) => ofConstant(rights, graph, ground),
+    test: (graph, place = anywhere) => (everything ? undefined : ofAny(rights, graph, nothing, place)),
+    holds: (graph, ground) => ofConstant(rights, graph, ground, anywhere),
     isNothing: hasNothing(rights),
   }
 }
@@ -158,11 +159,16 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
 const notOfStores = (graph: Variable): Expression[] => OF_STORES.map((start) => not(begins(graph, start)))
 
 /** The condition on a constant whose name says that it depends. */
-function ofConstant(rights: GraphRights, graph: Iri, ground: KnownGround): Expression | undefined {
+function ofConstant(
+  rights: GraphRights,
+  graph: Iri,
+  ground: KnownGround,
+  place: TestPlace | undefined,
+): Expression | undefined {
   if (ground === 'name') return undefined
-  if (ground === 'no-container') return not(says(graph, TYPE, DH('Container')))
-  if (ground !== 'unknown') return says(graph, ground.property, ground.value)
-  const state = stateConditions(rights, graph, false)
+  if (ground === 'no-container') return not(says(graph, TYPE, DH('Container'), place))
+  if (ground !== 'unknown') return says(graph, ground.property, ground.value, place)
+  const state = stateConditions(rights, graph, false, place)
   return state.length > 0 ? any(state) : undefined
 }
 

@@ -8,14 +8,13 @@ import {
   optionalFirst,
   startsEmpty,
   testsName,
+  usesName,
   withoutFirstMinus,
   withoutName,
   withoutRepeats,
 } from './groups.js'
-import { isNameOfStores } from './predicate.js'
+import { restrictConstant } from './constant-graph.js'
 import {
-  filter,
-  iri,
   NO_MODIFIERS,
   variable,
   type Expression,
@@ -120,29 +119,18 @@ const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
 type Graph = Pattern & { readonly kind: 'graph' }
 
 function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
-  const { view, graphs } = work
-  const { name } = pattern
+  const { name, patterns } = pattern
   if (name.kind === 'variable') return restrictAnyGraph(work, pattern, name)
-  const patterns = restrictPatterns(work, pattern.patterns, 'graph')
-  const graph = name.value
-  if (isNameOfStores(graph)) throw new Refused('store-name')
-  const known = view.named.byName(graph)
-  const ground = known === 'depends' ? view.grounds.get(graph) : known ? 'name' : undefined
-  if (!ground) return [{ kind: 'graph', name: iri(view.nothing), patterns }]
-  graphs.add(graph)
-  // Its right may change before the store answers. Without variables, a statement matches once.
-  const test = view.named.holds(name, ground)
-  const inGroup = test ? [{ kind: 'group', patterns: [filter(test)] } as const] : []
-  return [...(test?.kind === 'exists' ? test.patterns : inGroup), { kind: 'graph', name, patterns }]
+  return restrictConstant(work, name, restrictPatterns(work, patterns, 'graph'))
 }
 
 function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly Pattern[] {
   const { patterns } = pattern
-  const { named, asQuads, showsName } = work.view
+  const { named, asQuads, showsName, looksInItself } = work.view
   work.readsDataset = true
   const test = named.test(name, work.place)
   // A store may let it take the place of the graph's name, which would then be tested in vain.
-  if (test && assigns(patterns, name)) throw new Refused('unread')
+  if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('unread')
   // The store tries each graph before the test.
   const meets = test && !patterns.every(isPlain) && work.isolates() && mayMeetTerm(patterns)
   if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('unread')

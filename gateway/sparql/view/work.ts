@@ -45,6 +45,10 @@ export interface View {
   readonly showsName: boolean
   /** True where an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only one alone does. */
   readonly listsGraphs: boolean
+  /**
+   * True where `GRAPH ?g { ?g ?p ?o }` looks into the graph ?g alone where ?g has a value before. RDF4J looks into every graph then.
+   */
+  readonly looksInItself: boolean
 }
 
 /** It alone does both. It is free of Jena's defects, which the restriction works around. */

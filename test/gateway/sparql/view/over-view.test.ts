@@ -16,7 +16,7 @@ import { overOxigraph } from '../../../support/over-oxigraph.js'
 import { compare, read, type Compared } from '../../../support/over-views.js'
 import { fetchRdf4j, isRdf4jHere, overRdf4j, startRdf4j } from '../../../support/rdf4j.js'
 import { FUSEKI } from '../../../support/stores.js'
-import { groundsOf, randomCase, randomCases } from '../../../support/view-cases.js'
+import { groundsOf, randomCase, randomCases, visible } from '../../../support/view-cases.js'
 
 const CASES = 1000
 const CASES_OF_KIND = 340
@@ -95,15 +95,52 @@ void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => 
   const { leaks, different, filled } = await compare(stores, 7100, 100)
   t.same([leaks, different], [[], []])
   t.ok(filled > 15, String(filled))
-  // It makes a UNION of || with IN or sameTerm in it.
-  await stores.load(SEEN, SEEN)
-  const rights = { ...RIGHTS, prefixes: ['https://d.test/'] }
-  for (const query of ['SELECT * { ?s ?p ?o }', 'SELECT * { ?s ?p ?o . ?s ?q ?x }']) {
-    const sight = { rights, store: await stores.traits(), nothing: 'urn:test:nothing', grounds: new Map() }
-    const restricted = overView(read(query)!, sight)
-    if (isFailure(restricted)) return void t.fail(restricted.detail)
+  const [mine, hidden] = [READABLE, 'https://d.test/b/']
+  const type = `<${RDF('type')}> <urn:c:1>`
+  const quads = [
+    [`<${mine}> ${type}`, mine],
+    [`<${hidden}> ${type}`, mine],
+    [`<${mine}> <urn:p:1> <urn:e:1>`, hidden],
+    ['<urn:e:2> <urn:p:2> <urn:e:1>', mine],
+    [`<urn:e:3> <${RDF('type')}> <urn:e:2>`, mine],
+  ] as const
+  for (const [name, rights, query, isAnswered = true] of [
+    // It makes a UNION of || with IN or sameTerm in it.
+    ['each row once', { ...RIGHTS, prefixes: ['https://d.test/a'] }, 'SELECT * { ?s ?p ?o }'],
+    [
+      'each row once, of two patterns',
+      { ...RIGHTS, prefixes: ['https://d.test/a'] },
+      'SELECT * { ?s ?p ?o . ?s ?q ?x }',
+    ],
+    // It looks into every graph for a pattern that has the name of its graph.
+    ['a type that another graph says', { ...CLASS, graphs: [] }, 'SELECT * { GRAPH ?g { ?s ?p ?o } }'],
+    ['so a constant', { ...CLASS, graphs: [] }, `SELECT * { GRAPH <${hidden}> { ?s ?p ?o } }`],
+    [
+      'a graph that names itself',
+      RIGHTS,
+      `SELECT * { GRAPH <${mine}> { <${mine}> <urn:p:1> ?w . ?b <urn:p:2> ?w . ?y a ?b } }`,
+    ],
+    [
+      'so a graph that may be read',
+      RIGHTS,
+      `SELECT * { GRAPH <${mine}> { <${mine}> a ?w . ?b <urn:p:2> ?z . ?y a ?b } }`,
+    ],
+    ['so a variable', RIGHTS, 'SELECT * { VALUES ?g { <https://d.test/a/> } GRAPH ?g { ?g <urn:p:1> ?w } }', false],
+    ['a path without a step', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s <urn:p:1>? ?o } }`, false],
+    ['any property but these', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s !<urn:p:2> ?o } }`, false],
+  ] as const) {
+    const of = { quads, rights, query, countsOnly: false }
+    await stores.load(quads, visible(of))
+    const restricted = overView(read(query)!, {
+      ...of,
+      store: await stores.traits(),
+      nothing: 'urn:test:nothing',
+      grounds: groundsOf(of),
+    })
+    t.equal(isFailure(restricted), !isAnswered, `${name}: refused`)
+    if (isFailure(restricted)) continue
     const got = await stores.ask('all', restricted.text)
-    t.same([...got].sort(), [...(await stores.ask('visible', query))].sort(), `each row once: ${query}`)
+    t.same([...got].sort(), [...(await stores.ask('visible', query))].sort(), `${name}: ${query}`)
   }
 })
 
