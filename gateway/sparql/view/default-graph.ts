@@ -19,7 +19,7 @@ import {
   type Variable,
 } from './syntax.js'
 import { variablesIn } from './variables.js'
-import { freshInScope, lengthOf, Refused, tested, type View, type Work } from './work.js'
+import { freshInScope, hasOwnGroup, lengthOf, Refused, tested, type View, type Work } from './work.js'
 
 type DefaultGraph = View['defaultGraph']
 
@@ -99,7 +99,7 @@ function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work, isFi
     const test = graphs.test(name)
     const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
     // Data that belongs together is often in one graph: it is tested once then.
-    const known = work.isolates() ? undefined : names[nearest(inOrder, i)]
+    const known = hasOwnGroup(work) ? undefined : names[nearest(inOrder, i)]
     return tested(work, graph, test && known ? either(operation('sameterm', name, known), test) : test)
   })
   const projection = [...new Set(all.flatMap(variablesIn))].map(variable)

@@ -26,7 +26,7 @@ import {
 import { isPlain, mayMeetTerm } from './triple-terms.js'
 import { assigns, mayFail, sheltered } from './given-values.js'
 import { filtered, inScope, mentions, projectedIn } from './variables.js'
-import { apart, isFiltered, isOxigraph, placed, Refused, tested, type Work } from './work.js'
+import { apart, hasOwnGroup, isFiltered, isOxigraph, placed, Refused, tested, type Work } from './work.js'
 
 /**
  * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
@@ -145,7 +145,7 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
   if (!showsName && testsName(patterns, name, isFiltered(work, name)) && isElsewhere()) throw new Refused('unread')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
-  if (!showsName && (work.isolates() || work.groups()) && optionalFirst(patterns)) throw new Refused('unread')
+  if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('unread')
   if (!free) throw new Refused('unread')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name)).made }]

@@ -111,11 +111,14 @@ export const startWork = (given: Pick<Work, 'view' | 'mentions' | 'fresh' | 'iso
   place: undefined,
 })
 
+/** A condition stands in a group of its own with its GRAPH: it meets no name but that of this. */
+export const hasOwnGroup = ({ isolates, groups }: Work): boolean => isolates() || groups()
+
 /** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
 export function tested(work: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
   if (!test) return [pattern]
   const both = [pattern, filter(test)]
-  return work.isolates() || work.groups() ? [{ kind: 'group', patterns: both }] : both
+  return hasOwnGroup(work) ? [{ kind: 'group', patterns: both }] : both
 }
 
 /** True where a FILTER of a group around mentions the variable. */

@@ -68,6 +68,7 @@ const ROWS: readonly (readonly [name: string, query: string, refused?: readonly 
   ['so on another name', 'SELECT * { GRAPH ?g { ?s <urn:p> ?o FILTER EXISTS { ?s <urn:p> ?x MINUS { GRAPH ?h { ?y <urn:q> ?z } } } } }'],
   ['so in a sub-query', 'SELECT * { GRAPH ?g { ?s <urn:q> ?o OPTIONAL { OPTIONAL { ?z <urn:hidden> ?w } ?x <urn:p> ?y } } }'],
   ['rows that are the same before the merge of graphs', 'SELECT ?v ?s { { SELECT ?v { VALUES (?v ?k) { (1 1) (1 2) } } } ?s <urn:p> ?o }'],
+  ['two patterns of the default graph, beside a name that a sub-query leaves without a value', 'SELECT * { ?s <urn:p> ?o . ?s ?q ?z { GRAPH ?x { ?a <urn:q> ?c } } UNION { SELECT ?x { } } }'],
   ['FROM without FROM NAMED: no graph', `SELECT * FROM <${A}> { GRAPH ?g { VALUES ?x { 1 } } }`],
   ['so OPTIONAL', `SELECT * FROM <${A}> { ?s <urn:p> ?o GRAPH ?g { OPTIONAL { ?s <urn:q> ?x } } }`],
   ['FROM NAMED: this graph', `SELECT * FROM <${A}> FROM NAMED <${A}> { GRAPH ?g { MINUS { ?s <urn:none> ?o } } }`],
