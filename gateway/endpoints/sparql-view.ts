@@ -8,7 +8,8 @@ import { askerOf, type Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { graphsQuery } from '../sparql/view/listing.js'
-import { CLOSURE, MERGED_GRAPHS, UNREAD, type StoreTraits } from '../sparql/view/over-view.js'
+import { MERGED_GRAPHS, type StoreTraits } from '../sparql/view/over-view.js'
+import { CLOSURE, isOfConditions, UNREAD } from '../sparql/view/refusals.js'
 import { takeViewStep, type Depending, type Readable, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
 import { after, type Awaitable } from '../steps.js'
 import { select } from '../stores/select.js'
@@ -50,7 +51,7 @@ async function restrictedTo(
     restricted = second
   } else restricted = first
   noted(context, restricted)
-  if (isClosure(restricted) && from.default.length + from.named.length === 0)
+  if (isOfConditions(restricted) && from.default.length + from.named.length === 0)
     return overList(context, viewing, restricted)
   return restricted
 }
@@ -166,16 +167,16 @@ const MOST_LISTED = 100
 const LIST_BYTES = 1024 * 1024
 
 /** The query over the graphs by their names, where they are few. */
-async function overList(context: Context, viewing: Viewing, closure: Problem): Promise<QueryAnalysis | Problem> {
+async function overList(context: Context, viewing: Viewing, refused: Problem): Promise<QueryAnalysis | Problem> {
   const { application, trace } = context
   const text = graphsQuery(viewing.rights, NOTHING, MOST_LISTED + 1)
   const rows = await trace.store(select(application.store, text, ['graph'], { maxBytes: LIST_BYTES }))
   if (isFailure(rows)) return rows
-  if (rows.length > MOST_LISTED) return closure
+  if (rows.length > MOST_LISTED) return refused
   const listed = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : [])).sort()
   const found = restrictedBy(viewing, await takeStep(context, viewing, { readable: undefined, listed }))
-  if (isFailure(found)) return found.failure === 'access.graphs' ? closure : found
-  if ('depending' in found) return closure
+  if (isFailure(found)) return found.failure === 'access.graphs' ? refused : found
+  if ('depending' in found) return refused
   trace.view = 'list'
   // Another graph may be one of them later.
   return { ...found, readSet: 'dataset', isAgeless: true }

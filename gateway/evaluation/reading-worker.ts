@@ -23,7 +23,7 @@ import { analyse, type SparqlText } from '../sparql/analyse.js'
 import { analyseQuery, type QueryAnalysis, type UpdateAnalysis } from '../sparql/analysis.js'
 import { analyseConstruct } from '../sparql/construct.js'
 import type { Construct } from '../sparql/construct-plan.js'
-import { UNREAD } from '../sparql/view/over-view.js'
+import { UNREAD } from '../sparql/view/refusals.js'
 import { takeViewStep, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 

@@ -116,6 +116,7 @@ const UNION: StoreTraits = {
   listsGraphs: false,
   looksInItself: true,
   honoursFrom: true,
+  namesDefaultGraph: true,
   isSettled: true,
 }
 

@@ -23,7 +23,7 @@ export function restrictConstant(work: Work, name: Iri, patterns: readonly Patte
 /** In a store that would look into other graphs, the name does not stand in its own GRAPH. */
 function inItself(work: Work, name: Iri, patterns: readonly Pattern[]): Pattern {
   if (work.view.looksInItself || !usesName(patterns, name)) return { kind: 'graph', name, patterns }
-  if (!bindsName(patterns)) throw new Refused('unread')
+  if (!bindsName(patterns)) throw new Refused('pattern')
   const other = freshInScope(work)
   const isIt = operation('=', operation('str', other), text(name.value))
   return { kind: 'group', patterns: [{ kind: 'graph', name: other, patterns }, filter(isIt)] }

@@ -41,7 +41,7 @@ export function assignsName(patterns: readonly Pattern[]): boolean {
 export const bindsName = (patterns: readonly Pattern[]): boolean =>
   patterns.some(hasTriples) && namesFirst(patterns) && patterns.every(looksAtNoOther)
 
-const hasTriples = (pattern: Pattern): boolean => pattern.kind === 'triples' && pattern.triples.length > 0
+export const hasTriples = (pattern: Pattern): boolean => pattern.kind === 'triples' && pattern.triples.length > 0
 
 /** An OPTIONAL that stands before the triples is matched in any graph, and decides which one is left. */
 function namesFirst(patterns: readonly Pattern[]): boolean {

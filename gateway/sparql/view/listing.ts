@@ -1,8 +1,22 @@
-// In charge of the query for the names of the graphs that an agent may read. Pure.
+// In charge of the graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
 import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
+import type { Sight } from './over-view.js'
+import { hasTriples } from './groups.js'
 import { graphPredicate } from './predicate.js'
 import { queryText } from './print.js'
-import { filter, NO_MODIFIERS, triples, variable, type Pattern, type Select } from './syntax.js'
+import {
+  filter,
+  NO_MODIFIERS,
+  triples,
+  variable,
+  type Dataset,
+  type Pattern,
+  type Query,
+  type Select,
+} from './syntax.js'
+
+/** Jena's name for the default graph, in FROM too. */
+const OWN_DEFAULT_GRAPH = 'urn:x-arq:DefaultGraph'
 
 /** `?graph`, at most so many. */
 export function graphsQuery(rights: GraphRights, nothing: string, most: number): string {
@@ -14,3 +28,45 @@ export function graphsQuery(rights: GraphRights, nothing: string, most: number):
   const body: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: [name], where, modifiers }
   return queryText({ base: undefined, dataset: undefined, body })
 }
+
+/**
+ * FROM and FROM NAMED that say the same as none, for an agent who may read these graphs; undefined where FROM cannot say it, or
+ * a store would answer in another way of its own.
+ */
+export function datasetOf(
+  graphs: readonly string[],
+  body: Query['body'],
+  { rights, store }: Pick<Sight, 'rights' | 'store'>,
+): Dataset | undefined {
+  if (store.asQuads !== store.asQuadsOfFrom && !isAlikeOverFrom(body)) return undefined
+  if (store.defaultGraph !== 'own' || !rights.reach.alone) return { default: graphs, named: graphs }
+  if (!rights.defaultGraph || !readsDefault(body)) return { default: [], named: graphs }
+  return store.namesDefaultGraph ? { default: [OWN_DEFAULT_GRAPH], named: graphs } : undefined
+}
+
+/** True where a part has triples in no GRAPH, or is DESCRIBE. */
+function readsDefault(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, form } = part as { readonly kind?: string; readonly form?: string }
+  if (form === 'DESCRIBE' || (kind === 'triples' && hasTriples(part as Pattern))) return true
+  return kind !== 'graph' && kind !== 'service' && Object.values(part).some(readsDefault)
+}
+
+/**
+ * True where TDB2, which evaluates GRAPH triple by triple, but not where FROM NAMED says what the graphs are, answers in both ways alike:
+ * each GRAPH begins with what is in a graph, and has no group that is evaluated by itself.
+ */
+function isAlikeOverFrom(part: unknown, isInGraph = false): boolean {
+  if (typeof part !== 'object' || part === null) return true
+  const { kind = '' } = part as { readonly kind?: string }
+  if (isInGraph && ['select', 'minus', 'exists'].includes(kind)) return false
+  if (kind === 'graph' && !isOfGraph((part as { readonly patterns: readonly Pattern[] }).patterns)) return false
+  return Object.values(part).every((each) => isAlikeOverFrom(each, isInGraph || kind === 'graph'))
+}
+
+/** True where each solution has a triple of a graph in it. */
+const isOfGraph = (patterns: readonly Pattern[]): boolean =>
+  patterns.some((each) => {
+    if (each.kind === 'union') return each.branches.every(isOfGraph)
+    return each.kind === 'graph' || (each.kind === 'group' ? isOfGraph(each.patterns) : hasTriples(each))
+  })

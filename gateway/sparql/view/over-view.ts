@@ -1,7 +1,7 @@
 // In charge of answering a query over the dataset that an agent may read: the query to send in its place, by the cheapest exact
 // way, or why there is none (design 4). Pure.
 import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
+import { isFailure, type Problem } from '../../problem.js'
 import type { GraphSet } from '../graph-sets.js'
 import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { constructOf } from './describe.js'
@@ -22,19 +22,10 @@ import {
   type Variable,
 } from './syntax.js'
 import { readsMore } from './reads-more.js'
+import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
 import { freshNames, mayLackName, mentions } from './variables.js'
-import {
-  isOxigraph,
-  lengthOf,
-  makeCount,
-  Refused,
-  startWork,
-  type Unanswerable,
-  type Grounds,
-  type View,
-  type Work,
-} from './work.js'
+import { isOxigraph, lengthOf, makeCount, Refused, startWork, type Grounds, type View, type Work } from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
@@ -60,6 +51,8 @@ export interface StoreTraits {
   readonly looksInItself: boolean
   /** True where FROM and FROM NAMED say what the dataset is. */
   readonly honoursFrom: boolean
+  /** True where FROM can name its default graph, as in Jena (listing.ts). */
+  readonly namesDefaultGraph: boolean
   /** False while the store has no named graph, so that its default graph may be another one later. */
   readonly isSettled: boolean
 }
@@ -71,6 +64,8 @@ export interface Sight {
   readonly grounds: Grounds
   /** The name of no graph. */
   readonly nothing: string
+  /** The dataset of the query is that of all graphs that may be read (listing.ts). */
+  readonly isListed?: boolean
 }
 
 export interface Overviewed {
@@ -137,7 +132,7 @@ interface Seen {
 
 function datasetOver(
   stated: Dataset | undefined,
-  { rights, store, grounds, nothing }: Sight,
+  { rights, store, grounds, nothing, isListed = false }: Sight,
   fresh: () => Variable,
 ): Seen | Problem {
   const add = makeCount()
@@ -168,8 +163,9 @@ function datasetOver(
     return { view: view(readable.isNothing ? none : merged, listed), dataset: undefined, guard: [], reads: undefined }
   }
   if (!store.honoursFrom) return REFUSALS.from
-  if (!rights.everything && [...stated.default, ...stated.named].some(isNameOfStores)) return REFUSALS['store-name']
-  const graphs = stated.default.filter(isSeen)
+  const isNamedByStores = [...stated.default, ...stated.named].some(isNameOfStores)
+  if (!rights.everything && !isListed && isNamedByStores) return REFUSALS['store-name']
+  const graphs = isListed ? stated.default : stated.default.filter(isSeen)
   const reads = [...new Set([...graphs, ...named])]
   const depending = reads.filter((graph) => readable.byName(graph) === 'depends')
   const guard = depending.flatMap((graph) => readable.holds(iri(graph), grounds.get(graph)!) ?? [])
@@ -207,43 +203,3 @@ const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate 
   holds: readable.holds,
   isNothing: listed.isNothing || readable.isNothing,
 })
-
-const HINT = 'Write the pattern in GRAPH <…> { }, or name the graphs with FROM or default-graph-uri.'
-
-/** The same for everyone who may not read everything. */
-const REFUSALS: Readonly<Record<Unanswerable | 'from', Problem>> = {
-  closure: problem(
-    'access.graphs',
-    `A path with *, + or ? leads through several graphs here: only agents who may read every graph can follow it. ${HINT}`,
-  ),
-  'store-name': problem(
-    'access.graphs',
-    'The query names a graph by which stores mean several graphs, or the default graph: only agents who may read every graph can use it.',
-  ),
-  'no-variables': problem(
-    'access.graphs',
-    'The query selects * where there is no variable: only agents who may read every graph can send it. Write ASK.',
-  ),
-  counted: problem(
-    'access.graphs',
-    'The query counts DISTINCT * over blank nodes or paths, which stores count in different ways: only agents who may read every graph can send it. Name what to count: COUNT(DISTINCT ?variable).',
-  ),
-  'too-large': problem(
-    'access.graphs',
-    'With the rules on what its agent may read, the query is too large: only agents who may read every graph can send it. Write fewer patterns.',
-  ),
-  from: problem(
-    'access.graphs',
-    'The triplestore does not take FROM for the dataset: only agents who may read every graph can use it here. Write GRAPH <…> { }.',
-  ),
-  unread: problem(
-    'access.graphs',
-    'The query has a part that only agents who may read every graph can use: a function or a syntax of the triplestore.',
-  ),
-}
-
-/** A path over several graphs: it can be answered where these are few and named. */
-export const CLOSURE = REFUSALS.closure
-
-/** Of a query that is no SPARQL 1.2, or uses more of the store than this. */
-export const UNREAD = REFUSALS.unread

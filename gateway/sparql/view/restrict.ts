@@ -44,7 +44,7 @@ export function restrictPatterns(work: Work, all: readonly Pattern[], place: Pla
 }
 
 function restrictGroup(work: Work, all: readonly Pattern[], place: Place): readonly Pattern[] {
-  if (assignsName(all)) throw new Refused('unread')
+  if (assignsName(all)) throw new Refused('pattern')
   // In EXISTS, Oxigraph removes what has a variable in common with the solution around it.
   const keepsMinus = isInGraph(place) || (place === 'exists' && isOxigraph(work.view))
   const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all)))
@@ -74,7 +74,7 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
 function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
   work.showsFresh = true
-  if (!patterns.every(isPlain) && work.isolates() && mayMeetTerm(patterns)) throw new Refused('unread')
+  if (!patterns.every(isPlain) && work.isolates() && mayMeetTerm(patterns)) throw new Refused('pattern')
   return tested(work, { kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
 }
 
@@ -130,23 +130,23 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   work.readsDataset = true
   const test = named.test(name, work.place)
   // A store may let it take the place of the graph's name, which would then be tested in vain.
-  if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('unread')
+  if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('pattern')
   // The store tries each graph before the test.
   const meets = test && !patterns.every(isPlain) && work.isolates() && mayMeetTerm(patterns)
-  if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('unread')
+  if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('pattern')
   const asGraph = (within: readonly Pattern[]): readonly Pattern[] =>
     tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, within, 'graph') }, test)
   if (!test) return asGraph(patterns)
   const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
   // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
-  if (free && free !== patterns && isElsewhere()) throw new Refused('unread')
+  if (free && free !== patterns && isElsewhere()) throw new Refused('pattern')
   if (!asQuads || patterns.every(isEmpty) || (!meets && bindsName(patterns))) return asGraph(free ?? patterns)
   // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
-  if (!showsName && testsName(patterns, name, isFiltered(work, name)) && isElsewhere()) throw new Refused('unread')
+  if (!showsName && testsName(patterns, name, isFiltered(work, name)) && isElsewhere()) throw new Refused('pattern')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
-  if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('unread')
-  if (!free) throw new Refused('unread')
+  if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('pattern')
+  if (!free) throw new Refused('pattern')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name)).made }]
 }
@@ -180,7 +180,7 @@ export function restrictSelect(work: Work, query: Select, around: Place = 'first
   // Jena takes what a sub-query selects for bound, and tests a FILTER on it there.
   const bound = new Set([...inScope(query.where.filter(({ kind }) => kind === 'triples')), ...own])
   const misleads = (name: Variable): boolean => !bound.has(name.value) && isFiltered(work, name)
-  if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads)) throw new Refused('unread')
+  if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads)) throw new Refused('pattern')
   if (projection === '*') return { ...restricted, projection: names }
   const inner: Select = { form: 'SELECT', duplicates: undefined, projection: names, where, modifiers: NO_MODIFIERS }
   return { ...restricted, where: [{ kind: 'group', patterns: [{ kind: 'select', query: inner }] }] }

@@ -2,7 +2,9 @@
 import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
 import { overCopy, type CopyPlan } from './copy.js'
 import type { Query } from './syntax.js'
-import { CLOSURE, overView, type Overviewed, type StoreTraits } from './over-view.js'
+import { datasetOf } from './listing.js'
+import { overView, type Overviewed, type StoreTraits } from './over-view.js'
+import { CLOSURE } from './refusals.js'
 import type { Problem } from '../../problem.js'
 import { graphPredicate } from './predicate.js'
 import type { Grounds } from './work.js'
@@ -13,7 +15,7 @@ export interface ViewStep {
   readonly nothing: string
   /** The graphs that may be read, of those whose names do not decide; undefined: the names of these are wanted, if there are any. */
   readonly readable: readonly Readable[] | undefined
-  /** These graphs take the place of the dataset. */
+  /** These, all graphs that may be read, take the place of the dataset. */
   readonly listed?: readonly string[]
   /** Over a copy (copy.ts). */
   readonly isCopied?: boolean
@@ -31,10 +33,13 @@ export type Viewed = Depending | Overviewed | { readonly plan: CopyPlan; readonl
 export function takeViewStep(query: Query, { readable, listed, isCopied, ...seen }: ViewStep): Viewed {
   const depending = readable || listed ? [] : dependsOn(query, seen.rights)
   if (depending.length > 0) return { depending }
-  const grounds: Grounds = listed ? new Map(listed.map((graph) => [graph, 'unknown'])) : new Map(readable)
-  const sight = { ...seen, grounds }
-  const stated = listed ? { ...query, dataset: { default: listed, named: listed } } : query
-  return isCopied ? (overCopy(stated, sight) ?? CLOSURE) : overView(stated, sight)
+  if (listed) {
+    const grounds: Grounds = new Map(listed.map((graph) => [graph, 'unknown']))
+    const dataset = datasetOf(listed, query.body, seen)
+    return dataset ? overView({ ...query, dataset }, { ...seen, grounds, isListed: true }) : CLOSURE
+  }
+  const sight = { ...seen, grounds: new Map(readable) }
+  return isCopied ? (overCopy(query, sight) ?? CLOSURE) : overView(query, sight)
 }
 
 /** The graphs that the query names, and whose names do not decide whether they may be read. */

@@ -56,7 +56,7 @@ export const isOxigraph = ({ showsName, listsGraphs }: Pick<View, 'showsName' | 
   showsName && listsGraphs
 
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
-export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'unread'
+export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'pattern'
 
 /** Thrown by the functions that restrict. */
 export class Refused extends Error {
