@@ -1,5 +1,5 @@
-// In charge of the service description of a SPARQL endpoint (SPARQL 1.1 Service Description): its languages and formats, the
-// same for every agent. It names no graph.
+// In charge of the service description of a SPARQL endpoint (SPARQL 1.1 Service Description): its languages, features and formats,
+// the same for every agent. It names no graph.
 import type { Decision } from '../../policies/decide.js'
 import type { Response } from '../http/exchange.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -24,17 +24,21 @@ const FORMATS = [
   'N-Quads',
 ]
 
-export function serviceDescription(
-  { application, agent, accept, request }: Context,
+export async function serviceDescription(
+  { application, agent, accept, request, gateway, trace }: Context,
   endpoint: string,
   decision: Decision,
-): Response | Problem {
+): Promise<Response | Problem> {
+  const traits = application.traits.known() ?? (await trace.store(application.traits.current()))
+  const isUnion = !isFailure(traits) && traits.defaultGraph !== 'own'
   const about = (property: string, object: string) => triple(endpoint, SD(property), iri(object))
   const graph = graphOf([
     triple(endpoint, RDF('type'), iri(SD('Service'))),
     about('endpoint', endpoint),
     about('supportedLanguage', SD('SPARQL11Query')),
     about('supportedLanguage', SD('SPARQL11Update')),
+    ...(isUnion ? [about('feature', SD('UnionDefaultGraph'))] : []),
+    ...(gateway.settings.allowService.length > 0 ? [about('feature', SD('BasicFederatedQuery'))] : []),
     ...FORMATS.map((format) => about('resultFormat', `http://www.w3.org/ns/formats/${format}`)),
   ])
   const answer = graphAnswer(accept, graph, [linkField(application, agent.webId, decision)])

@@ -7,23 +7,27 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
-import { graphsQuery } from '../sparql/view/listing.js'
+import { graphsQuery, isOfAll } from '../sparql/view/listing.js'
 import { MERGED_GRAPHS, type StoreTraits } from '../sparql/view/over-view.js'
 import { CLOSURE, isOfConditions, UNREAD } from '../sparql/view/refusals.js'
 import { takeViewStep, type Depending, type Readable, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
 import { after, type Awaitable } from '../steps.js'
 import { select } from '../stores/select.js'
-import { MOST_ORDERING, tooManyPatterns } from '../stores/oxigraph-traits.js'
+import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../stores/oxigraph-traits.js'
 import { NOTHING } from '../stores/traits.js'
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
 export function queryOfView(context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> {
   const rights = rightsOnGraphs(context, 'Read')
   if (isFailure(rights)) return rights
-  if (rights.everything && !query.from.default.includes(MERGED_GRAPHS)) return query
+  if (rights.everything && !query.from.default.includes(MERGED_GRAPHS) && !isDescribed(context, query)) return query
   const last = lastOf(query, rights, context.application.traits.known())
   return last && 'text' in last ? noted(context, last) : restrictedTo(context, query, rights)
 }
+
+/** What Oxigraph describes is in its default graph only, where no document is. */
+const isDescribed = ({ application }: Context, { form, tree, isLong }: QueryAnalysis): boolean =>
+  form === 'DESCRIBE' && (tree !== undefined || isLong === true) && application.traits.known() === OXIGRAPH
 
 async function restrictedTo(
   context: Context,
@@ -51,9 +55,7 @@ async function restrictedTo(
     restricted = second
   } else restricted = first
   noted(context, restricted)
-  if (isOfConditions(restricted) && from.default.length + from.named.length === 0)
-    return overList(context, viewing, restricted)
-  return restricted
+  return isOfConditions(restricted) && isOfAll(from) ? overList(context, viewing, restricted) : restricted
 }
 
 /**
@@ -169,7 +171,7 @@ const LIST_BYTES = 1024 * 1024
 /** The query over the graphs by their names, where they are few. */
 async function overList(context: Context, viewing: Viewing, refused: Problem): Promise<QueryAnalysis | Problem> {
   const { application, trace } = context
-  const text = graphsQuery(viewing.rights, NOTHING, MOST_LISTED + 1)
+  const text = graphsQuery({ ...viewing, nothing: NOTHING }, MOST_LISTED + 1)
   const rows = await trace.store(select(application.store, text, ['graph'], { maxBytes: LIST_BYTES }))
   if (isFailure(rows)) return rows
   if (rows.length > MOST_LISTED) return refused

@@ -12,7 +12,7 @@ export const OXIGRAPH: StoreTraits = {
   listsGraphs: true,
   looksInItself: true,
   honoursFrom: true,
-  namesDefaultGraph: false,
+  isJena: false,
   isSettled: true,
 }
 

@@ -89,7 +89,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     listsGraphs: listed![0] !== undefined,
     looksInItself: ofJena!.length > 0 || (shown!.length > 0 && listed![0] !== undefined),
     honoursFrom: beside!.length + besideNamed!.length === 0,
-    namesDefaultGraph: ofJena!.length > 0,
+    isJena: ofJena!.length > 0,
     isSettled,
   }
 }

@@ -116,7 +116,7 @@ const UNION: StoreTraits = {
   listsGraphs: false,
   looksInItself: true,
   honoursFrom: true,
-  namesDefaultGraph: true,
+  isJena: true,
   isSettled: true,
 }
 

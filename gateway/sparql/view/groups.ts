@@ -16,6 +16,14 @@ export const isEmpty = (pattern: Pattern): boolean =>
   (pattern.kind === 'triples' && pattern.triples.length === 0) ||
   (pattern.kind === 'group' && pattern.patterns.every(isEmpty))
 
+/** So does `SELECT * { }`, which TDB2 takes for `{ }`. */
+export const isEmptySelect = (pattern: Pattern): boolean => pattern.kind === 'select' && selectsNothing(pattern.query)
+
+const selectsNothing = ({ projection, where, modifiers }: Select): boolean =>
+  projection === '*' &&
+  where.every(isEmpty) &&
+  Object.values(modifiers).every((each: unknown) => each === undefined || (Array.isArray(each) && each.length === 0))
+
 /** True where the algebra of a group has an empty group in it (SPARQL 1.1 §18.2.2): in GRAPH ?g this matches each graph. */
 export function startsEmpty(patterns: readonly Pattern[]): boolean {
   const first = patterns.find(({ kind }) => kind !== 'filter')
@@ -115,7 +123,7 @@ export function withoutName(
   asQuads: boolean,
 ): readonly Pattern[] | undefined {
   if (!usesName(patterns, name)) return patterns
-  if (asQuads && removesInExists(patterns, name)) return undefined
+  if (asQuads && (removesInExists(patterns, name) || optionalBefore(patterns, name))) return undefined
   if (inScope(patterns).has(name.value)) return isJoin(patterns, name) ? patterns : undefined
   return renamed(patterns, name, fresh()) as readonly Pattern[]
 }
@@ -127,6 +135,20 @@ function removesInExists(part: unknown, name: Variable, isInExists = false): boo
   if (kind === 'minus' && isInExists) return usesName(part, name)
   return Object.values(part).some((each) => removesInExists(each, name, isInExists || kind === 'exists'))
 }
+
+/** True where GRAPH of the same name stands beside an OPTIONAL that a sub-query begins with: TDB2 has one name for both. */
+function optionalBefore(part: unknown, name: Variable): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, query } = part as { readonly kind?: string; readonly query?: Select }
+  if (kind === 'select' && optionalFirst(query!.where) && namesAGraph(query!.where, name)) return true
+  return Object.values(part).some((each) => optionalBefore(each, name))
+}
+
+const namesAGraph = (part: unknown, name: Variable): boolean =>
+  typeof part === 'object' &&
+  part !== null &&
+  (((part as Pattern).kind === 'graph' && isTerm((part as { readonly name: unknown }).name, name)) ||
+    Object.values(part).some((each) => namesAGraph(each, name)))
 
 function renamed(part: unknown, name: Variable, other: Variable): unknown {
   if (typeof part !== 'object' || part === null) return part

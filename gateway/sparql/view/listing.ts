@@ -1,6 +1,5 @@
 // In charge of the graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
-import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
-import type { Sight } from './over-view.js'
+import { MERGED_GRAPHS, type Sight } from './over-view.js'
 import { hasTriples } from './groups.js'
 import { graphPredicate } from './predicate.js'
 import { queryText } from './print.js'
@@ -19,9 +18,11 @@ import {
 const OWN_DEFAULT_GRAPH = 'urn:x-arq:DefaultGraph'
 
 /** `?graph`, at most so many. */
-export function graphsQuery(rights: GraphRights, nothing: string, most: number): string {
+export function graphsQuery({ rights, store, nothing }: Omit<Sight, 'grounds'>, most: number): string {
   const name = variable('graph')
-  const test = graphPredicate(rights, nothing).test(name)
+  let count = 0
+  const place = { fresh: () => variable(`other${count++}`), isInExists: false }
+  const test = graphPredicate(rights, nothing, store.looksInItself ? undefined : place).test(name)
   const any = triples({ subject: variable('s'), predicate: variable('p'), object: variable('o') })
   const where: Pattern[] = [{ kind: 'graph', name, patterns: [any] }, ...(test ? [filter(test)] : [])]
   const modifiers = { ...NO_MODIFIERS, limit: most }
@@ -29,19 +30,26 @@ export function graphsQuery(rights: GraphRights, nothing: string, most: number):
   return queryText({ base: undefined, dataset: undefined, body })
 }
 
+/** True where the dataset of a query is all that its agent may read, or the merge of it. */
+export const isOfAll = ({ default: graphs, named }: Dataset): boolean =>
+  graphs.includes(MERGED_GRAPHS) || graphs.length + named.length === 0
+
 /**
- * FROM and FROM NAMED that say the same as none, for an agent who may read these graphs; undefined where FROM cannot say it, or
- * a store would answer in another way of its own.
+ * FROM and FROM NAMED that say the same as none, or as the merge, for an agent who may read these graphs; undefined where FROM cannot say
+ * it, or a store would answer in another way of its own.
  */
 export function datasetOf(
   graphs: readonly string[],
-  body: Query['body'],
+  { body, dataset }: Query,
   { rights, store }: Pick<Sight, 'rights' | 'store'>,
 ): Dataset | undefined {
+  if (dataset) return store.isJena ? { ...dataset, default: graphs } : undefined
   if (store.asQuads !== store.asQuadsOfFrom && !isAlikeOverFrom(body)) return undefined
-  if (store.defaultGraph !== 'own' || !rights.reach.alone) return { default: graphs, named: graphs }
-  if (!rights.defaultGraph || !readsDefault(body)) return { default: [], named: graphs }
-  return store.namesDefaultGraph ? { default: [OWN_DEFAULT_GRAPH], named: graphs } : undefined
+  const isOwn = store.defaultGraph === 'own' && rights.reach.alone
+  if ((isOwn && !rights.defaultGraph) || !readsDefault(body)) return { default: [], named: graphs }
+  if (isOwn) return store.isJena ? { default: [OWN_DEFAULT_GRAPH], named: graphs } : undefined
+  // Of other stores, FROM may give a triple as often as graphs have it.
+  return store.isJena || store.defaultGraph === 'bag' ? { default: graphs, named: graphs } : undefined
 }
 
 /** True where a part has triples in no GRAPH, or is DESCRIBE. */

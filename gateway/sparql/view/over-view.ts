@@ -30,6 +30,9 @@ import { isOxigraph, lengthOf, makeCount, Refused, startWork, type Grounds, type
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
 
+/** Jena's name for this merge, in FROM too. */
+const UNION_OF_JENA = 'urn:x-arq:UnionGraph'
+
 /** How a store answers, as probes of it have shown (probe-store.ts). */
 export interface StoreTraits {
   /**
@@ -51,8 +54,8 @@ export interface StoreTraits {
   readonly looksInItself: boolean
   /** True where FROM and FROM NAMED say what the dataset is. */
   readonly honoursFrom: boolean
-  /** True where FROM can name its default graph, as in Jena (listing.ts). */
-  readonly namesDefaultGraph: boolean
+  /** FROM is a set of graphs, which has names for its default graph and for the union of all others. */
+  readonly isJena: boolean
   /** False while the store has no named graph, so that its default graph may be another one later. */
   readonly isSettled: boolean
 }
@@ -157,6 +160,11 @@ function datasetOver(
     return known === 'depends' ? grounds.has(graph) : known
   }
   const named = stated.named.filter(isSeen)
+  if (stated.default.includes(MERGED_GRAPHS) && rights.everything && store.isJena) {
+    const dataset = { default: [UNION_OF_JENA], named }
+    const asStated = { ...readable, test: () => undefined }
+    return { view: { ...view(asItIs, asStated), asQuads: store.asQuadsOfFrom }, dataset, guard: [], reads: undefined }
+  }
   if (stated.default.includes(MERGED_GRAPHS)) {
     const merged = store.defaultGraph === 'union' ? unionOf(readable) : mergeOf(readable)
     const listed = both(counted(listedGraphs(named, nothing), add), readable)

@@ -3,40 +3,32 @@
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Unanswerable } from './work.js'
 
-const HINT = 'Write the pattern in GRAPH <…> { }, or name the graphs with FROM or default-graph-uri.'
+const refusal = (detail: string): Problem => problem('access.graphs', detail)
+
+const NAME = 'Name the graphs with GRAPH <…> { }, FROM or default-graph-uri.'
 
 export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem>> = {
-  closure: problem(
-    'access.graphs',
-    `A path with *, + or ? leads through too many graphs here for an agent who may not read every graph. ${HINT}`,
+  closure: refusal(`A path with *, + or ? leads through too many graphs here. ${NAME}`),
+  'store-name': refusal(
+    'The query names a graph by which stores mean several graphs, or the default graph: only agents who may read every graph can use it. Write FROM <http://www.w3.org/ns/solid/sparql#union-default-graph> for the union of the graphs that you may read, or no FROM for the default graph.',
   ),
-  'store-name': problem(
-    'access.graphs',
-    'The query names a graph by which stores mean several graphs, or the default graph: only agents who may read every graph can use it.',
+  'no-variables': refusal(
+    'The query selects * where there is no variable: it cannot be restricted to some graphs. Write ASK, or select a constant: SELECT (1 AS ?found).',
   ),
-  'no-variables': problem(
-    'access.graphs',
-    'The query selects * where there is no variable: an agent who may not read every graph cannot send it here. Write ASK.',
+  counted: refusal(
+    'The query counts DISTINCT * over blank nodes or paths, which stores count in different ways: it cannot be restricted to some graphs. Name what to count: COUNT(DISTINCT ?variable).',
   ),
-  counted: problem(
-    'access.graphs',
-    'The query counts DISTINCT * over blank nodes or paths, which stores count in different ways: an agent who may not read every graph cannot send it here. Name what to count: COUNT(DISTINCT ?variable).',
+  'too-large': refusal(
+    `With the rules on what its agent may read, the query is too large. Write fewer patterns. ${NAME}`,
   ),
-  'too-large': problem(
-    'access.graphs',
-    'With the rules on what its agent may read, the query is too large: only agents who may read every graph can send it. Write fewer patterns.',
-  ),
-  from: problem(
-    'access.graphs',
+  from: refusal(
     'The triplestore does not take FROM for the dataset: only agents who may read every graph can use it here. Write GRAPH <…> { }.',
   ),
-  pattern: problem(
-    'access.graphs',
-    'The query has a pattern in GRAPH that cannot be restricted to what an agent may read who may not read every graph. Name the graphs with FROM NAMED, or write OPTIONAL, MINUS, FILTER, BIND, paths and sub-queries outside of GRAPH ?g { }.',
+  pattern: refusal(
+    'The query has a pattern in GRAPH that cannot be restricted to some graphs. Name the graphs with FROM NAMED, or write OPTIONAL, MINUS, FILTER, BIND, paths and sub-queries outside of GRAPH ?g { }.',
   ),
-  unread: problem(
-    'access.graphs',
-    'The query has a part that only agents who may read every graph can use: a function or a syntax of the triplestore.',
+  unread: refusal(
+    'The query has a function or a syntax of the triplestore, which only agents who may read every graph can use. Write it in SPARQL 1.2, with the functions of SPARQL.',
   ),
 }
 

@@ -35,7 +35,7 @@ export function takeViewStep(query: Query, { readable, listed, isCopied, ...seen
   if (depending.length > 0) return { depending }
   if (listed) {
     const grounds: Grounds = new Map(listed.map((graph) => [graph, 'unknown']))
-    const dataset = datasetOf(listed, query.body, seen)
+    const dataset = datasetOf(listed, query, seen)
     return dataset ? overView({ ...query, dataset }, { ...seen, grounds, isListed: true }) : CLOSURE
   }
   const sight = { ...seen, grounds: new Map(readable) }
