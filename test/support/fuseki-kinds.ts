@@ -15,7 +15,7 @@ const DATASETS: Readonly<Record<FusekiKind, string>> = {
 export const FUSEKI_KINDS = Object.keys(DATASETS) as readonly FusekiKind[]
 
 /** Test files run at the same time: each has datasets of its own. */
-const USERS = ['over', 'terms', 'ways'] as const
+const USERS = ['over', 'terms', 'ways', 'optional'] as const
 
 /** In memory, Fuseki evaluates as SPARQL 1.1 §18 says; TDB2 does not where a group in GRAPH begins with nothing. */
 const SECOND = 'over-second'

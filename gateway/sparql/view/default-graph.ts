@@ -51,6 +51,7 @@ export const unionOf =
           const name = work.fresh()
           const test = graphs.test(name)
           if (!test) return []
+          work.isTested = true
           return [filter(exists({ kind: 'graph', name, patterns: [triples(triple)] }, filter(test)))]
         }),
       ]

@@ -5,7 +5,7 @@ import { isFailure, type Problem } from '../../problem.js'
 import type { GraphSet } from '../graph-sets.js'
 import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { constructOf } from './describe.js'
-import { graphPredicate, isNameOfStores, listedGraphs, type GraphPredicate } from './predicate.js'
+import { graphPredicate, isByNames, isNameOfStores, listedGraphs, type GraphPredicate } from './predicate.js'
 import { queryText } from './print.js'
 import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
 import {
@@ -24,7 +24,8 @@ import {
 import { readsMore } from './reads-more.js'
 import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
-import { freshNames, mayLackName, mentions } from './variables.js'
+import { hasWild } from './wild-expressions.js'
+import { freshNames, hasOptional, mayLackName, mentions } from './variables.js'
 import { isOxigraph, lengthOf, makeCount, Refused, startWork, type Grounds, type View, type Work } from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
@@ -92,10 +93,12 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
       view,
       mentions: () => mentions(body),
       fresh,
+      // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
       isolates: () => mayMislead && mayMeetTerm(body),
-      groups: () => mayMislead && mayLackName(body),
+      groups: () => mayMislead && (mayLackName(body) || (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(restrictBody(work, body), guard)
+    if (work.isTested && hasWild(body)) throw new Refused('expression')
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset
     const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()

@@ -128,14 +128,13 @@ function ofAny(rights: GraphRights, graph: Variable, nothing: string, place: Tes
 }
 
 /** True where they are true of no graph. */
-const hasNothing = (rights: GraphRights): boolean => {
-  const { graphs, prefixes, otherPrefixes, classes, owner } = rights
-  return (
-    !(rights.everything || rights.documents || rights.others || rights.items || rights.containers) &&
-    owner === undefined &&
-    [graphs, prefixes, otherPrefixes, classes].every(({ length }) => length === 0)
-  )
-}
+const hasNothing = (rights: GraphRights): boolean => isByNames(rights) && rights.graphs.length === 0
+
+/** True where they are true of listed graphs only. */
+export const isByNames = (rights: GraphRights): boolean =>
+  !(rights.everything || rights.documents || rights.others || rights.items || rights.containers) &&
+  rights.owner === undefined &&
+  [rights.prefixes, rights.otherPrefixes, rights.classes].every(({ length }) => length === 0)
 
 /** But for the names. */
 function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): Expression[] {

@@ -27,6 +27,9 @@ export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem
   pattern: refusal(
     'The query has a pattern in GRAPH that cannot be restricted to some graphs. Name the graphs with FROM NAMED, or write OPTIONAL, MINUS, FILTER, BIND, paths and sub-queries outside of GRAPH ?g { }.',
   ),
+  expression: refusal(
+    'The query computes a long text in a pattern, or searches one by a regular expression that is no constant or may take long (a group that repeats, or many of * + ? and {): it cannot be restricted to some graphs. Compute it in SELECT, write a simpler one, or name the graphs with GRAPH <…> { } or FROM NAMED.',
+  ),
   unread: refusal(
     'The query has a function or a syntax of the triplestore, which only agents who may read every graph can use. Write it in SPARQL 1.2, with the functions of SPARQL.',
   ),
@@ -36,7 +39,9 @@ export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem
 export const CLOSURE = REFUSALS.closure
 
 const OF_CONDITIONS = new Set(
-  (['closure', 'no-variables', 'counted', 'too-large', 'pattern'] as const).map((reason) => REFUSALS[reason].detail),
+  (['closure', 'no-variables', 'counted', 'too-large', 'pattern', 'expression'] as const).map(
+    (reason) => REFUSALS[reason].detail,
+  ),
 )
 
 /** True where no condition beside the patterns is exact: where the graphs are few, they can be named. A problem may come from a thread. */

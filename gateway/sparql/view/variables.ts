@@ -71,6 +71,13 @@ export function mayLackName(body: unknown): boolean {
   return [...taken].some((name) => names.has(name))
 }
 
+/** True where an OPTIONAL stands in no GRAPH. */
+export function hasOptional(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { readonly kind?: string }
+  return kind === 'optional' || (kind !== 'graph' && Object.values(part).some(hasOptional))
+}
+
 const unvalued = ({ variables, rows }: Values): readonly string[] =>
   variables.flatMap(({ value }, i) => (rows.some((row) => row[i] === undefined) ? [value] : []))
 

@@ -56,7 +56,8 @@ export const isOxigraph = ({ showsName, listsGraphs }: Pick<View, 'showsName' | 
   showsName && listsGraphs
 
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
-export type Unanswerable = 'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'pattern'
+export type Unanswerable =
+  'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'pattern' | 'expression'
 
 /** Thrown by the functions that restrict. */
 export class Refused extends Error {
@@ -84,6 +85,8 @@ export interface Work {
   readonly groups: () => boolean
   /** Others may be read too. */
   readsDataset: boolean
+  /** The store tests graphs, after it has matched what the agent may not read. */
+  isTested: boolean
   /** Variables of ours are in scope. */
   showsFresh: boolean
   /** The restricted part stands in OPTIONAL. */
@@ -107,16 +110,22 @@ export const startWork = (given: Pick<Work, 'view' | 'mentions' | 'fresh' | 'iso
   graphs: new Set(),
   filtered: [],
   readsDataset: false,
+  isTested: false,
   showsFresh: false,
   place: undefined,
 })
 
-/** A condition stands in a group of its own with its GRAPH: it meets no name but that of this. */
-export const hasOwnGroup = ({ isolates, groups }: Work): boolean => isolates() || groups()
+/**
+ * A condition stands in a group of its own with its GRAPH: it meets no name but that of this. In OPTIONAL, Jena would leave the whole
+ * of it out beside a FILTER around that lists names.
+ */
+export const hasOwnGroup = ({ isolates, groups, place, view }: Work): boolean =>
+  isolates() || groups() || (place !== undefined && !isOxigraph(view))
 
 /** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
 export function tested(work: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
   if (!test) return [pattern]
+  work.isTested = true
   const both = [pattern, filter(test)]
   return hasOwnGroup(work) ? [{ kind: 'group', patterns: both }] : both
 }

@@ -1,0 +1,43 @@
+// Expressions that may fail, or take long, for some values: a store may evaluate them on what an agent may not read (design 4).
+import t from 'tap'
+import { hasWild } from '../../../../gateway/sparql/view/wild-expressions.js'
+import { read } from '../../../support/over-views.js'
+
+const LONG = 'a'.repeat(3000)
+const bound = (steps: number, of: (name: string) => string): string =>
+  Array.from({ length: steps }, (_, i) => `BIND(${of(`?v${i}`)} AS ?v${i + 1})`).join(' ')
+// prettier-ignore
+for (const [name, isWild, query] of [
+  ['a constant regular expression', false, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "^foo", "i")) }'],
+  ['a group that does not repeat', false, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "^(Mr|Mrs) .*$")) }'],
+  ['a bracket in a class or behind a backslash is no group', false, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "[(]a\\\\)*")) }'],
+  ['the local part of a name', false, 'SELECT * { ?s ?p ?o BIND(REPLACE(STR(?s), "^.*[/#]", "") AS ?l) }'],
+  ['few texts joined, and searched', false, 'SELECT * { ?s ?p ?o BIND(CONCAT(?a, " ", ?b) AS ?l) FILTER(REGEX(?l, "x y")) }'],
+  ['comparisons, arithmetic and texts', false, 'SELECT * { ?s ?p ?o FILTER(STRLEN(STR(?o)) > 3 && ?x + 1 < 7 || CONTAINS(LCASE(?o), "x")) }'],
+  ['what SELECT computes of the solutions', false, 'SELECT (REGEX(?o, "(a|b)*") AS ?x) { ?s ?p ?o } ORDER BY (REPLACE(?o, ?p, ?o))'],
+  ['texts joined of all solutions', false, 'SELECT (GROUP_CONCAT(?o; separator=", ") AS ?all) { ?s ?p ?o } GROUP BY ?s'],
+  ['a group that repeats', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "(a|b)*")) }'],
+  ['so with white space, where a flag ignores that', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "( a ) *", "x")) }'],
+  ['so in BIND', true, 'SELECT * { ?s ?p ?o BIND(REGEX(?o, "(a|b)+c") AS ?x) }'],
+  ['so in OPTIONAL', true, 'SELECT * { ?s ?p ?o OPTIONAL { ?s ?q ?x FILTER(REGEX(?x, "(a|b){2}")) } }'],
+  ['so in a sub-query', true, 'SELECT * { GRAPH ?g { SELECT (REGEX(?o, "(a|b)*") AS ?x) { ?s ?p ?o } } }'],
+  ['so in an EXISTS of a pattern', true, 'SELECT * { ?s ?p ?o FILTER EXISTS { ?s ?q ?x FILTER(REGEX(?x, "(a|b)*c")) } }'],
+  ['so in an EXISTS of SELECT', true, 'SELECT (EXISTS { ?s ?q ?x FILTER(REGEX(?x, "(a|b)*c")) } AS ?e) { ?s ?p ?o }'],
+  ['so in an EXISTS of HAVING', true, 'SELECT * { ?s ?p ?o } HAVING (EXISTS { ?s ?q ?x FILTER(REGEX(?x, "(a|b)*c")) })'],
+  ['a reference to a group', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "(a)\\\\1")) }'],
+  ['many quantifiers', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "a*a*a*b")) }'],
+  ['a regular expression of the data', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, ?x)) }'],
+  ['a regular expression over a long text', true, `SELECT * { ?s ?p ?o FILTER(REGEX(CONCAT(?o, "${LONG}"), "a.*b")) }`],
+  ['a long replacement', true, `SELECT * { ?s ?p ?o BIND(REPLACE(?o, "a", "${LONG}") AS ?x) }`],
+  ['a replacement of the data', true, 'SELECT * { ?s ?p ?o BIND(REPLACE(?o, "a", ?x) AS ?y) }'],
+  ['a text that doubles, six times', false, `SELECT * { ?s ?p ?v0 ${bound(6, (of) => `CONCAT(${of}, ${of})`)} }`],
+  ['a text that doubles, seven times', true, `SELECT * { ?s ?p ?v0 ${bound(7, (of) => `CONCAT(${of}, ${of})`)} }`],
+  ['a number that is squared, seven times', true, `SELECT * { ?s ?p ?v0 ${bound(7, (of) => `${of} * ${of}`)} }`],
+  ['so in branches, each of which has the name of the other', true, 'SELECT * { { BIND(CONCAT(?x, ?x) AS ?y) } UNION { BIND(CONCAT(?y, ?y) AS ?x) } FILTER(?x = "a") }'],
+] as const) {
+  void t.test(`${isWild ? 'may fail' : 'is bounded'}: ${name}`, (t) => {
+    const { body } = read(query)!
+    t.equal(body.form !== 'DESCRIBE' && hasWild(body), isWild, query)
+    t.end()
+  })
+}
