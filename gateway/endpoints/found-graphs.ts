@@ -8,7 +8,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { Touch } from '../sparql/update-plan.js'
-import { isNameOfStores } from '../sparql/view/predicate.js'
+import { isNameOfStores } from '../../policies/authorizations/reach.js'
 import {
   accessTo,
   isRefusedOther,

@@ -26,7 +26,7 @@ import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 import { excerptOf } from '../stores/excerpt.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
-import { isNameOfStores } from '../sparql/view/predicate.js'
+import { isNameOfStores } from '../../policies/authorizations/reach.js'
 import type { GraphStore } from '../stores/store.js'
 import { makeTraits, type Traits } from '../stores/traits.js'
 

@@ -1,6 +1,8 @@
 // In charge of the graphs of a dataset that belong to an application: its documents, and graphs that are none (design 4).
 // All of it goes by names alone, so that a query can test the same. Pure.
 
+import { DEFAULT_GRAPH } from '../vocabulary.js'
+
 export interface Reach {
   readonly application: 'end-user' | 'admin'
   /** The base of the application; ends with a slash, as do the others. */
@@ -19,9 +21,30 @@ const isUnder = (bases: readonly string[], iri: string): boolean => bases.some((
 export const isDocumentName = ({ base, below }: Reach, graph: string): boolean =>
   graph.startsWith(base) && graph.endsWith('/') && !isUnder(below, graph)
 
+// The beginnings of names that stores take for other graphs than those of these names: unions, the default graph, explicit
+// statements (Jena, GraphDB, RDF4J, Stardog, Blazegraph); and of names that are no graph's.
+export const OF_STORES: readonly string[] = [
+  'urn:x-arq:',
+  'http://www.ontotext.com/',
+  'http://www.openrdf.org/schema/sesame#',
+  'http://rdf4j.org/schema/rdf4j#',
+  'tag:stardog:',
+  'http://www.bigdata.com/rdf#',
+  'http://www.w3.org/ns/solid/sparql#',
+  'urn:triplegate:',
+]
+
+/** True where a store may take the name for other graphs than the one of this name. */
+export const isNameOfStores = (graph: string): boolean =>
+  OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
+
 /** True where `acl:accessTo` this IRI names a graph that is no document. In the admin application only Control reaches these. */
 export const isOtherName = (reach: Reach, iri: string): boolean =>
-  hasOthers(reach) && !isDocumentName(reach, iri) && !isUnder(reach.below, iri) && !reach.isEndpoint(iri)
+  hasOthers(reach) &&
+  !isDocumentName(reach, iri) &&
+  !isUnder(reach.below, iri) &&
+  !reach.isEndpoint(iri) &&
+  (iri === DEFAULT_GRAPH || !isNameOfStores(iri))
 
 /** True where rights of authorizations that do not list Control reach graphs that are no documents. */
 export const hasOthers = ({ application, alone }: Reach): boolean => alone && application === 'end-user'

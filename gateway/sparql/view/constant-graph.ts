@@ -1,6 +1,6 @@
 // In charge of restricting GRAPH with a constant name. Pure.
 import { bindsName, usesName } from './groups.js'
-import { isNameOfStores } from './predicate.js'
+import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { filter, iri, operation, text, type Iri, type Pattern } from './syntax.js'
 import { freshInScope, Refused, type Work } from './work.js'
 

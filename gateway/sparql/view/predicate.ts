@@ -1,6 +1,6 @@
 // In charge of an agent's rights on graphs as a condition of SPARQL, which a store can evaluate for every graph: the condition
 // says of each what `GraphRights` says (design 4). It grows with the rules and not with the graphs. Pure.
-import { hasOthers, isDocumentName } from '../../../policies/authorizations/reach.js'
+import { hasOthers, isDocumentName, isNameOfStores, OF_STORES } from '../../../policies/authorizations/reach.js'
 import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
 import { ACL, DH, RDF } from '../../rdf/vocabulary.js'
 import {
@@ -41,23 +41,6 @@ export interface GraphPredicate {
   /** It is true of no graph. */
   readonly isNothing: boolean
 }
-
-// The beginnings of names that stores take for other graphs than those of these names: unions, the default graph, explicit
-// statements (Jena, GraphDB, RDF4J, Stardog, Blazegraph); and of names that are no graph's.
-const OF_STORES = [
-  'urn:x-arq:',
-  'http://www.ontotext.com/',
-  'http://www.openrdf.org/schema/sesame#',
-  'http://rdf4j.org/schema/rdf4j#',
-  'tag:stardog:',
-  'http://www.bigdata.com/rdf#',
-  'http://www.w3.org/ns/solid/sparql#',
-  'urn:triplegate:',
-]
-
-/** True where a store may take the name for other graphs than the one of this name. */
-export const isNameOfStores = (graph: string): boolean =>
-  OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
 
 /** @param nothing the name of no graph @param anywhere the place of conditions that have no other */
 export function graphPredicate(rights: GraphRights, nothing: string, anywhere?: TestPlace): GraphPredicate {
