@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDataset, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
+import { createDataset } from './support/fuseki-datasets.js'
+import { fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
 import { OVER_FUSEKI } from './support/fuseki-kinds.js'
 import { runTestFile, startSharedProcess, type FileOutcome, type SharedProcess } from './support/run-test-file.js'
 import type { RowCount } from './support/stores.js'
@@ -131,7 +132,8 @@ function summary(outcomes: readonly FileOutcome[], rows: readonly RowCount[]): n
   ]
   for (const { source, failed } of outcomes) for (const name of failed) say(`failed: ${source}: ${name.split('\n')[0]}`)
   const rowsOn = (kind: RowCount['kind']) => rows.filter((row) => row.kind === kind && row.outcome !== 'skipped').length
-  say(`rows on Fuseki: ${rowsOn('fuseki')}, rows embedded: ${rowsOn('embedded')}`)
+  const onUnion = rowsOn('fuseki-union')
+  say(`rows on Fuseki: ${rowsOn('fuseki') + onUnion} (on a union ${onUnion}), rows embedded: ${rowsOn('embedded')}`)
   say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   return failed > 0 || passed === 0 ? 1 : 0
 }
