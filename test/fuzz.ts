@@ -6,9 +6,10 @@ import { fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
 import { fetchRdf4j, overRdf4j, startRdf4j } from './support/rdf4j.js'
 import { overOxigraph } from './support/over-oxigraph.js'
 import { compare, type ComparedStores } from './support/over-views.js'
+import { WITH_UNION } from './support/stores.js'
 
 const HELP = `Usage: npm run fuzz [-- --cases N] [--seed S] [--store embedded|fuseki|fuseki-union|tdb2|rdf4j]
-       npm run fuzz -- --updates [--cases N] [--seed S] [--store embedded|fuseki]
+       npm run fuzz -- --updates [--cases N] [--seed S] [--store embedded|fuseki|fuseki-union]
 Compares the answers to random queries over what an agent may read with those of a store that holds only that; with --updates, what
 random updates leave in the store with what they may. Each case that fails is printed with its number: --seed with this number, and
 --cases 1 (of queries 10, with the number before the point), runs it again. Exit code: 0 no difference, 1 differences.
@@ -84,7 +85,8 @@ async function onRdf4j(): Promise<number> {
 /** By the test of updates, so many cases at once. */
 const UPDATES_AT_ONCE = 500
 function onUpdates(): number {
-  if (!['embedded', 'fuseki'].includes(values.store)) throw new Error('--updates is for --store embedded or fuseki')
+  if (!WITH_UNION.some((kind) => kind === values.store))
+    throw new Error(`--updates is for --store ${WITH_UNION.join(' or ')}`)
   let failed = 0
   for (let done = 0; done < cases; done += UPDATES_AT_ONCE) {
     const count = Math.min(UPDATES_AT_ONCE, cases - done)

@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createDataset, fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
+import { createDataset } from './support/fuseki-datasets.js'
+import { fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
 import { OVER_FUSEKI } from './support/fuseki-kinds.js'
 import { runTestFile, startSharedProcess, type FileOutcome, type SharedProcess } from './support/run-test-file.js'
 import type { RowCount } from './support/stores.js'
@@ -92,7 +93,7 @@ async function endOf(job: Job): Promise<readonly FileOutcome[]> {
 }
 
 /** The files that take longest run first, these before all: one that begins last would leave the other jobs idle. */
-const LONG = ['commands/adoption', 'crash/crash', 'endpoints/importer', 'commands/command-line', 'sparql-streams', 'pages/pages', 'github/github-repository', 'github-faults', 'fuseki-time-limit', 'mirror/mirror', 'journalled-store', 'versioning/history', 'view/over-view', 'local-repository', 'test/attack', 'gateway/growth', 'stores/store-contract', 'rights-on-writes', 'sign-up', 'crash/updates', 'identity/oidc', 'endpoints/dataset', 'start/seeding', 'mirror/alignment', 'evaluation/patch', 'sparql-rights', 'endpoints/clients', 'ontologies/constraints', 'store-faults', 'shared-caches', 'evaluation/reading', 'shared-store', 'documents/kept-documents', 'large-documents', 'sparql-update', 'rules-age', 'methods/documents', 'endpoints/sparql', 'request/identify', 'bounded-work', 'update-differential', 'endpoints/add', 'mirror/settlement', 'request/access', 'memento/memento', 'mirror/rebuild', 'mirror-refusals', 'crash/import', 'http/bypass', 'runner', 'linked-data-proxy', 'http-caching', 'watchdog'] // prettier-ignore
+const LONG = ['commands/adoption', 'crash/crash', 'endpoints/importer', 'commands/command-line', 'sparql-streams', 'pages/pages', 'github/github-repository', 'github-faults', 'fuseki-time-limit', 'mirror/mirror', 'journalled-store', 'versioning/history', 'view/over-view', 'local-repository', 'test/attack', 'gateway/growth', 'stores/store-contract', 'rights-on-writes', 'sign-up', 'crash/updates', 'identity/oidc', 'endpoints/dataset', 'start/seeding', 'mirror/alignment', 'evaluation/patch', 'sparql-rights', 'stores/traits', 'endpoints/clients', 'ontologies/constraints', 'store-faults', 'shared-caches', 'evaluation/reading', 'shared-store', 'documents/kept-documents', 'large-documents', 'sparql-update', 'rules-age', 'methods/documents', 'endpoints/sparql', 'request/identify', 'bounded-work', 'update-differential', 'endpoints/add', 'mirror/settlement', 'request/access', 'memento/memento', 'mirror/rebuild', 'mirror-refusals', 'crash/import', 'http/bypass', 'runner', 'linked-data-proxy', 'http-caching', 'watchdog'] // prettier-ignore
 const orderOf = (file: string): number => {
   const at = LONG.findIndex((name) => file.includes(`${name}.test`))
   return at < 0 ? LONG.length : at
@@ -131,7 +132,8 @@ function summary(outcomes: readonly FileOutcome[], rows: readonly RowCount[]): n
   ]
   for (const { source, failed } of outcomes) for (const name of failed) say(`failed: ${source}: ${name.split('\n')[0]}`)
   const rowsOn = (kind: RowCount['kind']) => rows.filter((row) => row.kind === kind && row.outcome !== 'skipped').length
-  say(`rows on Fuseki: ${rowsOn('fuseki')}, rows embedded: ${rowsOn('embedded')}`)
+  const onUnion = rowsOn('fuseki-union')
+  say(`rows on Fuseki: ${rowsOn('fuseki') + onUnion} (on a union ${onUnion}), rows embedded: ${rowsOn('embedded')}`)
   say(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
   return failed > 0 || passed === 0 ? 1 : 0
 }

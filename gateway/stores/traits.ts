@@ -64,8 +64,10 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values(`SELECT ?x FROM ${none} { { ?x ?p ?o } UNION { GRAPH ?g { ?x ?p ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} FROM NAMED ${none} { GRAPH ?g { ?x ?p ?o } } LIMIT 1`),
     values(`SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
+    // A store that evaluates EXISTS by itself finds any triple: every graph would have what a right rests on.
+    values(`SELECT ?x { VALUES ?x { ${none} } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
     values(
-      `SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } FILTER EXISTS { GRAPH ?x { ?x ${none} ?c } } }`,
+      `SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } VALUES ?y { ${none} } FILTER EXISTS { GRAPH ?x { ?y ?b ?c } } }`,
     ),
     values(`SELECT ?x { GRAPH ?x { ?s ?p ?o } FILTER(?x IN (${none})) } LIMIT 1`),
   ])

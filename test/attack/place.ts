@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
 import { makeSite, startGateway, type GatewayProcess, type Site } from '../crash/gateway-process.js'
 import { makeClient, type Answer, type Client } from '../support/client.js'
-import { createDataset } from '../support/fuseki.js'
+import { createDataset } from '../support/fuseki-datasets.js'
 import { profileOf, ttl, turtle } from '../support/world.js'
 
 export interface Place {

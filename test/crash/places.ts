@@ -1,7 +1,8 @@
 // In charge of the places where crashes happen: the store behind the gateway, and other parts that fail while it runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.js'
-import { createDataset, fetchFuseki, freePort, removeDataset, startFuseki } from '../support/fuseki.js'
+import { createDataset, removeDataset } from '../support/fuseki-datasets.js'
+import { fetchFuseki, freePort, startFuseki } from '../support/fuseki.js'
 import { startProxy, type Fault, type Recorded } from '../support/proxy.js'
 import { startDurableFuseki } from './durable-fuseki.js'
 import type { ReadDocuments } from './evidence.js'

@@ -1,5 +1,6 @@
 // In charge of the datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second opinion.
 import { fusekiEndpoints } from '../../gateway/stores/http-store.js'
+import { configurationOf } from './fuseki-datasets.js'
 import { askHttp, fetchAgain, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
 import { askOxigraph, storeOf } from './over-oxigraph.js'
 import type { Rows } from './over-views.js'
@@ -7,11 +8,7 @@ import { nQuads, type Case } from './view-cases.js'
 
 export type FusekiKind = 'fuseki' | 'fuseki-union' | 'tdb2'
 
-const DATASETS: Readonly<Record<FusekiKind, string>> = {
-  fuseki: 'ja:MemoryDataset',
-  'fuseki-union': 'tdb2:DatasetTDB2 ; tdb2:location "--mem--" ; tdb2:unionDefaultGraph true',
-  tdb2: 'tdb2:DatasetTDB2 ; tdb2:location "--mem--"',
-}
+const DATASETS = { fuseki: 'mem', 'fuseki-union': 'union', tdb2: 'tdb2' } as const
 export const FUSEKI_KINDS = Object.keys(DATASETS) as readonly FusekiKind[]
 
 /** Test files run at the same time: each has datasets of its own. */
@@ -28,18 +25,7 @@ const services = [
   [SECOND, DATASETS.fuseki] as const,
 ]
 
-export const OVER_FUSEKI = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
-PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
-PREFIX tdb2: <http://jena.apache.org/2016/tdb#>
-[] a fuseki:Server .
-${services
-  .map(
-    ([name, dataset]) => `[] a fuseki:Service ; fuseki:name "${name}" ; fuseki:dataset [ a ${dataset} ] ;
-  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "query" ] ,
-    [ fuseki:operation fuseki:update ; fuseki:name "update" ] , [ fuseki:operation fuseki:gsp-rw ; fuseki:name "data" ] .`,
-  )
-  .join('\n')}
-`
+export const OVER_FUSEKI = configurationOf(services)
 
 /** The datasets of this kind, of a Fuseki with `OVER_FUSEKI`. */
 export function overFuseki(base: string, kind: FusekiKind, user: (typeof USERS)[number] = 'over'): ClosableStores {

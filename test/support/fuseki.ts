@@ -1,4 +1,4 @@
-// In charge of a real Apache Jena Fuseki for tests: finds or fetches its jar, starts it, creates datasets in it, and stops it.
+// In charge of a real Apache Jena Fuseki for tests: finds or fetches its jar, starts it, and stops it.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   closeSync,
@@ -16,6 +16,7 @@ import { once } from 'node:events'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { ALLOW_DESCRIBED, configurationOf } from './fuseki-datasets.js'
 import { freePort } from './ports.js'
 
 export { freePort }
@@ -124,7 +125,7 @@ export async function startFuseki(options: {
   const base = `http://127.0.0.1:${port}`
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-fuseki-'))
   const config = join(folder, 'config.ttl')
-  writeFileSync(config, options.configuration ?? configurationOf(options.datasets))
+  writeFileSync(config, options.configuration ?? configurationOf(options.datasets.map((name) => [name, 'mem'])))
   const serving = options.configuration || options.datasets.length > 0 ? [`--config=${config}`] : []
   // Tests run a Fuseki for minutes: compiling its code further takes more processor time than it saves.
   const brief = options.isMeasured ? [] : ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', quiet(folder)]
@@ -132,6 +133,7 @@ export async function startFuseki(options: {
     options.java ?? 'java',
     `-Xmx${options.heap ?? '4g'}`,
     ...brief,
+    ALLOW_DESCRIBED,
     '-jar',
     options.jar,
     `--port=${port}`,
@@ -188,19 +190,6 @@ rootLogger.level = warn
 rootLogger.appenderRef.out.ref = out
 `
 
-const configurationOf = (datasets: readonly string[]): string => `
-PREFIX fuseki: <http://jena.apache.org/fuseki#>
-PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
-[] a fuseki:Server .
-${datasets
-  .map(
-    (name) => `[] a fuseki:Service ; fuseki:name "${name}" ; fuseki:dataset [ a ja:MemoryDataset ] ;
-  fuseki:endpoint [ fuseki:operation fuseki:query ; fuseki:name "query" ] ,
-    [ fuseki:operation fuseki:update ; fuseki:name "update" ] , [ fuseki:operation fuseki:gsp-rw ; fuseki:name "data" ] .`,
-  )
-  .join('\n')}
-`
-
 async function answers(base: string, child: ChildProcess): Promise<boolean> {
   const limit = AbortSignal.timeout(START_TIMEOUT)
   while (!limit.aborted && child.exitCode === null && child.signalCode === null) {
@@ -230,19 +219,4 @@ export function endWithThisProcess(child: ChildProcess, by: NodeJS.Signals = 'SI
   process.on('exit', kill)
   for (const signal of signals) process.on(signal, leave)
   return forget
-}
-
-/** Creates an empty dataset, in memory or on disk (Fuseki's administration protocol). Returns the reason if this Fuseki cannot. */
-export async function createDataset(
-  base: string,
-  name: string,
-  dbType: 'mem' | 'tdb2' = 'mem',
-): Promise<undefined | { readonly missing: string }> {
-  const body = new URLSearchParams({ dbName: `/${name}`, dbType })
-  const { ok, status } = await fetch(`${base}/$/datasets`, { method: 'POST', body })
-  return ok ? undefined : { missing: `this Fuseki creates no datasets on demand (status ${status})` }
-}
-
-export async function removeDataset(base: string, name: string): Promise<void> {
-  await fetch(`${base}/$/datasets/${name}`, { method: 'DELETE' })
 }

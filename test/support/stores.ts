@@ -7,10 +7,15 @@ import { openEmbeddedStore } from '../../gateway/stores/embedded-store.js'
 import { groupedStore } from '../../gateway/stores/grouped-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
-import { createDataset, removeDataset } from './fuseki.js'
+import { createDataset, removeDataset, type DatasetType } from './fuseki-datasets.js'
 import { A_MINUTE } from './wait.js'
 
-export type StoreKind = 'embedded' | 'fuseki'
+/** `fuseki-union`: a Fuseki whose default graph is the union of its named graphs. */
+export type StoreKind = 'embedded' | 'fuseki' | 'fuseki-union'
+const TYPES = { fuseki: 'mem', 'fuseki-union': 'union' } as const
+const BOTH = ['embedded', 'fuseki'] as const
+/** For suites whose rows depend on what the default graph is. */
+export const WITH_UNION = [...BOTH, 'fuseki-union'] as const
 
 export interface Stores {
   readonly kind: StoreKind
@@ -44,25 +49,26 @@ export const isOnOtherStore = OTHER !== undefined
 const isWithoutCache = process.env.TRIPLEGATE_TEST_CACHE === 'off'
 
 /**
- * Runs the suite on the embedded store and on Fuseki, as a test each; without a Fuseki that one is skipped. The pass without the
- * cache runs on the embedded store alone: the cache knows nothing of the kind of store.
+ * Runs the suite on the embedded store and on Fuseki, or on these kinds, as a test each; without a Fuseki those on it are skipped.
+ * The pass without the cache runs on the embedded store alone: the cache knows nothing of the kind of store.
  */
 export function forEachStore(
   t: Test,
-  name: string,
+  named: string | { readonly name: string; readonly kinds: readonly StoreKind[] },
   suite: (t: Test, makeStores: MakeStores, kind: StoreKind) => Promise<void>,
 ): Promise<unknown> {
+  const { name, kinds } = typeof named === 'string' ? { name: named, kinds: BOTH } : named
   if (OTHER) return t.test(`${name} (other)`, (t) => suite(t, () => otherStores(t, OTHER), 'fuseki'))
-  const embedded = t.test(`${name} (embedded)`, (t) => suite(t, () => embeddedStores(t), 'embedded'))
-  if (isWithoutCache) return embedded
-  // Both wait in the queue of `t` from now on: a test that begins later could come after the end of its file.
-  const fuseki = t.test(`${name} (fuseki)`, async (t) => {
-    const missing = await reasonWithoutFuseki()
-    if (!missing) return suite(t, () => fusekiStores(t), 'fuseki')
-    count({ kind: 'fuseki', name, outcome: 'skipped' })
-    void t.skip(missing, () => undefined)
-  })
-  return Promise.all([embedded, fuseki])
+  const onKind = (kind: StoreKind): Promise<unknown> =>
+    t.test(`${name} (${kind})`, async (t) => {
+      if (kind === 'embedded') return suite(t, () => embeddedStores(t), kind)
+      const missing = await reasonWithoutFuseki(TYPES[kind])
+      if (!missing) return suite(t, () => fusekiStores(t, kind), kind)
+      count({ kind, name, outcome: 'skipped' })
+      void t.skip(missing, () => undefined)
+    })
+  // All wait in the queue of `t` from now on: a test that begins later could come after the end of its file.
+  return Promise.all(kinds.filter((kind) => kind === 'embedded' || !isWithoutCache).map(onKind))
 }
 
 /** Runs one row as a test and counts it for `npm test`. Kind `none`: a row that needs no store. */
@@ -102,10 +108,10 @@ function count(row: RowCount): void {
 }
 
 /** The reason why there is no Fuseki that creates datasets, or undefined if there is one. */
-export async function reasonWithoutFuseki(): Promise<string | undefined> {
+export async function reasonWithoutFuseki(type: DatasetType = 'mem'): Promise<string | undefined> {
   if (!FUSEKI) return 'no Fuseki: TRIPLEGATE_TEST_FUSEKI is not set (npm test sets it)'
   const name = datasetName()
-  const missing = await createDataset(FUSEKI, name)
+  const missing = await createDataset(FUSEKI, name, type)
   if (!missing) await removeDataset(FUSEKI, name)
   return missing?.missing
 }
@@ -116,13 +122,14 @@ async function embeddedStores(t: Test): Promise<Stores> {
   return { kind: 'embedded', endUser, admin }
 }
 
-async function fusekiStores(t: Test): Promise<Stores> {
-  const datasets = { endUser: await freshDataset(t), admin: await freshDataset(t) }
+async function fusekiStores(t: Test, kind: keyof typeof TYPES): Promise<Stores> {
+  const type = TYPES[kind]
+  const datasets = { endUser: await freshDataset(t, type), admin: await freshDataset(t, type) }
   const open = (name: 'endUser' | 'admin', ofName: string): GraphStore =>
     groupedStore(openHttpStore({ name: ofName, ...fusekiEndpoints(datasets[name]), connectTimeout: A_MINUTE }))
   const [endUser, admin] = [open('endUser', 'end-user'), open('admin', 'admin')]
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
-  return { kind: 'fuseki', endUser, admin, datasets }
+  return { kind, endUser, admin, datasets }
 }
 
 function otherStores(t: Test, endpoints: readonly string[]): Promise<Stores> {
@@ -134,9 +141,9 @@ function otherStores(t: Test, endpoints: readonly string[]): Promise<Stores> {
 }
 
 /** The URL of an empty dataset of the shared Fuseki, removed when the test is over. */
-export async function freshDataset(t: Test): Promise<string> {
+export async function freshDataset(t: Test, type: DatasetType = 'mem'): Promise<string> {
   const name = datasetName()
-  const missing = await createDataset(FUSEKI!, name)
+  const missing = await createDataset(FUSEKI!, name, type)
   if (missing) throw new Error(missing.missing)
   t.teardown(() => removeDataset(FUSEKI!, name))
   return `${FUSEKI!}/${name}`

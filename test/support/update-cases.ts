@@ -52,6 +52,7 @@ export const randomQuads = (random: Random, graphs: readonly string[]): readonly
     Array.from({ length: Math.floor(random.between(0, 4)) }, () => [triple(random), graph] as const),
   )
 
+/** Where the default graph is none of the graphs, it is their union, and is only read. */
 export function randomUpdate(random: Random, graphs: readonly string[]): UpdateCase {
   const first = random.chance(0.6) ? modify(random, graphs) : named(random, graphs)
   if (random.chance(0.75)) return [first]
@@ -71,7 +72,7 @@ function named(random: Random, graphs: readonly string[]): Operation {
   if (roll < 7.5) return { text: `DELETE WHERE { ${within(graph, `?s ${random.one(PREDICATES)} ?o`)} }`, touches: [[graph, 'Write']] } // prettier-ignore
   const keyword = random.one(['COPY', 'MOVE', 'ADD'])
   const isSilent = random.chance(0.5)
-  const source = random.chance(0.15) ? '' : other
+  const source = random.chance(0.15) && graphs.includes('') ? '' : other
   return {
     text: `${keyword} ${isSilent ? 'SILENT ' : ''}${refTo(source)} TO ${refTo(graph)}`,
     touches: [[graph, 'Write'], ...(keyword === 'MOVE' ? [[source, 'Write'] as const] : [])],
@@ -91,6 +92,7 @@ const removal = (text: string, graph: string): Operation => ({
 function modify(random: Random, graphs: readonly string[]): Operation {
   const constant = (): string => random.one(graphs.filter((each) => each !== ''))
   const p = (): string => random.one(PREDICATES)
+  const isUnion = !graphs.includes('')
   const [withGraph, using] = random.chance(0.2)
     ? [constant(), undefined]
     : [undefined, random.chance(0.2) ? constant() : undefined]
@@ -100,7 +102,8 @@ function modify(random: Random, graphs: readonly string[]): Operation {
       `GRAPH <${constant()}> { ?s ${p()} ?o }`,
       `GRAPH ?g { ?s ${p()} ?o }`,
       `GRAPH ?g { ?s ${p()} ?o }`,
-      `?s ${p()} ?o .`,
+      // On a union, most patterns are about it.
+      ...Array.from({ length: isUnion ? 5 : 1 }, () => `?s ${p()} ?o .`),
     ]),
     random.one(['', '', `FILTER NOT EXISTS { GRAPH ?h { ?s ${p()} "a" } }`, `OPTIONAL { GRAPH <${constant()}> { ?s ${p()} ?w } }`,
       `MINUS { GRAPH <${constant()}> { ?s ${p()} ?o } }`, `FILTER EXISTS { GRAPH <${constant()}> { ?x ${p()} ?o } }`, `GRAPH ?g { ?s ${p()} ?w }`]), // prettier-ignore
@@ -120,7 +123,8 @@ function modify(random: Random, graphs: readonly string[]): Operation {
       templates[mode].push({ triple: text, graph: '?g' })
       return `GRAPH ?g { ${text} }`
     }
-    const graph = random.chance(0.15) ? (withGraph ?? '') : constant()
+    const ofDefault = withGraph ?? (isUnion ? undefined : '')
+    const graph = (random.chance(0.15) ? ofDefault : undefined) ?? constant()
     touches.push([graph, mode])
     templates[mode].push({ triple: text, graph })
     return random.chance(0.5) && graph === (withGraph ?? '') ? text : within(graph, text)
@@ -128,8 +132,12 @@ function modify(random: Random, graphs: readonly string[]): Operation {
   const [removes, adds] = random.one([[true, true], [true, false], [false, true]] as const) // prettier-ignore
   const clauses = `${removes ? `DELETE { ${quad('Write')} } ` : ''}${adds ? `INSERT { ${quad('Append')} } ` : ''}`
   const dataset = `${using === undefined ? '' : `USING <${using}> `}${usingNamed === undefined ? '' : `USING NAMED <${usingNamed}> `}`
-  const everyNamed = graphs.flatMap((graph) => (graph === '' ? [] : [`FROM NAMED <${graph}>`])).join(' ')
-  const from = withGraph === undefined ? dataset.replaceAll('USING', 'FROM') : `FROM <${withGraph}> ${everyNamed}`
+  const each = (clause: string): string => graphs.flatMap((graph) => (graph === '' ? [] : [`${clause} <${graph}>`])).join(' ') // prettier-ignore
+  const ofNone = isUnion && using === undefined ? `${each('FROM')} ${each('FROM NAMED')}` : ''
+  const from =
+    withGraph === undefined
+      ? dataset.replaceAll('USING', 'FROM') || ofNone
+      : `FROM <${withGraph}> ${each('FROM NAMED')}`
   return {
     text: `${withGraph === undefined ? '' : `WITH <${withGraph}> `}${clauses}${dataset}WHERE { ${where} }`,
     touches,

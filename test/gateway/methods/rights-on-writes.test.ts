@@ -5,7 +5,7 @@ import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import type { Answer, Send } from '../../support/client.js'
 import { many } from '../../support/growth.js'
-import { cachedRowsOf, forEachStore, rowsOf, type Row, type Stores } from '../../support/stores.js'
+import { cachedRowsOf, forEachStore, rowsOf, type Row, type StoreKind, type Stores } from '../../support/stores.js'
 import { makeWorld, ttl, update, type World } from '../../support/world.js'
 import { gate, until } from '../../support/wait.js'
 
@@ -37,7 +37,7 @@ interface Setting {
 }
 
 let number = 0
-function settingOf(t: Test, world: World, stores: Stores, kind: 'embedded' | 'fuseki'): Setting {
+function settingOf(t: Test, world: World, stores: Stores, kind: StoreKind): Setting {
   const owner = world.as('owner')
   const must = async (answer: Promise<Answer>): Promise<void> => {
     const { status, text } = await answer
