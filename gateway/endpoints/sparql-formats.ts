@@ -110,8 +110,30 @@ const LONGEST_BOOLEAN = 64 * 1024
 const TRUTH = /"boolean"\s*:\s*(true|false)/
 
 /** The bytes of the store in this format. */
-export const inFormat = (pieces: AsyncIterable<Uint8Array>, form: QueryAnalysis['form'], format: ResultFormat) =>
-  form === 'ASK' && format.source === JSON_RESULTS && WRITTEN[format.code] ? booleanAs(pieces, format) : pieces
+export function inFormat(
+  pieces: AsyncIterable<Uint8Array>,
+  form: QueryAnalysis['form'],
+  format: ResultFormat,
+): AsyncIterable<Uint8Array> {
+  if (format.source !== JSON_RESULTS) return pieces
+  if (form === 'SELECT') return wholeJson(pieces)
+  return form === 'ASK' && WRITTEN[format.code] ? booleanAs(pieces, format) : pieces
+}
+
+/** How a result of solutions ends, with white space (SPARQL 1.1 Query Results JSON Format §3.2). */
+const END = /\]\s*\}\s*\}\s*$/
+const LONGEST_END = 64
+
+/** Fuseki ends the answer as if it were complete where a row of it fails: then it ends in the midst of the JSON. */
+async function* wholeJson(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let end = ''
+  for await (const piece of pieces) {
+    end = (end + Buffer.from(piece.subarray(-LONGEST_END)).toString('latin1')).slice(-LONGEST_END)
+    yield piece
+  }
+  if (!END.test(end))
+    throw new StoreBreak(problem('store.failed', 'The triplestore broke off in the midst of the result.'))
+}
 
 const WRITTEN: Readonly<Record<string, (value: string) => string>> = {
   csv: (value) => `_askResult\r\n${value}\r\n`,

@@ -14,15 +14,16 @@ import { takeViewStep, type Depending, type Readable, type Viewed, type ViewStep
 import { after, type Awaitable } from '../steps.js'
 import { select } from '../stores/select.js'
 import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../stores/oxigraph-traits.js'
+import type { Call, GraphStore } from '../stores/store.js'
 import { NOTHING } from '../stores/traits.js'
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
-export function queryOfView(context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> {
+export function queryOfView(context: Context, query: QueryAnalysis, call?: Call): Awaitable<QueryAnalysis | Problem> {
   const rights = rightsOnGraphs(context, 'Read')
   if (isFailure(rights)) return rights
   if (rights.everything && !query.from.default.includes(MERGED_GRAPHS) && !isDescribed(context, query)) return query
   const last = lastOf(query, rights, context.application.traits.known())
-  return last && 'text' in last ? noted(context, last) : restrictedTo(context, query, rights)
+  return last && 'text' in last ? noted(context, last) : restrictedTo(context, query, rights, call)
 }
 
 /** What Oxigraph describes is in its default graph only, where no document is. */
@@ -33,6 +34,7 @@ async function restrictedTo(
   context: Context,
   query: QueryAnalysis,
   rights: GraphRights,
+  call: Call | undefined,
 ): Promise<QueryAnalysis | Problem> {
   const { application, trace } = context
   const { from } = query
@@ -55,7 +57,7 @@ async function restrictedTo(
     restricted = second
   } else restricted = first
   noted(context, restricted)
-  return isOfConditions(restricted) && isOfAll(from) ? overList(context, viewing, restricted) : restricted
+  return isOfConditions(restricted) && isOfAll(from) ? overList(context, viewing, restricted, call) : restricted
 }
 
 /**
@@ -169,19 +171,45 @@ const MOST_LISTED = 100
 const LIST_BYTES = 1024 * 1024
 
 /** The query over the graphs by their names, where they are few. */
-async function overList(context: Context, viewing: Viewing, refused: Problem): Promise<QueryAnalysis | Problem> {
-  const { application, trace } = context
+async function overList(
+  context: Context,
+  viewing: Viewing,
+  refused: Problem,
+  call: Call | undefined,
+): Promise<QueryAnalysis | Problem> {
   const text = graphsQuery({ ...viewing, nothing: NOTHING }, MOST_LISTED + 1)
-  const rows = await trace.store(select(application.store, text, ['graph'], { maxBytes: LIST_BYTES }))
+  const store = call ? context.application.store : cachedStore(context, viewing.rights)
+  const rows = await select(store, text, ['graph'], { ...call, maxBytes: LIST_BYTES })
   if (isFailure(rows)) return rows
   if (rows.length > MOST_LISTED) return refused
   const listed = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : [])).sort()
   const found = restrictedBy(viewing, await takeStep(context, viewing, { readable: undefined, listed }))
   if (isFailure(found)) return found.failure === 'access.graphs' ? refused : found
   if ('depending' in found) return refused
-  trace.view = 'list'
+  context.trace.view = 'list'
   // Another graph may be one of them later.
   return { ...found, readSet: 'dataset', isAgeless: true }
+}
+
+/** Its answers are cached as results are: the list of a cached result is. */
+const cachedStore = (context: Context, rights: GraphRights): Pick<GraphStore, 'query'> => ({
+  async query(sparql, accept) {
+    const { application, request, trace } = context
+    const asked = { key: `${accept} ${keyOf(rights, sparql)}`, readSet: 'dataset', formatCode: '' } as const
+    const answer = await application.cache.results.get<Problem>(
+      { ...asked, signal: request.signal() },
+      async (signal) => {
+        const pieces = await trace.store(application.store.query(sparql, accept, { signal, asker: askerOf(context) }))
+        return isFailure(pieces) ? { failure: pieces } : { pieces }
+      },
+    )
+    if (answer.kind === 'failed') return answer.failure
+    return answer.kind === 'stored' ? only(answer.result.bytes) : answer.pieces
+  },
+})
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes)
 }
 
 const MOST_DEPENDING = 256

@@ -65,8 +65,9 @@ export async function solve(
   const { application, trace } = context
   const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
   if (lost) return lost
-  const seen = await queryOfView(context, asked)
+  const seen = await queryOfView(context, asked, call)
   if (isFailure(seen)) return seen
+  if (asked.mayBreakOff) return MAY_BREAK_OFF
   const columns = columnsOf(pattern)
   const batches = await trace.store(selectBatches(application.store, seen.text, columns, call))
   if (isFailure(batches)) return batches
@@ -119,6 +120,14 @@ const TOO_MANY: ForStore = {
   reason: problem(
     'content.too-large',
     `The pattern of the update has more than ${MOST_ROWS} solutions, or its templates too many triples for them. Send it in parts.`,
+  ),
+}
+
+/** Fuseki ends a result as if it were complete where a row of it fails: a part of the update would be carried out. */
+const MAY_BREAK_OFF: ForStore = {
+  reason: problem(
+    'update.form',
+    'The pattern of the update computes a long text, or searches one by a regular expression that is no constant or may take long. Name the graphs that it reads and writes: GRAPH <…>, WITH <…>, or USING <…>.',
   ),
 }
 

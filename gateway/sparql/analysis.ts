@@ -13,6 +13,7 @@ import { planOf, type UpdatePlan } from './update-plan.js'
 import type { CopyPlan } from './view/copy.js'
 import { makeTreeReader } from './view/read-tree.js'
 import type { Query } from './view/syntax.js'
+import { hasWild } from './view/wild-expressions.js'
 
 /** An RDF dataset as SPARQL 1.1 Protocol §2.1.4 and §2.2.3 describe it: the parameters of a request, or FROM. */
 export interface DatasetDescription {
@@ -39,6 +40,8 @@ export interface QueryAnalysis {
   readonly from: DatasetDescription
   /** The query as a tree, where it can be restricted to some graphs. */
   readonly tree?: Query | undefined
+  /** An expression of a pattern may fail for some values (view/wild-expressions.ts): a store may break off in the midst of its answer. */
+  readonly mayBreakOff: boolean
   /** The text is long, and the tree was left in the thread that has read it: it is read there again. */
   readonly isLong?: true
   /** The age of a result would tell of changes to graphs that the agent may not read. */
@@ -78,6 +81,7 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
   // SPARQL 1.1 §16.4: a description may be taken from anywhere in the dataset.
   const described = form === 'DESCRIBE' && { readsDefault: true, readsAnyGraph: true }
   const reads = readsOver({ ...findings, ...described }, isStated ? from : undefined)
+  const query = makeTreeReader(values).query(tree)
   return {
     form,
     text,
@@ -89,7 +93,8 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
     functions: [...findings.functions],
     ordering: orderingWork(tree),
     from,
-    tree: makeTreeReader(values).query(tree),
+    tree: query,
+    mayBreakOff: !query || hasWild(query.body),
   }
 }
 

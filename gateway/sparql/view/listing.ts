@@ -23,8 +23,11 @@ export function graphsQuery({ rights, store, nothing }: Omit<Sight, 'grounds'>, 
   let count = 0
   const place = { fresh: () => variable(`other${count++}`), isInExists: false }
   const test = graphPredicate(rights, nothing, store.looksInItself ? undefined : place).test(name)
-  const any = triples({ subject: variable('s'), predicate: variable('p'), object: variable('o') })
-  const where: Pattern[] = [{ kind: 'graph', name, patterns: [any] }, ...(test ? [filter(test)] : [])]
+  // Jena and Oxigraph list the names for it; RDF4J does not.
+  const any = store.looksInItself
+    ? []
+    : [triples({ subject: variable('s'), predicate: variable('p'), object: variable('o') })]
+  const where: Pattern[] = [{ kind: 'graph', name, patterns: any }, ...(test ? [filter(test)] : [])]
   const modifiers = { ...NO_MODIFIERS, limit: most }
   const body: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: [name], where, modifiers }
   return queryText({ base: undefined, dataset: undefined, body })

@@ -1,6 +1,6 @@
 // In charge of expressions that may fail, or take long, for some values. A store may evaluate them on what an agent may not read, before
 // it tests whether the agent may: whether the query fails would tell of these values (design 4). Pure.
-import type { Ask, Bound, Construct, Expression, Select, Term } from './syntax.js'
+import type { Bound, Expression, Query, Term } from './syntax.js'
 
 /** So many times as long as a value of the data, and as a text of as many characters as STEP. */
 const MOST_SIZE = 64
@@ -12,7 +12,7 @@ const MOST_REPLACEMENT = 64
 const MOST_QUANTIFIERS = 2
 
 /** True where an expression of a pattern may fail or take long for some values. What is computed from all solutions is not of a pattern. */
-export function hasWild({ where, modifiers, ...body }: Select | Construct | Ask): boolean {
+export function hasWild({ where, modifiers, ...body }: Query['body']): boolean {
   const sizes = makeSizes([where, modifiers, body])
   const isWild = (part: unknown, isOpen: boolean): boolean => {
     if (typeof part !== 'object' || part === null) return false

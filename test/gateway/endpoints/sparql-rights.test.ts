@@ -201,6 +201,20 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
       t.same(valuesIn(text), [])
     })
   }
+  await row('an update that fails for some values changes nothing, and says why', async (t) => {
+    const change = failing('typ').replace(/^SELECT \?v/, `INSERT { GRAPH <${open}> { ?s <urn:done> ?v } } WHERE`)
+    const { status, text } = await post('/sparql', 'application/sparql-update', change)
+    t.equal(status, 403, text)
+    t.notOk((await owner('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query', ...CSV.fields }, body: 'ASK { GRAPH ?g { ?s <urn:done> ?v } }' })).text.includes('true')) // prettier-ignore
+  })
+  if (kind !== 'embedded') {
+    await row('a result in which a row fails is no result: the owner gets no whole answer', async (t) => {
+      const body = failing('typ').replace('FILTER(?v = "hidden")', '')
+      const fields = { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' }
+      const ask = (): Promise<Answer> => owner('POST', '/sparql', { fields, body })
+      t.equal(await ask().then(({ status }) => status, () => 'broken off'), 502) // prettier-ignore
+    })
+  }
   const many = Array.from({ length: 101 }, (_, i) => `GRAPH <${base}many-${i}/> { <${base}many-${i}/> a <${CLASS}> }`)
   await behind(`INSERT DATA { ${many.join(' ')} }`)
   await row('a list of more than 100 graphs: 403, which says what to write', async (t) => {
