@@ -100,6 +100,10 @@ export const RIGHTS_QUERIES = {
     counted(`?product a ${node(TERM(`Type${n % 10}`))} . ?review ${node(TERM('reviewFor'))} ?product`),
   'union of three patterns': (_base: string, n: number): string =>
     counted(`?product a ${node(TERM(`Type${n % 10}`))} . ${review}`),
+  'OPTIONAL in the union': (_base: string, n: number): string =>
+    counted(`?product a ${node(TERM(`Type${n % 10}`))} OPTIONAL { ?review ${node(TERM('reviewFor'))} ?product }`),
+  'a path in the union': (_base: string, n: number): string =>
+    counted(`?product ${node(TERM('size'))}+ ?size FILTER(?size > ${n})`),
   'a point in the union': (base: string, n: number): string =>
     `SELECT ?p ?o WHERE { ${node(`${rightsDocument(base, 4 * (n % 100))}#this`)} ?p ?o }`,
 } as const
