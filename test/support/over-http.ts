@@ -29,7 +29,7 @@ export function overHttp(
   all: ComparedDataset,
   visible: ComparedDataset,
   others: (visible: Case['quads'], query: string) => Promise<readonly Rows[]>,
-): ClosableStores {
+): Omit<ClosableStores, 'askOver'> {
   const store = openHttpStore(all.endpoints)
   const traits = makeTraits(store, makeLog('silent'))
   let seen: Case['quads'] = []

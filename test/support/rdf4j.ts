@@ -9,9 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoints } from '../../gateway/stores/http-store.js'
 import { endWithThisProcess } from './fuseki.js'
 import { fetchAgain, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
-import { merged } from './fuseki-kinds.js'
 import { askOxigraph, storeOf } from './over-oxigraph.js'
 import { freePort } from './ports.js'
+import type { ComparedStores } from './over-views.js'
+import { merged, type Case } from './view-cases.js'
 
 const FOLDER = resolve('.cache/rdf4j')
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
@@ -110,15 +111,20 @@ async function createRepository(base: string, name: string): Promise<Endpoints> 
 export async function overRdf4j(rdf4j: Rdf4j): Promise<ClosableStores> {
   const [all, visible] = await Promise.all(['all', 'visible'].map(async (name) => dataset(await rdf4j.create(name))))
   const stores = overHttp(all!, visible!, (seen, query) => {
-    const named = merged(seen.filter(([triple]) => !triple.includes('<<(')))
+    const named = merged(seen.filter(hasNoTripleTerm))
     return Promise.resolve([askOxigraph(storeOf(named), query)])
   })
+  // Its own default graph is never but the bag of all that it has.
+  const askOver: ComparedStores['askOver'] = async (quads, query) =>
+    askOxigraph(storeOf(quads.filter(hasNoTripleTerm)), query)
   // A triple that graphs share tells that its default graph is a bag.
   await all!.load('<urn:s> <urn:p> <urn:o> <urn:g> .\n<urn:s> <urn:p> <urn:o> <urn:h> .\n')
   await stores.traits()
   // `SELECT (COUNT(DISTINCT *) AS ?n) { VALUES ?x { 1 2 } VALUES ?y { 1 2 } }` is 0 there.
-  return { ...stores, isOdd: (query) => query.includes('COUNT(DISTINCT *)') }
+  return { ...stores, askOver, isOdd: (query) => query.includes('COUNT(DISTINCT *)') }
 }
+
+const hasNoTripleTerm = ([triple]: Case['quads'][number]): boolean => !triple.includes('<<(')
 
 const dataset = (endpoints: Endpoints): ComparedDataset => ({
   endpoints,
