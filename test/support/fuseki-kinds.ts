@@ -20,7 +20,7 @@ const USERS = ['over', 'terms', 'ways'] as const
 const PARTS = ['all', 'visible', 'given'] as const
 
 /** In memory, Fuseki evaluates as SPARQL 1.1 §18 says; TDB2 does not where a group in GRAPH begins with nothing. */
-const SECOND = 'over-second'
+const SECONDS = ['over-second', 'gateway-second'] as const
 /** The default graph of what is given is its own. */
 const kindOf = (part: (typeof PARTS)[number], kind: FusekiKind): FusekiKind =>
   part === 'given' && kind === 'fuseki-union' ? 'tdb2' : kind
@@ -30,7 +30,7 @@ const services = [
       PARTS.map((part) => [`${user}-${kind}-${part}`, DATASETS[kindOf(part, kind)]] as const),
     ),
   ),
-  [SECOND, DATASETS.fuseki] as const,
+  ...SECONDS.map((name) => [name, DATASETS.fuseki] as const),
 ]
 
 export const OVER_FUSEKI = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
@@ -59,7 +59,10 @@ export function overFuseki(base: string, kind: FusekiKind, user: (typeof USERS)[
 }
 
 /** The answer of this Fuseki where it holds only these quads. */
-export const fusekiSecond = (base: string): ReturnType<typeof askingOver> => askingOver(dataset(`${base}/${SECOND}`))
+export const fusekiSecond = (
+  base: string,
+  name: (typeof SECONDS)[number] = 'over-second',
+): ReturnType<typeof askingOver> => askingOver(dataset(`${base}/${name}`))
 
 function askingOver({ load, endpoints }: ComparedDataset): (quads: Case['quads'], query: string) => Promise<Rows> {
   let last: Promise<unknown> = Promise.resolve()

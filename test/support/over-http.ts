@@ -55,7 +55,7 @@ export function overHttp(
   }
 }
 
-const ACCEPT = 'application/sparql-results+json, application/n-triples'
+export const ACCEPT = 'application/sparql-results+json, application/n-triples'
 
 /** Jena 5.6 closes a hash join that it has not begun: whether it has depends on what is left of the rows. */
 const DEFECTS = /Cannot invoke "org\.apache\.jena\.sparql\.engine\.join\.MultiHashProbeTable/
@@ -75,9 +75,14 @@ export async function askHttp(endpoint: string, query: string): Promise<Rows> {
   const headers = { 'Content-Type': 'application/sparql-query', Accept: ACCEPT }
   const answer = await fetchAgain(endpoint, { method: 'POST', headers, body: query })
   const text = await answer.text()
+  if (!answer.ok && !DEFECTS.test(text)) return 'refused'
+  return rowsOf(text, answer.headers.get('content-type') ?? '')
+}
+
+/** The rows of a result in JSON, or the triples of one in N-Triples. */
+export function rowsOf(text: string, mediaType: string): Rows {
   if (DEFECTS.test(text)) return 'broken'
-  if (!answer.ok) return 'refused'
-  if (!answer.headers.get('content-type')!.includes('json')) {
+  if (!mediaType.includes('json')) {
     return text.split('\n').flatMap((line) => (line ? [line.replace(/_:\w+/g, '_:').replace(/ \.$/, '')] : []))
   }
   let results: { boolean?: boolean; results?: { bindings: Record<string, Term>[] } }

@@ -109,7 +109,8 @@ async function compareOne(
   const restricted = restrictedTo(query, of, traits, compared)
   if (!restricted) return void compared.unanswerable++
   const isSame = (got: Rows, wanted: Rows): boolean => same(got, wanted, of.compared)
-  const expected = reference(query, of, stores.describesAll)
+  const readable = readableOf(of)
+  const expected = reference(query, readable, stores.describesAll)
   const [got, overVisible, wanted] = await Promise.all([
     stores.ask('all', restricted.text),
     stores.ask('visible', restricted.text),
@@ -117,7 +118,7 @@ async function compareOne(
   ])
   const isOfStore = async (): Promise<boolean> => {
     if (expected.quads) return false
-    const others = (await stores.others?.(reference(query, of, false).text)) ?? []
+    const others = (await stores.others?.(reference(query, readable).text)) ?? []
     if (others.some((other) => isSame(got, other))) return true
     const restrictedThere = (await stores.others?.(restricted.text)) ?? []
     return others.some((other, i) => typeof other !== 'string' && isSame(restrictedThere[i]!, other))
@@ -130,17 +131,18 @@ async function compareOne(
   if (isSame(got, wanted)) {
     compared.equal++
     if (wanted.length > 0 && !['0', 'false'].includes(wanted[0]!)) compared.filled++
-  } else if (stores.countsWaysOnce && isPathOfMerge(of) && isOfWays(of, got, wanted)) compared.ofWays++
+  } else if (stores.countsWaysOnce && isOfWays(of, !of.rights.reach.alone, got, wanted)) compared.ofWays++
   else if (stores.isOdd?.(of.query) || (await isOfStore())) compared.ofStore++
   else compared.different.push(told(wanted))
 }
 
-const isPathOfMerge = ({ query, rights }: Case): boolean =>
-  (!rights.reach.alone || query.includes(MERGED_GRAPHS)) && /!\(?[<^]|[>)?*+]\||[<(^!]/.test(query)
+type Asked = Pick<Case, 'query' | 'compared'>
 
-/** What is made of the number of rows is another thing too. */
-const isOfWays = ({ query, compared }: Case, got: Rows, wanted: Rows): boolean =>
-  compared === 'number' || /\((?:COUNT|SUM|AVG|STRLEN\(GROUP)/.test(query) || same(got, wanted, 'set')
+/** Of a path of a merge, the rows are the same, or differ in what is made of their number. */
+export const isOfWays = ({ query, compared }: Asked, isMerge: boolean, got: Rows, wanted: Rows): boolean =>
+  (isMerge || query.includes(MERGED_GRAPHS)) &&
+  /!\(?[<^]|[>)?*+]\||[<(^!]/.test(query) &&
+  (compared === 'number' || /\((?:COUNT|SUM|AVG|STRLEN\(GROUP)/.test(query) || same(got, wanted, 'set'))
 
 /** As the endpoint does: over a list of the graphs where no condition is exact. */
 function restrictedTo(query: Query, of: Case, store: StoreTraits, counts: Pick<Compared, 'listed'>) {
@@ -155,10 +157,10 @@ function restrictedTo(query: Query, of: Case, store: StoreTraits, counts: Pick<C
   return overList
 }
 
-const shown = (rows: Rows): string =>
+export const shown = (rows: Rows): string =>
   typeof rows === 'string' ? rows : `${rows.length} rows: ${rows.slice(0, 3).join(' | ')}`
 
-const same = (got: Rows, wanted: Rows, compared: Case['compared']): boolean => {
+export const same = (got: Rows, wanted: Rows, compared: Case['compared']): boolean => {
   if (typeof got === 'string' || typeof wanted === 'string') return got === wanted
   if (compared === 'number') return got.length === wanted.length
   const comparable = (rows: readonly string[]): string =>
@@ -175,28 +177,38 @@ export function read(text: string): Query | undefined {
   return query
 }
 
-interface Reference {
+export interface Reference {
   readonly text: string
   /** Undefined: those that may be read. */
   readonly quads: Case['quads'] | undefined
 }
 
+/** What an agent may read of the dataset. */
+export interface Readable {
+  readonly quads: Case['quads']
+  /** True where the agent may read the graph of this name, whatever is in it. */
+  isReadable(graph: string): boolean
+}
+
 /** What the query says of a store with only what the agent may read. */
-function reference(query: Query, of: Case, describesAll = false): Reference {
+export function reference(query: Query, { quads, isReadable }: Readable, describesAll = false): Reference {
   const fresh = freshNames([query.body])
   const isDescribed = query.body.form === 'DESCRIBE' && !describesAll
   const body = isDescribed ? constructOf(query.body as Describe, () => variable(fresh())) : query.body
   const { dataset } = query
   if (!dataset) return { text: queryText({ ...query, body }), quads: undefined }
-  const quads = visible(of)
   const exists = (graph: string): boolean => quads.some(([, name]) => name === graph)
   if (dataset.default.includes(MERGED_GRAPHS)) {
     const isListed = ([, graph]: Case['quads'][number]): boolean => graph === '' || dataset.named.includes(graph)
     return { text: queryText({ ...query, dataset: undefined, body }), quads: merged(quads).filter(isListed) }
   }
   // A dataset has no name for a graph that does not exist, unless the agent could read it.
-  const { byName } = graphPredicate(of.rights, NOTHING)
-  const named = dataset.named.filter((graph) => byName(graph) === true || exists(graph))
+  const named = dataset.named.filter((graph) => isReadable(graph) || exists(graph))
   const stated = { default: dataset.default.length > 0 ? dataset.default : [NOTHING], named }
   return { text: queryText({ ...query, dataset: stated, body }), quads: undefined }
+}
+
+const readableOf = (of: Case): Readable => {
+  const { byName } = graphPredicate(of.rights, NOTHING)
+  return { quads: visible(of), isReadable: (graph) => byName(graph) === true }
 }
