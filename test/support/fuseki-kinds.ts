@@ -50,11 +50,11 @@ ${services
 export function overFuseki(base: string, kind: FusekiKind, user: (typeof USERS)[number] = 'over'): ClosableStores {
   const [all, visible, given] = PARTS.map((part) => dataset(`${base}/${user}-${kind}-${part}`))
   const second = fusekiSecond(base)
-  const stores = overHttp(all!, visible!, async (seen, query) => {
-    const quads = kind === 'fuseki-union' ? merged(seen) : seen
+  const others = async (quads: Case['quads'], query: string): Promise<readonly Rows[]> => {
     const ofOxigraph = askOxigraph(storeOf(quads), query)
     return kind === 'fuseki' ? [ofOxigraph] : [await second(quads, query), ofOxigraph]
-  })
+  }
+  const stores = overHttp(all!, visible!, others, kind === 'fuseki-union' ? merged : undefined)
   return { ...stores, askOver: askingOver(given!), describesAll: true }
 }
 
@@ -64,12 +64,16 @@ export const fusekiSecond = (
   name: (typeof SECONDS)[number] = 'over-second',
 ): ReturnType<typeof askingOver> => askingOver(dataset(`${base}/${name}`))
 
-function askingOver({ load, endpoints }: ComparedDataset): (quads: Case['quads'], query: string) => Promise<Rows> {
+/** One question after the other. */
+export function askingOver({
+  load,
+  endpoints,
+}: ComparedDataset): (quads: Case['quads'], query: string, dataset?: string) => Promise<Rows> {
   let last: Promise<unknown> = Promise.resolve()
-  return (quads, query) => {
+  return (quads, query, dataset = '') => {
     const asked = last.then(async () => {
       await load(nQuads(quads))
-      return askHttp(endpoints.query, query)
+      return askHttp(endpoints.query + dataset, query)
     })
     last = asked.catch(() => undefined)
     return asked

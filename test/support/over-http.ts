@@ -28,7 +28,9 @@ export interface ClosableStores extends ComparedStores {
 export function overHttp(
   all: ComparedDataset,
   visible: ComparedDataset,
-  others: (visible: Case['quads'], query: string) => Promise<readonly Rows[]>,
+  others: (quads: Case['quads'], query: string) => Promise<readonly Rows[]>,
+  /** What the store has for these quads. */
+  has: (visible: Case['quads']) => Case['quads'] = (quads) => quads,
 ): Omit<ClosableStores, 'askOver'> {
   const store = openHttpStore(all.endpoints)
   const traits = makeTraits(store, makeLog('silent'))
@@ -50,7 +52,7 @@ export function overHttp(
       await Promise.all([all.load(nQuads(quads)), loadVisible()])
     },
     ask: (of, query) => askHttp((of === 'all' ? all : visible).endpoints.query, query),
-    others: (query) => others(seen, query),
+    others: (query, given) => others(given ?? has(seen), query),
     close: () => store.close(),
   }
 }

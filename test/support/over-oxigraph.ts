@@ -17,7 +17,7 @@ export function overOxigraph(other?: (visible: Case['quads'], query: string) => 
     ask: async (of, query) => askOxigraph(stores[of], query),
     askOver: async (quads, query) => askOxigraph(storeOf(quads), query),
     countsWaysOnce: true,
-    ...(other && { others: async (query: string) => [await other(seen, query)] }),
+    ...(other && { others: async (query: string, given = seen) => [await other(given, query)] }),
   }
 }
 

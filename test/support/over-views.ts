@@ -33,8 +33,8 @@ export interface ComparedStores {
   readonly countsWaysOnce?: boolean
   /** True where it answers the query otherwise than SPARQL says, whatever else is in it. */
   isOdd?(query: string): boolean
-  /** The answers of stores of other kinds that hold the visible quads only. */
-  others?(query: string): Promise<readonly Rows[]>
+  /** The answers of stores of other kinds that hold the visible quads only, or these. */
+  others?(query: string, given?: Case['quads']): Promise<readonly Rows[]>
 }
 
 export interface Compared {
@@ -117,8 +117,7 @@ async function compareOne(
     expected.quads ? stores.askOver(expected.quads, expected.text) : stores.ask('visible', expected.text),
   ])
   const isOfStore = async (): Promise<boolean> => {
-    if (expected.quads) return false
-    const others = (await stores.others?.(reference(query, readable).text)) ?? []
+    const others = (await stores.others?.(reference(query, readable).text, expected.quads)) ?? []
     if (others.some((other) => isSame(got, other))) return true
     const restrictedThere = (await stores.others?.(restricted.text)) ?? []
     return others.some((other, i) => typeof other !== 'string' && isSame(restrictedThere[i]!, other))
