@@ -4,7 +4,7 @@ import { configurationOf } from './fuseki-datasets.js'
 import { askHttp, fetchAgain, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
 import { askOxigraph, storeOf } from './over-oxigraph.js'
 import type { Rows } from './over-views.js'
-import { nQuads, type Case } from './view-cases.js'
+import { merged, nQuads, type Case } from './view-cases.js'
 
 export type FusekiKind = 'fuseki' | 'fuseki-union' | 'tdb2'
 
@@ -14,48 +14,56 @@ export const FUSEKI_KINDS = Object.keys(DATASETS) as readonly FusekiKind[]
 /** Test files run at the same time: each has datasets of its own. */
 const USERS = ['over', 'terms', 'ways', 'optional'] as const
 
+const PARTS = ['all', 'visible', 'given'] as const
+
 /** In memory, Fuseki evaluates as SPARQL 1.1 §18 says; TDB2 does not where a group in GRAPH begins with nothing. */
-const SECOND = 'over-second'
+const SECONDS = ['over-second', 'gateway-second'] as const
+/** The default graph of what is given is its own. */
+const kindOf = (part: (typeof PARTS)[number], kind: FusekiKind): FusekiKind =>
+  part === 'given' && kind === 'fuseki-union' ? 'tdb2' : kind
 const services = [
   ...USERS.flatMap((user) =>
     FUSEKI_KINDS.flatMap((kind) =>
-      ['all', 'visible'].map((part) => [`${user}-${kind}-${part}`, DATASETS[kind]] as const),
+      PARTS.map((part) => [`${user}-${kind}-${part}`, DATASETS[kindOf(part, kind)]] as const),
     ),
   ),
-  [SECOND, DATASETS.fuseki] as const,
+  ...SECONDS.map((name) => [name, DATASETS.fuseki] as const),
 ]
 
 export const OVER_FUSEKI = configurationOf(services)
 
 /** The datasets of this kind, of a Fuseki with `OVER_FUSEKI`. */
 export function overFuseki(base: string, kind: FusekiKind, user: (typeof USERS)[number] = 'over'): ClosableStores {
-  const [all, visible] = ['all', 'visible'].map((part) => dataset(`${base}/${user}-${kind}-${part}`))
+  const [all, visible, given] = PARTS.map((part) => dataset(`${base}/${user}-${kind}-${part}`))
   const second = fusekiSecond(base)
-  return overHttp(all!, visible!, async (seen, query) => {
-    const quads = kind === 'fuseki-union' ? merged(seen) : seen
+  const others = async (quads: Case['quads'], query: string): Promise<readonly Rows[]> => {
     const ofOxigraph = askOxigraph(storeOf(quads), query)
     return kind === 'fuseki' ? [ofOxigraph] : [await second(quads, query), ofOxigraph]
-  })
+  }
+  const stores = overHttp(all!, visible!, others, kind === 'fuseki-union' ? merged : undefined)
+  return { ...stores, askOver: askingOver(given!), describesAll: true }
 }
 
 /** The answer of this Fuseki where it holds only these quads. */
-export function fusekiSecond(base: string): (quads: Case['quads'], query: string) => Promise<Rows> {
-  const { load, endpoints } = dataset(`${base}/${SECOND}`)
+export const fusekiSecond = (
+  base: string,
+  name: (typeof SECONDS)[number] = 'over-second',
+): ReturnType<typeof askingOver> => askingOver(dataset(`${base}/${name}`))
+
+/** One question after the other. */
+export function askingOver({
+  load,
+  endpoints,
+}: ComparedDataset): (quads: Case['quads'], query: string, dataset?: string) => Promise<Rows> {
   let last: Promise<unknown> = Promise.resolve()
-  return (quads, query) => {
+  return (quads, query, dataset = '') => {
     const asked = last.then(async () => {
       await load(nQuads(quads))
-      return askHttp(endpoints.query, query)
+      return askHttp(endpoints.query + dataset, query)
     })
     last = asked.catch(() => undefined)
     return asked
   }
-}
-
-/** The named graphs, with a default graph that has their triples. */
-export function merged(quads: Case['quads']): Case['quads'] {
-  const named = quads.filter(([, graph]) => graph !== '')
-  return [...named, ...[...new Set(named.map(([triple]) => triple))].map((triple) => [triple, ''] as const)]
 }
 
 const dataset = (url: string): ComparedDataset => ({

@@ -28,8 +28,10 @@ export interface ClosableStores extends ComparedStores {
 export function overHttp(
   all: ComparedDataset,
   visible: ComparedDataset,
-  others: (visible: Case['quads'], query: string) => Promise<readonly Rows[]>,
-): ClosableStores {
+  others: (quads: Case['quads'], query: string) => Promise<readonly Rows[]>,
+  /** What the store has for these quads. */
+  has: (visible: Case['quads']) => Case['quads'] = (quads) => quads,
+): Omit<ClosableStores, 'askOver'> {
   const store = openHttpStore(all.endpoints)
   const traits = makeTraits(store, makeLog('silent'))
   let seen: Case['quads'] = []
@@ -50,12 +52,12 @@ export function overHttp(
       await Promise.all([all.load(nQuads(quads)), loadVisible()])
     },
     ask: (of, query) => askHttp((of === 'all' ? all : visible).endpoints.query, query),
-    others: (query) => others(seen, query),
+    others: (query, given) => others(given ?? has(seen), query),
     close: () => store.close(),
   }
 }
 
-const ACCEPT = 'application/sparql-results+json, application/n-triples'
+export const ACCEPT = 'application/sparql-results+json, application/n-triples'
 
 /** Jena 5.6 closes a hash join that it has not begun: whether it has depends on what is left of the rows. */
 const DEFECTS = /Cannot invoke "org\.apache\.jena\.sparql\.engine\.join\.MultiHashProbeTable/
@@ -75,9 +77,14 @@ export async function askHttp(endpoint: string, query: string): Promise<Rows> {
   const headers = { 'Content-Type': 'application/sparql-query', Accept: ACCEPT }
   const answer = await fetchAgain(endpoint, { method: 'POST', headers, body: query })
   const text = await answer.text()
+  if (!answer.ok && !DEFECTS.test(text)) return 'refused'
+  return rowsOf(text, answer.headers.get('content-type') ?? '')
+}
+
+/** The rows of a result in JSON, or the triples of one in N-Triples. */
+export function rowsOf(text: string, mediaType: string): Rows {
   if (DEFECTS.test(text)) return 'broken'
-  if (!answer.ok) return 'refused'
-  if (!answer.headers.get('content-type')!.includes('json')) {
+  if (!mediaType.includes('json')) {
     return text.split('\n').flatMap((line) => (line ? [line.replace(/_:\w+/g, '_:').replace(/ \.$/, '')] : []))
   }
   let results: { boolean?: boolean; results?: { bindings: Record<string, Term>[] } }

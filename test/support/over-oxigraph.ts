@@ -15,7 +15,9 @@ export function overOxigraph(other?: (visible: Case['quads'], query: string) => 
       stores = { all: storeOf(all), visible: storeOf(visible) }
     },
     ask: async (of, query) => askOxigraph(stores[of], query),
-    ...(other && { others: async (query: string) => [await other(seen, query)] }),
+    askOver: async (quads, query) => askOxigraph(storeOf(quads), query),
+    countsWaysOnce: true,
+    ...(other && { others: async (query: string, given = seen) => [await other(given, query)] }),
   }
 }
 

@@ -2,15 +2,17 @@
 // holds only that.
 import { isFailure } from '../../gateway/problem.js'
 import { parseSparql } from '../../gateway/sparql/parse.js'
-import { type StoreTraits } from '../../gateway/sparql/view/over-view.js'
 import { isOfConditions } from '../../gateway/sparql/view/refusals.js'
 import { graphPredicate } from '../../gateway/sparql/view/predicate.js'
+import { constructOf } from '../../gateway/sparql/view/describe.js'
+import { MERGED_GRAPHS, type StoreTraits } from '../../gateway/sparql/view/over-view.js'
 import { queryText } from '../../gateway/sparql/view/print.js'
 import { makeTreeReader } from '../../gateway/sparql/view/read-tree.js'
-import type { Query } from '../../gateway/sparql/view/syntax.js'
 import { isOfAll } from '../../gateway/sparql/view/listing.js'
+import { variable, type Describe, type Query } from '../../gateway/sparql/view/syntax.js'
+import { freshNames } from '../../gateway/sparql/view/variables.js'
 import { takeViewStep, type ViewStep } from '../../gateway/sparql/view/view-step.js'
-import { groundsOf, randomCases, visible, type Case } from './view-cases.js'
+import { groundsOf, merged, randomCases, visible, type Case } from './view-cases.js'
 
 const BASE = 'https://d.test/sparql'
 export const NOTHING = 'urn:test:nothing'
@@ -24,10 +26,16 @@ export interface ComparedStores {
   traits(): Promise<StoreTraits>
   load(all: Case['quads'], visible: Case['quads']): Promise<void>
   ask(of: 'all' | 'visible', query: string): Promise<Rows>
+  /** The answer of a store whose default graph is its own, and that holds only these quads. */
+  askOver(quads: Case['quads'], query: string): Promise<Rows>
+  /** True where DESCRIBE looks into every graph: else the reference is what it is defined as (describe.ts). */
+  readonly describesAll?: boolean
+  /** True where an answer counts once where several ways of a path lead to it: of a merge, which is asked triple by triple, as often. */
+  readonly countsWaysOnce?: boolean
   /** True where it answers the query otherwise than SPARQL says, whatever else is in it. */
   isOdd?(query: string): boolean
-  /** The answers of stores of other kinds that hold the visible quads only. */
-  others?(query: string): Promise<readonly Rows[]>
+  /** The answers of stores of other kinds that hold the visible quads only, or these. */
+  others?(query: string, given?: Case['quads']): Promise<readonly Rows[]>
 }
 
 export interface Compared {
@@ -49,6 +57,8 @@ export interface Compared {
    * the query so, or both in the same way.
    */
   ofStore: number
+  /** Of these stores that count an answer of a path once: the same rows, others in number. */
+  ofWays: number
   /** Data that the agent may not read changes the answer. */
   readonly leaks: string[]
   /** The query says another thing over what the agent may read than its author's. */
@@ -61,14 +71,29 @@ const PER_DATASET = 10
 
 /** Cases from a seed, ten for each dataset. */
 export async function compare(stores: ComparedStores, seed: number, count: number): Promise<Compared> {
-  const counts = { equal: 0, filled: 0, unanswerable: 0, listed: 0, refused: 0, broken: 0, invalid: 0, ofStore: 0 }
-  const compared: Compared = { ...counts, leaks: [], different: [] }
+  const compared = nothingCompared()
   for (let done = 0; done < count; done += PER_DATASET) {
     const cases = randomCases(seed + done, Math.min(PER_DATASET, count - done))
-    await stores.load(cases[0]!.quads, visible(cases[0]!))
-    const traits = await stores.traits()
-    await Promise.all(cases.map((of, i) => compareOne(stores, traits, of, `${seed + done}.${i}`, compared)))
+    await compareCases(stores, cases, String(seed + done), compared)
   }
+  return compared
+}
+
+const nothingCompared = (): Compared => ({
+  ...{ equal: 0, filled: 0, unanswerable: 0, listed: 0, refused: 0, broken: 0, invalid: 0, ofStore: 0, ofWays: 0 },
+  ...{ leaks: [], different: [] },
+})
+
+/** Cases with the same dataset and rights, added to what has been compared. */
+export async function compareCases(
+  stores: ComparedStores,
+  cases: readonly Case[],
+  name: string,
+  compared = nothingCompared(),
+): Promise<Compared> {
+  await stores.load(cases[0]!.quads, visible(cases[0]!))
+  const traits = await stores.traits()
+  await Promise.all(cases.map((of, i) => compareOne(stores, traits, of, `${name}.${i}`, compared)))
   return compared
 }
 
@@ -83,29 +108,38 @@ async function compareOne(
   if (!query) return void compared.invalid++
   const restricted = restrictedTo(query, of, traits, compared)
   if (!restricted) return void compared.unanswerable++
+  const isSame = (got: Rows, wanted: Rows): boolean => same(got, wanted, of.compared)
+  const readable = readableOf(of)
+  const expected = reference(query, readable, stores.describesAll)
   const [got, overVisible, wanted] = await Promise.all([
     stores.ask('all', restricted.text),
     stores.ask('visible', restricted.text),
-    stores.ask('visible', reference(query, of)),
+    expected.quads ? stores.askOver(expected.quads, expected.text) : stores.ask('visible', expected.text),
   ])
   const isOfStore = async (): Promise<boolean> => {
-    const others = (await stores.others?.(reference(query, of))) ?? []
-    return others.some((other) => same(got, other, of.countsOnly))
+    const others = (await stores.others?.(reference(query, readable).text, expected.quads)) ?? []
+    return others.some((other) => isSame(got, other))
   }
   if ([got, overVisible, wanted].includes('broken')) return void compared.broken++
   const told = (wanted: Rows): string =>
     [`case ${name}: ${of.query}`, `sent: ${restricted.text}`, `got ${shown(got)}`, `not ${shown(wanted)}`].join('\n  ')
-  if (!same(got, overVisible, of.countsOnly)) compared.leaks.push(told(overVisible))
+  if (!isSame(got, overVisible)) compared.leaks.push(told(overVisible))
   if (typeof got === 'string' || typeof wanted === 'string') return void compared.refused++
-  // Oxigraph counts an answer once where several ways of a path lead to it; triples of a merge one by one are more.
-  const isPathOfMerge = !of.rights.reach.alone && /!\(?[<^]|[>)?*+]\|[<(^!]/.test(of.query)
-  if (same(got, wanted, of.countsOnly)) {
+  if (isSame(got, wanted)) {
     compared.equal++
     if (wanted.length > 0 && !['0', 'false'].includes(wanted[0]!)) compared.filled++
-  } else if (isPathOfMerge) return
+  } else if (stores.countsWaysOnce && isOfWays(of, !of.rights.reach.alone, got, wanted)) compared.ofWays++
   else if (stores.isOdd?.(of.query) || (await isOfStore())) compared.ofStore++
   else compared.different.push(told(wanted))
 }
+
+type Asked = Pick<Case, 'query' | 'compared'>
+
+/** Of a path of a merge, the rows are the same, or differ in what is made of their number. */
+export const isOfWays = ({ query, compared }: Asked, isMerge: boolean, got: Rows, wanted: Rows): boolean =>
+  (isMerge || query.includes(MERGED_GRAPHS)) &&
+  /!\(?[<^]|[>)?*+]\||[<(^!]/.test(query) &&
+  (compared === 'number' || /\((?:COUNT|SUM|AVG|STRLEN\(GROUP)/.test(query) || same(got, wanted, 'set'))
 
 /** As the endpoint does: over a list of the graphs where no condition is exact. */
 function restrictedTo(query: Query, of: Case, store: StoreTraits, counts: Pick<Compared, 'listed'>) {
@@ -120,12 +154,16 @@ function restrictedTo(query: Query, of: Case, store: StoreTraits, counts: Pick<C
   return overList
 }
 
-const shown = (rows: Rows): string =>
+export const shown = (rows: Rows): string =>
   typeof rows === 'string' ? rows : `${rows.length} rows: ${rows.slice(0, 3).join(' | ')}`
 
-const same = (got: Rows, wanted: Rows, countsOnly: boolean): boolean =>
-  (countsOnly && typeof got !== 'string' && typeof wanted !== 'string' && got.length === wanted.length) ||
-  JSON.stringify([...got].sort()) === JSON.stringify([...wanted].sort())
+export const same = (got: Rows, wanted: Rows, compared: Case['compared']): boolean => {
+  if (typeof got === 'string' || typeof wanted === 'string') return got === wanted
+  if (compared === 'number') return got.length === wanted.length
+  const comparable = (rows: readonly string[]): string =>
+    JSON.stringify((compared === 'set' ? [...new Set(rows)] : [...rows]).sort())
+  return comparable(got) === comparable(wanted)
+}
 
 /** Undefined where the text is no SPARQL. */
 export function read(text: string): Query | undefined {
@@ -136,12 +174,38 @@ export function read(text: string): Query | undefined {
   return query
 }
 
-/** A dataset has no name for a graph that does not exist, unless the agent could read it. */
-function reference(query: Query, of: Case): string {
+export interface Reference {
+  readonly text: string
+  /** Undefined: those that may be read. */
+  readonly quads: Case['quads'] | undefined
+}
+
+/** What an agent may read of the dataset. */
+export interface Readable {
+  readonly quads: Case['quads']
+  /** True where the agent may read the graph of this name, whatever is in it. */
+  isReadable(graph: string): boolean
+}
+
+/** What the query says of a store with only what the agent may read. */
+export function reference(query: Query, { quads, isReadable }: Readable, describesAll = false): Reference {
+  const fresh = freshNames([query.body])
+  const isDescribed = query.body.form === 'DESCRIBE' && !describesAll
+  const body = isDescribed ? constructOf(query.body as Describe, () => variable(fresh())) : query.body
   const { dataset } = query
-  if (!dataset) return queryText(query)
+  if (!dataset) return { text: queryText({ ...query, body }), quads: undefined }
+  const exists = (graph: string): boolean => quads.some(([, name]) => name === graph)
+  if (dataset.default.includes(MERGED_GRAPHS)) {
+    const isListed = ([, graph]: Case['quads'][number]): boolean => graph === '' || dataset.named.includes(graph)
+    return { text: queryText({ ...query, dataset: undefined, body }), quads: merged(quads).filter(isListed) }
+  }
+  // A dataset has no name for a graph that does not exist, unless the agent could read it.
+  const named = dataset.named.filter((graph) => isReadable(graph) || exists(graph))
+  const stated = { default: dataset.default.length > 0 ? dataset.default : [NOTHING], named }
+  return { text: queryText({ ...query, dataset: stated, body }), quads: undefined }
+}
+
+const readableOf = (of: Case): Readable => {
   const { byName } = graphPredicate(of.rights, NOTHING)
-  const exists = (graph: string): boolean => visible(of).some(([, name]) => name === graph)
-  const named = dataset.named.filter((graph) => byName(graph) === true || exists(graph))
-  return queryText({ ...query, dataset: { default: dataset.default.length > 0 ? dataset.default : [NOTHING], named } })
+  return { quads: visible(of), isReadable: (graph) => byName(graph) === true }
 }

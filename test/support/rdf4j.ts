@@ -9,9 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Endpoints } from '../../gateway/stores/http-store.js'
 import { endWithThisProcess } from './fuseki.js'
 import { fetchAgain, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'
-import { merged } from './fuseki-kinds.js'
 import { askOxigraph, storeOf } from './over-oxigraph.js'
+import { askingOver } from './fuseki-kinds.js'
 import { freePort } from './ports.js'
+import { NOTHING, type ComparedStores, type Rows } from './over-views.js'
+import { merged, type Case } from './view-cases.js'
 
 const FOLDER = resolve('.cache/rdf4j')
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy'
@@ -108,17 +110,30 @@ async function createRepository(base: string, name: string): Promise<Endpoints> 
 
 /** Two repositories to compare queries on. */
 export async function overRdf4j(rdf4j: Rdf4j): Promise<ClosableStores> {
-  const [all, visible] = await Promise.all(['all', 'visible'].map(async (name) => dataset(await rdf4j.create(name))))
-  const stores = overHttp(all!, visible!, (seen, query) => {
-    const named = merged(seen.filter(([triple]) => !triple.includes('<<(')))
-    return Promise.resolve([askOxigraph(storeOf(named), query)])
-  })
+  const [all, visible, given] = await Promise.all(
+    ['all', 'visible', 'given'].map(async (name) => dataset(await rdf4j.create(name))),
+  )
+  const others = (quads: Case['quads'], query: string): Promise<readonly Rows[]> =>
+    Promise.resolve([askOxigraph(storeOf(quads.filter(hasNoTripleTerm)), query)])
+  const stores = overHttp(all!, visible!, others, merged)
+  // Its own default graph is never but the bag of all that it has.
+  const ask = askingOver(given!)
+  const askOver: ComparedStores['askOver'] = (quads, query) => {
+    const named = quads.flatMap(([, graph]) => (graph === '' ? [] : [['named-graph-uri', graph] as [string, string]]))
+    const dataset = new URLSearchParams([['default-graph-uri', MERGE], ['named-graph-uri', NOTHING], ...named])
+    const inMerge = quads.map(([triple, graph]) => [triple, graph === '' ? MERGE : graph] as const)
+    return ask(inMerge, query, `?${dataset}`)
+  }
   // A triple that graphs share tells that its default graph is a bag.
   await all!.load('<urn:s> <urn:p> <urn:o> <urn:g> .\n<urn:s> <urn:p> <urn:o> <urn:h> .\n')
   await stores.traits()
   // `SELECT (COUNT(DISTINCT *) AS ?n) { VALUES ?x { 1 2 } VALUES ?y { 1 2 } }` is 0 there.
-  return { ...stores, isOdd: (query) => query.includes('COUNT(DISTINCT *)') }
+  return { ...stores, askOver, isOdd: (query) => query.includes('COUNT(DISTINCT *)') }
 }
+
+const MERGE = 'urn:test:merge'
+
+const hasNoTripleTerm = ([triple]: Case['quads'][number]): boolean => !triple.includes('<<(')
 
 const dataset = (endpoints: Endpoints): ComparedDataset => ({
   endpoints,

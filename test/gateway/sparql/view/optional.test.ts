@@ -50,7 +50,7 @@ for (const kind of FUSEKI_KINDS) {
     const stores = overFuseki(FUSEKI!, kind, 'optional')
     t.teardown(stores.close)
     for (const [name, rights] of RIGHTS) {
-      const dataset = { quads, rights, query: '', countsOnly: false }
+      const dataset = { quads, rights, query: '', compared: 'rows' as const }
       await stores.load(quads, visible(dataset))
       const sight = { rights, store: await stores.traits(), nothing: 'urn:test:nothing', grounds: groundsOf(dataset) }
       for (const query of QUERIES) {

@@ -3,7 +3,7 @@
 import oxigraph from 'oxigraph'
 import t, { type Test } from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
-import { DH, RDF } from '../../../../gateway/rdf/vocabulary.js'
+import { ACL, DH, RDF } from '../../../../gateway/rdf/vocabulary.js'
 import { analyseQuery } from '../../../../gateway/sparql/analysis.js'
 import { overCopy } from '../../../../gateway/sparql/view/copy.js'
 import { overView } from '../../../../gateway/sparql/view/over-view.js'
@@ -13,7 +13,7 @@ import { OXIGRAPH } from '../../../../gateway/stores/oxigraph-traits.js'
 import type { GraphRights } from '../../../../policies/authorizations/graph-rights.js'
 import { FUSEKI_KINDS, hasKinds, overFuseki } from '../../../support/fuseki-kinds.js'
 import { overOxigraph } from '../../../support/over-oxigraph.js'
-import { compare, read, type Compared } from '../../../support/over-views.js'
+import { compare, compareCases, read, type Compared } from '../../../support/over-views.js'
 import { fetchRdf4j, isRdf4jHere, overRdf4j, startRdf4j } from '../../../support/rdf4j.js'
 import { FUSEKI } from '../../../support/stores.js'
 import { groundsOf, randomCase, randomCases, visible } from '../../../support/view-cases.js'
@@ -33,7 +33,7 @@ function judge(t: Test, { leaks, different, ...counts }: Compared, count: number
   t.ok(counts.filled > count / 6, told)
   t.ok(counts.unanswerable < count / 4, told)
   t.ok(counts.refused + counts.invalid < count / 20, told)
-  t.ok(counts.ofStore + counts.broken < count / 30, told)
+  t.ok(counts.ofStore + counts.ofWays + counts.broken < count / 30, told)
 }
 
 void t.test('a thread restricts the text of an analysis as the main thread its tree', (t) => {
@@ -66,19 +66,42 @@ void t.test(`${CASES_OF_KIND} random queries on each kind of dataset of Fuseki`,
   }
 })
 
-void t.test('random queries in which what is hidden made a difference', { skip: withoutKinds }, async (t) => {
+void t.test('queries in which what is hidden made a difference', { skip: withoutKinds }, async (t) => {
+  const [owned, named] = ['https://d.test/c/', 'https://literal.test/b/']
+  const reach = { ...RIGHTS.reach, base: 'https://literal.test/' }
+  const type = `<${RDF('type')}>`
   const rows = [
-    ['a triple of the union beside a sub-query in NOT EXISTS: Jena tested it after the join', 30026140],
-    [
-      'a literal as predicate: Jena fails on it in the first row, and rows are in the order in which terms came',
-      30069700,
-    ],
+    {
+      name: 'a triple of the union beside a sub-query in NOT EXISTS: Jena tested it after the join',
+      query: `ASK { FILTER NOT EXISTS { ?x ?q <https://d.test/a/> . GRAPH ?g { SELECT ?x (COUNT(*) AS ?c) { GRAPH ?h { ?y ^${type} ?x . ?z <urn:p:3> ?v }
+        { ?z (^<urn:p:2>)+ ?z } UNION { ?x ${type} ?y } } GROUP BY ?x } } }`,
+      rights: { ...RIGHTS, graphs: [], owner: 'https://d.test/me#i' },
+      quads: [
+        [`<urn:e:1> ${type} <https://d.test/>`, owned],
+        ['<https://d.test/> <urn:p:3> <urn:c:1>', owned],
+        [`<${owned}> <${ACL('owner')}> <https://d.test/me#i>`, owned],
+        ['<https://d.test/a/> <urn:p:1> <https://d.test/a/>', 'urn:g:1'],
+      ],
+    },
+    {
+      // No other test has these terms: the store comes to know them in this order.
+      name: 'a literal as predicate: Jena fails on it in the first row, and rows are in the order in which terms came',
+      query: `CONSTRUCT { ?x <urn:q> ?y . ?z ?v ?w } { ?y <urn:literal:2> ?z . ?w ${type} ?v
+        GRAPH <${named}> { GRAPH ?x { GRAPH ?g { <urn:literal:s> ${type} <${named}> . ?x ?z ?y } } } }`,
+      rights: { ...RIGHTS, reach, graphs: [named, 'https://literal.test/c/'], otherPrefixes: ['http://literal.test/'] },
+      quads: [
+        [`<${named}> <urn:literal:1> "literal"`, 'https://literal.test/a/'],
+        ['<urn:literal:e> <urn:literal:2> <urn:literal:c>', named],
+        ['<https://literal.test/a/> <urn:literal:2> "literal"', 'https://literal.test/c/'],
+        [`<http://literal.test/g> ${type} <urn:literal:Container>`, 'http://literal.test/g'],
+      ],
+    },
   ] as const
   const stores = overFuseki(FUSEKI!, 'fuseki-union')
   t.teardown(stores.close)
-  for (const [name, seed] of rows) {
-    const { leaks, different } = await compare(stores, seed, 10)
-    t.same([leaks, different], [[], []], name)
+  for (const { name, ...of } of rows) {
+    const { leaks, different, unanswerable } = await compareCases(stores, [{ ...of, compared: 'rows' }], name)
+    t.same([leaks, different, unanswerable], [[], [], 0], name)
   }
 })
 
@@ -92,7 +115,7 @@ void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => 
   const stores = await overRdf4j(rdf4j)
   t.teardown(stores.close)
   t.equal((await stores.traits()).defaultGraph, 'bag')
-  const { leaks, different, filled } = await compare(stores, 7100, 100)
+  const { leaks, different, filled } = await compare(stores, 7200, 100)
   t.same([leaks, different], [[], []])
   t.ok(filled > 15, String(filled))
   const [mine, hidden] = [READABLE, 'https://d.test/b/']
@@ -129,7 +152,7 @@ void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => 
     ['a path without a step', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s <urn:p:1>? ?o } }`, false],
     ['any property but these', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s !<urn:p:2> ?o } }`, false],
   ] as const) {
-    const of = { quads, rights, query, countsOnly: false }
+    const of = { quads, rights, query, compared: 'rows' as const }
     await stores.load(quads, visible(of))
     const restricted = overView(read(query)!, {
       ...of,

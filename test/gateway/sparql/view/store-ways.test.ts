@@ -87,7 +87,7 @@ async function judge(t: Test, stores: ComparedStores, kind: Kind): Promise<void>
     ['type', TYPED],
     ['name, in a store that dataspaces share', SHARED],
   ] as const) {
-    const dataset = { quads: [...SEEN, ...HIDDEN], rights, query: '', countsOnly: false }
+    const dataset = { quads: [...SEEN, ...HIDDEN], rights, query: '', compared: 'rows' as const }
     await stores.load(dataset.quads, visible(dataset))
     const sight = {
       rights,
