@@ -1,5 +1,6 @@
-// In charge of expressions that may fail, or take long, for some values. A store may evaluate them on what an agent may not read, before
-// it tests whether the agent may: whether the query fails would tell of these values (design 4). Pure.
+// In charge of expressions that may fail, or take long, for some values, and of SERVICE. A store may evaluate them on what an agent may
+// not read, before it tests whether the agent may: whether the query fails would tell of these values, and another server would get them
+// (design 4). Pure.
 import type { Bound, Expression, Query, Term } from './syntax.js'
 
 /** So many times as long as a value of the data, and as a text of as many characters as STEP. */
@@ -11,13 +12,14 @@ const MOST_REPLACEMENT = 64
 /** Of * + ? and { in one regular expression. */
 const MOST_QUANTIFIERS = 2
 
-/** True where an expression of a pattern may fail or take long for some values. What is computed from all solutions is not of a pattern. */
+/** True where an expression of a pattern may fail or take long for some values, or another server answers a part. What is computed from all solutions is not of a pattern. */
 export function hasWild({ where, modifiers, ...body }: Query['body']): boolean {
   const sizes = makeSizes([where, modifiers, body])
   const isWild = (part: unknown, isOpen: boolean): boolean => {
     if (typeof part !== 'object' || part === null) return false
     const { kind = '' } = part as { readonly kind?: string }
     const isExpression = EXPRESSIONS.has(kind)
+    if (kind === 'service') return true
     if (isOpen && isExpression && sizes(part as Expression) > MOST_SIZE) return true
     // Its size is that of all in it, but for patterns.
     const areOpen = kind === 'exists' || (isOpen && !isExpression)
