@@ -1,7 +1,18 @@
 // In charge of restricting GRAPH with a constant name. Pure.
-import { bindsName, usesName } from './groups.js'
+import { bindsName, hasTriples, usesName } from './groups.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
-import { filter, iri, operation, text, type Iri, type Pattern } from './syntax.js'
+import {
+  filter,
+  iri,
+  operation,
+  text,
+  triples,
+  type Expression,
+  type Iri,
+  type Pattern,
+  type Triple,
+} from './syntax.js'
+import { isPlain } from './triple-terms.js'
 import { freshInScope, Refused, type Work } from './work.js'
 
 /** @param patterns what stands in it, restricted */
@@ -15,10 +26,30 @@ export function restrictConstant(work: Work, name: Iri, patterns: readonly Patte
   graphs.add(graph)
   // Its right may change before the store answers. Without variables, a statement matches once.
   const test = view.named.holds(name, ground)
-  const isStatement = test?.kind === 'exists' && test.patterns.length === 1
-  const inGroup = test ? [{ kind: 'group', patterns: [filter(test)] } as const] : []
-  return [...(isStatement ? test.patterns : inGroup), inItself(work, name, patterns)]
+  const said = test && statementOf(test)
+  if (said && beginsWithTriples(patterns)) {
+    const [{ triples: all }, ...rest] = patterns
+    return [inItself(work, name, [triples(...said, ...all), ...rest])]
+  }
+  const before: readonly Pattern[] = said
+    ? [{ kind: 'graph', name, patterns: [triples(...said)] }]
+    : test
+      ? [{ kind: 'group', patterns: [filter(test)] }]
+      : []
+  return [...before, inItself(work, name, patterns)]
 }
+
+/** The triples of a condition that is nothing but a GRAPH of them. */
+function statementOf(test: Expression): readonly Triple[] | undefined {
+  const [graph, ...others] = test.kind === 'exists' ? test.patterns : []
+  const [said] = graph?.kind === 'graph' ? graph.patterns : []
+  return others.length === 0 && said?.kind === 'triples' ? said.triples : undefined
+}
+
+const beginsWithTriples = (
+  patterns: readonly Pattern[],
+): patterns is readonly [Pattern & { readonly kind: 'triples' }, ...Pattern[]] =>
+  patterns[0] !== undefined && hasTriples(patterns[0]) && isPlain(patterns[0])
 
 /** In a store that would look into other graphs, the name does not stand in its own GRAPH. */
 function inItself(work: Work, name: Iri, patterns: readonly Pattern[]): Pattern {

@@ -16,8 +16,12 @@ export const isEmpty = (pattern: Pattern): boolean =>
   (pattern.kind === 'triples' && pattern.triples.length === 0) ||
   (pattern.kind === 'group' && pattern.patterns.every(isEmpty))
 
-/** So does `SELECT * { }`, which TDB2 takes for `{ }`. */
-export const isEmptySelect = (pattern: Pattern): boolean => pattern.kind === 'select' && selectsNothing(pattern.query)
+/** True where a part has `SELECT * { }`, which TDB2 takes for `{ }` in GRAPH: it lists the graphs, and joins them with nothing beside it. */
+export function hasEmptySelect(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, query } = part as { readonly kind?: string; readonly query?: Select }
+  return (kind === 'select' && selectsNothing(query!)) || Object.values(part).some(hasEmptySelect)
+}
 
 const selectsNothing = ({ projection, where, modifiers }: Select): boolean =>
   projection === '*' &&

@@ -4,8 +4,8 @@
 import {
   assignsName,
   bindsName,
+  hasEmptySelect,
   isEmpty,
-  isEmptySelect,
   optionalFirst,
   startsEmpty,
   testsName,
@@ -142,8 +142,8 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
   if (free && free !== patterns && isElsewhere()) throw new Refused('pattern')
-  const isList = patterns.every((each) => isEmpty(each) || (!showsName && isEmptySelect(each)))
-  if (!asQuads || isList || (!meets && bindsName(patterns))) return asGraph(free ?? patterns)
+  if (!showsName && asQuads && hasEmptySelect(patterns)) throw new Refused('pattern')
+  if (!asQuads || patterns.every(isEmpty) || (!meets && bindsName(patterns))) return asGraph(free ?? patterns)
   // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
   if (!showsName && testsName(patterns, name, isFiltered(work, name)) && isElsewhere()) throw new Refused('pattern')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
