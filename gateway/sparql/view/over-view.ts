@@ -8,7 +8,7 @@ import { constructOf } from './describe.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
 import { queryText } from './print.js'
-import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
+import { restrictModifiers, restrictPatterns, restrictSelect, startOf } from './restrict.js'
 import {
   filter,
   iri,
@@ -114,7 +114,7 @@ function restrictBody(work: Work, body: Select | Construct | Ask): Select | Cons
   if (body.form === 'SELECT') return restrictSelect(work, body)
   return {
     ...body,
-    where: restrictPatterns(work, body.where),
+    where: restrictPatterns(work, body.where, startOf(body.modifiers)),
     modifiers: restrictModifiers(work, body.modifiers),
   }
 }

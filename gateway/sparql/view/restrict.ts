@@ -153,8 +153,12 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name)).made }]
 }
 
+/** Stores may join VALUES behind a query first. */
+export const startOf = ({ values }: Modifiers, place: Place = 'first'): Place =>
+  values && place === 'first' ? 'later' : place
+
 export function restrictSelect(work: Work, query: Select, around: Place = 'first', isNested = false): Select {
-  const place = placeIn(work, query, around)
+  const place = placeIn(work, query, startOf(query.modifiers, around))
   const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query
   const restricted: Select = {

@@ -69,6 +69,7 @@ const ROWS: readonly (readonly [name: string, query: string, refused?: readonly 
   ['so in a sub-query', 'SELECT * { GRAPH ?g { ?s <urn:q> ?o OPTIONAL { OPTIONAL { ?z <urn:hidden> ?w } ?x <urn:p> ?y } } }'],
   ['a sub-query that begins with OPTIONAL, beside GRAPH of the same name', 'SELECT * { GRAPH ?g { ?v <urn:p> ?z { SELECT DISTINCT ?x ?y { OPTIONAL { ?y <urn:q> ?v } GRAPH ?g { ?v ?q ?v } } } } }', TDB2],
   ['SELECT * { } in GRAPH, beside another', 'SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s <urn:p>/^<urn:p> ?s } GRAPH ?g { SELECT * { } } }', [...TDB2, EMBEDDED]],
+  ['rows of VALUES that are the same, behind the query', 'SELECT ?v ?q { [] ?q ?z } VALUES (?v ?k) { (UNDEF 1) (UNDEF 1) }'],
   ['rows that are the same before the merge of graphs', 'SELECT ?v ?s { { SELECT ?v { VALUES (?v ?k) { (1 1) (1 2) } } } ?s <urn:p> ?o }'],
   ['two patterns of the default graph, beside a name that a sub-query leaves without a value', 'SELECT * { ?s <urn:p> ?o . ?s ?q ?z { GRAPH ?x { ?a <urn:q> ?c } } UNION { SELECT ?x { } } }'],
   ['FROM without FROM NAMED: no graph', `SELECT * FROM <${A}> { GRAPH ?g { VALUES ?x { 1 } } }`],
