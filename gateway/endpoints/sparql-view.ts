@@ -9,7 +9,7 @@ import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { graphsQuery, isOfAll } from '../sparql/view/listing.js'
 import { MERGED_GRAPHS, type StoreTraits } from '../sparql/view/over-view.js'
-import { CLOSURE, isOfConditions, UNREAD } from '../sparql/view/refusals.js'
+import { CLOSURE, mayBeListed, UNREAD } from '../sparql/view/refusals.js'
 import { takeViewStep, type Depending, type Readable, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
 import { after, type Awaitable } from '../steps.js'
 import { select } from '../stores/select.js'
@@ -57,7 +57,7 @@ async function restrictedTo(
     restricted = second
   } else restricted = first
   noted(context, restricted)
-  return isOfConditions(restricted) && isOfAll(from) ? overList(context, viewing, restricted, call) : restricted
+  return mayBeListed(restricted) && isOfAll(from) ? overList(context, viewing, restricted, call) : restricted
 }
 
 /**
@@ -209,7 +209,7 @@ const cachedStore = (context: Context, rights: GraphRights): Pick<GraphStore, 'q
 })
 
 async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield await Promise.resolve(bytes)
+  yield* [bytes]
 }
 
 const MOST_DEPENDING = 256

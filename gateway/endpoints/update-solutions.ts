@@ -62,12 +62,12 @@ export async function solve(
   { open: { pattern, remove, add, clears }, asked }: Opened,
   call: Call,
 ): Promise<Solutions | ForStore | Problem> {
+  if (asked.mayBreakOff) return MAY_BREAK_OFF
   const { application, trace } = context
   const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
   if (lost) return lost
   const seen = await queryOfView(context, asked, call)
   if (isFailure(seen)) return seen
-  if (asked.mayBreakOff) return MAY_BREAK_OFF
   const columns = columnsOf(pattern)
   const batches = await trace.store(selectBatches(application.store, seen.text, columns, call))
   if (isFailure(batches)) return batches

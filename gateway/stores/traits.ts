@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import type { StoreTraits } from '../sparql/view/over-view.js'
+import { NAMES_OF_JENA, type StoreTraits } from '../sparql/view/over-view.js'
 import { select } from './select.js'
 import type { GraphStore } from './store.js'
 
@@ -55,7 +55,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values(
       `SELECT ?x { { SELECT ?s ?p ?o { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } BIND(EXISTS { ?s ?p ?o } AS ?x) }`,
     ),
-    values('SELECT ?x { GRAPH <urn:x-arq:UnionGraph> { ?x ?p ?o } } LIMIT 1'),
+    values(`SELECT ?x { GRAPH <${NAMES_OF_JENA.union}> { ?x ?p ?o } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} { ${none} ${none}* ?x }`),
     values('SELECT ?x { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }'),
     values(`SELECT ?x FROM NAMED ${none} { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }`),

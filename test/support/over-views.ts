@@ -2,7 +2,7 @@
 // holds only that.
 import { isFailure } from '../../gateway/problem.js'
 import { parseSparql } from '../../gateway/sparql/parse.js'
-import { isOfConditions } from '../../gateway/sparql/view/refusals.js'
+import { mayBeListed } from '../../gateway/sparql/view/refusals.js'
 import { graphPredicate } from '../../gateway/sparql/view/predicate.js'
 import { constructOf } from '../../gateway/sparql/view/describe.js'
 import { MERGED_GRAPHS, type StoreTraits } from '../../gateway/sparql/view/over-view.js'
@@ -146,7 +146,7 @@ function restrictedTo(query: Query, of: Case, store: StoreTraits, counts: Pick<C
   const step: Omit<ViewStep, 'readable'> = { rights: of.rights, store, nothing: NOTHING }
   const found = takeViewStep(query, { ...step, readable: [...groundsOf(of)] })
   if ('text' in found) return found
-  if (!isOfConditions(found) || !isOfAll(query.dataset ?? NO_DATASET)) return undefined
+  if (!mayBeListed(found) || !isOfAll(query.dataset ?? NO_DATASET)) return undefined
   const graphs = visible(of).flatMap(([, graph]) => (graph === '' ? [] : [graph]))
   const overList = takeViewStep(query, { ...step, readable: undefined, listed: [...new Set(graphs)].sort() })
   if (!('text' in overList)) return undefined

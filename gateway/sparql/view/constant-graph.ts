@@ -26,17 +26,14 @@ export function restrictConstant(work: Work, name: Iri, patterns: readonly Patte
   graphs.add(graph)
   // Its right may change before the store answers. Without variables, a statement matches once.
   const test = view.named.holds(name, ground)
-  const said = test && statementOf(test)
-  if (said && beginsWithTriples(patterns)) {
-    const [{ triples: all }, ...rest] = patterns
-    return [inItself(work, name, [triples(...said, ...all), ...rest])]
+  if (!test) return [inItself(work, name, patterns)]
+  const said = statementOf(test)
+  if (!said) return [{ kind: 'group', patterns: [filter(test)] }, inItself(work, name, patterns)]
+  if (!beginsWithTriples(patterns)) {
+    return [{ kind: 'graph', name, patterns: [triples(...said)] }, inItself(work, name, patterns)]
   }
-  const before: readonly Pattern[] = said
-    ? [{ kind: 'graph', name, patterns: [triples(...said)] }]
-    : test
-      ? [{ kind: 'group', patterns: [filter(test)] }]
-      : []
-  return [...before, inItself(work, name, patterns)]
+  const [{ triples: all }, ...rest] = patterns
+  return [inItself(work, name, [triples(...said, ...all), ...rest])]
 }
 
 /** The triples of a condition that is nothing but a GRAPH of them. */

@@ -1,8 +1,8 @@
 // In charge of the graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
-import { MERGED_GRAPHS, type Sight } from './over-view.js'
+import { MERGED_GRAPHS, NAMES_OF_JENA, type Sight } from './over-view.js'
 import { hasTriples } from './groups.js'
 import { graphPredicate } from './predicate.js'
-import { queryText } from './print.js'
+import { isWritable, queryText } from './print.js'
 import {
   filter,
   NO_MODIFIERS,
@@ -13,9 +13,6 @@ import {
   type Query,
   type Select,
 } from './syntax.js'
-
-/** Jena's name for the default graph, in FROM too. */
-const OWN_DEFAULT_GRAPH = 'urn:x-arq:DefaultGraph'
 
 /** `?graph`, at most so many. */
 export function graphsQuery({ rights, store, nothing }: Omit<Sight, 'grounds'>, most: number): string {
@@ -46,11 +43,12 @@ export function datasetOf(
   { body, dataset }: Query,
   { rights, store }: Pick<Sight, 'rights' | 'store'>,
 ): Dataset | undefined {
+  if (!graphs.every(isWritable)) return undefined
   if (dataset) return store.isJena ? { ...dataset, default: graphs } : undefined
   if (store.asQuads !== store.asQuadsOfFrom && !isAlikeOverFrom(body)) return undefined
   const isOwn = store.defaultGraph === 'own' && rights.reach.alone
   if ((isOwn && !rights.defaultGraph) || !readsDefault(body)) return { default: [], named: graphs }
-  if (isOwn) return store.isJena ? { default: [OWN_DEFAULT_GRAPH], named: graphs } : undefined
+  if (isOwn) return store.isJena ? { default: [NAMES_OF_JENA.default], named: graphs } : undefined
   // Of other stores, FROM may give a triple as often as graphs have it.
   return store.isJena || store.defaultGraph === 'bag' ? { default: graphs, named: graphs } : undefined
 }

@@ -25,15 +25,15 @@ import {
 import { readsMore } from './reads-more.js'
 import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
-import { hasWild } from './wild-expressions.js'
+import { hasUnbounded } from './unbounded-expressions.js'
 import { freshNames, hasOptional, mayLackName, mentions } from './variables.js'
 import { isOxigraph, lengthOf, makeCount, Refused, startWork, type Grounds, type View, type Work } from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
 
-/** Jena's name for this merge, in FROM too. */
-const UNION_OF_JENA = 'urn:x-arq:UnionGraph'
+/** Jena's names for this merge, and for the default graph of the store, in FROM too. */
+export const NAMES_OF_JENA = { union: 'urn:x-arq:UnionGraph', default: 'urn:x-arq:DefaultGraph' } as const
 
 /** How a store answers, as probes of it have shown (probe-store.ts). */
 export interface StoreTraits {
@@ -56,7 +56,7 @@ export interface StoreTraits {
   readonly looksInItself: boolean
   /** True where FROM and FROM NAMED say what the dataset is. */
   readonly honoursFrom: boolean
-  /** FROM is a set of graphs, which has names for its default graph and for the union of all others. */
+  /** It is Jena: FROM is a set of graphs, and `NAMES_OF_JENA` may stand in it. */
   readonly isJena: boolean
   /** False while the store has no named graph, so that its default graph may be another one later. */
   readonly isSettled: boolean
@@ -94,12 +94,12 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
       view,
       mentions: () => mentions(body),
       fresh,
-      // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
       isolates: () => mayMislead && mayMeetTerm(body),
+      // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
       groups: () => mayMislead && (mayLackName(body) || (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(restrictBody(work, body), guard)
-    if (work.isTested && hasWild(body)) throw new Refused('expression')
+    if (work.isTested && hasUnbounded(body)) throw new Refused('expression')
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset
     const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()
@@ -165,7 +165,7 @@ function datasetOver(
   }
   const named = stated.named.filter(isSeen)
   if (stated.default.includes(MERGED_GRAPHS) && rights.everything && store.isJena) {
-    const dataset = { default: [UNION_OF_JENA], named }
+    const dataset = { default: [NAMES_OF_JENA.union], named }
     const asStated = { ...readable, test: () => undefined }
     return { view: { ...view(asItIs, asStated), asQuads: store.asQuadsOfFrom }, dataset, guard: [], reads: undefined }
   }

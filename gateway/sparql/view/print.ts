@@ -7,6 +7,9 @@ import type { Bound, Expression, Modifiers, Path, Pattern, Query, Select, Term, 
 /** Words in words, as deep as the tree: so that each is written once, however deep it stands. */
 type Words = readonly (string | Words)[]
 
+/** True where SPARQL can hold the IRI: stores have names that it cannot. */
+export const isWritable = (iri: string): boolean => IRI_CHARS.test(iri)
+
 const IRI_CHARS = /^[^\x00-\x20<>"{}|^`\\]*$/
 const VARIABLE = /^[^\s?$(){}<>"'.,;]+$/
 

@@ -13,10 +13,10 @@ export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem
     'The query names a graph by which stores mean several graphs, or the default graph: only agents who may read every graph can use it. Write FROM <http://www.w3.org/ns/solid/sparql#union-default-graph> for the union of the graphs that you may read, or no FROM for the default graph.',
   ),
   'no-variables': refusal(
-    'The query selects * where there is no variable: it cannot be restricted to some graphs. Write ASK, or select a constant: SELECT (1 AS ?found).',
+    'The query selects * where there is no variable: it cannot be restricted to the graphs that its agent may read. Write ASK, or select a constant: SELECT (1 AS ?found).',
   ),
   counted: refusal(
-    'The query counts DISTINCT * over blank nodes or paths, which stores count in different ways: it cannot be restricted to some graphs. Name what to count: COUNT(DISTINCT ?variable).',
+    'The query counts DISTINCT * over blank nodes or paths, which stores count in different ways: it cannot be restricted to the graphs that its agent may read. Name what to count: COUNT(DISTINCT ?variable).',
   ),
   'too-large': refusal(
     `With the rules on what its agent may read, the query is too large. Write fewer patterns. ${NAME}`,
@@ -25,10 +25,10 @@ export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem
     'The triplestore does not take FROM for the dataset: only agents who may read every graph can use it here. Write GRAPH <…> { }.',
   ),
   pattern: refusal(
-    'The query has a pattern in GRAPH that cannot be restricted to some graphs. Name the graphs with FROM NAMED, or write OPTIONAL, MINUS, FILTER, BIND, paths and sub-queries outside of GRAPH ?g { }.',
+    'The query has a pattern in GRAPH that cannot be restricted to the graphs that its agent may read. Name the graphs with FROM NAMED, or write OPTIONAL, MINUS, FILTER, BIND, paths and sub-queries outside of GRAPH ?g { }.',
   ),
   expression: refusal(
-    'In a pattern, the query computes a long text, searches by a regular expression that is no constant or may take long (a group that repeats, or many of * + ? and {), or has SERVICE: it cannot be restricted to some graphs. Compute it in SELECT, write a simpler one, or name the graphs with GRAPH <…> { }, FROM or FROM NAMED.',
+    'In a pattern, the query computes a long text, searches by a regular expression that is no constant or may take long (a group that repeats, or many of * + ? and {), or has SERVICE: it cannot be restricted to the graphs that its agent may read. Compute it in SELECT, write a simpler one, or name the graphs with GRAPH <…> { }, FROM or FROM NAMED.',
   ),
   unread: refusal(
     'The query has a function or a syntax of the triplestore, which only agents who may read every graph can use. Write it in SPARQL 1.2, with the functions of SPARQL.',
@@ -38,15 +38,15 @@ export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem
 /** A path over several graphs: it can be answered on a copy of them. */
 export const CLOSURE = REFUSALS.closure
 
-const OF_CONDITIONS = new Set(
+const LISTABLE = new Set(
   (['closure', 'no-variables', 'counted', 'too-large', 'pattern', 'expression'] as const).map(
     (reason) => REFUSALS[reason].detail,
   ),
 )
 
-/** True where no condition beside the patterns is exact: where the graphs are few, they can be named. A problem may come from a thread. */
-export const isOfConditions = (found: object): found is Problem =>
-  isFailure(found) && OF_CONDITIONS.has((found as Problem).detail)
+/** True where the query can be answered over a list of the graphs, if they are few. A problem may come from a thread. */
+export const mayBeListed = (found: object): found is Problem =>
+  isFailure(found) && LISTABLE.has((found as Problem).detail)
 
 /** Of a query that is no SPARQL 1.2, or uses more of the store than this. */
 export const UNREAD = REFUSALS.unread

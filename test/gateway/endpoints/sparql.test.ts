@@ -476,6 +476,8 @@ async function negotiation(world: World, row: Row): Promise<void> {
       t.equal(answer.fields['content-type'], 'text/turtle;charset=UTF-8')
       t.match(answer.text, /sd:endpoint <[^>]*\/sparql>/)
       t.match(answer.text, /sd:SPARQL11Query/)
+      t.match(answer.text, /sd:BasicFederatedQuery/)
+      t.notMatch(answer.text, /UnionDefaultGraph/)
       t.notMatch(answer.text, path)
       const again = await world.as('owner')('GET', '/sparql', { fields: { 'If-None-Match': answer.fields.etag! } })
       t.equal(again.status, 304)

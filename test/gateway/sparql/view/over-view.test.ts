@@ -7,8 +7,10 @@ import { ACL, DH, RDF } from '../../../../gateway/rdf/vocabulary.js'
 import { analyseQuery } from '../../../../gateway/sparql/analysis.js'
 import { overCopy } from '../../../../gateway/sparql/view/copy.js'
 import { overView } from '../../../../gateway/sparql/view/over-view.js'
+import { graphsQuery } from '../../../../gateway/sparql/view/listing.js'
 import { queryText } from '../../../../gateway/sparql/view/print.js'
 import type { Query } from '../../../../gateway/sparql/view/syntax.js'
+import { takeViewStep } from '../../../../gateway/sparql/view/view-step.js'
 import { OXIGRAPH } from '../../../../gateway/stores/oxigraph-traits.js'
 import type { GraphRights } from '../../../../policies/authorizations/graph-rights.js'
 import { FUSEKI_KINDS, hasKinds, overFuseki } from '../../../support/fuseki-kinds.js'
@@ -381,4 +383,28 @@ void t.test('what is known of the embedded store is what probes find', async (t)
   t.equal(asQuadsOfFrom, rows('SELECT * FROM NAMED <urn:none> { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }') > 0)
   t.equal(showsName, rows('SELECT ?x { GRAPH ?x { ?s ?p ?o FILTER(BOUND(?x)) } }') > 0)
   t.equal(listsGraphs, rows('SELECT ?g { GRAPH ?g { OPTIONAL { ?s <urn:none> ?o } } FILTER(BOUND(?g)) }') > 0)
+})
+
+// prettier-ignore
+for (const [name, store, listed, expected] of [
+  ['names', OXIGRAPH, [READABLE], /^SELECT \* FROM <urn:test:nothing> FROM NAMED <https:\/\/d\.test\/a\/> WHERE/],
+  ['none', OXIGRAPH, [], /^SELECT \* FROM <urn:test:nothing> WHERE/],
+  ['a name that SPARQL cannot hold', OXIGRAPH, [READABLE, 'urn:odd name'], refused],
+] as const) {
+  void t.test(`a query over a list of graphs: ${name}`, (t) => {
+    const step = { rights: RIGHTS, store, nothing: 'urn:test:nothing', readable: undefined, listed }
+    const found = takeViewStep(read('SELECT * { GRAPH ?g { ?s ?p ?o } }')!, step)
+    if ('text' in found) t.match(found.text, expected)
+    else t.equal(isFailure(found) && refused, expected)
+    t.end()
+  })
+}
+
+void t.test('the question for the list, of a store that looks into every graph for the name of a graph', (t) => {
+  const sight = { rights: CLASS, store: { ...OXIGRAPH, looksInItself: false }, nothing: 'urn:test:nothing' }
+  const text = graphsQuery(sight, 101)
+  t.match(text, /GRAPH \?graph \{ \?s \?p \?o \. \}/)
+  t.notMatch(text, /GRAPH \?graph \{ \?graph/)
+  t.match(graphsQuery({ ...sight, store: OXIGRAPH }, 101), /GRAPH \?graph \{ \}.*GRAPH \?graph \{ \?graph/)
+  t.end()
 })
