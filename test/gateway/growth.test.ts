@@ -653,14 +653,20 @@ const NOBODY = {
   ...{ graphs: [DOC], prefixes: [], otherPrefixes: [], classes: ['urn:c'], owner: undefined },
 }
 
+const STORES = {
+  own: { ...OXIGRAPH, defaultGraph: 'own', stays: true },
+  union: { ...OXIGRAPH, defaultGraph: 'union', stays: true },
+  jena: { ...OXIGRAPH, defaultGraph: 'union', showsName: false, listsGraphs: false, asQuads: false, isJena: true },
+} as const
+
 /** A restricted query: its text is read before, within the depths that reading allows. */
-const restricted = (defaultGraph: 'own' | 'union', name: string, make: (size: number) => string): GrowthRow => ({
-  name: `a restricted query, ${defaultGraph}: ${name}`,
+const restricted = (kind: keyof typeof STORES, name: string, make: (size: number) => string): GrowthRow => ({
+  name: `a restricted query, ${kind}: ${name}`,
   size: CONTENT,
   work(size) {
     const tree = read(where(make(size)))
     if (!tree) throw new Error(`${name}: not read`)
-    const store = { ...OXIGRAPH, defaultGraph, stays: true }
+    const store = STORES[kind]
     return () => overView(tree, { rights: NOBODY, store, nothing: 'urn:nothing', grounds: new Map() })
   },
 })
@@ -681,11 +687,15 @@ void t.test('restricted queries', async (t) => {
     ['nested graphs', (n) => around(n, 'GRAPH ?g { ', '?s ?p ?o . ')],
     ['many graphs', (n) => fill('GRAPH ?g { ?s ?p ?o } ', n)],
     ['many NOT EXISTS', (n) => fill('FILTER NOT EXISTS { ?s ?p ?o } ', n)],
+    ['many predicates that are variables', (n) => many(n, (i) => `GRAPH ?g { ?s${i} ?p${i} ?o . ?p${i} <urn:p> ?s${i} } `)],
+    ['so in NOT EXISTS', (n) => many(n, (i) => `FILTER NOT EXISTS { GRAPH ?g { ?s${i} ?p${i} ?o . ?s${i} <urn:p> 1 } } `)],
+    ['a chain of equal variables', (n) => `?x0 ?p ?o . ${many(n, (i) => `FILTER(?x${i} = ?x${i + 1}) `)}`],
+    ['rows of VALUES', (n) => `?s ?p ?o VALUES (?s ?o) { ${many(n, (i) => `(<urn:${i}> UNDEF) `)} }`],
     ['chained operators', (n) => fill(`FILTER(1${'+1'.repeat(Math.min(300, n / 400))}) `, n)],
   ]
   await growthRows(
     t,
-    (['own', 'union'] as const).flatMap((of) => WHERES.map((row) => restricted(of, ...row))),
+    (['own', 'union', 'jena'] as const).flatMap((of) => WHERES.map((row) => restricted(of, ...row))),
   )
 })
 

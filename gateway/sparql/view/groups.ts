@@ -34,10 +34,16 @@ export function startsEmpty(patterns: readonly Pattern[]): boolean {
   return first === undefined || ['bind', 'optional', 'minus'].includes(first.kind)
 }
 
-/** MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first. RDF4J does. */
-export function withoutFirstMinus(patterns: readonly Pattern[]): readonly Pattern[] {
+/**
+ * MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first. RDF4J does.
+ * @param keepsPlace an empty MINUS takes its place: Jena joins in another way beside it
+ */
+export function withoutFirstMinus(patterns: readonly Pattern[], keepsPlace: boolean): readonly Pattern[] {
   const first = patterns.findIndex(({ kind }) => kind !== 'filter' && kind !== 'minus')
-  return patterns.filter(({ kind }, i) => kind !== 'minus' || (first >= 0 && i > first))
+  return patterns.flatMap((each, i) => {
+    if (each.kind !== 'minus' || (first >= 0 && i > first)) return [each]
+    return keepsPlace ? [{ kind: 'minus', patterns: [] }] : []
+  })
 }
 
 /** True where BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
@@ -88,9 +94,9 @@ const namesGraph = (patterns: readonly Pattern[], name: Variable): boolean =>
     }
   })
 
-/** True where a FILTER around GRAPH, or an OPTIONAL in it, meets the name before triples have bound it. */
-export const testsName = (patterns: readonly Pattern[], name: Variable, isFiltered: boolean): boolean =>
-  (isFiltered || patterns.some(({ kind }) => kind === 'optional')) && !namesGraph(patterns, name)
+/** True where a FILTER around GRAPH or VALUES, or an OPTIONAL in it, meets the name before triples have bound it. */
+export const testsName = (patterns: readonly Pattern[], name: Variable, isOutside: boolean): boolean =>
+  (isOutside || patterns.some(({ kind }) => kind === 'optional')) && !namesGraph(patterns, name)
 
 const selects = ({ projection }: Select, name: Variable): boolean =>
   projection === '*' || projection.some((each) => each.kind === 'variable' && each.value === name.value)

@@ -44,13 +44,24 @@ export function datasetOf(
   { rights, store }: Pick<Sight, 'rights' | 'store'>,
 ): Dataset | undefined {
   if (!graphs.every(isWritable)) return undefined
-  if (dataset) return store.isJena ? { ...dataset, default: graphs } : undefined
+  // Jena fails on such a path over several graphs, and takes EXISTS for false.
+  if (store.isJena && graphs.length > 1 && hasAlternativeInExists(body)) return undefined
+  // Jena has a graph of FROM NAMED that does not exist for an empty one.
+  const named = dataset?.named.filter((graph) => graphs.includes(graph))
+  if (named) return store.isJena ? { default: graphs, named } : undefined
   if (store.asQuads !== store.asQuadsOfFrom && !isAlikeOverFrom(body)) return undefined
   const isOwn = store.defaultGraph === 'own' && rights.reach.alone
   if ((isOwn && !rights.defaultGraph) || !readsDefault(body)) return { default: [], named: graphs }
   if (isOwn) return store.isJena ? { default: [NAMES_OF_JENA.default], named: graphs } : undefined
   // Of other stores, FROM may give a triple as often as graphs have it.
   return store.isJena || store.defaultGraph === 'bag' ? { default: graphs, named: graphs } : undefined
+}
+
+function hasAlternativeInExists(part: unknown, isInExists = false): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, operator } = part as { readonly kind?: string; readonly operator?: string }
+  if (isInExists && kind === 'path' && operator === '|') return true
+  return Object.values(part).some((each) => hasAlternativeInExists(each, isInExists || kind === 'exists'))
 }
 
 /** True where a part has triples in no GRAPH, or is DESCRIBE. */

@@ -5,6 +5,7 @@ import { isFailure, type Problem } from '../../problem.js'
 import type { GraphSet } from '../graph-sets.js'
 import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { constructOf } from './describe.js'
+import { mayBreakInExists } from './given-values.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
 import { queryText } from './print.js'
@@ -26,7 +27,8 @@ import { readsMore } from './reads-more.js'
 import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
 import { hasUnbounded } from './unbounded-expressions.js'
-import { freshNames, hasOptional, mayLackName, mentions } from './variables.js'
+import { startBefore } from './unfit-predicates.js'
+import { freshNames, givenIn, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
 import { isOxigraph, lengthOf, makeCount, Refused, startWork, type Grounds, type View, type Work } from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
@@ -92,14 +94,19 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     const mayMislead = !isOxigraph(sight.store)
     const work = startWork({
       view,
+      body,
       mentions: () => mentions(body),
+      given: () => givenIn(body),
+      repeats: () => mayMislead && mayRepeat(body),
       fresh,
       isolates: () => mayMislead && mayMeetTerm(body),
+      before: () => (mayMislead ? startBefore(body) : undefined),
       // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
       groups: () => mayMislead && (mayLackName(body) || (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(restrictBody(work, body), guard)
     if (work.isTested && hasUnbounded(body)) throw new Refused('expression')
+    if (work.isTested && sight.store.isJena && mayBreakInExists(body)) throw new Refused('pattern')
     const text = queryText({ base: query.base, dataset, body: restricted })
     const isWhole = reads === undefined && work.readsDataset
     const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()
@@ -143,11 +150,12 @@ function datasetOver(
   fresh: () => Variable,
 ): Seen | Problem {
   const add = makeCount()
-  const { asQuads, showsName, listsGraphs, looksInItself } = store
+  const { asQuads, showsName, listsGraphs, looksInItself, isJena } = store
   const anywhere = looksInItself ? undefined : { fresh, isInExists: false }
   const readable = counted(graphPredicate(rights, nothing, anywhere), add)
   const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
-    ...{ defaultGraph, named, grounds, nothing, add, asQuads, showsName, listsGraphs, looksInItself },
+    ...{ defaultGraph, named, grounds, nothing, add, asQuads, showsName, listsGraphs, looksInItself, isJena },
+    addsFrom: isListed,
   })
   const none = empty(store.stays)
   if (!stated) {
@@ -167,7 +175,8 @@ function datasetOver(
   if (stated.default.includes(MERGED_GRAPHS) && rights.everything && store.isJena) {
     const dataset = { default: [NAMES_OF_JENA.union], named }
     const asStated = { ...readable, test: () => undefined }
-    return { view: { ...view(asItIs, asStated), asQuads: store.asQuadsOfFrom }, dataset, guard: [], reads: undefined }
+    const sent = { ...view(asItIs, asStated), asQuads: store.asQuadsOfFrom, addsFrom: true }
+    return { view: sent, dataset, guard: [], reads: undefined }
   }
   if (stated.default.includes(MERGED_GRAPHS)) {
     const merged = store.defaultGraph === 'union' ? unionOf(readable) : mergeOf(readable)

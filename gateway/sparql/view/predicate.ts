@@ -4,6 +4,8 @@ import { hasOthers, isDocumentName, isNameOfStores, OF_STORES } from '../../../p
 import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
 import { ACL, DH, RDF } from '../../rdf/vocabulary.js'
 import {
+  allOf,
+  anyOf,
   either,
   exists,
   FALSE,
@@ -78,15 +80,6 @@ function byName(rights: GraphRights, named: ReadonlySet<string>, graph: string):
   return classes.length > 0 || owner !== undefined || (!isRoot && (items || containers)) ? 'depends' : false
 }
 
-const all = (conditions: readonly Expression[]): Expression => chained('&&', conditions)
-const any = (conditions: readonly Expression[]): Expression => chained('||', conditions)
-
-/** In their order, and no deeper than has to be: stores run out of stack on deep ones. */
-function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expression {
-  if (conditions.length === 1) return conditions[0]!
-  const half = Math.ceil(conditions.length / 2)
-  return operation(operator, chained(operator, conditions.slice(0, half)), chained(operator, conditions.slice(half)))
-}
 const not = (condition: Expression): Expression => operation('!', condition)
 const begins = (graph: Variable, start: string): Expression =>
   operation('strstarts', operation('str', graph), text(start))
@@ -98,16 +91,16 @@ const isOneOf = (graph: Variable, graphs: readonly string[], place?: TestPlace):
 /** `isDocumentName`. */
 function isDocument({ reach: { base, below } }: GraphRights, graph: Variable): Expression {
   const slash = operation('strends', operation('str', graph), text('/'))
-  return all([begins(graph, base), slash, ...below.map((other) => not(begins(graph, other)))])
+  return allOf([begins(graph, base), slash, ...below.map((other) => not(begins(graph, other)))])
 }
 
 /** The condition on a graph of any name: `mayTouch`. */
 function ofAny(rights: GraphRights, graph: Variable, nothing: string, place: TestPlace | undefined): Expression {
   const { graphs } = rights
   const found = alternatives(rights, graph, place)
-  if (graphs.length === 0) return found.length > 0 ? any(found) : isOneOf(graph, [nothing], place)
+  if (graphs.length === 0) return found.length > 0 ? anyOf(found) : isOneOf(graph, [nothing], place)
   const isNamed = isOneOf(graph, graphs, place)
-  return found.length > 0 ? either(isNamed, any(found)) : isNamed
+  return found.length > 0 ? either(isNamed, anyOf(found)) : isNamed
 }
 
 /** True where they are true of no graph. */
@@ -127,13 +120,13 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
   const below = (prefix: string): Expression[] => [begins(graph, prefix), operation('!=', graph, iri(prefix))]
   const found: Expression[] = []
   if (documents) found.push(document)
-  for (const prefix of prefixes) found.push(all(hasOthers(reach) ? below(prefix) : [...below(prefix), document]))
-  if (others) found.push(all([...isOther, ...notOfStores(graph)]))
-  for (const prefix of otherPrefixes) found.push(all([...below(prefix), ...isOther]))
-  if (items && containers) found.push(all([document, operation('!=', graph, iri(reach.base))]))
+  for (const prefix of prefixes) found.push(allOf(hasOthers(reach) ? below(prefix) : [...below(prefix), document]))
+  if (others) found.push(allOf([...isOther, ...notOfStores(graph)]))
+  for (const prefix of otherPrefixes) found.push(allOf([...below(prefix), ...isOther]))
+  if (items && containers) found.push(allOf([document, operation('!=', graph, iri(reach.base))]))
   const state = stateConditions(rights, graph, items && containers, place)
   // Jena tests the parts of && one by one, the names as early as it can: on more rows than it has at last.
-  if (state.length > 0) found.push(operation('if', any(state), document, FALSE))
+  if (state.length > 0) found.push(operation('if', anyOf(state), document, FALSE))
   return found
 }
 
@@ -151,7 +144,7 @@ function ofConstant(
   if (ground === 'no-container') return not(says(graph, TYPE, DH('Container'), place))
   if (ground !== 'unknown') return says(graph, ground.property, ground.value, place)
   const state = stateConditions(rights, graph, false, place)
-  return state.length > 0 ? any(state) : undefined
+  return state.length > 0 ? anyOf(state) : undefined
 }
 
 /** The graph has this statement about itself. */
@@ -173,9 +166,9 @@ function stateConditions(
   const has = (property: string, value: string): Expression => says(graph, property, value, place)
   const isNoRoot = operation('!=', graph, iri(reach.base))
   const found: Expression[] = []
-  if (containers && !isKindKnown) found.push(all([isNoRoot, has(TYPE, DH('Container'))]))
+  if (containers && !isKindKnown) found.push(allOf([isNoRoot, has(TYPE, DH('Container'))]))
   if (items && !isKindKnown) {
-    found.push(all([isNoRoot, any([has(TYPE, DH('Item')), not(has(TYPE, DH('Container')))])]))
+    found.push(allOf([isNoRoot, anyOf([has(TYPE, DH('Item')), not(has(TYPE, DH('Container')))])]))
   }
   for (const type of classes) found.push(has(TYPE, type))
   if (owner !== undefined) found.push(has(ACL('owner'), owner))

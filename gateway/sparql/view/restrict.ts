@@ -15,7 +15,9 @@ import {
   withoutRepeats,
 } from './groups.js'
 import { restrictConstant } from './constant-graph.js'
+import { countsAll, hasHidden } from './counted.js'
 import {
+  allOf,
   NO_MODIFIERS,
   variable,
   type Expression,
@@ -26,6 +28,7 @@ import {
 } from './syntax.js'
 import { isPlain, mayMeetTerm } from './triple-terms.js'
 import { assigns, mayFail, sheltered } from './given-values.js'
+import { addAll, addValues, mayBeUnfit } from './unfit-predicates.js'
 import { filtered, inScope, mentions, projectedIn } from './variables.js'
 import { apart, hasOwnGroup, isFiltered, isOxigraph, placed, Refused, tested, type Work } from './work.js'
 
@@ -48,7 +51,7 @@ function restrictGroup(work: Work, all: readonly Pattern[], place: Place): reado
   if (assignsName(all)) throw new Refused('pattern')
   // In EXISTS, Oxigraph removes what has a variable in common with the solution around it.
   const keepsMinus = isInGraph(place) || (place === 'exists' && isOxigraph(work.view))
-  const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all)))
+  const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all, work.view.isJena)))
   if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
@@ -65,21 +68,32 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
   const leading = end < 0 ? patterns : patterns.slice(0, end)
   const all = leading.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
   const rest = [...leading.filter(isFilter), ...patterns.slice(leading.length)]
+  leading.forEach((each) => addValues(work.before(), each))
   const begins = all.length > 0 ? undefined : rest.find((each) => !isFilter(each))
   return [
-    ...(all.length > 0 ? work.view.defaultGraph(all, work, true) : []),
+    ...(all.length > 0 ? work.view.defaultGraph(all, work, !work.repeats()) : []),
     ...rest.flatMap((each) => restrictPattern(work, each, each === begins ? 'first' : 'later')),
   ]
 }
 
+/** True where the store could fail on what stands in GRAPH, for a value from before a part of it. */
+const mayFailOnTerm = (work: Work, patterns: readonly Pattern[]): boolean =>
+  mayBeUnfit(patterns, work.before()) || (work.isolates() && mayMeetTerm(patterns))
+
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
 function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
   work.showsFresh = true
-  if (!patterns.every(isPlain) && work.isolates() && mayMeetTerm(patterns)) throw new Refused('pattern')
+  if (!patterns.every(isPlain) && mayFailOnTerm(work, patterns)) throw new Refused('pattern')
   return tested(work, { kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
 }
 
 function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
+  const restricted = restrictOne(work, pattern, place)
+  addValues(work.before(), pattern)
+  return restricted
+}
+
+function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
   const within = (patterns: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, patterns, place)
   switch (pattern.kind) {
     case 'triples':
@@ -133,19 +147,22 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('pattern')
   // The store tries each graph before the test.
-  const meets = test && !patterns.every(isPlain) && work.isolates() && mayMeetTerm(patterns)
+  const meets = test && !patterns.every(isPlain) && mayFailOnTerm(work, patterns)
+  const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
   if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('pattern')
+  // Where the graph has a name from elsewhere, the store fails if there is such a graph.
+  if (test && !asQuads && mayBeUnfit(patterns, work.before()) && isElsewhere()) throw new Refused('pattern')
   const asGraph = (within: readonly Pattern[]): readonly Pattern[] =>
     tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, within, 'graph') }, test)
   if (!test) return asGraph(patterns)
-  const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
   // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
   if (free && free !== patterns && isElsewhere()) throw new Refused('pattern')
   if (!showsName && asQuads && hasEmptySelect(patterns)) throw new Refused('pattern')
   if (!asQuads || patterns.every(isEmpty) || (!meets && bindsName(patterns))) return asGraph(free ?? patterns)
   // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
-  if (!showsName && testsName(patterns, name, isFiltered(work, name)) && isElsewhere()) throw new Refused('pattern')
+  if (!showsName && testsName(patterns, name, isFiltered(work, name) || work.given().has(name.value)) && isElsewhere())
+    throw new Refused('pattern')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
   if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('pattern')
   if (!free) throw new Refused('pattern')
@@ -210,7 +227,7 @@ export function restrictModifiers(
     group: group.map((each) =>
       each.kind === 'bind' ? { ...each, expression: within(each.expression) } : within(each),
     ),
-    having: having.map(within),
+    having: having.length > 1 && work.view.addsFrom ? [allOf(having.map(within))] : having.map(within),
     order: order.map((by) => ({ ...by, expression: within(by.expression) })),
   }
 }
@@ -223,6 +240,7 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
       return { ...expression, args: expression.args.map(within) }
     case 'exists': {
       const inExists = work.place && { ...work.place, isInExists: true }
+      addAll(work.before(), work.body)
       const make = (): readonly Pattern[] =>
         restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists')
       return { ...expression, patterns: apart(work, () => placed(work, inExists, make)).made }
@@ -232,22 +250,4 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
     default:
       return expression
   }
-}
-
-/** Blank nodes and paths, which become variables in stores: Oxigraph, RDF4J and, in sub-queries, Jena count these too. */
-function hasHidden(part: unknown): boolean {
-  if (typeof part !== 'object' || part === null) return false
-  const { kind } = part as { kind?: string }
-  return kind === 'blank' || kind === 'path' || Object.values(part).some(hasHidden)
-}
-
-/** COUNT(DISTINCT *), in which every variable in scope counts. */
-function countsAll({ projection, modifiers: { having, order } }: Select): boolean {
-  const counts = (expression: Expression): boolean => {
-    if (expression.kind === 'aggregate') return expression.of === '*' ? expression.distinct : counts(expression.of)
-    return (expression.kind === 'operation' || expression.kind === 'call') && expression.args.some(counts)
-  }
-  const projected =
-    projection === '*' ? [] : projection.flatMap((each) => (each.kind === 'bind' ? [each.expression] : []))
-  return [...projected, ...having, ...order.map((by) => by.expression)].some(counts)
 }

@@ -124,6 +124,14 @@ export const FALSE = boolean('false')
  * twice.
  */
 export const either = (one: Expression, other: Expression): Expression => operation('if', one, boolean('true'), other)
+/** In their order, and no deeper than has to be: stores run out of stack on deep ones. */
+function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expression {
+  if (conditions.length === 1) return conditions[0]!
+  const half = Math.ceil(conditions.length / 2)
+  return operation(operator, chained(operator, conditions.slice(0, half)), chained(operator, conditions.slice(half)))
+}
+export const allOf = (conditions: readonly Expression[]): Expression => chained('&&', conditions)
+export const anyOf = (conditions: readonly Expression[]): Expression => chained('||', conditions)
 export const exists = (...patterns: readonly Pattern[]): Expression => ({ kind: 'exists', negated: false, patterns })
 export const triples = (...all: readonly Triple[]): Pattern => ({ kind: 'triples', triples: all })
 export const NO_MODIFIERS: Modifiers = {

@@ -7,18 +7,27 @@ interface Places {
   readonly terms: Set<string>
   /** Those of predicates and of the names of graphs. */
   readonly names: Set<string>
-  /** Variables that are compared with these: a store may put the one in the place of the other. */
-  readonly equal: Map<string, Set<string>>
+  readonly equal: Equal
 }
+
+/** Variables that are compared with these: a store may put the one in the place of the other. */
+export type Equal = Map<string, Set<string>>
 
 /** True where a variable may stand for a triple term, and is a predicate or the name of a graph too. */
 export function mayMeetTerm(part: unknown): boolean {
-  const places: Places = { terms: new Set(), names: new Set(), equal: new Map() }
-  collect(part, places)
-  const { terms, names, equal } = places
+  const { terms, names, equal } = placesIn(part)
   // What is added meanwhile has its turn too.
   for (const name of terms) for (const other of equal.get(name) ?? []) terms.add(other)
   return [...names].some((name) => terms.has(name))
+}
+
+/** The variables that a part compares with others. */
+export const equalIn = (part: unknown): Equal => placesIn(part).equal
+
+function placesIn(part: unknown): Places {
+  const places: Places = { terms: new Set(), names: new Set(), equal: new Map() }
+  collect(part, places)
+  return places
 }
 
 function collect(part: unknown, places: Places): void {
@@ -27,7 +36,7 @@ function collect(part: unknown, places: Places): void {
   const node = part as Pattern | Expression
   if (node.kind === 'graph') add(names, node.name)
   if (node.kind === 'bind') add(terms, node.variable)
-  if (node.kind === 'values' && hasTerm(node)) add(terms, ...node.variables)
+  if (node.kind === 'values' && hasOther(node)) add(terms, ...node.variables)
   if (node.kind === 'operation' && ['=', 'sameterm', 'in'].includes(node.operator)) {
     const [first, ...others] = node.args.map((each) => (each.kind === 'variable' ? each.value : undefined))
     for (const other of others) if (first !== undefined && other !== undefined) relate(equal, first, other)
@@ -47,9 +56,11 @@ function add(to: Set<string>, ...terms: readonly (Term | Path)[]): void {
   }
 }
 
-const hasTerm = ({ rows }: Values): boolean => rows.some((row) => row.some((value) => value?.kind === 'triple'))
+/** True where VALUES has what is no IRI. */
+export const hasOther = ({ rows }: Values): boolean =>
+  rows.some((row) => row.some((value) => value !== undefined && value.kind !== 'iri'))
 
-function relate(equal: Places['equal'], one: string, other: string): void {
+function relate(equal: Equal, one: string, other: string): void {
   equal.set(one, (equal.get(one) ?? new Set()).add(other))
   equal.set(other, (equal.get(other) ?? new Set()).add(one))
 }

@@ -81,6 +81,23 @@ export function hasOptional(part: unknown): boolean {
 const unvalued = ({ variables, rows }: Values): readonly string[] =>
   variables.flatMap(({ value }, i) => (rows.some((row) => row[i] === undefined) ? [value] : []))
 
+/** The variables of all VALUES of a part. */
+export function givenIn(part: unknown, found = new Set<string>()): ReadonlySet<string> {
+  if (typeof part !== 'object' || part === null) return found
+  const node = part as Pattern
+  if (node.kind === 'values') for (const { value } of node.variables) found.add(value)
+  else for (const each of Object.values(part)) givenIn(each, found)
+  return found
+}
+
+/** True where VALUES may give the same row twice. */
+export function mayRepeat(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const node = part as Pattern
+  if (node.kind !== 'values') return Object.values(part).some(mayRepeat)
+  return unvalued(node).length > 0 || new Set(node.rows.map((row) => JSON.stringify(row))).size < node.rows.length
+}
+
 /** The variables of a triple. */
 export const variablesIn = ({ subject, predicate, object }: Triple): readonly string[] =>
   [subject, predicate, object].flatMap((part) => (part.kind === 'path' ? [] : variablesOf(part)))

@@ -1,6 +1,7 @@
 // In charge of the state of one restriction: the view that it is for, and what is known where it stands. Pure.
 import type { GraphPredicate, KnownGround, TestPlace } from './predicate.js'
 import { filter, type Expression, type Pattern, type Triple, type Variable } from './syntax.js'
+import type { Before } from './unfit-predicates.js'
 
 /** So many characters of conditions and values are added to a query: it is too large for the rules of its agent. */
 const MOST_ADDED = 8 * 1024 * 1024
@@ -49,6 +50,12 @@ export interface View {
    * True where `GRAPH ?g { ?g ?p ?o }` looks into the graph ?g alone where ?g has a value before. RDF4J looks into every graph then.
    */
   readonly looksInItself: boolean
+  readonly isJena: boolean
+  /**
+   * True where the store gets a FROM that is not the author's. Jena takes such a query apart and, of the conditions of a HAVING, keeps
+   * one.
+   */
+  readonly addsFrom: boolean
 }
 
 /** It alone does both. It is free of Jena's defects, which the restriction works around. */
@@ -73,6 +80,10 @@ export interface Work {
   readonly mentions: () => ReadonlyMap<string, number>
   /** The variables of the FILTERs of the groups around, the innermost last. */
   readonly filtered: ReadonlySet<string>[]
+  /** The variables of all VALUES. */
+  readonly given: () => ReadonlySet<string>
+  /** VALUES may give a row twice: Jena joins them before a DISTINCT that stands first. */
+  readonly repeats: () => boolean
   /** A variable that nothing has. */
   readonly fresh: () => Variable
   /** The variables that stand for blank nodes. */
@@ -83,6 +94,9 @@ export interface Work {
   readonly isolates: () => boolean
   /** A condition stands in a group of its own with its GRAPH. */
   readonly groups: () => boolean
+  /** The patterns that have been restricted; undefined where the store does not fail on the values that these give. */
+  readonly before: () => Before | undefined
+  readonly body: unknown
   /** Others may be read too. */
   readsDataset: boolean
   /** The store tests graphs, after it has matched what the agent may not read. */
@@ -100,12 +114,18 @@ function once<T>(make: () => T): () => T {
 }
 
 /** The functions search the query: each is called once. */
-export const startWork = (given: Pick<Work, 'view' | 'mentions' | 'fresh' | 'isolates' | 'groups'>): Work => ({
+export const startWork = (
+  given: Pick<Work, 'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'groups' | 'before'>,
+): Work => ({
   view: given.view,
+  body: given.body,
   mentions: once(given.mentions),
+  given: once(given.given),
+  repeats: once(given.repeats),
   fresh: given.fresh,
   isolates: once(given.isolates),
   groups: once(given.groups),
+  before: once(given.before),
   blanks: new Map(),
   graphs: new Set(),
   filtered: [],

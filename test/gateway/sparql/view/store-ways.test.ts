@@ -24,6 +24,8 @@ const SEEN = [
   ['<urn:e:3> <urn:q> <urn:e:1>', A],
   ['<urn:e:2> <urn:q> <urn:e:5>', A],
   [`<${A}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:c:1>`, A],
+  // Of the default graph.
+  ['<urn:e:6> <urn:p> <urn:e:7>', ''],
 ] as const
 const HIDDEN = [
   ['<urn:e:1> <urn:q> <urn:e:5>', B],
@@ -75,6 +77,18 @@ const ROWS: readonly (readonly [name: string, query: string, refused?: readonly 
   ['FROM without FROM NAMED: no graph', `SELECT * FROM <${A}> { GRAPH ?g { VALUES ?x { 1 } } }`],
   ['so OPTIONAL', `SELECT * FROM <${A}> { ?s <urn:p> ?o GRAPH ?g { OPTIONAL { ?s <urn:q> ?x } } }`],
   ['FROM NAMED: this graph', `SELECT * FROM <${A}> FROM NAMED <${A}> { GRAPH ?g { MINUS { ?s <urn:none> ?o } } }`],
+  ['MINUS stands first, beside a path', 'SELECT * { MINUS { } ?x ?q ?v . GRAPH ?g { ?v <urn:none>? ?v } }'],
+  ['a group of OPTIONAL in NOT EXISTS, beside what matches nothing', 'SELECT * { ?s <urn:p> ?o FILTER NOT EXISTS { ?x <urn:none> ?z { OPTIONAL { ?z <urn:p> ?v } } } }', UNION],
+  ['so beside others in the group', 'SELECT * { ?s <urn:p> ?o FILTER NOT EXISTS { ?x <urn:none> ?z { ?y <urn:p> ?w OPTIONAL { ?z <urn:p> ?v } } } }', UNION],
+  ['so in a sub-query', 'SELECT * { ?s <urn:p> ?o FILTER NOT EXISTS { ?x <urn:none> ?z { SELECT * { OPTIONAL { ?z <urn:p> ?v } } } } }', UNION],
+  ['so with MINUS', 'SELECT * { ?s <urn:p> ?o FILTER NOT EXISTS { ?x <urn:none> ?z { ?y <urn:p> ?w MINUS { ?z <urn:p> ?v } } } }', UNION],
+  ['so by itself', 'SELECT * { ?s <urn:p> ?o FILTER NOT EXISTS { { ?x <urn:none> ?z OPTIONAL { ?z <urn:p> ?v } } } }'],
+  ['OPTIONAL in NOT EXISTS', 'SELECT * { ?s <urn:p> ?o FILTER NOT EXISTS { ?x <urn:none> ?z OPTIONAL { ?z <urn:p> ?v } } }'],
+  ['VALUES say the name of a GRAPH of a sub-query that does not select it', 'SELECT * { VALUES ?g { <urn:none> } GRAPH ?g { SELECT ?y { ?s <urn:p> ?y } } }', TDB2],
+  ['so of one that selects it', 'SELECT * { VALUES ?g { <urn:none> } GRAPH ?g { SELECT ?g ?y { ?s <urn:p> ?y } } }', TDB2],
+  ['rows of VALUES that are the same, behind a pattern', 'SELECT * { ?w <urn:p> ?y VALUES ?y { <urn:e:2> <urn:e:2> } }'],
+  ['so behind a group', 'SELECT * { { ?y ^<urn:p> ?w } VALUES ?y { <urn:e:2> <urn:e:2> } }'],
+  ['so with UNDEF', 'SELECT * { ?w <urn:p> ?y VALUES ?y { <urn:e:2> UNDEF } }'],
   ['EXISTS begins with MINUS', 'SELECT * { ?s <urn:p> ?o FILTER EXISTS { MINUS { ?s <urn:q> ?x } } }'],
   ['so in a group', 'SELECT * { ?s <urn:p> ?o FILTER EXISTS { { MINUS { ?s <urn:q> ?x } } } }'],
   ['so of OPTIONAL', 'SELECT * { GRAPH ?g { } FILTER NOT EXISTS { MINUS { OPTIONAL { ?s <urn:q> ?x } } } }'],
