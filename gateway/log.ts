@@ -66,8 +66,8 @@ export interface Trace {
   /** The agent that acts on behalf of `agent`. */
   delegate?: string
   decision?: Decision
-  /** How a query was restricted to what the agent may read; absent where nothing is hidden from the agent. */
-  view?: 'constants' | 'predicate' | 'list' | 'copy' | 'refused'
+  /** How a query was restricted to what the agent may read; `unchanged` where nothing is hidden from the agent. */
+  view?: 'unchanged' | 'constants' | 'predicate' | 'list' | 'copy' | 'refused'
   /** The code of the problem that answered the request. */
   problem?: string
   /** The reason for a refusal, where only the operator may read it. */

@@ -45,7 +45,7 @@ export async function explainQuery(context: Context, query: URLSearchParams): Pr
   if (isFailure(rights)) return rights
   const seen = await answerable(asking, read)
   if (isFailure(seen) && seen.failure !== 'access.graphs') return seen
-  const strategy = isFailure(seen) ? 'refused' : (asking.trace.view ?? 'unchanged')
+  const strategy = isFailure(seen) ? 'refused' : asking.trace.view!
   const reason = isFailure(seen) ? seen.detail : REASONS[strategy as keyof typeof REASONS]
   const node = blankNode('view')
   const triples = [

@@ -1,7 +1,7 @@
 // In charge of what an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
 // endpoint lets the agent in.
 import { createHash } from 'node:crypto'
-import { groundOf, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import { fingerprintByRules, groundOf, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
@@ -21,7 +21,10 @@ import { NOTHING } from '../stores/traits.js'
 export function queryOfView(context: Context, query: QueryAnalysis, call?: Call): Awaitable<QueryAnalysis | Problem> {
   const rights = rightsOnGraphs(context, 'Read')
   if (isFailure(rights)) return rights
-  if (rights.everything && !query.from.default.includes(MERGED_GRAPHS) && !isDescribed(context, query)) return query
+  if (rights.everything && !query.from.default.includes(MERGED_GRAPHS) && !isDescribed(context, query)) {
+    context.trace.view = 'unchanged'
+    return query
+  }
   const last = lastOf(query, rights, context.application.traits.known())
   return last && 'text' in last ? noted(context, last) : restrictedTo(context, query, rights, call)
 }
@@ -162,9 +165,9 @@ async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem)
   return { ...query, text, copy: plan, readSet: 'dataset', key: keyOf(rights, plan.collect + text), isAgeless: true }
 }
 
-/** Agents with the same rights share results, others never do. */
-const keyOf = ({ fingerprint }: GraphRights, text: string): string =>
-  `${fingerprint} ${createHash('sha256').update(text).digest('base64url')}`
+/** Agents with the same rights share results, others never do. Where it counts what an agent owns, the text that the store gets says so. */
+const keyOf = (rights: GraphRights, text: string): string =>
+  `${fingerprintByRules(rights)} ${createHash('sha256').update(text).digest('base64url')}`
 
 /** Above that, a store takes long for a dataset of named graphs. */
 const MOST_LISTED = 100

@@ -82,12 +82,15 @@ export function graphRights(index: AuthorizationIndex, question: GraphsQuestion)
     items: items && !documents,
     containers: containers && !documents,
     classes: documents ? [] : [...classes].filter((type) => !KINDS.has(type) && !type.startsWith('_:')).sort(),
-    // LinkedDataHub 5.2: never Control.
-    owner: documents || mode === 'Control' ? undefined : agent,
   }
-  const fingerprint = createHash('sha256').update(JSON.stringify(fields)).digest('base64url')
-  return { reach, ...fields, fingerprint }
+  // LinkedDataHub 5.2: never Control.
+  const owner = documents || mode === 'Control' ? undefined : agent
+  const byRules = createHash('sha256').update(JSON.stringify(fields)).digest('base64url')
+  return { reach, ...fields, owner, fingerprint: owner === undefined ? byRules : `${byRules} ${owner}` }
 }
+
+/** The part of a fingerprint that two agents have in common exactly when their rights are the same but for what they own. */
+export const fingerprintByRules = ({ fingerprint }: GraphRights): string => fingerprint.split(' ', 1)[0]!
 
 /** No graph has this name, nor one that begins with it. */
 export const NO_GRAPHS = ''

@@ -1,5 +1,6 @@
 // In charge of what gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the other. Pure.
-import type { Bound, Pattern, Variable } from './syntax.js'
+import { groupsIn, usesName } from './groups.js'
+import { either, FALSE, type Bound, type Expression, type Pattern, type Variable } from './syntax.js'
 
 /** True where AS gives the variable a value in any part. */
 export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
@@ -76,19 +77,17 @@ function mayBreak(patterns: readonly Pattern[], isBeside: boolean): boolean {
   return patterns.some((each) => groupsIn(each).some((group) => mayBreak(group, isBeside || areSeveral)))
 }
 
-function groupsIn(pattern: Pattern): readonly (readonly Pattern[])[] {
-  switch (pattern.kind) {
-    case 'group':
-    case 'optional':
-    case 'graph':
-      return [pattern.patterns]
-    case 'union':
-      return pattern.branches
-    case 'select':
-      return [pattern.query.where]
-    default:
-      return []
-  }
+/**
+ * A condition on the name of a GRAPH with these patterns. Jena puts the names that it lists into them, and leaves an OPTIONAL out that
+ * mentions the name.
+ */
+export const sealed = (test: Expression, patterns: readonly Pattern[], name: Variable): Expression =>
+  optionalUses(patterns, name) ? either(test, FALSE) : test
+
+function optionalUses(part: unknown, name: Variable): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  if ((part as Node).kind === 'optional') return usesName(part, name)
+  return Object.values(part).some((each) => optionalUses(each, name))
 }
 
 /** The part before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */

@@ -11,6 +11,22 @@ import {
 } from './syntax.js'
 import { inScope } from './variables.js'
 
+/** The groups that are parts of a pattern. */
+export function groupsIn(pattern: Pattern): readonly (readonly Pattern[])[] {
+  switch (pattern.kind) {
+    case 'group':
+    case 'optional':
+    case 'graph':
+      return [pattern.patterns]
+    case 'union':
+      return pattern.branches
+    case 'select':
+      return [pattern.query.where]
+    default:
+      return []
+  }
+}
+
 /** It matches once, whatever the graph has. */
 export const isEmpty = (pattern: Pattern): boolean =>
   (pattern.kind === 'triples' && pattern.triples.length === 0) ||

@@ -95,7 +95,7 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     const work = startWork({
       view,
       body,
-      mentions: () => mentions(body),
+      mentions: () => mentions(withoutHead(body)),
       given: () => givenIn(body),
       repeats: () => mayMislead && mayRepeat(body),
       fresh,
@@ -116,6 +116,13 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     throw error
   }
 }
+
+/** Without the variables that are selected or stand in a template: they get no value there. */
+const withoutHead = ({ where, modifiers, ...head }: Select | Construct | Ask): unknown => [
+  where,
+  modifiers,
+  head.form === 'SELECT' && head.projection !== '*' && head.projection.filter(({ kind }) => kind === 'bind'),
+]
 
 function restrictBody(work: Work, body: Select | Construct | Ask): Select | Construct | Ask {
   if (body.form === 'SELECT') return restrictSelect(work, body)

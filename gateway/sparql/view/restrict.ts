@@ -14,6 +14,7 @@ import {
   withoutName,
   withoutRepeats,
 } from './groups.js'
+import { mayJoinByHash } from './hash-joins.js'
 import { restrictConstant } from './constant-graph.js'
 import { countsAll, hasHidden } from './counted.js'
 import {
@@ -27,7 +28,7 @@ import {
   type Variable,
 } from './syntax.js'
 import { isPlain, mayMeetTerm } from './triple-terms.js'
-import { assigns, mayFail, sheltered } from './given-values.js'
+import { assigns, mayFail, sealed, sheltered } from './given-values.js'
 import { addAll, addValues, mayBeUnfit } from './unfit-predicates.js'
 import { filtered, inScope, mentions, projectedIn } from './variables.js'
 import { apart, hasOwnGroup, isFiltered, isOxigraph, placed, Refused, tested, type Work } from './work.js'
@@ -141,13 +142,15 @@ function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
 
 function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly Pattern[] {
   const { patterns } = pattern
-  const { named, asQuads, showsName, looksInItself } = work.view
+  const { named, asQuads, showsName, looksInItself, isJena } = work.view
   work.readsDataset = true
-  const test = named.test(name, work.place)
+  const found = named.test(name, work.place)
+  const test = found && isJena ? sealed(found, patterns, name) : found
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('pattern')
   // The store tries each graph before the test.
-  const meets = test && !patterns.every(isPlain) && mayFailOnTerm(work, patterns)
+  const mayBreak = (): boolean => mayFailOnTerm(work, patterns) || (isJena && mayJoinByHash(patterns))
+  const meets = test && !patterns.every(isPlain) && mayBreak()
   const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
   if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('pattern')
   // Where the graph has a name from elsewhere, the store fails if there is such a graph.

@@ -143,7 +143,7 @@ function freshPrefix(parts: readonly unknown[]): string {
 type Part = Query | Pattern | Expression | Modifiers | Term | Path
 
 /** Every variable, wherever it stands. */
-function allVariables(parts: readonly unknown[]): string[] {
+export function allVariables(parts: readonly unknown[]): string[] {
   const found: string[] = []
   const visit = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return
