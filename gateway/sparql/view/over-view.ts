@@ -28,8 +28,18 @@ import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
 import { hasUnbounded } from './unbounded-expressions.js'
 import { startBefore } from './unfit-predicates.js'
-import { freshNames, givenIn, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
-import { isOxigraph, lengthOf, makeCount, Refused, startWork, type Grounds, type View, type Work } from './work.js'
+import { contentsOf, freshNames, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
+import {
+  isOxigraph,
+  lengthOf,
+  makeCount,
+  once,
+  Refused,
+  startWork,
+  type Grounds,
+  type View,
+  type Work,
+} from './work.js'
 
 /** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
@@ -92,15 +102,17 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     const { view, dataset, guard, reads } = seen
     const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
     const mayMislead = !isOxigraph(sight.store)
+    const contents = once(() => contentsOf(body))
     const work = startWork({
       view,
       body,
       mentions: () => mentions(withoutHead(body)),
-      given: () => givenIn(body),
-      repeats: () => mayMislead && mayRepeat(body),
+      given: () => new Set(contents().values.flatMap(({ variables }) => variables.map(({ value }) => value))),
+      repeats: () => mayMislead && contents().values.some(mayRepeat),
       fresh,
       isolates: () => mayMislead && mayMeetTerm(body),
-      before: () => (mayMislead ? startBefore(body) : undefined),
+      // Jena fails on what no predicate can be.
+      before: () => (mayMislead && contents().hasPredicates ? startBefore(body, contents().values) : undefined),
       // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
       groups: () => mayMislead && (mayLackName(body) || (isByNames(sight.rights) && hasOptional(body))),
     })

@@ -1,6 +1,7 @@
 // In charge of expressions whose value or time has no small bound, and of SERVICE. A store may evaluate them on what an agent may not
 // read, before it tests whether the agent may: whether the query fails would tell of these values, and another server would get them
 // (design 4). Pure.
+import { XSD } from '../../rdf/vocabulary.js'
 import type { Bound, Expression, Query, Term } from './syntax.js'
 
 /** A size is that of one value of the data, or of a text of STEP characters. */
@@ -92,6 +93,8 @@ const SUMS = new Set(['concat', '+', '-', '*', '/'])
 function ofOperation(operator: string, args: readonly Expression[], sizes: readonly number[]): number {
   const [first = 1] = sizes
   const longest = longestOf(sizes)
+  // Jena counts the months of a date and a long duration one by one.
+  if ((operator === '+' || operator === '-') && !args.some(isNumber)) return Infinity
   if (SUMS.has(operator)) return sizes.reduce((sum, each) => sum + each, 0)
   if (operator === 'encode_for_uri') return 3 * longest
   if (operator !== 'regex' && operator !== 'replace') return longest
@@ -102,6 +105,39 @@ function ofOperation(operator: string, args: readonly Expression[], sizes: reado
   if (operator === 'regex') return 1
   const length = replacement?.kind === 'literal' ? replacement.value.length : Infinity
   return first * Math.max(1, length)
+}
+
+const NUMBERS = new Set(['integer', 'decimal', 'double', 'float'].map(XSD))
+const COUNTS = new Set([
+  'strlen',
+  'abs',
+  'ceil',
+  'floor',
+  'round',
+  'year',
+  'month',
+  'day',
+  'hours',
+  'minutes',
+  'seconds',
+])
+
+/** A number or an error: no duration. */
+function isNumber(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'literal':
+      return expression.datatype !== undefined && NUMBERS.has(expression.datatype)
+    case 'call':
+      return NUMBERS.has(expression.name)
+    case 'aggregate':
+      return ['count', 'sum', 'avg'].includes(expression.name)
+    case 'operation':
+      return (
+        COUNTS.has(expression.operator) || (['+', '-'].includes(expression.operator) && expression.args.some(isNumber))
+      )
+    default:
+      return false
+  }
 }
 
 /** Of many values, joined, the length is not known: it is not searched. */

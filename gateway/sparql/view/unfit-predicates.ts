@@ -1,6 +1,6 @@
 // In charge of predicates that may get a value from before that is no IRI: a literal, a blank node, a triple term. Jena fails on it where
 // it orders several triples, for each row of what stands before: what is hidden would decide whether there is one. Pure.
-import { isPath, type Pattern, type Term } from './syntax.js'
+import { isPath, type Pattern, type Term, type Values } from './syntax.js'
 import { equalIn, hasOther, type Equal } from './triple-terms.js'
 import { variablesOf } from './variables.js'
 
@@ -26,15 +26,10 @@ function add({ names, equal }: Before, ...terms: readonly Term[]): void {
   }
 }
 
-/** Of a whole query: VALUES may be joined before anything else. Undefined where no predicate is a variable. */
-export function startBefore(body: unknown): Before | undefined {
-  let hasVariable = false
-  visit(body, (each) => {
-    if (each.kind === 'triples') hasVariable ||= each.triples.some(({ predicate }) => predicate.kind === 'variable')
-  })
-  if (!hasVariable) return undefined
+/** Of a whole query: VALUES may be joined before anything else. */
+export function startBefore(body: unknown, values: readonly Values[]): Before {
   const before: Before = { names: new Set(), equal: equalIn(body), isWhole: false }
-  visit(body, (each) => each.kind === 'values' && addValues(before, each))
+  for (const each of values) addValues(before, each)
   return before
 }
 

@@ -81,22 +81,31 @@ export function hasOptional(part: unknown): boolean {
 const unvalued = ({ variables, rows }: Values): readonly string[] =>
   variables.flatMap(({ value }, i) => (rows.some((row) => row[i] === undefined) ? [value] : []))
 
-/** The variables of all VALUES of a part. */
-export function givenIn(part: unknown, found = new Set<string>()): ReadonlySet<string> {
-  if (typeof part !== 'object' || part === null) return found
-  const node = part as Pattern
-  if (node.kind === 'values') for (const { value } of node.variables) found.add(value)
-  else for (const each of Object.values(part)) givenIn(each, found)
-  return found
+/** All VALUES of a query, and whether a predicate is a variable. */
+export interface Contents {
+  readonly values: readonly Values[]
+  readonly hasPredicates: boolean
+}
+
+/** In one walk. */
+export function contentsOf(body: unknown): Contents {
+  const values: Values[] = []
+  let hasPredicates = false
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const node = part as Pattern
+    if (node.kind === 'values') values.push(node)
+    else if (node.kind === 'triples')
+      hasPredicates ||= node.triples.some(({ predicate }) => predicate.kind === 'variable')
+    else for (const key in part) visit(part[key as keyof typeof part])
+  }
+  visit(body)
+  return { values, hasPredicates }
 }
 
 /** True where VALUES may give the same row twice. */
-export function mayRepeat(part: unknown): boolean {
-  if (typeof part !== 'object' || part === null) return false
-  const node = part as Pattern
-  if (node.kind !== 'values') return Object.values(part).some(mayRepeat)
-  return unvalued(node).length > 0 || new Set(node.rows.map((row) => JSON.stringify(row))).size < node.rows.length
-}
+export const mayRepeat = (values: Values): boolean =>
+  unvalued(values).length > 0 || new Set(values.rows.map((row) => JSON.stringify(row))).size < values.rows.length
 
 /** The variables of a triple. */
 export const variablesIn = ({ subject, predicate, object }: Triple): readonly string[] =>

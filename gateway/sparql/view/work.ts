@@ -108,7 +108,7 @@ export interface Work {
 }
 
 /** Makes it when it is first asked for: most queries need little of it. */
-function once<T>(make: () => T): () => T {
+export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value
 }
