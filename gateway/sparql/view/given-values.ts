@@ -82,7 +82,7 @@ function mayBreak(patterns: readonly Pattern[], isBeside: boolean): boolean {
  * mentions the name.
  */
 export const sealed = (test: Expression, patterns: readonly Pattern[], name: Variable): Expression =>
-  optionalUses(patterns, name) ? either(test, FALSE) : test
+  test.kind === 'operation' && test.operator === 'in' && optionalUses(patterns, name) ? either(test, FALSE) : test
 
 function optionalUses(part: unknown, name: Variable): boolean {
   if (typeof part !== 'object' || part === null) return false

@@ -4,64 +4,94 @@ import { groupsIn } from './groups.js'
 import type { Pattern, Select } from './syntax.js'
 import { allVariables, inScope, projectedIn } from './variables.js'
 
+/** Of a pattern: those in scope, and of these the ones that have a value in each solution. */
+interface Names {
+  readonly scope: ReadonlySet<string>
+  readonly fixed: ReadonlySet<string>
+}
+
+const isNowhere = (): boolean => false
+
 /** @param isAround whether what stands around has a variable */
-export function mayJoinByHash(
-  patterns: readonly Pattern[],
-  isAround: (name: string) => boolean = () => false,
-): boolean {
+export function mayJoinByHash(patterns: readonly Pattern[], isAround: (name: string) => boolean = isNowhere): boolean {
+  if (isAround === isNowhere && apart.has(patterns)) return false
   const parts = patterns.filter(({ kind }) => kind !== 'filter')
-  if (!parts.some((part) => groupsIn(part).length > 0)) return false
-  const scopes = parts.map((part) => inScope([part]))
   const times = new Map<string, number>()
-  for (const scope of scopes) for (const name of scope) times.set(name, (times.get(name) ?? 0) + 1)
-  return parts.some((part, i) => {
+  for (const part of parts) for (const name of namesOf(part).scope) times.set(name, (times.get(name) ?? 0) + 1)
+  const found = parts.some((part) => {
     const groups = groupsIn(part)
     if (groups.length === 0) return false
-    const own = scopes[i]!
-    const isBeside = (name: string): boolean => isAround(name) || (times.get(name) ?? 0) > (own.has(name) ? 1 : 0)
-    const isOptional = part.kind === 'optional'
-    const fixed = certain(isOptional ? part.patterns : [part])
-    const asked = isOptional ? [] : groups.flatMap(filtersOf)
-    if ([...own, ...asked].some((name) => !fixed.has(name) && isBeside(name))) return true
+    const { scope, fixed } = part.kind === 'optional' ? namesIn(part.patterns) : namesOf(part)
+    const isBeside = (name: string): boolean => isAround(name) || (times.get(name) ?? 0) > (scope.has(name) ? 1 : 0)
+    const asked = part.kind === 'optional' ? [] : groups.flatMap(filtersOf)
+    if ([...scope, ...asked].some((name) => !fixed.has(name) && isBeside(name))) return true
     return groups.some((group) => mayJoinByHash(group, isBeside))
   })
+  if (!found) apart.add(patterns)
+  return found
+}
+
+/** Groups of which it is known: with less around them, they do not either. */
+const apart = new WeakSet<readonly Pattern[]>()
+/** Each level of a query asks for what is in it: it is searched once. */
+const searched = new WeakMap<Pattern, Names>()
+
+function namesOf(pattern: Pattern): Names {
+  const known = searched.get(pattern) ?? search(pattern)
+  searched.set(pattern, known)
+  return known
+}
+
+function namesIn(patterns: readonly Pattern[]): Names {
+  const [scope, fixed] = [new Set<string>(), new Set<string>()]
+  for (const names of patterns.map(namesOf)) {
+    names.scope.forEach((name) => scope.add(name))
+    names.fixed.forEach((name) => fixed.add(name))
+  }
+  return { scope, fixed }
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+function search(pattern: Pattern): Names {
+  switch (pattern.kind) {
+    case 'group':
+      return namesIn(pattern.patterns)
+    case 'optional':
+      return { scope: namesIn(pattern.patterns).scope, fixed: NONE }
+    case 'graph': {
+      const { scope, fixed } = namesIn(pattern.patterns)
+      const own = pattern.name.kind === 'variable' ? [pattern.name.value] : []
+      return { scope: new Set([...scope, ...own]), fixed: new Set([...fixed, ...own]) }
+    }
+    case 'union': {
+      const branches = pattern.branches.map(namesIn)
+      const scope = new Set(branches.flatMap((branch) => [...branch.scope]))
+      return { scope, fixed: new Set([...scope].filter((name) => branches.every((branch) => branch.fixed.has(name)))) }
+    }
+    case 'select':
+      return selectedBy(pattern.query)
+    case 'triples': {
+      const scope = inScope([pattern])
+      return { scope, fixed: scope }
+    }
+    case 'values': {
+      const scope = inScope([pattern])
+      const isFixed = (_: unknown, i: number): boolean => pattern.rows.every((row) => row[i] !== undefined)
+      return { scope, fixed: new Set(pattern.variables.filter(isFixed).map(({ value }) => value)) }
+    }
+    default:
+      return { scope: inScope([pattern]), fixed: NONE }
+  }
+}
+
+function selectedBy({ projection, where }: Select): Names {
+  const names = namesIn(where)
+  if (projection === '*') return names
+  const scope = projectedIn(projection)
+  const plain = projectedIn(projection.filter(({ kind }) => kind === 'variable'))
+  return { scope, fixed: new Set([...plain].filter((name) => names.fixed.has(name))) }
 }
 
 const filtersOf = (group: readonly Pattern[]): readonly string[] =>
   group.flatMap((each) => (each.kind === 'filter' || each.kind === 'bind' ? allVariables([each.expression]) : []))
-
-/** The variables that have a value in each solution. */
-function certain(patterns: readonly Pattern[]): ReadonlySet<string> {
-  const found = new Set<string>()
-  for (const pattern of patterns) for (const name of certainIn(pattern)) found.add(name)
-  return found
-}
-
-function certainIn(pattern: Pattern): Iterable<string> {
-  switch (pattern.kind) {
-    case 'triples':
-      return inScope([pattern])
-    case 'group':
-      return certain(pattern.patterns)
-    case 'graph':
-      return [...certain(pattern.patterns), ...(pattern.name.kind === 'variable' ? [pattern.name.value] : [])]
-    case 'union': {
-      const [first, ...others] = pattern.branches.map(certain)
-      return [...(first ?? [])].filter((name) => others.every((branch) => branch.has(name)))
-    }
-    case 'values':
-      return pattern.variables.flatMap(({ value }, i) =>
-        pattern.rows.some((row) => row[i] === undefined) ? [] : [value],
-      )
-    case 'select':
-      return certainOf(pattern.query)
-    default:
-      return []
-  }
-}
-
-function certainOf({ projection, where }: Select): Iterable<string> {
-  const found = certain(where)
-  const names = projection === '*' ? found : projectedIn(projection.filter(({ kind }) => kind === 'variable'))
-  return [...names].filter((name) => found.has(name))
-}

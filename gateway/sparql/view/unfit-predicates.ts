@@ -12,6 +12,8 @@ export interface Before {
   readonly around?: Before
   /** Those of the whole query are in it. */
   isWhole: boolean
+  /** Groups that have been searched in vain, and whether `isWhole` was so then: each level of a query asks for what is in it. */
+  readonly fit: WeakMap<readonly Pattern[], boolean>
 }
 
 const has = ({ names, around }: Before, name: string): boolean =>
@@ -28,7 +30,7 @@ function add({ names, equal }: Before, ...terms: readonly Term[]): void {
 
 /** Of a whole query: VALUES may be joined before anything else. */
 export function startBefore(body: unknown, values: readonly Values[]): Before {
-  const before: Before = { names: new Set(), equal: equalIn(body), isWhole: false }
+  const before: Before = { names: new Set(), equal: equalIn(body), isWhole: false, fit: new WeakMap() }
   for (const each of values) addValues(before, each)
   return before
 }
@@ -56,17 +58,21 @@ export function addValues(before: Before | undefined, pattern: Pattern): void {
 
 /** True where a predicate of several triples may have such a value. */
 export const mayBeUnfit = (patterns: readonly Pattern[], around: Before | undefined): boolean =>
-  around !== undefined && isUnfit(patterns, { names: new Set(), equal: around.equal, around, isWhole: false }, false)
+  around !== undefined &&
+  around.fit.get(patterns) !== around.isWhole &&
+  isUnfit(patterns, { ...around, names: new Set(), around }, false)
 
 function isUnfit(patterns: readonly Pattern[], before: Before, isAmongOthers: boolean): boolean {
   const areOrdered = isAmongOthers || triplesIn(patterns) > 1
   const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
   // FILTER is evaluated when all else of its group is.
-  return [...patterns.filter((each) => !isFilter(each)), ...patterns.filter(isFilter)].some((pattern) => {
-    const found = isUnfitIn(pattern, before, areOrdered)
+  const found = [...patterns.filter((each) => !isFilter(each)), ...patterns.filter(isFilter)].some((pattern) => {
+    const isOne = isUnfitIn(pattern, before, areOrdered)
     addValues(before, pattern)
-    return found
+    return isOne
   })
+  if (!found) before.fit.set(patterns, before.isWhole)
+  return found
 }
 
 function isUnfitIn(pattern: Pattern, before: Before, areOrdered: boolean): boolean {

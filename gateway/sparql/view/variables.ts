@@ -17,34 +17,49 @@ import type {
 /** The variables in scope after these patterns, in the order in which they appear. */
 export function inScope(patterns: readonly Pattern[]): ReadonlySet<string> {
   const found = new Set<string>()
-  const visit = (pattern: Pattern): void => {
-    switch (pattern.kind) {
-      case 'triples':
-        for (const triple of pattern.triples) for (const name of variablesIn(triple)) found.add(name)
-        return
-      case 'graph':
-      case 'service':
-        if (pattern.name.kind === 'variable') found.add(pattern.name.value)
-        return pattern.patterns.forEach(visit)
-      case 'group':
-      case 'optional':
-        return pattern.patterns.forEach(visit)
-      case 'union':
-        return pattern.branches.forEach((branch) => branch.forEach(visit))
-      case 'bind':
-        return void found.add(pattern.variable.value)
-      case 'values':
-        for (const { value } of pattern.variables) found.add(value)
-        return
-      case 'select':
-        for (const name of projected(pattern.query)) found.add(name)
-        return
-      case 'minus':
-      case 'filter':
+  for (const pattern of patterns) for (const name of scopeOf(pattern)) found.add(name)
+  return found
+}
+
+/** Of groups and sub-queries: each level of a query asks for what is in it. */
+const scopes = new WeakMap<Pattern, ReadonlySet<string>>()
+
+function scopeOf(pattern: Pattern): Iterable<string> {
+  switch (pattern.kind) {
+    case 'triples':
+      return pattern.triples.flatMap(variablesIn)
+    case 'bind':
+      return [pattern.variable.value]
+    case 'values':
+      return pattern.variables.map(({ value }) => value)
+    case 'minus':
+    case 'filter':
+      return []
+    default: {
+      const known = scopes.get(pattern) ?? scopeWithin(pattern)
+      scopes.set(pattern, known)
+      return known
     }
   }
-  patterns.forEach(visit)
-  return found
+}
+
+function scopeWithin(pattern: Pattern): ReadonlySet<string> {
+  switch (pattern.kind) {
+    case 'graph':
+    case 'service': {
+      const name = pattern.name.kind === 'variable' ? [pattern.name.value] : []
+      return new Set([...name, ...inScope(pattern.patterns)])
+    }
+    case 'group':
+    case 'optional':
+      return inScope(pattern.patterns)
+    case 'union':
+      return new Set(pattern.branches.flatMap((branch) => [...inScope(branch)]))
+    case 'select':
+      return projected(pattern.query)
+    default:
+      return new Set()
+  }
 }
 
 const projected = ({ projection, where }: Select): ReadonlySet<string> =>
