@@ -37,6 +37,7 @@ export function explanationText(graph: Graph): string {
   return [
     `${one(ACL('agent')) || 'An anonymous client'} ${may} ${localName(one(TGA('required')))} ${one(TGA('about'))}: ${REASONS[one(TGA('reason'))] ?? one(TGA('reason'))}.`,
     `Decided on ${one(TGA('decidedOn'))}; modes there: ${modesOf(graph, decision) || 'none'}.`,
+    ...valuesOf(graph, decision, RDFS('comment')),
     ...granting.map((name) => `granted by ${lineOf(graph, name)}`),
     ...considered.map(
       (name) => `looked at ${lineOf(graph, name)}: it lacks the ${valuesOf(graph, name, TGA('lacks'))[0]}`,

@@ -14,7 +14,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
 import type { Awaitable } from '../steps.js'
 import { webId } from '../configuration/setting-values.js'
-import { ACL, RDF, TGA, XSD } from '../rdf/vocabulary.js'
+import { ACL, RDF, RDFS, TGA, XSD } from '../rdf/vocabulary.js'
 import { documentsFrom } from '../documents/subtree.js'
 
 /** The document, the endpoint or the graph that a question is about. */
@@ -69,6 +69,7 @@ export async function explain(
     quad(node, iri(TGA('allowed')), typed(String(decision.allowed), XSD('boolean'))),
     quad(node, iri(TGA('reason')), text(decision.reason)),
     quad(node, iri(TGA('decidedOn')), iri(decision.on)),
+    ...noteOn(asked, facts.iri).map((note) => quad(node, iri(RDFS('comment')), text(note))),
     ...decision.modes.map((granted) => quad(node, iri(ACL('mode')), iri(ACL(granted)))),
     quad(node, iri(TGA('authorizations')), typed(String(total), XSD('integer'))),
     ...decision.via.flatMap((grant) => [
@@ -82,6 +83,18 @@ export async function explain(
     ]),
   ]
   return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+}
+
+/** Why a right on the graph says nothing here. */
+function noteOn(asked: AccessSubject, graph: string): readonly string[] {
+  if (!('reach' in asked)) return []
+  const { traits, store, history, isRecorded } = asked.application
+  if (!isRecorded(graph) && history && store.announces)
+    return ['The embedded store has documents only, and no such graph.']
+  const isUnion = asked.kind === 'default-graph' && ['union', 'bag'].includes(traits.known()?.defaultGraph ?? '')
+  return isUnion
+    ? ['The default graph of this store is the union of its named graphs: rights on these count in place of this one.']
+    : []
 }
 
 /** Answers `?audit`: every authorization about the document, and its owners. */

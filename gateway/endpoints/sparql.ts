@@ -14,7 +14,7 @@ import { serviceDescription } from './sparql-description.js'
 import type { SparqlRequest, SparqlContent } from './sparql-request.js'
 import { observeQuery, observeUpdate } from './observed-graphs.js'
 import { answerUpdate } from './sparql-update.js'
-import { answerable } from './sparql-view.js'
+import { answerable, otherWay } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { hidesMailboxes } from '../request/shown.js'
 import { after, type Awaitable } from '../steps.js'
@@ -29,9 +29,13 @@ export function sparql(decided: Decided<EndpointTarget, SparqlContent>): Awaitab
   return after(readQuery(context, asked, target.iri), (query) => {
     if (isFailure(query)) return query
     const observed = context.gateway.settings.enforce ? undefined : observeQuery(context, query)
+    const answer = (seen: QueryAnalysis | Problem): Awaitable<Response | Problem> =>
+      isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
     return after(observed, () =>
-      after(answerable(context, query), (seen) =>
-        isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output),
+      after(after(answerable(context, query), answer), (answered) =>
+        isFailure(answered)
+          ? after(otherWay(context, query, answered), (other) => (other ? answer(other) : answered))
+          : answered,
       ),
     )
   })

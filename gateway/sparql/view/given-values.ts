@@ -28,9 +28,11 @@ function inside(part: unknown): Inside {
   if (typeof part !== 'object' || part === null) return NOTHING
   const known = searched.get(part)
   if (known) return known
-  const parts = Object.values(part)
-    .map(inside)
-    .filter((each) => each !== NOTHING)
+  const parts: Inside[] = []
+  for (const key in part) {
+    const found = inside(part[key as keyof typeof part])
+    if (found !== NOTHING) parts.push(found)
+  }
   const { kind } = part as Node
   const gives = givesValue(part) || parts.some((each) => each.gives)
   const tests = (kind === 'exists' && gives) || parts.some((each) => each.tests)

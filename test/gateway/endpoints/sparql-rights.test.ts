@@ -298,6 +298,13 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     world.running.dataspaces[0]!.endUser.cache.versions.everythingChanged()
   })
   await behind(`DELETE DATA { ${many.join(' ')} }`)
+  await row(
+    'a right on the default graph where that is the union of the others has no effect: `access` says so',
+    async (t) => {
+      const { text } = await owner('GET', '/access?graph=urn:triplegate:default-graph&mode=Read')
+      t.equal(text.includes('is the union of its named graphs'), isUnion, text)
+    },
+  )
   await row('the service description names no graph', async (t) => {
     const { status, text } = await agent('GET', '/sparql', { fields: { Accept: 'application/n-triples' } })
     t.equal(status, 200)
