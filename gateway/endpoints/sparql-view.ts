@@ -1,20 +1,20 @@
 // In charge of what an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
 // endpoint lets the agent in.
-import { fingerprintByRules, groundOf, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import { groundOf, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { askerOf, type Context } from '../request/context.js'
+import type { Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
-import { graphsQuery, isOfAll } from '../sparql/view/listing.js'
+import { isOfAll } from '../sparql/view/listing.js'
 import { MERGED_GRAPHS, type StoreTraits } from '../sparql/view/over-view.js'
 import { CLOSURE, mayBeListed, UNREAD } from '../sparql/view/refusals.js'
-import { takeViewStep, type Depending, type Readable, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
+import type { Depending, Readable } from '../sparql/view/view-step.js'
 import { after, run, wait, type Awaitable, type Steps } from '../steps.js'
-import { select } from '../stores/select.js'
 import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../stores/oxigraph-traits.js'
-import type { Call, GraphStore } from '../stores/store.js'
-import { NOTHING } from '../stores/traits.js'
+import type { Call } from '../stores/store.js'
+import { overList } from './sparql-list.js'
+import { keyOf, restrictedBy, takeStep, type Viewing } from './sparql-restricted.js'
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
 export function queryOfView(context: Context, query: QueryAnalysis, call?: Call): Awaitable<QueryAnalysis | Problem> {
@@ -89,12 +89,6 @@ function noted({ trace }: Context, seen: QueryAnalysis | Problem): QueryAnalysis
 const isClosure = (found: QueryAnalysis | Problem): found is Problem =>
   isFailure(found) && found.detail === CLOSURE.detail
 
-interface Viewing {
-  readonly query: QueryAnalysis
-  readonly rights: GraphRights
-  readonly store: StoreTraits
-}
-
 /** The query as it is restricted, from the cache where it can be. @param readable as of `ViewStep` */
 function* viewed(
   context: Context,
@@ -118,35 +112,6 @@ function* viewed(
 /** Longer texts are not remembered: a key of them takes long to make (design 7). */
 const MOST_REMEMBERED = 256 * 1024
 
-/** So many characters, and so many of them times conditions of the rights, are restricted at once: more take a thread (design 7). */
-const MOST_INLINE = 400_000
-
-function takeStep(
-  context: Context,
-  { query, rights, store }: Viewing,
-  step: Pick<ViewStep, 'readable' | 'listed' | 'isCopied'>,
-): Awaitable<Viewed> {
-  const { graphs, prefixes, otherPrefixes, classes } = rights
-  const conditions = graphs.length + prefixes.length + otherPrefixes.length + classes.length
-  const whole = { ...step, rights, store, nothing: NOTHING }
-  if (query.tree && query.text.length * conditions <= MOST_INLINE) return takeViewStep(query.tree, whole)
-  return context.gateway.reading.view(askerOf(context), query.text, whole)
-}
-
-function restrictedBy({ query, rights }: Viewing, found: Viewed): Depending | QueryAnalysis | Problem {
-  if (isFailure(found) || 'depending' in found) return found
-  if ('plan' in found) throw new Error('The query is over a copy.')
-  const { text, readSet } = found
-  return {
-    ...query,
-    tree: undefined,
-    text,
-    readSet,
-    key: keyOf(rights, text),
-    ...(readSet === 'dataset' && !rights.everything && { isAgeless: true }),
-  }
-}
-
 /** The same, over a copy of what the agent may read where no other way is exact. */
 export const answerable = (context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> =>
   after(queryOfView(context, query), (seen) => (isClosure(seen) ? overCopyOf(context, query, seen) : seen))
@@ -163,74 +128,6 @@ async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem)
   context.trace.view = 'copy'
   const { plan, text } = found
   return { ...query, text, copy: plan, readSet: 'dataset', key: keyOf(rights, plan.collect + text), isAgeless: true }
-}
-
-/** Agents with the same rights share results, others never do. Where it counts what an agent owns, the text that the store gets says so. */
-const keyOf = (rights: GraphRights, text: string): string => `${fingerprintByRules(rights)} ${text}`
-
-/** Above that, a store takes long for a dataset of named graphs. */
-const MOST_LISTED = 100
-const LIST_BYTES = 1024 * 1024
-
-/** The query over the graphs by their names, where they are few. */
-async function overList(
-  context: Context,
-  viewing: Viewing,
-  refused: Problem,
-  call: Call | undefined,
-): Promise<QueryAnalysis | Problem> {
-  const text = graphsQuery({ ...viewing, nothing: NOTHING }, MOST_LISTED + 1)
-  const store = call ? context.application.store : cachedStore(context, viewing.rights)
-  const rows = await select(store, text, ['graph'], { ...call, maxBytes: LIST_BYTES })
-  if (isFailure(rows)) return rows
-  if (rows.length > MOST_LISTED) return refused
-  const listed = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : [])).sort()
-  const found = restrictedBy(viewing, await takeStep(context, viewing, { readable: undefined, listed }))
-  if (isFailure(found)) return found.failure === 'access.graphs' ? refused : found
-  if ('depending' in found) return refused
-  context.trace.view = 'list'
-  // Another graph may be one of them later.
-  return { ...found, readSet: 'dataset', isAgeless: true }
-}
-
-/**
- * Where the store failed on the query as it was restricted: the query over the graphs by their names, if they are few. Jena fails on
- * closing some joins that it has not begun, and it joins in other ways beside conditions. What is hidden does not decide where: it
- * decides no join. Undefined where there is no other way.
- */
-export async function otherWay(
-  context: Context,
-  query: QueryAnalysis,
-  failed: Problem,
-): Promise<QueryAnalysis | undefined> {
-  const { trace, application } = context
-  const store = application.traits.known()
-  const rights = rightsOnGraphs(context, 'Read')
-  if (failed.failure !== 'store.failed' || trace.view !== 'predicate' || !store?.isJena) return undefined
-  if (isFailure(rights) || !isOfAll(query.from)) return undefined
-  const seen = await overList(context, { query, rights, store }, failed, undefined)
-  return isFailure(seen) ? undefined : seen
-}
-
-/** Its answers are cached as results are: the list of a cached result is. */
-const cachedStore = (context: Context, rights: GraphRights): Pick<GraphStore, 'query'> => ({
-  async query(sparql, accept) {
-    const { application, request, trace } = context
-    const asked = { key: `${accept} ${keyOf(rights, sparql)}`, readSet: 'dataset', formatCode: '' } as const
-    const answer = await application.cache.results.get<Problem>(
-      { ...asked, signal: request.signal() },
-      async (signal) => {
-        const pieces = await trace.store(application.store.query(sparql, accept, { signal, asker: askerOf(context) }))
-        return isFailure(pieces) ? { failure: pieces } : { pieces }
-      },
-    )
-    if (answer.kind === 'failed') return answer.failure
-    return answer.kind === 'stored' ? only(answer.result.bytes) : answer.pieces
-  },
-})
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield* [bytes]
 }
 
 const MOST_DEPENDING = 256

@@ -1,0 +1,48 @@
+// In charge of one step of restricting a query to what its agent may read, at once or in a thread, and of the query made of what it
+// finds (design 4).
+import { fingerprintByRules, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import { isFailure, type Problem } from '../problem.js'
+import { askerOf, type Context } from '../request/context.js'
+import type { QueryAnalysis } from '../sparql/analysis.js'
+import type { StoreTraits } from '../sparql/view/over-view.js'
+import { takeViewStep, type Depending, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
+import type { Awaitable } from '../steps.js'
+import { NOTHING } from '../stores/traits.js'
+
+export interface Viewing {
+  readonly query: QueryAnalysis
+  readonly rights: GraphRights
+  readonly store: StoreTraits
+}
+
+/** So many characters, and so many of them times conditions of the rights, are restricted at once: more take a thread (design 7). */
+const MOST_INLINE = 400_000
+
+export function takeStep(
+  context: Context,
+  { query, rights, store }: Viewing,
+  step: Pick<ViewStep, 'readable' | 'listed' | 'isCopied'>,
+): Awaitable<Viewed> {
+  const { graphs, prefixes, otherPrefixes, classes } = rights
+  const conditions = graphs.length + prefixes.length + otherPrefixes.length + classes.length
+  const whole = { ...step, rights, store, nothing: NOTHING }
+  if (query.tree && query.text.length * conditions <= MOST_INLINE) return takeViewStep(query.tree, whole)
+  return context.gateway.reading.view(askerOf(context), query.text, whole)
+}
+
+export function restrictedBy({ query, rights }: Viewing, found: Viewed): Depending | QueryAnalysis | Problem {
+  if (isFailure(found) || 'depending' in found) return found
+  if ('plan' in found) throw new Error('The query is over a copy.')
+  const { text, readSet } = found
+  return {
+    ...query,
+    tree: undefined,
+    text,
+    readSet,
+    key: keyOf(rights, text),
+    ...(readSet === 'dataset' && !rights.everything && { isAgeless: true }),
+  }
+}
+
+/** Agents with the same rights share results, others never do. Where it counts what an agent owns, the text that the store gets says so. */
+export const keyOf = (rights: GraphRights, text: string): string => `${fingerprintByRules(rights)} ${text}`
