@@ -44,13 +44,14 @@ export async function otherWay(
   context: Context,
   query: QueryAnalysis,
   failed: Problem,
+  call?: Call,
 ): Promise<QueryAnalysis | undefined> {
   const { trace, application } = context
   const store = application.traits.known()
   const rights = rightsOnGraphs(context, 'Read')
   if (failed.failure !== 'store.failed' || trace.view !== 'predicate' || !store?.isJena) return undefined
   if (isFailure(rights) || !isOfAll(query.from)) return undefined
-  const seen = await overList(context, { query, rights, store }, failed, undefined)
+  const seen = await overList(context, { query, rights, store }, failed, call)
   return isFailure(seen) ? undefined : seen
 }
 

@@ -16,7 +16,7 @@ void forEachStore(t, 'the other way', async (t, makeStores, kind) => {
   await put('/hidden/', '<> <urn:absent> "hidden" .')
   await put(
     '/admin/acl/authorizations/open/',
-    `@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:mode acl:Read ;
+    `@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:mode acl:Read , acl:Write ;
        acl:agent <${webIdOf('stranger')}> ; acl:accessTo <${base}sparql> ; acl:accessToClass <urn:Open> .`,
   )
   const row = rowsOf(t, kind)
@@ -34,4 +34,11 @@ void forEachStore(t, 'the other way', async (t, makeStores, kind) => {
       t.same([status, text], [200, 'x\r\n'])
     })
   }
+  await row('in an update that does not name its graphs: no solution, and nothing is written', async (t) => {
+    const body = `INSERT { GRAPH ?g { ?x <urn:made> ?y } } WHERE { GRAPH ?g { ?x <urn:absent> ?y } { OPTIONAL { GRAPH ?g { ?x <urn:value> ?v } } } }`
+    const fields = { 'Content-Type': 'application/sparql-update' }
+    const { status, text } = await as('stranger')('POST', '/sparql', { fields, body })
+    t.equal(status, 200, text)
+    for (const path of ['/open/', '/hidden/']) t.notMatch((await as('owner')('GET', path)).text, 'urn:made')
+  })
 })
