@@ -1,5 +1,5 @@
 // In charge of patterns that Jena may join by a hash table: those in which a part leaves a variable without a value that others have
-// too. Jena fails on closing such a join where it has not begun it, so that rows of what is hidden would decide. Pure.
+// too, and those with MINUS or a sub-query that counts, orders or limits. Jena fails on closing such a join where it has not begun it, so that rows of what is hidden would decide. Pure.
 import { groupsIn } from './groups.js'
 import type { Pattern, Select } from './syntax.js'
 import { allVariables, inScope, projectedIn } from './variables.js'
@@ -21,6 +21,7 @@ export function mayJoinByHash(patterns: readonly Pattern[], isAround: (name: str
   const found = parts.some((part) => {
     const groups = groupsIn(part)
     if (groups.length === 0) return false
+    if ((parts.length > 1 || isAround !== isNowhere) && groups.some(joinsWhole)) return true
     const { scope, fixed } = part.kind === 'optional' ? namesIn(part.patterns) : namesOf(part)
     const isBeside = (name: string): boolean => isAround(name) || (times.get(name) ?? 0) > (scope.has(name) ? 1 : 0)
     const asked = part.kind === 'optional' ? [] : groups.flatMap(filtersOf)
@@ -29,6 +30,40 @@ export function mayJoinByHash(patterns: readonly Pattern[], isAround: (name: str
   })
   if (!found) apart.add(patterns)
   return found
+}
+
+/** True where a group joins what takes no values from beside it, such as MINUS: Jena does that by a hash table, whatever the variables. */
+const joinsWhole = searchedOnce((patterns: readonly Pattern[]): boolean => {
+  const parts = patterns.filter(({ kind }) => kind !== 'filter')
+  const first = parts.findIndex(({ kind }) => kind === 'minus')
+  const others = parts.filter(({ kind }) => kind !== 'minus')
+  return (
+    (first >= 0 && parts.slice(first).some(({ kind }) => kind !== 'minus' && kind !== 'bind')) ||
+    (others.length > 1 && others.some(hasWhole)) ||
+    others.some((part) => groupsIn(part).some(joinsWhole))
+  )
+})
+
+const hasWhole = (part: Pattern): boolean =>
+  (part.kind === 'select' && isWhole(part.query)) || groupsIn(part).some(groupHasWhole)
+
+const groupHasWhole = searchedOnce((patterns: readonly Pattern[]): boolean =>
+  patterns.some((part) => part.kind === 'minus' || hasWhole(part)),
+)
+
+const isWhole = ({ projection, modifiers: { group, having, order, limit, offset, values } }: Select): boolean =>
+  group.length + having.length + order.length > 0 ||
+  [limit, offset, values].some((each) => each !== undefined) ||
+  (projection !== '*' && projection.some(({ kind }) => kind === 'bind'))
+
+/** Each level of a query asks for what is in it. */
+function searchedOnce(search: (patterns: readonly Pattern[]) => boolean): (patterns: readonly Pattern[]) => boolean {
+  const found = new WeakMap<readonly Pattern[], boolean>()
+  return (patterns) => {
+    const known = found.get(patterns) ?? search(patterns)
+    found.set(patterns, known)
+    return known
+  }
 }
 
 /** Groups of which it is known: with less around them, they do not either. */

@@ -27,6 +27,8 @@ const QUADS = [
 
 const LOOSE = '?x ?p <urn:e:3> { } UNION { ?v <urn:p:1> ?w . ?x <urn:p:1> ?z }'
 const TAGS = '?s <urn:tag> ?n FILTER(?s != ?g)'
+const LESS = 'MINUS { ?a <urn:none> ?b }'
+const COUNTED = '{ SELECT (COUNT(*) AS ?n) { ?a <urn:p:1> ?b } }'
 const MEMORY = ['fuseki']
 
 /** Each kind of dataset on which the query is refused to agents who may not read everything. */
@@ -35,6 +37,13 @@ const ROWS: readonly (readonly [name: string, query: string, refused?: readonly 
   ['a variable of an alternative that stands before it too', `SELECT * { GRAPH ?g { ?v ?q ?v OPTIONAL { ${LOOSE} } } }`, MEMORY],
   ['so in a group', `SELECT * { GRAPH ?g { ?v ?q ?v { ${LOOSE} } } }`, MEMORY],
   ['a variable of an inner OPTIONAL that stands before the outer', 'SELECT * { GRAPH ?g { ?s ?p ?y OPTIONAL { ?s ?q ?t OPTIONAL { ?y ?r ?z } } } }', MEMORY],
+  ['MINUS before another part of a group', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { ?a <urn:p:1> ?b ${LESS} ?c ?r ?d } } }`, MEMORY],
+  ['a group with MINUS beside another part of a group', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { ?c ?r ?d { ?a <urn:p:1> ?b ${LESS} } } } }`, MEMORY],
+  ['so in a sub-query', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { SELECT ?c { ?c ?r ?d { ?a <urn:p:1> ?b ${LESS} } } } } }`, MEMORY],
+  ['a sub-query that counts in one that counts', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { SELECT (COUNT(*) AS ?m) { ?c ?r ?d ${COUNTED} } } } }`, MEMORY],
+  ['so in one that limits, in OPTIONAL', `SELECT * { GRAPH ?g { ?y <urn:none> ?v OPTIONAL { SELECT * { ?c ?r ?d ${COUNTED} } LIMIT 1 } } }`, MEMORY],
+  ['a group that ends with MINUS', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { ?a <urn:p:1> ?b ${LESS} } } }`],
+  ['a sub-query that counts', `SELECT * { GRAPH ?g { ?y <urn:none> ?v ${COUNTED} } }`],
   ['a variable of each OPTIONAL', 'SELECT * { GRAPH ?g { ?s ?p ?y OPTIONAL { ?s <urn:tag> ?n } OPTIONAL { ?s <urn:none> ?n } } }'],
   ['OPTIONAL in OPTIONAL', 'SELECT * { GRAPH ?g { ?s ?p ?y OPTIONAL { ?s <urn:tag> ?n OPTIONAL { ?s <urn:none> ?m } } } }'],
   ['alternatives', 'SELECT * { GRAPH ?g { ?s ?p ?y { ?s <urn:tag> ?n } UNION { ?s <urn:none> ?m } } }'],
