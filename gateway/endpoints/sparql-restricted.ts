@@ -1,5 +1,6 @@
 // In charge of one step of restricting a query to what its agent may read, at once or in a thread, and of the query made of what it
 // finds (design 4).
+import { createHash } from 'node:crypto'
 import { fingerprintByRules, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { isFailure, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
@@ -45,4 +46,8 @@ export function restrictedBy({ query, rights }: Viewing, found: Viewed): Dependi
 }
 
 /** Agents with the same rights share results, others never do. Where it counts what an agent owns, the text that the store gets says so. */
-export const keyOf = (rights: GraphRights, text: string): string => `${fingerprintByRules(rights)} ${text}`
+export const keyOf = (rights: GraphRights, text: string): string =>
+  `${fingerprintByRules(rights)} ${text.length <= MOST_IN_KEY ? text : createHash('sha256').update(text).digest('base64url')}`
+
+/** In characters: a longer text, which the rights make, would be kept once more in each key. */
+const MOST_IN_KEY = 2048
