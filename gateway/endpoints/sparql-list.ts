@@ -2,9 +2,8 @@
 import type { GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { isFailure, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
-import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
-import { graphsQuery, isOfAll } from '../sparql/view/listing.js'
+import { graphsQuery } from '../sparql/view/listing.js'
 import { select } from '../stores/select.js'
 import type { Call, GraphStore } from '../stores/store.js'
 import { NOTHING } from '../stores/traits.js'
@@ -33,26 +32,6 @@ export async function overList(
   context.trace.view = 'list'
   // Another graph may be one of them later.
   return { ...found, readSet: 'dataset', isAgeless: true }
-}
-
-/**
- * Where the store failed on the query as it was restricted: the query over the graphs by their names, if they are few. Jena fails on
- * closing some joins that it has not begun, and it joins in other ways beside conditions. What is hidden does not decide where: it
- * decides no join. Undefined where there is no other way.
- */
-export async function otherWay(
-  context: Context,
-  query: QueryAnalysis,
-  failed: Problem,
-  call?: Call,
-): Promise<QueryAnalysis | undefined> {
-  const { trace, application } = context
-  const store = application.traits.known()
-  const rights = rightsOnGraphs(context, 'Read')
-  if (failed.failure !== 'store.failed' || trace.view !== 'predicate' || !store?.isJena) return undefined
-  if (isFailure(rights) || !isOfAll(query.from)) return undefined
-  const seen = await overList(context, { query, rights, store }, failed, call)
-  return isFailure(seen) ? undefined : seen
 }
 
 /** Its answers are cached as results are: the list of a cached result is. */

@@ -14,7 +14,6 @@ import { serviceDescription } from './sparql-description.js'
 import type { SparqlRequest, SparqlContent } from './sparql-request.js'
 import { observeQuery, observeUpdate } from './observed-graphs.js'
 import { answerUpdate } from './sparql-update.js'
-import { otherWay } from './sparql-list.js'
 import { answerable } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { hidesMailboxes } from '../request/shown.js'
@@ -32,13 +31,7 @@ export function sparql(decided: Decided<EndpointTarget, SparqlContent>): Awaitab
     const observed = context.gateway.settings.enforce ? undefined : observeQuery(context, query)
     const answer = (seen: QueryAnalysis | Problem): Awaitable<Response | Problem> =>
       isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
-    return after(observed, () =>
-      after(after(answerable(context, query), answer), (answered) =>
-        isFailure(answered)
-          ? after(otherWay(context, query, answered), (other) => (other ? answer(other) : answered))
-          : answered,
-      ),
-    )
+    return after(observed, () => after(answerable(context, query), answer))
   })
 }
 

@@ -9,10 +9,9 @@ import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { OpenStep, Touch } from '../sparql/update-plan.js'
 import type { Pattern } from '../sparql/update-steps.js'
 import type { Awaitable } from '../steps.js'
-import { selectBatches, type Row } from '../stores/select.js'
+import { selectBatches } from '../stores/select.js'
 import { StoreBreak, type Call } from '../stores/store.js'
 import type { ForStore } from './found-graphs.js'
-import { otherWay } from './sparql-list.js'
 import { queryOfView } from './sparql-view.js'
 import { mayReadOther, type UpdateRights } from './update-rights.js'
 
@@ -70,11 +69,7 @@ export async function solve(
   const seen = await queryOfView(context, asked, call)
   if (isFailure(seen)) return seen
   const columns = columnsOf(pattern)
-  const ask = async ({ text }: QueryAnalysis): Promise<AsyncIterable<readonly Row[]> | Problem> =>
-    trace.store(selectBatches(application.store, text, columns, call))
-  const first = await ask(seen)
-  const other = isFailure(first) ? await otherWay(context, asked, first, call) : undefined
-  const batches = other ? await ask(other) : first
+  const batches = await trace.store(selectBatches(application.store, seen.text, columns, call))
   if (isFailure(batches)) return batches
   const graphs = new Set([...remove, ...add].map(({ graph }) => graph))
   const solutions: ReadonlyMap<string, string>[] = []

@@ -106,8 +106,9 @@ async function compareOne(
 ): Promise<void> {
   const query = read(of.query)
   if (!query) return void compared.invalid++
-  const first = restrictedTo(query, of, traits, compared)
-  if (!first) return void compared.unanswerable++
+  const restricted = restrictedTo(query, of, traits)
+  if (!restricted) return void compared.unanswerable++
+  if (restricted.isListed) compared.listed++
   const isSame = (got: Rows, wanted: Rows): boolean => same(got, wanted, of.compared)
   const readable = readableOf(of)
   const expected = reference(query, readable, stores.describesAll)
@@ -122,13 +123,9 @@ async function compareOne(
     if (!isSame(got, overVisible)) compared.leaks.push(told(text, got, overVisible))
     return got
   }
-  const failed = await answer(first)
-  // As the endpoint does where a store fails on the query as it was restricted.
-  const other = failed === 'broken' && first.strategy === 'predicate' ? listed(query, of, traits) : undefined
-  const restricted = other ?? first
-  const got = other ? await answer(other) : failed
-  if (got === 'broken' || wanted === 'broken') return void compared.broken++
-  if (typeof got === 'string' || typeof wanted === 'string') return void compared.refused++
+  const got = await answer(restricted)
+  if (wanted === 'broken') return void compared.broken++
+  if (got === 'refused' || typeof wanted === 'string') return void compared.refused++
   if (isSame(got, wanted)) {
     compared.equal++
     if (wanted.length > 0 && !['0', 'false'].includes(wanted[0]!)) compared.filled++
@@ -154,21 +151,19 @@ export const isOfWays = ({ query, compared }: Asked, isMerge: boolean, got: Rows
   /!\(?[<^]|[>)?*+]\||[<(^!]/.test(query) &&
   (compared === 'number' || /\((?:COUNT|SUM|AVG|STRLEN\(GROUP)/.test(query) || same(got, wanted, 'set'))
 
-/** As the endpoint does: over a list of the graphs where no condition is exact. */
-function restrictedTo(query: Query, of: Case, store: StoreTraits, counts: Pick<Compared, 'listed'>) {
-  const found = takeViewStep(query, { rights: of.rights, store, nothing: NOTHING, readable: [...groundsOf(of)] })
-  if ('text' in found) return found as Overviewed
-  const overList = mayBeListed(found) ? listed(query, of, store) : undefined
-  if (overList) counts.listed++
-  return overList
+interface Restricted extends Overviewed {
+  readonly isListed?: boolean
 }
 
-function listed(query: Query, of: Case, store: StoreTraits): Overviewed | undefined {
-  if (!isOfAll(query.dataset ?? NO_DATASET)) return undefined
+/** As the endpoint does: over a list of the graphs where no condition is exact. */
+function restrictedTo(query: Query, of: Case, store: StoreTraits): Restricted | undefined {
+  const step = { rights: of.rights, store, nothing: NOTHING }
+  const found = takeViewStep(query, { ...step, readable: [...groundsOf(of)] })
+  if ('text' in found) return found as Overviewed
+  if (!mayBeListed(found) || !isOfAll(query.dataset ?? NO_DATASET)) return undefined
   const graphs = visible(of).flatMap(([, graph]) => (graph === '' ? [] : [graph]))
-  const step = { rights: of.rights, store, nothing: NOTHING, readable: undefined }
-  const found = takeViewStep(query, { ...step, listed: [...new Set(graphs)].sort() })
-  return 'text' in found ? (found as Overviewed) : undefined
+  const overList = takeViewStep(query, { ...step, readable: undefined, listed: [...new Set(graphs)].sort() })
+  return 'text' in overList ? { ...(overList as Overviewed), isListed: true } : undefined
 }
 
 export const shown = (rows: Rows): string =>

@@ -191,6 +191,8 @@ const makeFilter = (random: Random): string =>
     '?g NOT IN (<urn:g:1>)',
     '?v NOT IN (?w, 1, 1 / 0, "b")',
     '?y IN (2 - 1, ?v * 2, <urn:c:1>)',
+    '?y = <urn:e:2> || ?v > 1',
+    '?x IN (<urn:e:1>, ?z) || ?y = 1 || ?g = <https://d.test/a/>',
     '-?v + 3 >= 2 * ?w - 1 || ?v / 2 < 1',
     'REGEX(STR(?x), "^urn:[e-g]:1$", "i")',
     'CONTAINS(STR(?g), "a/") || STRENDS(STR(?y), "1")',

@@ -1,4 +1,5 @@
 // In charge of restricting triples that stand in no GRAPH: those of the default graph (design 4). Pure.
+import { asSet } from './deferred-joins.js'
 import { ordered } from './order.js'
 import { MOST_WAYS, unfolded, waysWithoutStep, type Unfolded } from './paths.js'
 import type { GraphPredicate } from './predicate.js'
@@ -19,7 +20,7 @@ import {
   type Variable,
 } from './syntax.js'
 import { variablesIn } from './variables.js'
-import { freshInScope, hasOwnGroup, lengthOf, Refused, tested, type View, type Work } from './work.js'
+import { freshInScope, lengthOf, Refused, setIn, tested, unusedIn, type View, type Work } from './work.js'
 
 type DefaultGraph = View['defaultGraph']
 
@@ -56,7 +57,7 @@ export const unionOf =
         }),
       ]
       // Of a group with more in it, Jena may test the triples after a join: what is hidden would decide whether the join has rows.
-      return [{ kind: 'group', patterns }]
+      return [setIn(work, patterns)]
     })
 
 /** The same where a triple is in the union as often as graphs have it. */
@@ -97,16 +98,18 @@ function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work, isFi
   const where = ordered(all).flatMap((triple, i, inOrder): readonly Pattern[] => {
     const name = work.fresh()
     names.push(name)
-    const test = graphs.test(name)
     const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
+    const test = graphs.test(name)
+    if (!test) return [graph]
+    work.isTested = true
     // Data that belongs together is often in one graph: it is tested once then.
-    const known = hasOwnGroup(work) ? undefined : names[nearest(inOrder, i)]
-    return tested(work, graph, test && known ? either(operation('sameterm', name, known), test) : test)
+    const known = names[nearest(inOrder, i)]
+    return [graph, filter(known ? either(operation('sameterm', name, known), test) : test)]
   })
   const projection = [...new Set(all.flatMap(variablesIn))].map(variable)
   if (projection.length === 0) return [filter(exists(...where))]
+  if (!isFirst && work.view.isJena) return [asSet(where, unusedIn(work), projection)]
   const once: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection, where, modifiers: NO_MODIFIERS }
-  // Of solutions before a DISTINCT that are the same, Jena goes on with one.
   const query = isFirst ? once : { ...once, duplicates: undefined, where: [selecting(once)] }
   return [selecting(query)]
 }
@@ -150,7 +153,7 @@ function overGraphs(
   return write(steps, isFirst)
 }
 
-const withoutBlanks = ({ subject, predicate, object }: Triple, work: Work): Triple => ({
+export const withoutBlanks = ({ subject, predicate, object }: Triple, work: Work): Triple => ({
   subject: withoutBlank(subject, work),
   predicate,
   object: withoutBlank(object, work),

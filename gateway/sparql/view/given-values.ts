@@ -1,5 +1,5 @@
 // In charge of what gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the other. Pure.
-import { groupsIn, usesName } from './groups.js'
+import { usesName } from './groups.js'
 import { either, FALSE, type Bound, type Expression, type Pattern, type Variable } from './syntax.js'
 
 /** True where AS gives the variable a value in any part. */
@@ -62,22 +62,6 @@ const givesValue = ({ kind, operator = '', name }: Node): boolean =>
   kind === 'select' ||
   (kind === 'graph' && name?.kind === 'variable') ||
   (kind === 'operation' && ['=', 'in', 'sameterm'].includes(operator))
-
-/**
- * True where, in EXISTS, a group or a sub-query beside others has an OPTIONAL or a MINUS. Where the others have no row, Jena fails on
- * closing a join that it has not begun, and takes EXISTS and NOT EXISTS for false.
- */
-export function mayBreakInExists(part: unknown): boolean {
-  if (typeof part !== 'object' || part === null) return false
-  const { kind, patterns } = part as { readonly kind?: string; readonly patterns: readonly Pattern[] }
-  return (kind === 'exists' && mayBreak(patterns, false)) || Object.values(part).some(mayBreakInExists)
-}
-
-function mayBreak(patterns: readonly Pattern[], isBeside: boolean): boolean {
-  if (isBeside && patterns.some(({ kind }) => kind === 'optional' || kind === 'minus')) return true
-  const areSeveral = patterns.filter(({ kind }) => kind !== 'filter').length > 1
-  return patterns.some((each) => groupsIn(each).some((group) => mayBreak(group, isBeside || areSeveral)))
-}
 
 /**
  * A condition on the name of a GRAPH with these patterns. Jena puts the names that it lists into them, and leaves an OPTIONAL out that

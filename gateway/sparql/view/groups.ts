@@ -238,7 +238,7 @@ export function withoutRepeats(patterns: readonly Pattern[]): readonly Pattern[]
 }
 
 /** Blank nodes and paths may give a solution several times. */
-const hasEachOnce = (patterns: readonly Pattern[]): boolean =>
+export const hasEachOnce = (patterns: readonly Pattern[]): boolean =>
   patterns.length > 0 &&
   patterns.every(
     (each) =>

@@ -4,10 +4,10 @@ import type { GraphRights } from '../../../policies/authorizations/graph-rights.
 import { isFailure, type Problem } from '../../problem.js'
 import type { GraphSet } from '../graph-sets.js'
 import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
+import { deferred } from './deferred-joins.js'
 import { constructOf } from './describe.js'
-import { mayBreakInExists } from './given-values.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
-import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
+import { graphPredicate, listedGraphs, type GraphPredicate } from './predicate.js'
 import { queryText } from './print.js'
 import { restrictModifiers, restrictPatterns, restrictSelect, startOf } from './restrict.js'
 import {
@@ -28,7 +28,7 @@ import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
 import { hasUnbounded } from './unbounded-expressions.js'
 import { startBefore } from './unfit-predicates.js'
-import { contentsOf, freshNames, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
+import { contentsOf, freshNames, mayRepeat, mentions } from './variables.js'
 import {
   isOxigraph,
   lengthOf,
@@ -36,6 +36,7 @@ import {
   once,
   Refused,
   startWork,
+  unusedIn,
   type Grounds,
   type View,
   type Work,
@@ -113,13 +114,11 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
       isolates: () => mayMislead && mayMeetTerm(body),
       // Jena fails on what no predicate can be.
       before: () => (mayMislead && contents().hasPredicates ? startBefore(body, contents().values) : undefined),
-      // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
-      groups: () => mayMislead && (mayLackName(body) || (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(restrictBody(work, body), guard)
     if (work.isTested && hasUnbounded(body)) throw new Refused('expression')
-    if (work.isTested && sight.store.isJena && mayBreakInExists(body)) throw new Refused('pattern')
-    const text = queryText({ base: query.base, dataset, body: restricted })
+    const sent = sight.store.isJena ? deferred(restricted, unusedIn(work)) : restricted
+    const text = queryText({ base: query.base, dataset, body: sent })
     const isWhole = reads === undefined && work.readsDataset
     const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()
     return { text, readSet, strategy: isWhole ? 'predicate' : 'constants' }
@@ -145,14 +144,12 @@ function restrictBody(work: Work, body: Select | Construct | Ask): Select | Cons
   }
 }
 
-/** With the condition that the graphs of FROM may still be read when the store answers. */
+/** With the condition that the graphs of FROM may still be read when the store answers, in a group of its own: `tested`. */
 const guarded = <Body extends { readonly where: readonly Pattern[] }>(
   body: Body,
   guard: readonly Expression[],
-): Body => ({
-  ...body,
-  where: [...body.where, ...guard.map(filter)],
-})
+): Body =>
+  guard.length === 0 ? body : { ...body, where: [{ kind: 'group', patterns: guard.map(filter) }, ...body.where] }
 
 interface Seen {
   readonly view: View

@@ -14,24 +14,27 @@ import {
   withoutName,
   withoutRepeats,
 } from './groups.js'
-import { mayJoinByHash } from './hash-joins.js'
+import { withoutBlanks } from './default-graph.js'
+import { branched, deferred } from './deferred-joins.js'
 import { restrictConstant } from './constant-graph.js'
 import { countsAll, hasHidden } from './counted.js'
 import {
   allOf,
   NO_MODIFIERS,
+  triples,
   variable,
   type Expression,
   type Modifiers,
   type Pattern,
   type Select,
+  type Triple,
   type Variable,
 } from './syntax.js'
 import { isPlain, mayMeetTerm } from './triple-terms.js'
 import { assigns, mayFail, sealed, sheltered } from './given-values.js'
-import { addAll, addValues, mayBeUnfit } from './unfit-predicates.js'
+import { addAll, addValues, orderedIn, unfitIn } from './unfit-predicates.js'
 import { filtered, inScope, mentions, projectedIn } from './variables.js'
-import { apart, hasOwnGroup, isFiltered, isOxigraph, placed, Refused, tested, type Work } from './work.js'
+import { apart, isFiltered, isOxigraph, placed, Refused, tested, unusedIn, type Work } from './work.js'
 
 /**
  * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
@@ -41,10 +44,19 @@ type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
 
 const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
 
-export function restrictPatterns(work: Work, all: readonly Pattern[], place: Place = 'first'): readonly Pattern[] {
+/** @param areOrdered whether Jena orders triples around it with its own */
+export function restrictPatterns(
+  work: Work,
+  all: readonly Pattern[],
+  place: Place = 'first',
+  areOrdered = false,
+): readonly Pattern[] {
+  const around = work.areOrdered
+  work.areOrdered = areOrdered || orderedIn(all) > 1
   work.filtered.push(filtered(all))
   const restricted = restrictGroup(work, all, place)
   work.filtered.pop()
+  work.areOrdered = around
   return restricted
 }
 
@@ -67,8 +79,11 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
   const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
   const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
   const leading = end < 0 ? patterns : patterns.slice(0, end)
-  const all = leading.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
-  const rest = [...leading.filter(isFilter), ...patterns.slice(leading.length)]
+  const { all, apart } = ordered(
+    work,
+    leading.flatMap((each) => (each.kind === 'triples' ? each.triples : [])),
+  )
+  const rest = [...apart.map((each) => triples(each)), ...leading.filter(isFilter), ...patterns.slice(leading.length)]
   leading.forEach((each) => addValues(work.before(), each))
   const begins = all.length > 0 ? undefined : rest.find((each) => !isFilter(each))
   return [
@@ -77,9 +92,21 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
   ]
 }
 
+/** Of triples, those that Jena orders, and those that stand apart from them, since it would fail on their predicates. */
+function ordered(
+  work: Work,
+  all: readonly Triple[],
+): { readonly all: readonly Triple[]; readonly apart: readonly Triple[] } {
+  const before = work.before()
+  const unfit = new Set(before && work.areOrdered ? unfitIn(all, before) : [])
+  if (unfit.size === 0) return { all, apart: [] }
+  // A blank node stands in one basic graph pattern only (SPARQL 1.1 §5.1.1).
+  const named = (these: readonly Triple[]): readonly Triple[] => these.map((each) => withoutBlanks(each, work))
+  return { all: named(all.filter((each) => !unfit.has(each))), apart: named([...unfit]) }
+}
+
 /** True where the store could fail on what stands in GRAPH, for a value from before a part of it. */
-const mayFailOnTerm = (work: Work, patterns: readonly Pattern[]): boolean =>
-  mayBeUnfit(patterns, work.before()) || (work.isolates() && mayMeetTerm(patterns))
+const mayFailOnTerm = (work: Work, patterns: readonly Pattern[]): boolean => work.isolates() && mayMeetTerm(patterns)
 
 /** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
 function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
@@ -97,12 +124,18 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
 function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
   const within = (patterns: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, patterns, place)
   switch (pattern.kind) {
-    case 'triples':
-      if (place === 'graph' || pattern.triples.length === 0) return [pattern]
-      if (!isInGraph(place)) return work.view.defaultGraph(pattern.triples, work, false)
-      return inGraph(work, place, [pattern])
+    case 'triples': {
+      const { all, apart } = ordered(work, pattern.triples)
+      return [
+        ...(all.length > 0 || apart.length === 0 ? restrictTriples(work, all, place) : []),
+        ...apart.map((each) => {
+          const alone: Pattern = { kind: 'group', patterns: restrictTriples(work, [each], place) }
+          return branched(alone, unusedIn(work))
+        }),
+      ]
+    }
     case 'group':
-      return [{ ...pattern, patterns: within(pattern.patterns) }]
+      return [{ ...pattern, patterns: restrictPatterns(work, pattern.patterns, place, work.areOrdered) }]
     case 'optional': {
       const inside = { fresh: work.fresh, isInExists: work.place?.isInExists === true }
       const make = (): readonly Pattern[] =>
@@ -129,6 +162,11 @@ function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Patte
   }
 }
 
+function restrictTriples(work: Work, all: readonly Triple[], place: Place): readonly Pattern[] {
+  if (place === 'graph' || all.length === 0) return [triples(...all)]
+  return isInGraph(place) ? inGraph(work, place, [triples(...all)]) : work.view.defaultGraph(all, work, false)
+}
+
 /** Of what is matched without regard to what is before it. */
 const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
 
@@ -137,7 +175,7 @@ type Graph = Pattern & { readonly kind: 'graph' }
 function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
   const { name, patterns } = pattern
   if (name.kind === 'variable') return restrictAnyGraph(work, pattern, name)
-  return restrictConstant(work, name, restrictPatterns(work, patterns, 'graph'))
+  return restrictConstant(work, name, restrictPatterns(work, patterns, 'graph', work.areOrdered))
 }
 
 function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly Pattern[] {
@@ -149,14 +187,11 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('pattern')
   // The store tries each graph before the test.
-  const mayBreak = (): boolean => mayFailOnTerm(work, patterns) || (isJena && mayJoinByHash(patterns))
-  const meets = test && !patterns.every(isPlain) && mayBreak()
+  const meets = test && !patterns.every(isPlain) && mayFailOnTerm(work, patterns)
   const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
   if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('pattern')
-  // Where the graph has a name from elsewhere, the store fails if there is such a graph.
-  if (test && !asQuads && mayBeUnfit(patterns, work.before()) && isElsewhere()) throw new Refused('pattern')
   const asGraph = (within: readonly Pattern[]): readonly Pattern[] =>
-    tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, within, 'graph') }, test)
+    tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, within, 'graph', work.areOrdered) }, test)
   if (!test) return asGraph(patterns)
   // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
@@ -167,10 +202,10 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   if (!showsName && testsName(patterns, name, isFiltered(work, name) || work.given().has(name.value)) && isElsewhere())
     throw new Refused('pattern')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
-  if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('pattern')
+  if (!showsName && optionalFirst(patterns)) throw new Refused('pattern')
   if (!free) throw new Refused('pattern')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
-  return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name)).made }]
+  return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name, work.areOrdered)).made }]
 }
 
 /** Stores may join VALUES behind a query first. */
@@ -246,7 +281,8 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
       addAll(work.before(), work.body)
       const make = (): readonly Pattern[] =>
         restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists')
-      return { ...expression, patterns: apart(work, () => placed(work, inExists, make)).made }
+      const { made } = apart(work, () => placed(work, inExists, make))
+      return { ...expression, patterns: work.view.isJena ? deferred(made, unusedIn(work)) : made }
     }
     case 'aggregate':
       return expression.of === '*' ? expression : { ...expression, of: within(expression.of) }

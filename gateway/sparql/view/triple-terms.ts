@@ -1,11 +1,11 @@
-// In charge of the variables of a query that may stand for a triple term (RDF 1.2) where none can stand. Pure. Jena fails there: on the
-// name of a graph, and, where it orders several triples, on a predicate; RDF4J on a literal as the name. So what is hidden must not get there.
+// In charge of the variables of a query that may stand for a triple term (RDF 1.2) where the name of a graph stands. Pure. Jena fails
+// there, and RDF4J on a literal too. So what is hidden must not get there. As predicates: unfit-predicates.ts.
 import { isPath, type Expression, type Path, type Pattern, type Term, type Values } from './syntax.js'
 
 interface Places {
   /** Variables that may stand for a triple term, as objects do. */
   readonly terms: Set<string>
-  /** Those of predicates and of the names of graphs. */
+  /** Those of the names of graphs. */
   readonly names: Set<string>
   readonly equal: Equal
 }
@@ -13,7 +13,7 @@ interface Places {
 /** Variables that are compared with these: a store may put the one in the place of the other. */
 export type Equal = Map<string, Set<string>>
 
-/** True where a variable may stand for a triple term, and is a predicate or the name of a graph too. */
+/** True where a variable may stand for a triple term, and is the name of a graph too. */
 export function mayMeetTerm(part: unknown): boolean {
   const { terms, names, equal } = placesIn(part)
   // What is added meanwhile has its turn too.
@@ -45,7 +45,6 @@ function collect(part: unknown, places: Places): void {
   for (const { subject, predicate, object } of node.triples) {
     // A path may lead backwards.
     add(terms, object, ...(isPath(predicate) ? [subject] : []))
-    add(names, predicate)
   }
 }
 

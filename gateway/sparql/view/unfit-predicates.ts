@@ -1,6 +1,6 @@
 // In charge of predicates that may get a value from before that is no IRI: a literal, a blank node, a triple term. Jena fails on it where
-// it orders several triples, for each row of what stands before: what is hidden would decide whether there is one. Pure.
-import { isPath, type Pattern, type Term, type Values } from './syntax.js'
+// it orders several triples, for each row of what stands before. Pure.
+import { isPath, type Pattern, type Term, type Triple, type Values } from './syntax.js'
 import { equalIn, hasOther, type Equal } from './triple-terms.js'
 import { variablesOf } from './variables.js'
 
@@ -9,15 +9,9 @@ export interface Before {
   /** The variables that may have such a value. */
   readonly names: Set<string>
   readonly equal: Equal
-  readonly around?: Before
   /** Those of the whole query are in it. */
   isWhole: boolean
-  /** Groups that have been searched in vain, and whether `isWhole` was so then: each level of a query asks for what is in it. */
-  readonly fit: WeakMap<readonly Pattern[], boolean>
 }
-
-const has = ({ names, around }: Before, name: string): boolean =>
-  names.has(name) || (around !== undefined && has(around, name))
 
 function add({ names, equal }: Before, ...terms: readonly Term[]): void {
   const left = terms.flatMap(variablesOf)
@@ -30,7 +24,7 @@ function add({ names, equal }: Before, ...terms: readonly Term[]): void {
 
 /** Of a whole query: VALUES may be joined before anything else. */
 export function startBefore(body: unknown, values: readonly Values[]): Before {
-  const before: Before = { names: new Set(), equal: equalIn(body), isWhole: false, fit: new WeakMap() }
+  const before: Before = { names: new Set(), equal: equalIn(body), isWhole: false }
   for (const each of values) addValues(before, each)
   return before
 }
@@ -56,68 +50,16 @@ export function addValues(before: Before | undefined, pattern: Pattern): void {
   if (pattern.kind === 'triples') for (const { subject, object } of pattern.triples) add(before, subject, object)
 }
 
-/** True where a predicate of several triples may have such a value. */
-export const mayBeUnfit = (patterns: readonly Pattern[], around: Before | undefined): boolean =>
-  around !== undefined &&
-  around.fit.get(patterns) !== around.isWhole &&
-  isUnfit(patterns, { ...around, names: new Set(), around }, false)
-
-function isUnfit(patterns: readonly Pattern[], before: Before, isAmongOthers: boolean): boolean {
-  const areOrdered = isAmongOthers || triplesIn(patterns) > 1
-  const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
-  // FILTER is evaluated when all else of its group is.
-  const found = [...patterns.filter((each) => !isFilter(each)), ...patterns.filter(isFilter)].some((pattern) => {
-    const isOne = isUnfitIn(pattern, before, areOrdered)
-    addValues(before, pattern)
-    return isOne
-  })
-  if (!found) before.fit.set(patterns, before.isWhole)
-  return found
+/** Those of the triples of a pattern whose predicate may have such a value. A path ends the triples that are ordered together. */
+export function unfitIn(triples: readonly Triple[], before: Before): readonly Triple[] {
+  if (triples.some(({ predicate }) => isPath(predicate))) addValues(before, { kind: 'triples', triples })
+  return triples.filter(({ predicate }) => predicate.kind === 'variable' && before.names.has(predicate.value))
 }
 
-function isUnfitIn(pattern: Pattern, before: Before, areOrdered: boolean): boolean {
-  switch (pattern.kind) {
-    case 'triples':
-      return areOrdered && hasUnfit(pattern, before)
-    case 'group':
-    case 'graph':
-      return isUnfit(pattern.patterns, before, areOrdered)
-    case 'optional':
-    case 'minus':
-      return isUnfit(pattern.patterns, before, false)
-    case 'union':
-      return pattern.branches.some((branch) => isUnfit(branch, before, false))
-    case 'select':
-      return isUnfit(pattern.query.where, before, false)
-    case 'filter':
-    case 'bind':
-      return existsIn(pattern.expression).some((each) => isUnfit(each, before, false))
-    case 'service':
-    case 'values':
-      return false
-  }
-}
-
-/** A path ends the triples that are ordered together. */
-function hasUnfit({ triples }: Pattern & { readonly kind: 'triples' }, before: Before): boolean {
-  const hasPath = triples.some(({ predicate }) => isPath(predicate))
-  return triples.some(({ subject, predicate, object }) => {
-    const found = predicate.kind === 'variable' && has(before, predicate.value)
-    if (hasPath) add(before, subject, object)
-    return found
-  })
-}
-
-function existsIn(part: unknown): readonly (readonly Pattern[])[] {
-  if (typeof part !== 'object' || part === null) return []
-  const { kind, patterns } = part as { readonly kind?: string; readonly patterns: readonly Pattern[] }
-  return kind === 'exists' ? [patterns] : Object.values(part).flatMap(existsIn)
-}
-
-/** Of those that are ordered together; a path may become several. */
-const triplesIn = (patterns: readonly Pattern[]): number =>
+/** How many triples are ordered together; a path may become several. */
+export const orderedIn = (patterns: readonly Pattern[]): number =>
   patterns.reduce((count, each) => {
-    if (each.kind === 'group' || each.kind === 'graph') return count + triplesIn(each.patterns)
+    if (each.kind === 'group' || each.kind === 'graph') return count + orderedIn(each.patterns)
     if (each.kind !== 'triples') return count
     return each.triples.reduce((sum, { predicate }) => sum + (isPath(predicate) ? 2 : 1), count)
   }, 0)

@@ -1,4 +1,6 @@
 // In charge of the state of one restriction: the view that it is for, and what is known where it stands. Pure.
+import { asSet, type Unused } from './deferred-joins.js'
+import { hasEachOnce } from './groups.js'
 import type { GraphPredicate, KnownGround, TestPlace } from './predicate.js'
 import { filter, type Expression, type Pattern, type Triple, type Variable } from './syntax.js'
 import type { Before } from './unfit-predicates.js'
@@ -92,8 +94,6 @@ export interface Work {
   readonly graphs: Set<string>
   /** What is hidden must not leave a GRAPH: the store may fail on a triple term where another part of the query has it. */
   readonly isolates: () => boolean
-  /** A condition stands in a group of its own with its GRAPH. */
-  readonly groups: () => boolean
   /** The patterns that have been restricted; undefined where the store does not fail on the values that these give. */
   readonly before: () => Before | undefined
   readonly body: unknown
@@ -103,6 +103,8 @@ export interface Work {
   isTested: boolean
   /** Variables of ours are in scope. */
   showsFresh: boolean
+  /** Jena orders several triples where the restricted part stands. */
+  areOrdered: boolean
   /** The restricted part stands in OPTIONAL. */
   place: TestPlace | undefined
 }
@@ -115,7 +117,7 @@ export function once<T>(make: () => T): () => T {
 
 /** The functions search the query: each is called once. */
 export const startWork = (
-  given: Pick<Work, 'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'groups' | 'before'>,
+  given: Pick<Work, 'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'before'>,
 ): Work => ({
   view: given.view,
   body: given.body,
@@ -124,7 +126,6 @@ export const startWork = (
   repeats: once(given.repeats),
   fresh: given.fresh,
   isolates: once(given.isolates),
-  groups: once(given.groups),
   before: once(given.before),
   blanks: new Map(),
   graphs: new Set(),
@@ -132,23 +133,43 @@ export const startWork = (
   readsDataset: false,
   isTested: false,
   showsFresh: false,
+  areOrdered: false,
   place: undefined,
 })
 
 /**
- * A condition stands in a group of its own with its GRAPH: it meets no name but that of this. In OPTIONAL, Jena would leave the whole
- * of it out beside a FILTER around that lists names.
+ * The pattern with its condition, if it has one. They stand in a group of their own: Jena loses a FILTER beside a UNION that has a FILTER of
+ * alternatives in it, and the condition meets no name but that of its GRAPH.
  */
-export const hasOwnGroup = ({ isolates, groups, place, view }: Work): boolean =>
-  isolates() || groups() || (place !== undefined && !isOxigraph(view))
-
-/** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
 export function tested(work: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
   if (!test) return [pattern]
   work.isTested = true
   const both = [pattern, filter(test)]
-  return hasOwnGroup(work) ? [{ kind: 'group', patterns: both }] : both
+  if (isOxigraph(work.view)) return both
+  return [
+    pattern.kind === 'graph' && hasEachOnce(pattern.patterns) ? setIn(work, both) : { kind: 'group', patterns: both },
+  ]
 }
+
+/** A group of patterns that have each solution once. Where Jena orders triples, it fails on what no predicate can be. */
+export const setIn = (work: Work, patterns: readonly Pattern[]): Pattern =>
+  work.view.isJena && work.place?.isInExists === false && !mayBeOrdered(patterns)
+    ? asSet(patterns, unusedIn(work))
+    : { kind: 'group', patterns }
+
+/** True where several triples have a variable as predicate. */
+const mayBeOrdered = (patterns: readonly Pattern[]): boolean =>
+  patterns.some((each) => {
+    if (each.kind === 'graph') return mayBeOrdered(each.patterns)
+    return (
+      each.kind === 'triples' &&
+      each.triples.length > 1 &&
+      each.triples.some(({ predicate }) => predicate.kind === 'variable')
+    )
+  })
+
+/** Names that nothing has. */
+export const unusedIn = ({ view: { nothing }, fresh }: Work): Unused => ({ nothing, fresh })
 
 /** True where a FILTER of a group around mentions the variable. */
 export const isFiltered = ({ filtered }: Work, { value }: Variable): boolean =>

@@ -76,11 +76,6 @@ void forEachStore(t, { name: 'random queries', kinds: WITH_UNION }, async (t, ma
         else if (answer.status < 400) t.fail(`${told}\nthe store fails`)
         continue
       }
-      // By a defect of the store, which it has over what the agent may read too.
-      if (answer.status === 502 && answer.sent !== undefined && (await askStore(other, answer.sent)) === 'broken') {
-        counts.broken++
-        continue
-      }
       if (answer.status !== 200 || answer.fields['content-type'] !== mediaTypeOf(of)) {
         t.same([answer.status, answer.fields['content-type']], [200, mediaTypeOf(of)], `${told} ${answer.text}`)
         continue

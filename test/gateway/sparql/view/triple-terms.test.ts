@@ -28,32 +28,31 @@ const OBJECT = 'GRAPH ?g { ?s <urn:p:2> ?o }'
 const PREDICATE = 'GRAPH ?h { ?a ?o ?b . ?b ?c ?d }'
 const MERGED = `FROM <${MERGED_GRAPHS}>`
 
-/** Each kind of dataset on which the query is refused to agents who may not read everything. */
-const ROWS: readonly (readonly [query: string, refused?: readonly string[]])[] = [
-  [`SELECT * { ${OBJECT} ${PREDICATE} }`],
-  [`SELECT * { ${OBJECT} GRAPH ?h { ?a ?o ?b } }`],
-  [`SELECT * { ${OBJECT} OPTIONAL { ${PREDICATE} } }`],
-  [`SELECT * { ${OBJECT} OPTIONAL { GRAPH ?o { ?a ?q ?b } } }`],
-  [`SELECT * { ${OBJECT} OPTIONAL { GRAPH ?o { ?a <urn:p:2>+ ?b } } }`],
-  [`SELECT * { ${OBJECT} OPTIONAL { GRAPH ?h { ?a ?v ?b . ?b ?c ?d } FILTER(?v = ?o) } }`],
-  [`SELECT * { ${OBJECT} GRAPH ?h { ?a ?v ?b . ?b ?c ?d } FILTER(SAMETERM(?v, ?o)) }`],
-  [`SELECT * { ${OBJECT} BIND(?o AS ?v) OPTIONAL { GRAPH ?h { ?a ?v ?b . ?b ?c ?d } } }`],
-  [`SELECT * { FILTER EXISTS { ${PREDICATE} } ${OBJECT} }`],
-  [`SELECT * { ${OBJECT} FILTER NOT EXISTS { ${PREDICATE} } }`],
-  [`SELECT (EXISTS { ${PREDICATE} } AS ?e) { ${OBJECT} }`],
-  [`SELECT * { ${OBJECT} { ${PREDICATE} } UNION { GRAPH ?o { ?a ?q ?b } } }`],
-  [`SELECT * { BIND(1 AS ?k) OPTIONAL { ${OBJECT} ${PREDICATE} } }`],
-  [`SELECT * { BIND(1 AS ?k) OPTIONAL { ${OBJECT} OPTIONAL { ${PREDICATE} } FILTER(?k = 1) } }`],
-  ['SELECT * { GRAPH ?g { ?s <urn:p:2> ?o . ?a ?o ?b . ?b ?c ?d } }'],
-  ['SELECT * { GRAPH ?g { ?s <urn:p:2> ?o FILTER(?s != <urn:x>) ?a ?o ?b . ?b ?c ?d } }', ['fuseki']],
-  ['SELECT * { GRAPH ?g { ?s <urn:p:2> ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } } }', ['fuseki']],
-  ['SELECT * { GRAPH ?g { ?s <urn:p:2>+ ?o . ?a ?o ?b . ?b ?c ?d } }', FUSEKI_KINDS],
-  ['SELECT * { GRAPH ?g { ?s <urn:p:2> ?o } GRAPH ?g { ?s <urn:p:2> ?o . ?a ?p ?o } }'],
-  [`SELECT * ${MERGED} { ?s <urn:p:2> ?o . ?a ?o ?b . ?b ?c ?d }`],
-  [`SELECT * ${MERGED} { ?s ?p ?o OPTIONAL { ${PREDICATE} } }`],
-  [`SELECT * ${MERGED} { ?s ?p ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } }`],
-  [`SELECT * ${MERGED} { OPTIONAL { ?s <urn:p:2> ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } } }`],
-  [`SELECT * ${MERGED} { FILTER EXISTS { ?s ?p ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } } }`],
+const ROWS: readonly string[] = [
+  `SELECT * { ${OBJECT} ${PREDICATE} }`,
+  `SELECT * { ${OBJECT} GRAPH ?h { ?a ?o ?b } }`,
+  `SELECT * { ${OBJECT} OPTIONAL { ${PREDICATE} } }`,
+  `SELECT * { ${OBJECT} OPTIONAL { GRAPH ?o { ?a ?q ?b } } }`,
+  `SELECT * { ${OBJECT} OPTIONAL { GRAPH ?o { ?a <urn:p:2>+ ?b } } }`,
+  `SELECT * { ${OBJECT} OPTIONAL { GRAPH ?h { ?a ?v ?b . ?b ?c ?d } FILTER(?v = ?o) } }`,
+  `SELECT * { ${OBJECT} GRAPH ?h { ?a ?v ?b . ?b ?c ?d } FILTER(SAMETERM(?v, ?o)) }`,
+  `SELECT * { ${OBJECT} BIND(?o AS ?v) OPTIONAL { GRAPH ?h { ?a ?v ?b . ?b ?c ?d } } }`,
+  `SELECT * { FILTER EXISTS { ${PREDICATE} } ${OBJECT} }`,
+  `SELECT * { ${OBJECT} FILTER NOT EXISTS { ${PREDICATE} } }`,
+  `SELECT (EXISTS { ${PREDICATE} } AS ?e) { ${OBJECT} }`,
+  `SELECT * { ${OBJECT} { ${PREDICATE} } UNION { GRAPH ?o { ?a ?q ?b } } }`,
+  `SELECT * { BIND(1 AS ?k) OPTIONAL { ${OBJECT} ${PREDICATE} } }`,
+  `SELECT * { BIND(1 AS ?k) OPTIONAL { ${OBJECT} OPTIONAL { ${PREDICATE} } FILTER(?k = 1) } }`,
+  'SELECT * { GRAPH ?g { ?s <urn:p:2> ?o . ?a ?o ?b . ?b ?c ?d } }',
+  'SELECT * { GRAPH ?g { ?s <urn:p:2> ?o FILTER(?s != <urn:x>) ?a ?o ?b . ?b ?c ?d } }',
+  'SELECT * { GRAPH ?g { ?s <urn:p:2> ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } } }',
+  'SELECT * { GRAPH ?g { ?s <urn:p:2>+ ?o . ?a ?o ?b . ?b ?c ?d } }',
+  'SELECT * { GRAPH ?g { ?s <urn:p:2> ?o } GRAPH ?g { ?s <urn:p:2> ?o . ?a ?p ?o } }',
+  `SELECT * ${MERGED} { ?s <urn:p:2> ?o . ?a ?o ?b . ?b ?c ?d }`,
+  `SELECT * ${MERGED} { ?s ?p ?o OPTIONAL { ${PREDICATE} } }`,
+  `SELECT * ${MERGED} { ?s ?p ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } }`,
+  `SELECT * ${MERGED} { OPTIONAL { ?s <urn:p:2> ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } } }`,
+  `SELECT * ${MERGED} { FILTER EXISTS { ?s ?p ?o OPTIONAL { ?a ?o ?b . ?b ?c ?d } } }`,
 ]
 
 const hasFuseki = FUSEKI !== undefined && (await hasKinds(FUSEKI))
@@ -64,13 +63,12 @@ for (const kind of FUSEKI_KINDS) {
     t.teardown(stores.close)
     await stores.load([...SEEN, ...HIDDEN], SEEN)
     const store = await stores.traits()
-    for (const [query, refused = []] of ROWS) {
+    for (const query of ROWS) {
       for (const rights of [NAMED, TYPED]) {
         const sight = { rights, store, nothing: 'urn:test:nothing', grounds: new Map() }
         const restricted = overView(read(query)!, sight)
         const told = `${query}, rights by ${rights === NAMED ? 'name' : 'type'}`
-        t.equal(isFailure(restricted), refused.includes(kind), `${told}: refused`)
-        if (isFailure(restricted)) continue
+        if (isFailure(restricted)) return void t.fail(`${told}: ${restricted.detail}`)
         const got = await stores.ask('all', restricted.text)
         t.not(got, 'refused', told)
         // The store does not know the merge by its name.
@@ -83,10 +81,10 @@ for (const kind of FUSEKI_KINDS) {
 
 for (const [pattern, expected] of [
   ['?s <urn:p:1> ?x . ?a ?x ?b', undefined],
-  ['?s <urn:p:1> ?x OPTIONAL { ?a ?x ?b }', 'access.graphs'],
-  ['?s <urn:p:1> ?x OPTIONAL { ?a ?p ?b FILTER(?p IN (?y, ?x)) }', 'access.graphs'],
-  ['?s <urn:p:1> ?x BIND(?x AS ?p) ?a ?p ?b', 'access.graphs'],
-  ['VALUES ?p { <<( <urn:a> <urn:b> "c" )>> } ?a ?p ?b', 'access.graphs'],
+  ['?s <urn:p:1> ?x OPTIONAL { ?a ?x ?b }', undefined],
+  ['?s <urn:p:1> ?x OPTIONAL { ?a ?p ?b FILTER(?p IN (?y, ?x)) }', undefined],
+  ['?s <urn:p:1> ?x BIND(?x AS ?p) ?a ?p ?b', undefined],
+  ['VALUES ?p { <<( <urn:a> <urn:b> "c" )>> } ?a ?p ?b', undefined],
   ['?x ^<urn:p:1>+ ?s OPTIONAL { GRAPH ?x { ?a ?b ?c } }', 'access.graphs'],
   ['?s ?q ?x OPTIONAL { ?a ?p ?x FILTER(?p = ?q) }', undefined],
 ] as const) {

@@ -27,22 +27,20 @@ const QUADS = [
 const LITERAL = `GRAPH <${READABLE}> { ?s <urn:p:3> ?z }`
 const SEVERAL = '?v <urn:p:2> ?w . ?x ?z "a"'
 const PATH = '?v <urn:p:3>?/<urn:p:2> ?v . ?y <urn:p:2> ?w . ?x ?z "a"'
-const MEMORY = ['fuseki']
 
-/** Each kind of dataset on which the query is refused to agents who may not read everything. */
 // prettier-ignore
-const ROWS: readonly (readonly [name: string, pattern: string, refused?: readonly string[]])[] = [
-  ['a hidden graph by its name', `VALUES (?g ?z) { (<${HIDDEN_GRAPH}> 2) } GRAPH ?g { ${SEVERAL} }`, MEMORY],
-  ['no graph by its name', `VALUES (?g ?z) { (<https://d.test/none/> 2) } GRAPH ?g { ${SEVERAL} }`, MEMORY],
-  ['VALUES behind it', `GRAPH ?g { ${SEVERAL} } VALUES (?g ?z) { (<${HIDDEN_GRAPH}> 2) }`, MEMORY],
-  ['a path in a hidden graph', `${LITERAL} GRAPH ?g { ${PATH} }`, FUSEKI_KINDS],
-  ['so in OPTIONAL', `${LITERAL} OPTIONAL { GRAPH ?g { ${PATH} } }`, FUSEKI_KINDS],
-  ['so in EXISTS, before the literal', `FILTER NOT EXISTS { GRAPH ?g { ${PATH} } } ${LITERAL}`, FUSEKI_KINDS],
-  ['so by an equal variable', `GRAPH <${READABLE}> { ?s <urn:p:3> ?k } GRAPH ?g { ${PATH} } FILTER(?k = ?z)`, FUSEKI_KINDS],
-  ['so by BIND', `BIND("literal" AS ?z) GRAPH ?g { ${PATH} }`, FUSEKI_KINDS],
-  ['a blank node of a hidden graph', 'GRAPH ?g { ?z <urn:p:4> ?v OPTIONAL { ?x ?z "a" . ?y <urn:p:2> ?w } }', MEMORY],
-  ['so after a path', 'GRAPH ?g { ?z <urn:p:4>+ ?v . ?x ?z "a" . ?y <urn:p:2> ?w }', FUSEKI_KINDS],
-  ['so in EXISTS', 'GRAPH ?g { ?z <urn:p:4> ?v FILTER EXISTS { ?x ?z "a" . ?y <urn:p:2> ?w } }', MEMORY],
+const ROWS: readonly (readonly [name: string, pattern: string])[] = [
+  ['a hidden graph by its name', `VALUES (?g ?z) { (<${HIDDEN_GRAPH}> 2) } GRAPH ?g { ${SEVERAL} }`],
+  ['no graph by its name', `VALUES (?g ?z) { (<https://d.test/none/> 2) } GRAPH ?g { ${SEVERAL} }`],
+  ['VALUES behind it', `GRAPH ?g { ${SEVERAL} } VALUES (?g ?z) { (<${HIDDEN_GRAPH}> 2) }`],
+  ['a path in a hidden graph', `${LITERAL} GRAPH ?g { ${PATH} }`],
+  ['so in OPTIONAL', `${LITERAL} OPTIONAL { GRAPH ?g { ${PATH} } }`],
+  ['so in EXISTS, before the literal', `FILTER NOT EXISTS { GRAPH ?g { ${PATH} } } ${LITERAL}`],
+  ['so by an equal variable', `GRAPH <${READABLE}> { ?s <urn:p:3> ?k } GRAPH ?g { ${PATH} } FILTER(?k = ?z)`],
+  ['so by BIND', `BIND("literal" AS ?z) GRAPH ?g { ${PATH} }`],
+  ['a blank node of a hidden graph', 'GRAPH ?g { ?z <urn:p:4> ?v OPTIONAL { ?x ?z "a" . ?y <urn:p:2> ?w } }'],
+  ['so after a path', 'GRAPH ?g { ?z <urn:p:4>+ ?v . ?x ?z "a" . ?y <urn:p:2> ?w }'],
+  ['so in EXISTS', 'GRAPH ?g { ?z <urn:p:4> ?v FILTER EXISTS { ?x ?z "a" . ?y <urn:p:2> ?w } }'],
   ['so in another GRAPH', 'GRAPH ?g { ?z <urn:p:4> ?v } GRAPH ?h { ?x ?z "a" . ?y <urn:p:2> ?w }'],
   ['a predicate by itself', `${LITERAL} GRAPH ?g { ?v <urn:p:2>* ?w } GRAPH ?g { ?x ?z "a" }`],
   ['a predicate that is described', 'GRAPH ?g { ?s ?p ?o OPTIONAL { ?p <urn:label> ?l } }'],
@@ -60,18 +58,18 @@ for (const kind of FUSEKI_KINDS) {
     const of = { quads: QUADS, rights: RIGHTS, query: '', compared: 'rows' as const }
     await stores.load(QUADS, visible(of))
     const sight = { rights: RIGHTS, store: await stores.traits(), nothing: 'urn:test:nothing', grounds: groundsOf(of) }
-    for (const [name, pattern, refused = []] of ROWS) {
+    for (const [name, pattern] of ROWS) {
       const query = `SELECT * { ${pattern} }`
       const restricted = overView(read(query)!, sight)
-      t.equal(isFailure(restricted), refused.includes(kind), `${name}: refused, ${query}`)
-      if (isFailure(restricted)) continue
+      if (isFailure(restricted)) return void t.fail(`${name}: ${restricted.detail}, ${query}`)
       const [got, overVisible, wanted] = await Promise.all([
         stores.ask('all', restricted.text),
         stores.ask('visible', restricted.text),
         stores.ask('visible', query),
       ])
       t.same([...got].sort(), [...overVisible].sort(), `${name}: nothing hidden decides, ${query}`)
-      t.same([...got].sort(), [...wanted].sort(), `${name}: ${query}`)
+      // Jena fails on some of them itself, on those without a row.
+      t.same([...got].sort(), wanted === 'broken' ? [] : [...wanted].sort(), `${name}: ${query}`)
     }
   })
 }

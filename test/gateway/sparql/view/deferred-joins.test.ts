@@ -1,5 +1,5 @@
-// Patterns that Jena joins by a hash table: it fails on closing such a join that it has not begun, so no hidden graph may decide whether
-// it has (design 4); and conditions that list names, which it puts into GRAPH.
+// Patterns that Jena joins by a hash table, which fails where it has not begun: no hidden graph decides whether it has (design 4); and
+// conditions that list names, which it puts into GRAPH.
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { MERGED_GRAPHS, overView } from '../../../../gateway/sparql/view/over-view.js'
@@ -29,19 +29,17 @@ const LOOSE = '?x ?p <urn:e:3> { } UNION { ?v <urn:p:1> ?w . ?x <urn:p:1> ?z }'
 const TAGS = '?s <urn:tag> ?n FILTER(?s != ?g)'
 const LESS = 'MINUS { ?a <urn:none> ?b }'
 const COUNTED = '{ SELECT (COUNT(*) AS ?n) { ?a <urn:p:1> ?b } }'
-const MEMORY = ['fuseki']
 
-/** Each kind of dataset on which the query is refused to agents who may not read everything. */
 // prettier-ignore
-const ROWS: readonly (readonly [name: string, query: string, refused?: readonly string[]])[] = [
-  ['a variable of an alternative that stands before it too', `SELECT * { GRAPH ?g { ?v ?q ?v OPTIONAL { ${LOOSE} } } }`, MEMORY],
-  ['so in a group', `SELECT * { GRAPH ?g { ?v ?q ?v { ${LOOSE} } } }`, MEMORY],
-  ['a variable of an inner OPTIONAL that stands before the outer', 'SELECT * { GRAPH ?g { ?s ?p ?y OPTIONAL { ?s ?q ?t OPTIONAL { ?y ?r ?z } } } }', MEMORY],
-  ['MINUS before another part of a group', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { ?a <urn:p:1> ?b ${LESS} ?c ?r ?d } } }`, MEMORY],
-  ['a group with MINUS beside another part of a group', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { ?c ?r ?d { ?a <urn:p:1> ?b ${LESS} } } } }`, MEMORY],
-  ['so in a sub-query', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { SELECT ?c { ?c ?r ?d { ?a <urn:p:1> ?b ${LESS} } } } } }`, MEMORY],
-  ['a sub-query that counts in one that counts', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { SELECT (COUNT(*) AS ?m) { ?c ?r ?d ${COUNTED} } } } }`, MEMORY],
-  ['so in one that limits, in OPTIONAL', `SELECT * { GRAPH ?g { ?y <urn:none> ?v OPTIONAL { SELECT * { ?c ?r ?d ${COUNTED} } LIMIT 1 } } }`, MEMORY],
+const ROWS: readonly (readonly [name: string, query: string])[] = [
+  ['a variable of an alternative that stands before it too', `SELECT * { GRAPH ?g { ?v ?q ?v OPTIONAL { ${LOOSE} } } }`],
+  ['so in a group', `SELECT * { GRAPH ?g { ?v ?q ?v { ${LOOSE} } } }`],
+  ['a variable of an inner OPTIONAL that stands before the outer', 'SELECT * { GRAPH ?g { ?s ?p ?y OPTIONAL { ?s ?q ?t OPTIONAL { ?y ?r ?z } } } }'],
+  ['MINUS before another part of a group', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { ?a <urn:p:1> ?b ${LESS} ?c ?r ?d } } }`],
+  ['a group with MINUS beside another part of a group', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { ?c ?r ?d { ?a <urn:p:1> ?b ${LESS} } } } }`],
+  ['so in a sub-query', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { SELECT ?c { ?c ?r ?d { ?a <urn:p:1> ?b ${LESS} } } } } }`],
+  ['a sub-query that counts in one that counts', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { SELECT (COUNT(*) AS ?m) { ?c ?r ?d ${COUNTED} } } } }`],
+  ['so in one that limits, in OPTIONAL', `SELECT * { GRAPH ?g { ?y <urn:none> ?v OPTIONAL { SELECT * { ?c ?r ?d ${COUNTED} } LIMIT 1 } } }`],
   ['a group that ends with MINUS', `SELECT * { GRAPH ?g { ?y <urn:none> ?v { ?a <urn:p:1> ?b ${LESS} } } }`],
   ['a sub-query that counts', `SELECT * { GRAPH ?g { ?y <urn:none> ?v ${COUNTED} } }`],
   ['a variable of each OPTIONAL', 'SELECT * { GRAPH ?g { ?s ?p ?y OPTIONAL { ?s <urn:tag> ?n } OPTIONAL { ?s <urn:none> ?n } } }'],
@@ -69,12 +67,13 @@ for (const kind of FUSEKI_KINDS) {
       await stores.load(QUADS, visible(of))
       const sight = { rights, store: await stores.traits(), nothing: 'urn:test:nothing', grounds: groundsOf(of) }
       const restrict = (query: string) => overView(read(query)!, sight)
-      for (const [name, query, refused = []] of ROWS) {
+      for (const [name, query] of ROWS) {
         const told = `${name}, rights by ${by}: ${query}`
         const restricted = restrict(query)
-        t.equal(isFailure(restricted), refused.includes(kind), `${told}: refused`)
-        if (isFailure(restricted)) continue
-        const wanted = [...(await stores.ask('visible', query))].sort()
+        if (isFailure(restricted)) return void t.fail(`${told}: ${restricted.detail}`)
+        const asked = await stores.ask('visible', query)
+        // Jena fails on some of them itself, on those without a row.
+        const wanted = asked === 'broken' ? [] : [...asked].sort()
         t.same([...(await stores.ask('all', restricted.text))].sort(), wanted, told)
         t.same([...(await stores.ask('visible', restricted.text))].sort(), wanted, `${told}: nothing hidden decides`)
       }

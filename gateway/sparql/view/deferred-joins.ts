@@ -1,0 +1,144 @@
+// In charge of joins that Jena makes only when it asks for their rows. Jena 5.6 fails on closing a join by a hash table that it has not
+// begun, as it does where the part before has no row; in EXISTS, it takes that for false. It makes the branches of a UNION when it asks
+// for their rows. Pure.
+import { groupsIn } from './groups.js'
+import {
+  filter,
+  iri,
+  NO_MODIFIERS,
+  operation,
+  triples,
+  variable,
+  type Pattern,
+  type Select,
+  type Term,
+  type Variable,
+} from './syntax.js'
+import { inScope } from './variables.js'
+
+/** The names of no graph and of no variable. */
+export interface Unused {
+  readonly nothing: string
+  readonly fresh: () => Variable
+}
+
+/**
+ * A part of a query, in which each pattern that joins others, and stands after another, is the branch of a UNION. The other branch has no
+ * row, but the variables of the first: Jena puts values from before into both, or into none, as it would without the UNION.
+ */
+export function deferred<Part>(part: Part, unused: Unused): Part {
+  if (typeof part !== 'object' || part === null) return part
+  if (Array.isArray(part)) return deferredIn(part, unused) as Part
+  const made = Object.fromEntries(Object.entries(part).map(([key, each]) => [key, deferred<unknown>(each, unused)]))
+  if (!isUnasked(part)) return made as Part
+  return { ...made, where: [branched({ kind: 'group', patterns: made['where'] as Pattern[] }, unused)] } as Part
+}
+
+function deferredIn(parts: readonly unknown[], unused: Unused): readonly unknown[] {
+  const made: unknown[] = []
+  for (const each of parts) {
+    const within = deferred(each, unused)
+    if (!isOperand(each)) {
+      made.push(within)
+      continue
+    }
+    const before = made.filter(isOperand)
+    const isMatched = ['triples', 'graph', 'group'].includes(each.kind)
+    // TDB2 asks for no row of what stands before a triple that it has no terms for.
+    if (isMatched && before.some(joinsItself)) {
+      const first = branched({ kind: 'group', patterns: before }, unused)
+      made.splice(0, made.length, first, ...made.filter((other) => !isOperand(other)))
+    }
+    // Jena tests a FILTER without variables before the first OPTIONAL.
+    const isAfter = before.length > 0 || each.kind === 'optional'
+    const isBranch = isAfter && each.kind !== 'union' && groupsIn(each).some(joins)
+    made.push(isBranch ? branched(within as Pattern, unused) : within)
+  }
+  return made
+}
+
+/** Jena asks for no row of it. */
+const isUnasked = (part: object): boolean =>
+  'where' in part && (part as Select).modifiers.limit === 0 && joins((part as Select).where)
+
+const isOperand = (part: unknown): part is Pattern =>
+  typeof part === 'object' && part !== null && 'kind' in part && part.kind !== 'filter'
+
+/** True where one of these is joined with another, or with the row that a group begins with. Each level of a query asks for what is in it. */
+function joins(patterns: readonly Pattern[]): boolean {
+  const known = searched.get(patterns)
+  if (known !== undefined) return known
+  const operands = patterns.filter(({ kind }) => kind !== 'filter')
+  const found = operands.length > 1 || operands.some(joinsItself)
+  searched.set(patterns, found)
+  return found
+}
+
+const searched = new WeakMap<readonly Pattern[], boolean>()
+
+const joinsItself = (pattern: Pattern): boolean =>
+  pattern.kind === 'optional' ||
+  pattern.kind === 'minus' ||
+  (pattern.kind === 'select' && pattern.query.modifiers.values !== undefined) ||
+  (pattern.kind !== 'union' && groupsIn(pattern).some(joins))
+
+/** The pattern as the branch of a UNION. */
+export function branched(pattern: Pattern, unused: Unused): Pattern {
+  const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
+  const branches = (patterns: readonly Pattern[]): Pattern => ({
+    kind: 'union',
+    branches: [patterns, withoutRow(patterns, unused)],
+  })
+  if (pattern.kind !== 'optional') return branches([pattern])
+  // Its FILTERs are about what stands before it too (SPARQL 1.1 §18.2.2.6).
+  const { patterns } = pattern
+  return { ...pattern, patterns: [branches(patterns.filter((each) => !isFilter(each))), ...patterns.filter(isFilter)] }
+}
+
+function withoutRow(patterns: readonly Pattern[], { nothing, fresh }: Unused): readonly Pattern[] {
+  const name = iri(nothing)
+  const graph = (...objects: readonly Term[]): Pattern => ({
+    kind: 'graph',
+    name,
+    patterns: [triples(...objects.map((object) => ({ subject: name, predicate: name, object })))],
+  })
+  const row = graph(name, ...[...inScope(patterns)].map(variable))
+  // Into a MINUS, and beside a FILTER on a variable from elsewhere, Jena puts no values.
+  return patterns.some(isWhole)
+    ? [row, { kind: 'minus', patterns: [graph(name)] }, filter(operation('bound', fresh()))]
+    : [row]
+}
+
+/** Jena puts no values from before into it. */
+const isWhole = (pattern: Pattern): boolean =>
+  !isSet(pattern) &&
+  (['select', 'bind', 'values', 'minus', 'service'].includes(pattern.kind) ||
+    groupsIn(pattern).some((group) => group.some(isWhole)))
+
+/** A sub-query as of `asSet`. */
+function isSet(pattern: Pattern): boolean {
+  if (pattern.kind !== 'select') return false
+  const { projection, where, modifiers } = pattern.query
+  const { group, having, order, ...others } = modifiers
+  return (
+    JSON.stringify(projection) === JSON.stringify(group) &&
+    having.length + order.length === 0 &&
+    Object.values(others).every((each) => each === undefined) &&
+    where.every(({ kind }) => kind === 'triples' || kind === 'graph' || kind === 'filter')
+  )
+}
+
+/**
+ * The solutions of patterns, each once. Beside OPTIONAL, Jena matches all of them where they have a FILTER, for it puts no values from
+ * before into these; it does so into a sub-query that groups by its variables, as the branch of a UNION.
+ */
+export function asSet(
+  patterns: readonly Pattern[],
+  unused: Unused,
+  group: readonly Variable[] = [...inScope(patterns)].map(variable),
+): Pattern {
+  if (group.length === 0) return { kind: 'group', patterns }
+  const modifiers = { ...NO_MODIFIERS, group }
+  const query: Select = { form: 'SELECT', duplicates: undefined, projection: group, where: patterns, modifiers }
+  return branched({ kind: 'group', patterns: [{ kind: 'select', query }] }, unused)
+}
