@@ -3,12 +3,15 @@
 // for their rows. Pure.
 import { groupsIn } from './groups.js'
 import {
+  either,
+  FALSE,
   filter,
   iri,
   NO_MODIFIERS,
   operation,
   triples,
   variable,
+  type Expression,
   type Pattern,
   type Select,
   type Term,
@@ -27,48 +30,74 @@ export interface Unused {
  * row, but the variables of the first: Jena puts values from before into both, or into none, as it would without the UNION.
  */
 export function deferred<Part>(part: Part, unused: Unused): Part {
-  if (typeof part !== 'object' || part === null) return part
-  if (Array.isArray(part)) return deferredIn(part, unused) as Part
-  const made = Object.fromEntries(Object.entries(part).map(([key, each]) => [key, deferred<unknown>(each, unused)]))
-  if (!isUnasked(part)) return made as Part
-  return { ...made, where: [branched({ kind: 'group', patterns: made['where'] as Pattern[] }, unused)] } as Part
+  let isBranched = false
+  const made = within(part, (pattern) => {
+    isBranched = true
+    return branched(pattern, unused)
+  })
+  return isBranched ? withoutEqualities(made) : made
 }
 
-function deferredIn(parts: readonly unknown[], unused: Unused): readonly unknown[] {
-  const made: unknown[] = []
-  for (const each of parts) {
-    const within = deferred(each, unused)
-    if (!isOperand(each)) {
-      made.push(within)
-      continue
-    }
-    const before = made.filter(isOperand)
-    const isMatched = ['triples', 'graph', 'group'].includes(each.kind)
+type Branch = (pattern: Pattern) => Pattern
+
+function within<Part>(part: Part, branch: Branch): Part {
+  if (typeof part !== 'object' || part === null || isOfService(part)) return part
+  if (Array.isArray(part)) return part.map((each: unknown) => within(each, branch)) as Part
+  const made = Object.fromEntries(
+    Object.entries(part).map(([key, each]: [string, unknown]) => {
+      if (key === 'patterns' || key === 'where') return [key, withinGroup(each as readonly Pattern[], branch)]
+      if (key === 'branches') return [key, (each as Union['branches']).map((one) => withinGroup(one, branch))]
+      return [key, within(each, branch)]
+    }),
+  )
+  if (!isUnasked(part)) return made as Part
+  return { ...made, where: [branch({ kind: 'group', patterns: made['where'] as Pattern[] })] } as Part
+}
+
+/** Another server answers it. */
+const isOfService = (part: object): boolean => 'kind' in part && part.kind === 'service'
+
+type Union = Pattern & { readonly kind: 'union' }
+
+function withinGroup(patterns: readonly Pattern[], branch: Branch): readonly Pattern[] {
+  let before: readonly Pattern[] = []
+  for (const each of patterns.filter(isOperand)) {
     // TDB2 asks for no row of what stands before a triple that it has no terms for.
-    if (isMatched && before.some(joinsItself)) {
-      const first = branched({ kind: 'group', patterns: before }, unused)
-      made.splice(0, made.length, first, ...made.filter((other) => !isOperand(other)))
-    }
+    const isMatched = ['triples', 'graph', 'group'].includes(each.kind)
+    if (isMatched && before.some(joinsItself)) before = [branch({ kind: 'group', patterns: before })]
     // Jena tests a FILTER without variables before the first OPTIONAL.
     const isAfter = before.length > 0 || each.kind === 'optional'
     const isBranch = isAfter && each.kind !== 'union' && groupsIn(each).some(joins)
-    made.push(isBranch ? branched(within as Pattern, unused) : within)
+    const made = within(each, branch)
+    before = [...before, isBranch ? branch(made) : made]
   }
-  return made
+  return [...before, ...patterns.filter((each) => !isOperand(each)).map((each) => within(each, branch))]
 }
+
+/** Jena takes one variable for the other where a FILTER says that they are equal, in a UNION that leaves both without a value too. */
+function withoutEqualities<Part>(part: Part): Part {
+  if (typeof part !== 'object' || part === null) return part
+  if (Array.isArray(part)) return part.map(withoutEqualities) as Part
+  const made = Object.fromEntries(Object.entries(part).map(([key, each]) => [key, withoutEqualities<unknown>(each)]))
+  return (isEquality(made) ? either(made as Expression, FALSE) : made) as Part
+}
+
+const isEquality = ({ kind, operator, args }: Record<string, unknown>): boolean =>
+  kind === 'operation' &&
+  (operator === '=' || operator === 'sameterm') &&
+  (args as readonly Expression[]).every((each) => each.kind === 'variable')
 
 /** Jena asks for no row of it. */
 const isUnasked = (part: object): boolean =>
   'where' in part && (part as Select).modifiers.limit === 0 && joins((part as Select).where)
 
-const isOperand = (part: unknown): part is Pattern =>
-  typeof part === 'object' && part !== null && 'kind' in part && part.kind !== 'filter'
+const isOperand = ({ kind }: Pattern): boolean => kind !== 'filter'
 
 /** True where one of these is joined with another, or with the row that a group begins with. Each level of a query asks for what is in it. */
 function joins(patterns: readonly Pattern[]): boolean {
   const known = searched.get(patterns)
   if (known !== undefined) return known
-  const operands = patterns.filter(({ kind }) => kind !== 'filter')
+  const operands = patterns.filter(isOperand)
   const found = operands.length > 1 || operands.some(joinsItself)
   searched.set(patterns, found)
   return found
@@ -84,7 +113,6 @@ const joinsItself = (pattern: Pattern): boolean =>
 
 /** The pattern as the branch of a UNION. */
 export function branched(pattern: Pattern, unused: Unused): Pattern {
-  const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
   const branches = (patterns: readonly Pattern[]): Pattern => ({
     kind: 'union',
     branches: [patterns, withoutRow(patterns, unused)],
@@ -92,7 +120,8 @@ export function branched(pattern: Pattern, unused: Unused): Pattern {
   if (pattern.kind !== 'optional') return branches([pattern])
   // Its FILTERs are about what stands before it too (SPARQL 1.1 §18.2.2.6).
   const { patterns } = pattern
-  return { ...pattern, patterns: [branches(patterns.filter((each) => !isFilter(each))), ...patterns.filter(isFilter)] }
+  const filters = patterns.filter((each) => !isOperand(each))
+  return { ...pattern, patterns: [branches(patterns.filter(isOperand)), ...filters] }
 }
 
 function withoutRow(patterns: readonly Pattern[], { nothing, fresh }: Unused): readonly Pattern[] {
@@ -112,8 +141,9 @@ function withoutRow(patterns: readonly Pattern[], { nothing, fresh }: Unused): r
 /** Jena puts no values from before into it. */
 const isWhole = (pattern: Pattern): boolean =>
   !isSet(pattern) &&
-  (['select', 'bind', 'values', 'minus', 'service'].includes(pattern.kind) ||
-    groupsIn(pattern).some((group) => group.some(isWhole)))
+  (['select', 'bind', 'service'].includes(pattern.kind) || groupsIn(pattern).some((group) => group.some(isWhole)))
+
+const isTriples = ({ kind }: Pattern): boolean => kind === 'triples'
 
 /** A sub-query as of `asSet`. */
 function isSet(pattern: Pattern): boolean {
@@ -124,7 +154,7 @@ function isSet(pattern: Pattern): boolean {
     JSON.stringify(projection) === JSON.stringify(group) &&
     having.length + order.length === 0 &&
     Object.values(others).every((each) => each === undefined) &&
-    where.every(({ kind }) => kind === 'triples' || kind === 'graph' || kind === 'filter')
+    where.every((each) => each.kind === 'filter' || (each.kind === 'graph' ? each.patterns : [each]).every(isTriples))
   )
 }
 

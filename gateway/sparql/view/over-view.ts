@@ -7,7 +7,7 @@ import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { deferred } from './deferred-joins.js'
 import { constructOf } from './describe.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
-import { graphPredicate, listedGraphs, type GraphPredicate } from './predicate.js'
+import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
 import { queryText } from './print.js'
 import { restrictModifiers, restrictPatterns, restrictSelect, startOf } from './restrict.js'
 import {
@@ -28,7 +28,7 @@ import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
 import { hasUnbounded } from './unbounded-expressions.js'
 import { startBefore } from './unfit-predicates.js'
-import { contentsOf, freshNames, mayRepeat, mentions } from './variables.js'
+import { contentsOf, freshNames, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
 import {
   isOxigraph,
   lengthOf,
@@ -114,6 +114,8 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
       isolates: () => mayMislead && mayMeetTerm(body),
       // Jena fails on what no predicate can be.
       before: () => (mayMislead && contents().hasPredicates ? startBefore(body, contents().values) : undefined),
+      // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
+      groups: () => mayMislead && (mayLackName(body) || (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(restrictBody(work, body), guard)
     if (work.isTested && hasUnbounded(body)) throw new Refused('expression')

@@ -107,7 +107,7 @@ function ofAny(rights: GraphRights, graph: Variable, nothing: string, place: Tes
 const hasNothing = (rights: GraphRights): boolean => isByNames(rights) && rights.graphs.length === 0
 
 /** True where they are true of listed graphs only. */
-const isByNames = (rights: GraphRights): boolean =>
+export const isByNames = (rights: GraphRights): boolean =>
   !(rights.everything || rights.documents || rights.others || rights.items || rights.containers) &&
   rights.owner === undefined &&
   [rights.prefixes, rights.otherPrefixes, rights.classes].every(({ length }) => length === 0)

@@ -1,6 +1,6 @@
 // In charge of restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
-// of those graphs only (design 4). Pure. A filter stands beside each GRAPH that it restricts, in the same group: that GRAPH
-// binds the name in each of the group's solutions, so the place in the group does not matter.
+// of those graphs only (design 4). Pure. A FILTER stands beside each GRAPH that it restricts, in the same group, or in one with it alone:
+// that GRAPH binds the name in each of the group's solutions, so the place in the group does not matter.
 import {
   assignsName,
   bindsName,
@@ -14,8 +14,7 @@ import {
   withoutName,
   withoutRepeats,
 } from './groups.js'
-import { withoutBlanks } from './default-graph.js'
-import { branched, deferred } from './deferred-joins.js'
+import { deferred } from './deferred-joins.js'
 import { restrictConstant } from './constant-graph.js'
 import { countsAll, hasHidden } from './counted.js'
 import {
@@ -27,22 +26,14 @@ import {
   type Modifiers,
   type Pattern,
   type Select,
-  type Triple,
   type Variable,
 } from './syntax.js'
-import { isPlain, mayMeetTerm } from './triple-terms.js'
+import { inGraph, isInGraph, mayFailOnTerm, ordered, restrictTriples, type Place } from './restrict-triples.js'
+import { isPlain } from './triple-terms.js'
 import { assigns, mayFail, sealed, sheltered } from './given-values.js'
-import { addAll, addValues, orderedIn, unfitIn } from './unfit-predicates.js'
-import { filtered, inScope, mentions, projectedIn } from './variables.js'
-import { apart, isFiltered, isOxigraph, placed, Refused, tested, unusedIn, type Work } from './work.js'
-
-/**
- * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
- * restricted as a whole; in one whose every triple is restricted.
- */
-type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
-
-const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
+import { addAll, addValues, orderedIn } from './unfit-predicates.js'
+import { filtered, hasAlternatives, inScope, mentions, projectedIn } from './variables.js'
+import { apart, hasOwnGroup, isFiltered, isOxigraph, placed, Refused, tested, unusedIn, type Work } from './work.js'
 
 /** @param areOrdered whether Jena orders triples around it with its own */
 export function restrictPatterns(
@@ -51,12 +42,13 @@ export function restrictPatterns(
   place: Place = 'first',
   areOrdered = false,
 ): readonly Pattern[] {
-  const around = work.areOrdered
+  const around = { areOrdered: work.areOrdered, isBesideAlternatives: work.isBesideAlternatives }
   work.areOrdered = areOrdered || orderedIn(all) > 1
+  work.isBesideAlternatives = all.some((each) => each.kind !== 'filter' && hasAlternatives(each))
   work.filtered.push(filtered(all))
   const restricted = restrictGroup(work, all, place)
   work.filtered.pop()
-  work.areOrdered = around
+  Object.assign(work, around)
   return restricted
 }
 
@@ -79,7 +71,7 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
   const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
   const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
   const leading = end < 0 ? patterns : patterns.slice(0, end)
-  const { all, apart } = ordered(
+  const { together: all, apart } = ordered(
     work,
     leading.flatMap((each) => (each.kind === 'triples' ? each.triples : [])),
   )
@@ -92,29 +84,6 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
   ]
 }
 
-/** Of triples, those that Jena orders, and those that stand apart from them, since it would fail on their predicates. */
-function ordered(
-  work: Work,
-  all: readonly Triple[],
-): { readonly all: readonly Triple[]; readonly apart: readonly Triple[] } {
-  const before = work.before()
-  const unfit = new Set(before && work.areOrdered ? unfitIn(all, before) : [])
-  if (unfit.size === 0) return { all, apart: [] }
-  // A blank node stands in one basic graph pattern only (SPARQL 1.1 §5.1.1).
-  const named = (these: readonly Triple[]): readonly Triple[] => these.map((each) => withoutBlanks(each, work))
-  return { all: named(all.filter((each) => !unfit.has(each))), apart: named([...unfit]) }
-}
-
-/** True where the store could fail on what stands in GRAPH, for a value from before a part of it. */
-const mayFailOnTerm = (work: Work, patterns: readonly Pattern[]): boolean => work.isolates() && mayMeetTerm(patterns)
-
-/** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
-function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
-  work.showsFresh = true
-  if (!patterns.every(isPlain) && mayFailOnTerm(work, patterns)) throw new Refused('pattern')
-  return tested(work, { kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
-}
-
 function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
   const restricted = restrictOne(work, pattern, place)
   addValues(work.before(), pattern)
@@ -124,16 +93,8 @@ function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly P
 function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
   const within = (patterns: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, patterns, place)
   switch (pattern.kind) {
-    case 'triples': {
-      const { all, apart } = ordered(work, pattern.triples)
-      return [
-        ...(all.length > 0 || apart.length === 0 ? restrictTriples(work, all, place) : []),
-        ...apart.map((each) => {
-          const alone: Pattern = { kind: 'group', patterns: restrictTriples(work, [each], place) }
-          return branched(alone, unusedIn(work))
-        }),
-      ]
-    }
+    case 'triples':
+      return restrictTriples(work, pattern.triples, place)
     case 'group':
       return [{ ...pattern, patterns: restrictPatterns(work, pattern.patterns, place, work.areOrdered) }]
     case 'optional': {
@@ -160,11 +121,6 @@ function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Patte
     case 'values':
       return [pattern]
   }
-}
-
-function restrictTriples(work: Work, all: readonly Triple[], place: Place): readonly Pattern[] {
-  if (place === 'graph' || all.length === 0) return [triples(...all)]
-  return isInGraph(place) ? inGraph(work, place, [triples(...all)]) : work.view.defaultGraph(all, work, false)
 }
 
 /** Of what is matched without regard to what is before it. */
@@ -202,7 +158,7 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   if (!showsName && testsName(patterns, name, isFiltered(work, name) || work.given().has(name.value)) && isElsewhere())
     throw new Refused('pattern')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
-  if (!showsName && optionalFirst(patterns)) throw new Refused('pattern')
+  if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('pattern')
   if (!free) throw new Refused('pattern')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name, work.areOrdered)).made }]

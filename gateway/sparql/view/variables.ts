@@ -68,6 +68,38 @@ const projected = ({ projection, where }: Select): ReadonlySet<string> =>
 export const projectedIn = (projection: readonly (Variable | Bound)[]): ReadonlySet<string> =>
   new Set(projection.map((each) => (each.kind === 'bind' ? each.variable.value : each.value)))
 
+/**
+ * True where a sub-query or VALUES has the name of a GRAPH. Jena takes it for bound there, and tests conditions on it, even where it
+ * has no value.
+ */
+export function mayLackName(body: unknown): boolean {
+  const [names, taken] = [new Set<string>(), new Set<string>()]
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const node = part as Pattern
+    if (node.kind === 'graph') names.add(node.name.value)
+    if (node.kind === 'select') for (const name of projected(node.query)) taken.add(name)
+    if (node.kind === 'values') for (const name of unvalued(node)) taken.add(name)
+    for (const key in part) visit(part[key as keyof typeof part])
+  }
+  visit(body)
+  return [...taken].some((name) => names.has(name))
+}
+
+/** True where an OPTIONAL stands in no GRAPH. */
+export function hasOptional(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { readonly kind?: string }
+  return kind === 'optional' || (kind !== 'graph' && Object.values(part).some(hasOptional))
+}
+
+/** True where an expression has `||` or IN. */
+export function hasAlternatives(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, operator = '' } = part as { readonly kind?: string; readonly operator?: string }
+  return (kind === 'operation' && ['||', 'in'].includes(operator)) || Object.values(part).some(hasAlternatives)
+}
+
 const unvalued = ({ variables, rows }: Values): readonly string[] =>
   variables.flatMap(({ value }, i) => (rows.some((row) => row[i] === undefined) ? [value] : []))
 

@@ -94,6 +94,8 @@ export interface Work {
   readonly graphs: Set<string>
   /** What is hidden must not leave a GRAPH: the store may fail on a triple term where another part of the query has it. */
   readonly isolates: () => boolean
+  /** A condition stands in a group of its own with its GRAPH. */
+  readonly groups: () => boolean
   /** The patterns that have been restricted; undefined where the store does not fail on the values that these give. */
   readonly before: () => Before | undefined
   readonly body: unknown
@@ -105,6 +107,8 @@ export interface Work {
   showsFresh: boolean
   /** Jena orders several triples where the restricted part stands. */
   areOrdered: boolean
+  /** A pattern of the group has a FILTER of alternatives in it. */
+  isBesideAlternatives: boolean
   /** The restricted part stands in OPTIONAL. */
   place: TestPlace | undefined
 }
@@ -117,7 +121,7 @@ export function once<T>(make: () => T): () => T {
 
 /** The functions search the query: each is called once. */
 export const startWork = (
-  given: Pick<Work, 'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'before'>,
+  given: Pick<Work, 'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'groups' | 'before'>,
 ): Work => ({
   view: given.view,
   body: given.body,
@@ -126,6 +130,7 @@ export const startWork = (
   repeats: once(given.repeats),
   fresh: given.fresh,
   isolates: once(given.isolates),
+  groups: once(given.groups),
   before: once(given.before),
   blanks: new Map(),
   graphs: new Set(),
@@ -134,18 +139,23 @@ export const startWork = (
   isTested: false,
   showsFresh: false,
   areOrdered: false,
+  isBesideAlternatives: false,
   place: undefined,
 })
 
 /**
- * The pattern with its condition, if it has one. They stand in a group of their own: Jena loses a FILTER beside a UNION that has a FILTER of
- * alternatives in it, and the condition meets no name but that of its GRAPH.
+ * A condition stands in a group of its own with its GRAPH. It meets no name but that of this; in OPTIONAL, Jena would leave the whole of it
+ * out beside a FILTER around that lists names; and Jena loses a FILTER beside a UNION that has a FILTER of alternatives in it.
  */
+export const hasOwnGroup = ({ isolates, groups, place, isBesideAlternatives, view }: Work): boolean =>
+  !isOxigraph(view) && (isBesideAlternatives || place !== undefined || isolates() || groups())
+
+/** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
 export function tested(work: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
   if (!test) return [pattern]
   work.isTested = true
   const both = [pattern, filter(test)]
-  if (isOxigraph(work.view)) return both
+  if (!hasOwnGroup(work)) return both
   return [
     pattern.kind === 'graph' && hasEachOnce(pattern.patterns) ? setIn(work, both) : { kind: 'group', patterns: both },
   ]

@@ -1,0 +1,56 @@
+// In charge of restricting triples where they stand: in a GRAPH, or in none (design 4). Pure.
+import { withoutBlanks } from './default-graph.js'
+import { branched } from './deferred-joins.js'
+import { triples, type Pattern, type Triple, type Variable } from './syntax.js'
+import { isPlain, mayMeetTerm } from './triple-terms.js'
+import { unfitIn } from './unfit-predicates.js'
+import { Refused, tested, unusedIn, type Work } from './work.js'
+
+/**
+ * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
+ * restricted as a whole; in one whose every triple is restricted.
+ */
+export type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
+
+export const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
+
+/** Those that Jena would fail on beside others stand apart, each as the branch of a UNION: it orders no triples of these with others. */
+export function restrictTriples(work: Work, all: readonly Triple[], place: Place): readonly Pattern[] {
+  const { together, apart } = ordered(work, all)
+  return [
+    ...(together.length > 0 || apart.length === 0 ? restrictTogether(work, together, place) : []),
+    ...apart.map((each) => {
+      const alone: Pattern = { kind: 'group', patterns: restrictTogether(work, [each], place) }
+      return branched(alone, unusedIn(work))
+    }),
+  ]
+}
+
+function restrictTogether(work: Work, all: readonly Triple[], place: Place): readonly Pattern[] {
+  if (place === 'graph' || all.length === 0) return [triples(...all)]
+  return isInGraph(place) ? inGraph(work, place, [triples(...all)]) : work.view.defaultGraph(all, work, false)
+}
+
+/** Of triples, those that Jena orders, and those that stand apart from them, since it would fail on their predicates. */
+export function ordered(
+  work: Work,
+  all: readonly Triple[],
+): { readonly together: readonly Triple[]; readonly apart: readonly Triple[] } {
+  const before = work.before()
+  const unfit = new Set(before && work.areOrdered ? unfitIn(all, before) : [])
+  if (unfit.size === 0) return { together: all, apart: [] }
+  // A blank node stands in one basic graph pattern only (SPARQL 1.1 §5.1.1).
+  const named = (these: readonly Triple[]): readonly Triple[] => these.map((each) => withoutBlanks(each, work))
+  return { together: named(all.filter((each) => !unfit.has(each))), apart: named([...unfit]) }
+}
+
+/** True where the store could fail on what stands in GRAPH, for a value from before a part of it. */
+export const mayFailOnTerm = (work: Work, patterns: readonly Pattern[]): boolean =>
+  work.isolates() && mayMeetTerm(patterns)
+
+/** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
+export function inGraph(work: Work, name: Variable, patterns: readonly Pattern[]): readonly Pattern[] {
+  work.showsFresh = true
+  if (!patterns.every(isPlain) && mayFailOnTerm(work, patterns)) throw new Refused('pattern')
+  return tested(work, { kind: 'graph', name, patterns }, work.view.named.test(name, work.place))
+}
