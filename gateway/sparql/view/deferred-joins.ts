@@ -23,6 +23,8 @@ import { inScope } from './variables.js'
 export interface Unused {
   readonly nothing: string
   readonly fresh: () => Variable
+  /** `View.add`. */
+  readonly add: (characters: number) => void
 }
 
 /**
@@ -59,19 +61,26 @@ const isOfService = (part: object): boolean => 'kind' in part && part.kind === '
 
 type Union = Pattern & { readonly kind: 'union' }
 
+/** So often in one group: a text as deep as it is long would take all of a stack. */
+const MOST_FIRST = 10
+
 function withinGroup(patterns: readonly Pattern[], branch: Branch): readonly Pattern[] {
-  let before: readonly Pattern[] = []
+  const made: Pattern[] = []
+  let count = 0
+  let mayJoin = false
   for (const each of patterns.filter(isOperand)) {
     // TDB2 asks for no row of what stands before a triple that it has no terms for.
-    const isMatched = ['triples', 'graph', 'group'].includes(each.kind)
-    if (isMatched && before.some(joinsItself)) before = [branch({ kind: 'group', patterns: before })]
+    if (mayJoin && ['triples', 'graph', 'group'].includes(each.kind) && count++ < MOST_FIRST) {
+      made.push(branch({ kind: 'group', patterns: made.splice(0) }))
+    }
     // Jena tests a FILTER without variables before the first OPTIONAL.
-    const isAfter = before.length > 0 || each.kind === 'optional'
+    const isAfter = made.length > 0 || each.kind === 'optional'
     const isBranch = isAfter && each.kind !== 'union' && groupsIn(each).some(joins)
-    const made = within(each, branch)
-    before = [...before, isBranch ? branch(made) : made]
+    const its = within(each, branch)
+    made.push(isBranch ? branch(its) : its)
+    mayJoin = made.length === 1 ? joinsItself(made[0]!) : mayJoin || joinsItself(made.at(-1)!)
   }
-  return [...before, ...patterns.filter((each) => !isOperand(each)).map((each) => within(each, branch))]
+  return [...made, ...patterns.filter((each) => !isOperand(each)).map((each) => within(each, branch))]
 }
 
 /** Jena takes one variable for the other where a FILTER says that they are equal, in a UNION that leaves both without a value too. */
@@ -124,14 +133,16 @@ export function branched(pattern: Pattern, unused: Unused): Pattern {
   return { ...pattern, patterns: [branches(patterns.filter(isOperand)), ...filters] }
 }
 
-function withoutRow(patterns: readonly Pattern[], { nothing, fresh }: Unused): readonly Pattern[] {
+function withoutRow(patterns: readonly Pattern[], { nothing, fresh, add }: Unused): readonly Pattern[] {
   const name = iri(nothing)
   const graph = (...objects: readonly Term[]): Pattern => ({
     kind: 'graph',
     name,
     patterns: [triples(...objects.map((object) => ({ subject: name, predicate: name, object })))],
   })
-  const row = graph(name, ...[...inScope(patterns)].map(variable))
+  const names = [...inScope(patterns)]
+  add((names.length + 1) * 3 * (nothing.length + 4))
+  const row = graph(name, ...names.map(variable))
   // Into a MINUS, and beside a FILTER on a variable from elsewhere, Jena puts no values.
   return patterns.some(isWhole)
     ? [row, { kind: 'minus', patterns: [graph(name)] }, filter(operation('bound', fresh()))]

@@ -133,7 +133,9 @@ function isNumber(expression: Expression): boolean {
       return ['count', 'sum', 'avg'].includes(expression.name)
     case 'operation':
       return (
-        COUNTS.has(expression.operator) || (['+', '-'].includes(expression.operator) && expression.args.some(isNumber))
+        COUNTS.has(expression.operator) ||
+        (['+', '-'].includes(expression.operator) && expression.args.some(isNumber)) ||
+        (['*', '/'].includes(expression.operator) && expression.args.every(isNumber))
       )
     default:
       return false

@@ -179,7 +179,7 @@ const mayBeOrdered = (patterns: readonly Pattern[]): boolean =>
   })
 
 /** Names that nothing has. */
-export const unusedIn = ({ view: { nothing }, fresh }: Work): Unused => ({ nothing, fresh })
+export const unusedIn = ({ view: { nothing, add }, fresh }: Work): Unused => ({ nothing, fresh, add })
 
 /** True where a FILTER of a group around mentions the variable. */
 export const isFiltered = ({ filtered }: Work, { value }: Variable): boolean =>

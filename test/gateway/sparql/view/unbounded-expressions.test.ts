@@ -38,6 +38,8 @@ for (const [name, isUnbounded, query] of [
   ['what may be a date and a duration', true, 'SELECT * { ?s ?p ?o . ?s ?q ?x BIND(?o - ?x AS ?y) }'],
   ['so by a number of times', true, 'SELECT * { ?s ?p ?o . ?s ?q ?x FILTER(?o + ?x * 2 > 0) }'],
   ['a number beside it', false, 'SELECT * { ?s ?p ?o . ?s ?q ?x FILTER(<http://www.w3.org/2001/XMLSchema#decimal>(?o) - ?x + ?x > 0 && STRLEN(?o) + ?x > 1.5) }'],
+  ['a product of numbers beside it', false, 'SELECT * { ?s ?p ?o . ?s ?q ?x BIND((?o - 50.5) * (?o - 50.5) + ?x AS ?y) }'],
+  ['a product with what may be a duration', true, 'SELECT * { ?s ?p ?o . ?s ?q ?x BIND(?o * 2 + ?x AS ?y) }'],
   ['so in SELECT', false, 'SELECT (?o - ?x AS ?y) { ?s ?p ?o . ?s ?q ?x }'],
   ['a text that doubles, four times', false, `SELECT * { ?s ?p ?v0 ${bound(4, (of) => `CONCAT(${of}, ${of})`)} }`],
   ['a text that doubles, five times', true, `SELECT * { ?s ?p ?v0 ${bound(5, (of) => `CONCAT(${of}, ${of})`)} }`],
