@@ -28,7 +28,7 @@ import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
 import { hasUnbounded } from './unbounded-expressions.js'
 import { startBefore } from './unfit-predicates.js'
-import { contentsOf, freshNames, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
+import { contentsOf, freshNames, hasAlternatives, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
 import {
   isOxigraph,
   lengthOf,
@@ -146,12 +146,15 @@ function restrictBody(work: Work, body: Select | Construct | Ask): Select | Cons
   }
 }
 
-/** With the condition that the graphs of FROM may still be read when the store answers, in a group of its own: `tested`. */
-const guarded = <Body extends { readonly where: readonly Pattern[] }>(
-  body: Body,
-  guard: readonly Expression[],
-): Body =>
-  guard.length === 0 ? body : { ...body, where: [{ kind: 'group', patterns: guard.map(filter) }, ...body.where] }
+/** With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group of its own (`hasOwnGroup`). */
+function guarded<Body extends { readonly where: readonly Pattern[] }>(body: Body, guard: readonly Expression[]): Body {
+  const conditions = guard.map(filter)
+  const isApart = guard.length > 0 && body.where.some(hasAlternatives)
+  return {
+    ...body,
+    where: isApart ? [{ kind: 'group', patterns: conditions }, ...body.where] : [...body.where, ...conditions],
+  }
+}
 
 interface Seen {
   readonly view: View
