@@ -87,7 +87,12 @@ function withPartsOfExists(text: string): string {
         patterns: (each as Triples).triples.map((one) => branched(triples(one), unused)),
       }),
     )
-  return queryText(mapped(query, 'exists', (each) => deferred(apart(each), unused)))
+  return queryText(
+    mapped(query, 'exists', (each) => {
+      const { patterns } = each as { readonly patterns: readonly Pattern[] }
+      return { ...(each as object), patterns: deferred(apart(patterns) as readonly Pattern[], unused) }
+    }),
+  )
 }
 
 type Triples = Pattern & { readonly kind: 'triples' }

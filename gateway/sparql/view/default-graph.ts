@@ -150,7 +150,11 @@ function overGraphs(
     if (!found) throw new Refused('closure')
     return found
   })
-  return write(steps, isFirst)
+  const patterns = write(steps, isFirst)
+  // `hasOwnGroup`: a FILTER would be lost.
+  return work.isBesideAlternatives && patterns.some(({ kind }) => kind === 'filter')
+    ? [{ kind: 'group', patterns }]
+    : patterns
 }
 
 export const withoutBlanks = ({ subject, predicate, object }: Triple, work: Work): Triple => ({

@@ -28,38 +28,36 @@ export interface Unused {
 }
 
 /**
- * A part of a query, in which each pattern that joins others, and stands after another, is the branch of a UNION. The other branch has no
+ * The patterns of a group, in which each that joins others, and stands after another, is the branch of a UNION. The other branch has no
  * row, but the variables of the first: Jena puts values from before into both, or into none, as it would without the UNION.
+ * What stands in expressions stays as it is.
  */
-export function deferred<Part>(part: Part, unused: Unused): Part {
+export const deferred = (patterns: readonly Pattern[], unused: Unused): readonly Pattern[] =>
+  branching(unused, (branch) => withinGroup(patterns, branch))
+
+/** The same of a query. */
+export const deferredIn = <Body extends Part>(body: Body, unused: Unused): Body => ({
+  ...body,
+  where: branching(unused, (branch) => withinPart(body, branch)),
+})
+
+type Part = Pick<Select, 'where' | 'modifiers'>
+type Branch = (pattern: Pattern) => Pattern
+
+function branching(unused: Unused, make: (branch: Branch) => readonly Pattern[]): readonly Pattern[] {
   let isBranched = false
-  const made = within(part, (pattern) => {
+  const made = make((pattern) => {
     isBranched = true
     return branched(pattern, unused)
   })
-  return isBranched ? withoutEqualities(made) : made
+  return isBranched ? made.map(withoutEqualities) : made
 }
 
-type Branch = (pattern: Pattern) => Pattern
-
-function within<Part>(part: Part, branch: Branch): Part {
-  if (typeof part !== 'object' || part === null || isOfService(part)) return part
-  if (Array.isArray(part)) return part.map((each: unknown) => within(each, branch)) as Part
-  const made = Object.fromEntries(
-    Object.entries(part).map(([key, each]: [string, unknown]) => {
-      if (key === 'patterns' || key === 'where') return [key, withinGroup(each as readonly Pattern[], branch)]
-      if (key === 'branches') return [key, (each as Union['branches']).map((one) => withinGroup(one, branch))]
-      return [key, within(each, branch)]
-    }),
-  )
-  if (!isUnasked(part)) return made as Part
-  return { ...made, where: [branch({ kind: 'group', patterns: made['where'] as Pattern[] })] } as Part
+/** Of a query with LIMIT 0, Jena asks for no row. */
+function withinPart({ where, modifiers }: Part, branch: Branch): readonly Pattern[] {
+  const patterns = withinGroup(where, branch)
+  return modifiers.limit === 0 && joins(where) ? [branch({ kind: 'group', patterns })] : patterns
 }
-
-/** Another server answers it. */
-const isOfService = (part: object): boolean => 'kind' in part && part.kind === 'service'
-
-type Union = Pattern & { readonly kind: 'union' }
 
 /** So often in one group: a text as deep as it is long would take all of a stack. */
 const MOST_FIRST = 10
@@ -68,7 +66,8 @@ function withinGroup(patterns: readonly Pattern[], branch: Branch): readonly Pat
   const made: Pattern[] = []
   let count = 0
   let mayJoin = false
-  for (const each of patterns.filter(isOperand)) {
+  for (const each of patterns) {
+    if (!isOperand(each)) continue
     // TDB2 asks for no row of what stands before a triple that it has no terms for.
     if (mayJoin && ['triples', 'graph', 'group'].includes(each.kind) && count++ < MOST_FIRST) {
       made.push(branch({ kind: 'group', patterns: made.splice(0) }))
@@ -76,29 +75,49 @@ function withinGroup(patterns: readonly Pattern[], branch: Branch): readonly Pat
     // Jena tests a FILTER without variables before the first OPTIONAL.
     const isAfter = made.length > 0 || each.kind === 'optional'
     const isBranch = isAfter && each.kind !== 'union' && groupsIn(each).some(joins)
-    const its = within(each, branch)
+    const its = mapped(each, (group) => withinGroup(group, branch), branch)
     made.push(isBranch ? branch(its) : its)
     mayJoin = made.length === 1 ? joinsItself(made[0]!) : mayJoin || joinsItself(made.at(-1)!)
   }
-  return [...made, ...patterns.filter((each) => !isOperand(each)).map((each) => within(each, branch))]
+  return [...made, ...patterns.filter((each) => !isOperand(each))]
+}
+
+/** A pattern with other groups; another server answers those of SERVICE. */
+function mapped(
+  pattern: Pattern,
+  group: (patterns: readonly Pattern[]) => readonly Pattern[],
+  branch?: Branch,
+): Pattern {
+  switch (pattern.kind) {
+    case 'group':
+    case 'optional':
+    case 'minus':
+    case 'graph':
+      return { ...pattern, patterns: group(pattern.patterns) }
+    case 'union':
+      return { ...pattern, branches: pattern.branches.map(group) }
+    case 'select': {
+      const { query } = pattern
+      return { ...pattern, query: { ...query, where: branch ? withinPart(query, branch) : group(query.where) } }
+    }
+    default:
+      return pattern
+  }
 }
 
 /** Jena takes one variable for the other where a FILTER says that they are equal, in a UNION that leaves both without a value too. */
-function withoutEqualities<Part>(part: Part): Part {
-  if (typeof part !== 'object' || part === null) return part
-  if (Array.isArray(part)) return part.map(withoutEqualities) as Part
-  const made = Object.fromEntries(Object.entries(part).map(([key, each]) => [key, withoutEqualities<unknown>(each)]))
-  return (isEquality(made) ? either(made as Expression, FALSE) : made) as Part
+const withoutEqualities = (pattern: Pattern): Pattern =>
+  pattern.kind === 'filter'
+    ? { ...pattern, expression: withoutEquality(pattern.expression) }
+    : mapped(pattern, (group) => group.map(withoutEqualities))
+
+function withoutEquality(expression: Expression): Expression {
+  if (expression.kind !== 'operation') return expression
+  const { operator, args } = expression
+  if (operator === '&&') return { ...expression, args: args.map(withoutEquality) }
+  const isEquality = operator === '=' || operator === 'sameterm'
+  return isEquality && args.every(({ kind }) => kind === 'variable') ? either(expression, FALSE) : expression
 }
-
-const isEquality = ({ kind, operator, args }: Record<string, unknown>): boolean =>
-  kind === 'operation' &&
-  (operator === '=' || operator === 'sameterm') &&
-  (args as readonly Expression[]).every((each) => each.kind === 'variable')
-
-/** Jena asks for no row of it. */
-const isUnasked = (part: object): boolean =>
-  'where' in part && (part as Select).modifiers.limit === 0 && joins((part as Select).where)
 
 const isOperand = ({ kind }: Pattern): boolean => kind !== 'filter'
 

@@ -4,7 +4,7 @@ import type { GraphRights } from '../../../policies/authorizations/graph-rights.
 import { isFailure, type Problem } from '../../problem.js'
 import type { GraphSet } from '../graph-sets.js'
 import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
-import { deferred } from './deferred-joins.js'
+import { deferredIn } from './deferred-joins.js'
 import { constructOf } from './describe.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
@@ -119,7 +119,7 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     })
     const restricted = guarded(restrictBody(work, body), guard)
     if (work.isTested && hasUnbounded(body)) throw new Refused('expression')
-    const sent = sight.store.isJena ? deferred(restricted, unusedIn(work)) : restricted
+    const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
     const text = queryText({ base: query.base, dataset, body: sent })
     const isWhole = reads === undefined && work.readsDataset
     const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()

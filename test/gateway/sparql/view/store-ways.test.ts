@@ -101,6 +101,8 @@ const ROWS: readonly (readonly [name: string, query: string, refused?: readonly 
   ['so in OPTIONAL', `SELECT * { ?s <urn:p> ?o OPTIONAL { ${ALTERNATIVES} GRAPH ?g { ?a ?b ?c } } }`],
   ['so in GRAPH', `SELECT * { GRAPH ?g { { ?x <urn:p> ?y } UNION { ?x <urn:q> ?y FILTER(?y = <urn:e:2> || ?y > 1) } ?a ?b ?c } }`],
   ['so beside the default graph', `SELECT * { ${ALTERNATIVES} ?a ?b ?c }`],
+  ['so beside a triple without variables', `SELECT * { ${ALTERNATIVES} <urn:e:1> <urn:hidden> <urn:e:5> }`],
+  ['so beside a path that names a property', `SELECT * { ${ALTERNATIVES} ?a !(<urn:p>|^<urn:q>) ?c }`],
   ['EXISTS begins with MINUS', 'SELECT * { ?s <urn:p> ?o FILTER EXISTS { MINUS { ?s <urn:q> ?x } } }'],
   ['so in a group', 'SELECT * { ?s <urn:p> ?o FILTER EXISTS { { MINUS { ?s <urn:q> ?x } } } }'],
   ['so of OPTIONAL', 'SELECT * { GRAPH ?g { } FILTER NOT EXISTS { MINUS { OPTIONAL { ?s <urn:q> ?x } } } }'],
