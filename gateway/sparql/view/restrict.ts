@@ -161,7 +161,10 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('pattern')
   if (!free) throw new Refused('pattern')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
-  return [{ kind: 'group', patterns: apart(work, () => restrictPatterns(work, free, name, work.areOrdered)).made }]
+  const { size } = work.blanks
+  const { made } = apart(work, () => restrictPatterns(work, free, name, work.areOrdered))
+  if (work.blanks.size > size) work.showsFresh = true
+  return [{ kind: 'group', patterns: made }]
 }
 
 /** Stores may join VALUES behind a query first. */

@@ -41,6 +41,7 @@ const ROWS: readonly (readonly [name: string, pattern: string])[] = [
   ['a blank node of a hidden graph', 'GRAPH ?g { ?z <urn:p:4> ?v OPTIONAL { ?x ?z "a" . ?y <urn:p:2> ?w } }'],
   ['so after a path', 'GRAPH ?g { ?z <urn:p:4>+ ?v . ?x ?z "a" . ?y <urn:p:2> ?w }'],
   ['so in EXISTS', 'GRAPH ?g { ?z <urn:p:4> ?v FILTER EXISTS { ?x ?z "a" . ?y <urn:p:2> ?w } }'],
+  ['a blank node beside it', `${LITERAL} GRAPH ?g { { ?v <urn:p:2> ?w } UNION { ?x ?z "a" . [] <urn:p:2> ?w } }`],
   ['so in another GRAPH', 'GRAPH ?g { ?z <urn:p:4> ?v } GRAPH ?h { ?x ?z "a" . ?y <urn:p:2> ?w }'],
   ['a predicate by itself', `${LITERAL} GRAPH ?g { ?v <urn:p:2>* ?w } GRAPH ?g { ?x ?z "a" }`],
   ['a predicate that is described', 'GRAPH ?g { ?s ?p ?o OPTIONAL { ?p <urn:label> ?l } }'],
