@@ -56,10 +56,17 @@ export function unfitIn(triples: readonly Triple[], before: Before): readonly Tr
   return triples.filter(({ predicate }) => predicate.kind === 'variable' && before.names.has(predicate.value))
 }
 
-/** How many triples are ordered together; a path may become several. */
-export const orderedIn = (patterns: readonly Pattern[]): number =>
-  patterns.reduce((count, each) => {
+/** How many triples are ordered together; a path may become several. Each level of a query asks for what is in it: it is searched once. */
+export function orderedIn(patterns: readonly Pattern[]): number {
+  const known = searched.get(patterns)
+  if (known !== undefined) return known
+  const found = patterns.reduce((count, each) => {
     if (each.kind === 'group' || each.kind === 'graph') return count + orderedIn(each.patterns)
     if (each.kind !== 'triples') return count
     return each.triples.reduce((sum, { predicate }) => sum + (isPath(predicate) ? 2 : 1), count)
   }, 0)
+  searched.set(patterns, found)
+  return found
+}
+
+const searched = new WeakMap<readonly Pattern[], number>()

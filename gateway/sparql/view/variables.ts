@@ -96,9 +96,16 @@ export function hasOptional(part: unknown): boolean {
 /** True where an expression has `||` or IN. */
 export function hasAlternatives(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
+  const known = alternatives.get(part)
+  if (known !== undefined) return known
   const { kind, operator = '' } = part as { readonly kind?: string; readonly operator?: string }
-  return (kind === 'operation' && ['||', 'in'].includes(operator)) || Object.values(part).some(hasAlternatives)
+  const found = (kind === 'operation' && ['||', 'in'].includes(operator)) || Object.values(part).some(hasAlternatives)
+  if (Array.isArray(part)) alternatives.set(part, found)
+  return found
 }
+
+/** Of lists. Each level of a query asks for what is in it: it is searched once. */
+const alternatives = new WeakMap<object, boolean>()
 
 const unvalued = ({ variables, rows }: Values): readonly string[] =>
   variables.flatMap(({ value }, i) => (rows.some((row) => row[i] === undefined) ? [value] : []))
