@@ -1,5 +1,5 @@
 // In charge of the datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second opinion.
-import { branched, deferred } from '../../gateway/sparql/view/deferred-joins.js'
+import { branched, deferred, type Unused } from '../../gateway/sparql/view/deferred-joins.js'
 import { queryText } from '../../gateway/sparql/view/print.js'
 import {
   filter,
@@ -8,6 +8,7 @@ import {
   variable,
   type Blank,
   type Pattern,
+  type Query,
   type Variable,
 } from '../../gateway/sparql/view/syntax.js'
 import { freshNames } from '../../gateway/sparql/view/variables.js'
@@ -48,16 +49,18 @@ export const OVER_FUSEKI = configurationOf(services)
 export function overFuseki(base: string, kind: FusekiKind, user: (typeof USERS)[number] = 'over'): ClosableStores {
   const [all, visible, given] = PARTS.map((part) => dataset(`${base}/${user}-${kind}-${part}`))
   const second = fusekiSecond(base)
+  const inGiven = askingOver(given!)
   const others = async (quads: Case['quads'], query: string): Promise<readonly Rows[]> => [
     askOxigraph(storeOf(quads), query),
     await second(quads, withPartsOfExists(query)),
     await second(quads, kind === 'fuseki' ? withNamesOfGraphs(query) : query),
+    ...(kind === 'fuseki' ? [] : [await inGiven(quads, withSelectsApart(query))]),
   ]
   const isUnion = kind === 'fuseki-union'
   const stores = overHttp(all!, visible!, others, isUnion ? merged : undefined)
   // Where the default graph is the union, Jena's DESCRIBE looks into its own default graph too, which is no part of the dataset.
   const load: typeof stores.load = (quads, seen) => stores.load(quads, isUnion ? seen.filter(isNamed) : seen)
-  return { ...stores, load, askOver: askingOver(given!), describesAll: true, ...(isUnion && { isOdd: countsWaysOnce }) }
+  return { ...stores, load, askOver: inGiven, describesAll: true, ...(isUnion && { isOdd: countsWaysOnce }) }
 }
 
 /** Beside SELECT DISTINCT of what has no value, Jena counts an answer of a path once. */
@@ -70,8 +73,7 @@ const countsWaysOnce: IsOdd = (query, got, wanted) =>
  */
 function withPartsOfExists(text: string): string {
   const query = read(text)!
-  const fresh = freshNames([query.body])
-  const unused = { nothing: NOTHING, fresh: () => variable(fresh()), add: () => undefined }
+  const unused = unusedIn(query)
   const blanks = new Map<string, Variable>()
   const named = ({ value }: Blank): Variable => {
     const known = blanks.get(value) ?? unused.fresh()
@@ -93,6 +95,19 @@ function withPartsOfExists(text: string): string {
       return { ...(each as object), patterns: deferred(apart(patterns) as readonly Pattern[], unused) }
     }),
   )
+}
+
+/** The query, with each sub-query as the branch of a UNION: in OPTIONAL, TDB2 puts values from before into one that stands in `GRAPH ?g`. */
+function withSelectsApart(text: string): string {
+  const query = read(text)!
+  const unused = unusedIn(query)
+  const { where } = mapped({ where: query.body.where }, 'select', (each) => branched(each as Pattern, unused))
+  return queryText({ ...query, body: { ...query.body, where } })
+}
+
+function unusedIn({ body }: Query): Unused {
+  const fresh = freshNames([body])
+  return { nothing: NOTHING, fresh: () => variable(fresh()), add: () => undefined }
 }
 
 type Triples = Pattern & { readonly kind: 'triples' }

@@ -1,7 +1,7 @@
 // In charge of restricting triples where they stand: in a GRAPH, or in none (design 4). Pure.
 import { withoutBlanks } from './default-graph.js'
 import { branched } from './deferred-joins.js'
-import { triples, type Pattern, type Triple, type Variable } from './syntax.js'
+import { isPath, triples, type Pattern, type Triple, type Variable } from './syntax.js'
 import { isPlain, mayMeetTerm } from './triple-terms.js'
 import { unfitIn } from './unfit-predicates.js'
 import { Refused, tested, unusedIn, type Work } from './work.js'
@@ -16,12 +16,12 @@ export const isInGraph = (place: Place): place is 'graph' | Variable => place ==
 
 /** Those that Jena would fail on beside others stand apart, each as the branch of a UNION: it orders no triples of these with others. */
 export function restrictTriples(work: Work, all: readonly Triple[], place: Place): readonly Pattern[] {
-  const { together, apart } = ordered(work, all)
+  const { first, others } = inParts(work, all)
   return [
-    ...(together.length > 0 || apart.length === 0 ? restrictTogether(work, together, place) : []),
-    ...apart.map((each) => {
-      const alone: Pattern = { kind: 'group', patterns: restrictTogether(work, [each], place) }
-      return branched(alone, unusedIn(work))
+    ...(first.length > 0 || others.length === 0 ? restrictTogether(work, first, place) : []),
+    ...others.flatMap(({ triples, isUnfit }) => {
+      const restricted = restrictTogether(work, triples, place)
+      return isUnfit ? [branched({ kind: 'group', patterns: restricted }, unusedIn(work))] : restricted
     }),
   ]
 }
@@ -31,17 +31,30 @@ function restrictTogether(work: Work, all: readonly Triple[], place: Place): rea
   return isInGraph(place) ? inGraph(work, place, [triples(...all)]) : work.view.defaultGraph(all, work, false)
 }
 
-/** Of triples, those that Jena orders, and those that stand apart from them, since it would fail on their predicates. */
-export function ordered(
+/** Triples that Jena orders, or one by itself, since it would fail on its predicate beside others. */
+interface Part {
+  readonly triples: Triple[]
+  readonly isUnfit: boolean
+}
+
+/** The triples that Jena orders first, if there are any, and the others. What is before a path stays there: Jena may give its values to the path. */
+export function inParts(
   work: Work,
   all: readonly Triple[],
-): { readonly together: readonly Triple[]; readonly apart: readonly Triple[] } {
+): { readonly first: readonly Triple[]; readonly others: readonly Part[] } {
   const before = work.before()
   const unfit = new Set(before && work.areOrdered ? unfitIn(all, before) : [])
-  if (unfit.size === 0) return { together: all, apart: [] }
-  // A blank node stands in one basic graph pattern only (SPARQL 1.1 §5.1.1).
-  const named = (these: readonly Triple[]): readonly Triple[] => these.map((each) => withoutBlanks(each, work))
-  return { together: named(all.filter((each) => !unfit.has(each))), apart: named([...unfit]) }
+  if (unfit.size === 0) return { first: all, others: [] }
+  const hasPath = all.some(({ predicate }) => isPath(predicate))
+  const first: Part = { triples: [], isUnfit: false }
+  const parts = [first]
+  for (const each of hasPath ? all : [...all.filter((each) => !unfit.has(each)), ...unfit]) {
+    const isUnfit = unfit.has(each)
+    if (isUnfit || parts.at(-1)!.isUnfit) parts.push({ triples: [], isUnfit })
+    // A blank node stands in one basic graph pattern only (SPARQL 1.1 §5.1.1).
+    parts.at(-1)!.triples.push(withoutBlanks(each, work))
+  }
+  return { first: first.triples, others: parts.slice(1) }
 }
 
 /** True where the store could fail on what stands in GRAPH, for a value from before a part of it. */

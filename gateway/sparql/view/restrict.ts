@@ -28,7 +28,7 @@ import {
   type Select,
   type Variable,
 } from './syntax.js'
-import { inGraph, isInGraph, mayFailOnTerm, ordered, restrictTriples, type Place } from './restrict-triples.js'
+import { inGraph, inParts, isInGraph, mayFailOnTerm, restrictTriples, type Place } from './restrict-triples.js'
 import { isPlain } from './triple-terms.js'
 import { assigns, mayFail, sealed, sheltered } from './given-values.js'
 import { addAll, addValues, orderedIn } from './unfit-predicates.js'
@@ -71,11 +71,12 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
   const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
   const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
   const leading = end < 0 ? patterns : patterns.slice(0, end)
-  const { together: all, apart } = ordered(
+  const { first: all, others } = inParts(
     work,
     leading.flatMap((each) => (each.kind === 'triples' ? each.triples : [])),
   )
-  const rest = [...apart.map((each) => triples(each)), ...leading.filter(isFilter), ...patterns.slice(leading.length)]
+  const apart = others.map((part) => triples(...part.triples))
+  const rest = [...apart, ...leading.filter(isFilter), ...patterns.slice(leading.length)]
   leading.forEach((each) => addValues(work.before(), each))
   const begins = all.length > 0 ? undefined : rest.find((each) => !isFilter(each))
   return [

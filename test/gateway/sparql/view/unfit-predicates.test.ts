@@ -47,6 +47,7 @@ const ROWS: readonly (readonly [name: string, pattern: string])[] = [
   ['a predicate that is described', 'GRAPH ?g { ?s ?p ?o OPTIONAL { ?p <urn:label> ?l } }'],
   ['so before', 'GRAPH ?g { ?p <urn:p:4> ?c OPTIONAL { ?s ?p ?o } }'],
   ['so after several', 'GRAPH ?g { ?s <urn:p:1> ?c ; ?p ?o OPTIONAL { ?p <urn:label> ?l } } OPTIONAL { GRAPH ?h { ?p <urn:label> ?m } }'],
+  ['a path between two ends that are one, after it', 'OPTIONAL { GRAPH ?g { ?s <urn:p:5> ?v } } GRAPH ?g { ?x ?v <urn:e:2> . ?v <urn:p:9>* ?v }'],
   ['a literal that comes later', `GRAPH ?g { ?s <urn:p:1>+ ?v . ?v <urn:p:2> ?w . ?x ?p ?w } GRAPH <${READABLE}> { ?s <urn:p:3> ?z }`],
 ]
 
