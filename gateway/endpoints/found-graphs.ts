@@ -102,7 +102,7 @@ export async function findGraphs(
     if (isFailure(found) || isForStore(found)) return found
     if ('facts' in found) {
       documents.push(found)
-      copies.push({ graph: found.iri, nTriples: found.current?.nTriples ?? '', isVisible: found.access.mayRead })
+      copies.push(copyOf(found))
     } else {
       if (found.nTriples !== undefined) others.set(found.graph, found.nTriples)
       copies.push(found)
@@ -111,6 +111,13 @@ export async function findGraphs(
   }
   return { documents, others, copies }
 }
+
+/** What an agent without Read appends does not depend on what is there. */
+const copyOf = ({ iri, current, access: { mayRead }, mode }: FoundDocument): CopiedGraph => ({
+  graph: iri,
+  nTriples: current && !mayRead && mode === 'Append' ? undefined : (current?.nTriples ?? ''),
+  isVisible: mayRead,
+})
 
 async function findDocument(finding: Finding, named: Named): Promise<FoundDocument | ForStore | Problem> {
   const { context } = finding

@@ -61,7 +61,8 @@ async function sparqlAnswer(
   if (isFailure(read)) return read
   const measured = {
     ms: Math.round(performance.now() - began),
-    isCached: context.trace.storeMs === before,
+    // Where the answer has no Age, this would tell of changes to graphs that the agent may not read.
+    isCached: answer.ready?.age === undefined ? undefined : context.trace.storeMs === before,
   }
   const isTable = [...(answer.ready?.head.fields ?? []), ...answer.fields].some(
     ([name, value]) => name === 'Content-Type' && value.startsWith(TSV),
@@ -95,7 +96,7 @@ async function beginningOf({ body }: Response): Promise<Read | Problem> {
   return { lines: lines.slice(0, -1), isCut }
 }
 
-type Measured = { readonly ms: number; readonly isCached: boolean }
+type Measured = Pick<Extract<Outcome, { readonly kind: 'table' }>, 'ms' | 'isCached'>
 
 function tableIn({ lines, isCut }: Read, measured: Measured): Outcome {
   const [head = '', ...rows] = lines

@@ -23,21 +23,35 @@ const MOST_ROWS = 20_000
 /** Ways of filling quads, times solutions: more take the event loop longer than 200 ms. */
 const MOST_FILLED = 1_000_000
 
-/** The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`. */
+/**
+ * The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`: the last one has a value in a
+ * row of its own, which Jena finds last. Fuseki ends a result as if it were complete where a row of it fails.
+ */
 function storeQueryOf(pattern: Pattern): string {
   const { base, group, each, variables } = pattern
-  const projection = variables.length === 0 ? `(true AS ?${columnsOf(pattern)[0]!})` : variables.join(' ')
   const from = (keyword: string, graphs: readonly string[] = []): string =>
     graphs.map((graph) => `${keyword} <${graph}> `).join('')
   const isUsing = pattern.named !== undefined
   const dataset = isUsing ? from('FROM', pattern.default) + from('FROM NAMED', pattern.named) : ''
   const where = pattern.with === undefined ? group : `{ GRAPH <${pattern.with}> ${group} }`
-  const limit = variables.length === 0 && !each ? 1 : MOST_ROWS + 1
-  return `${base}SELECT ${each ? '' : 'DISTINCT '}${projection} ${dataset}WHERE ${where} LIMIT ${limit}`
+  const isAny = variables.length === 0 && !each
+  const solutions = isAny ? `{ SELECT (true AS ?found) WHERE ${where} LIMIT 1 }` : where
+  const end = `?${endOf(pattern)}`
+  const projection = [...variables, end].join(' ')
+  return `${base}SELECT ${each ? '' : 'DISTINCT '}${projection} ${dataset}WHERE { ${solutions} UNION { VALUES ${end} { true } } } LIMIT ${MOST_ROWS + 2}`
 }
 
-const columnsOf = ({ variables }: Pattern): readonly string[] =>
-  variables.length === 0 ? ['found'] : variables.map((name) => name.slice(1))
+const columnsOf = (pattern: Pattern): readonly string[] => [
+  ...pattern.variables.map((name) => name.slice(1)),
+  endOf(pattern),
+]
+
+/** A name that the pattern does not have. */
+function endOf({ group }: Pattern): string {
+  let name = 'end'
+  while (group.includes(name)) name += '_'
+  return name
+}
 
 /** A first step, and the query that finds its solutions. */
 export interface Opened {
@@ -62,7 +76,6 @@ export async function solve(
   { open: { pattern, remove, add, clears }, asked }: Opened,
   call: Call,
 ): Promise<Solutions | ForStore | Problem> {
-  if (asked.mayBreakOff) return MAY_BREAK_OFF
   const { application, trace } = context
   const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
   if (lost) return lost
@@ -74,12 +87,17 @@ export async function solve(
   const graphs = new Set([...remove, ...add].map(({ graph }) => graph))
   const solutions: ReadonlyMap<string, string>[] = []
   let characters = 0
+  let isWhole = false
   try {
     for await (const batch of batches) {
       for (const row of batch) {
+        if (row.at(-1) !== undefined) {
+          isWhole = true
+          continue
+        }
         const solution = new Map<string, string>()
         for (const [i, term] of row.entries()) {
-          if (!term || pattern.variables.length === 0) continue
+          if (!term) continue
           if (hasBlankNode(term)) return BLANK
           const written = nTriplesTerm(term)
           if (graphs.has(`?${columns[i]!}`) && written.startsWith('<') && written.includes('\\')) return ODD_NAME
@@ -96,6 +114,7 @@ export async function solve(
     if (error instanceof StoreBreak) return { reason: error.problem }
     throw error
   }
+  if (!isWhole) return BROKEN_OFF
   if (clears === 'all' && mayReadOther(rights, DEFAULT_FACTS)) {
     solutions.push(new Map([['?graph', `<${DEFAULT_GRAPH}>`]]))
   }
@@ -123,11 +142,10 @@ const TOO_MANY: ForStore = {
   ),
 }
 
-/** Fuseki ends a result as if it were complete where a row of it fails: a part of the update would be carried out. */
-const MAY_BREAK_OFF: ForStore = {
+const BROKEN_OFF: ForStore = {
   reason: problem(
-    'update.form',
-    'The pattern of the update computes a long text, or searches one by a regular expression that is no constant or may take long. Name the graphs that it reads and writes: GRAPH <…>, WITH <…>, or USING <…>.',
+    'store.failed',
+    'The triplestore broke off in the midst of the solutions of the pattern: an expression may fail for one of them. Nothing is changed.',
   ),
 }
 

@@ -5,6 +5,7 @@ import { differenceInSlices } from '../../versioning/memento/difference.js'
 import { tooLarge, type Document } from '../documents/document.js'
 import { isContainer, isKind, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { RDF } from '../rdf/vocabulary.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
 import type { Facts } from '../request/access.js'
@@ -14,7 +15,7 @@ import { checkConstraints } from './constraint-check.js'
 import { afterCreation, afterPatch, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
 import { afterFailure, changed, type Writing } from './put-document.js'
-import { widening, type AccessBefore } from './widening.js'
+import { ADDS_TYPE, widening, type AccessBefore } from './widening.js'
 import { writingOf } from './write.js'
 
 /** A document that an update names, as it was found under its lock. */
@@ -44,6 +45,8 @@ export async function editDocuments(
   const changes: Changed[] = []
   for (const found of documents) {
     const edit = edits.find(({ graph }) => graph === found.iri)
+    const failed = edit && addsUnreadType(found, edit)
+    if (failed) return failed
     const next = edit && (await nextOf(context, found, edit))
     if (isFailure(next)) return next
     // Spec 4.1: the root document cannot be deleted.
@@ -77,12 +80,21 @@ function refusalOf(context: Context, { found, next }: Changed, all: readonly Cha
     const failed = orphan(context, found, all) ?? tooLongPath(context, iri)
     if (failed) return failed
   } else if (mode === 'Append' && !access.modes.includes('Write') && addsType(current, next.document)) {
-    return problem('access.denied', 'Access not authorized: Write is required to add a type to the document itself.')
+    return ADDS_TYPE
   }
   return tooLarge(next.document) ?? widening(context, facts, access, next.document)
 }
 
-/** Types of a document give rights on it (acl:accessToClass). */
+/** An agent without Read is not told whether the document has the type. */
+function addsUnreadType({ iri, current, access, mode }: FoundDocument, { added }: GraphEdit): undefined | Problem {
+  if (mode !== 'Append' || !current || access.mayRead || access.modes.includes('Write')) return undefined
+  const start = `<${iri}> <${RDF('type')}> <`
+  const types = added.flatMap((line) =>
+    line.startsWith(start) ? [line.slice(start.length, line.indexOf('>', start.length))] : [],
+  )
+  return types.every(isKind) ? undefined : ADDS_TYPE
+}
+
 const addsType = ({ types: before }: Document, { types }: Document): boolean =>
   types.some((type) => !before.includes(type) && !isKind(type))
 

@@ -48,3 +48,9 @@ export function widening(
     `Access not authorized: a type in this content would give you ${mode} on the document. Control is required to write it.`,
   )
 }
+
+/** Types of a document give rights on it: an agent with Append only must not add one. */
+export const ADDS_TYPE = problem(
+  'access.denied',
+  'Access not authorized: Write is required to add a type to the document itself.',
+)

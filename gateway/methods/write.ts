@@ -20,7 +20,7 @@ import { releaseFiles } from './read-upload.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
-import { accessTo, widening } from './widening.js'
+import { accessTo, ADDS_TYPE, widening, type AccessBefore } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import { isByImport, readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
@@ -133,11 +133,11 @@ async function writeLocked(
   if (early) return early
   const current = facts.kind === 'document' ? (facts.document as Document | undefined) : undefined
   if (replaced) replaced.nTriples = current ? current.nTriples : ''
-  if (asked.method === 'POST' && !decision.modes.includes('Write') && addsType(asked.content, current!)) {
-    return problem('access.denied', 'Access not authorized: Write is required to add a type to the document itself.')
-  }
   const access = accessTo(context, facts, decision)
   if (isFailure(access)) return access
+  if (asked.method === 'POST' && !decision.modes.includes('Write') && addsType(asked.content, current!, access)) {
+    return ADDS_TYPE
+  }
   const failed = preconditions(context, current, access.mayRead)
   if (failed) return failed
 
@@ -174,9 +174,12 @@ async function writeLocked(
 export const UNCHANGED = response(304, [])
 const WRITTEN = response(204, [])
 
-/** Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. */
-function addsType(content: WrittenContent, { iri, types }: Document): boolean {
-  const known = new Set(types)
+/**
+ * Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. An agent without Read is not told
+ * whether the document has it.
+ */
+function addsType(content: WrittenContent, { iri, types }: Document, { mayRead }: AccessBefore): boolean {
+  const known = new Set(mayRead ? types : [])
   return typesIn(content, iri).some((type) => !known.has(type) && !isKind(type))
 }
 

@@ -31,7 +31,8 @@ type Row = readonly (Term | undefined)[]
 
 interface Measured {
   readonly ms: number
-  readonly isCached: boolean
+  /** Undefined where it is not told. */
+  readonly isCached: boolean | undefined
   /** Rows or triples in all: more than are shown. */
   readonly count: number
   readonly isCut: boolean
@@ -98,7 +99,8 @@ function Result({ outcome, query, frame }: ResultProps) {
         {outcome.kind === 'boolean'
           ? ''
           : `${outcome.kind === 'graph' ? TEXTS.triples(outcome.count) : TEXTS.rows(outcome.count)}, `}
-        {TEXTS.took(outcome.ms)}, {outcome.isCached ? TEXTS.fromCache : TEXTS.fromStore}.{' '}
+        {TEXTS.took(outcome.ms)}
+        {outcome.isCached === undefined ? '' : `, ${outcome.isCached ? TEXTS.fromCache : TEXTS.fromStore}`}.{' '}
         {outcome.isCut ? TEXTS.resultCut : ''}
       </p>
       {outcome.kind === 'table' ? <PointMap result={outcome} /> : null}

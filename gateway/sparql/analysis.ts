@@ -13,7 +13,6 @@ import { planOf, type UpdatePlan } from './update-plan.js'
 import type { CopyPlan } from './view/copy.js'
 import { makeTreeReader } from './view/read-tree.js'
 import type { Query } from './view/syntax.js'
-import { hasUnbounded } from './view/unbounded-expressions.js'
 
 /** An RDF dataset as SPARQL 1.1 Protocol §2.1.4 and §2.2.3 describe it: the parameters of a request, or FROM. */
 export interface DatasetDescription {
@@ -40,8 +39,6 @@ export interface QueryAnalysis {
   readonly from: DatasetDescription
   /** The query as a tree, where it can be restricted to some graphs. */
   readonly tree?: Query | undefined
-  /** An expression of a pattern may fail for some values (view/unbounded-expressions.ts): the store may break off in the midst of its answer. */
-  readonly mayBreakOff: boolean
   /** The text is long, and the tree was left in the thread that has read it: it is read there again. */
   readonly isLong?: true
   /** The age of a result would tell of changes to graphs that the agent may not read. */
@@ -94,7 +91,6 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
     ordering: orderingWork(tree),
     from,
     tree: query,
-    mayBreakOff: !query || hasUnbounded(query.body),
   }
 }
 

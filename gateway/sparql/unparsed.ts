@@ -60,7 +60,6 @@ export function passedOn(
     readSet: 'dataset',
     volatile: functions.length > 0 || tokens.some((token) => VOLATILE.has(token.text.toLowerCase())),
     from: { default: [], named: [] },
-    mayBreakOff: true,
   }
 }
 

@@ -63,7 +63,8 @@ export const ACCEPT = 'application/sparql-results+json, application/n-triples'
  * Jena 5.6 closes a hash join that it has not begun: whether it has depends on what is left of the rows. And it orders triples with a
  * predicate that is no IRI, where there is a row.
  */
-const DEFECTS = /Cannot invoke "org\.apache\.jena\.sparql\.engine\.join\.MultiHashProbeTable|^Unidentified predicate: /
+const DEFECTS =
+  /Cannot invoke "org\.apache\.jena\.sparql\.engine\.join\.MultiHashProbeTable|^(?:[\w.]+: )?Unidentified predicate: /
 
 /** Once more where the server has closed the connection meanwhile, as it does while this process is stopped. */
 export const fetchAgain = (url: string, init: RequestInit): Promise<Response> =>

@@ -32,8 +32,9 @@ export const randomCase = (seed: number): Case => randomCases(seed, 1)[0]!
 export function randomCases(seed: number, queries: number): readonly Case[] {
   const random = makeRandom(seed)
   for (let i = 0; i < 5; i++) random.chance(0.5)
-  const quads = randomQuads(random)
+  const common = randomQuads(random)
   const rights = randomRights(random)
+  const quads = [...common, ...hiddenQuads(random, { quads: common, rights })]
   return Array.from({ length: queries }, () => ({ quads, rights, ...makeQuery(random) }))
 }
 
@@ -57,6 +58,20 @@ function randomQuads(random: Random): Case['quads'] {
     add('', `<${random.one(SUBJECTS)}> <${random.one(PREDICATES)}> ${random.one(OBJECTS)}`)
   }
   return quads
+}
+
+/** Values that Jena fails to compare, to divide or to replace a part of: in graphs that the agent may not read. */
+const HIDDEN_VALUES = ['"b"@en', '"b"@en--ltr', '"P1M"^^<http://www.w3.org/2001/XMLSchema#yearMonthDuration>', '"hid"']
+
+function hiddenQuads(random: Random, of: Pick<Case, 'quads' | 'rights'>): Case['quads'] {
+  const graphs = [...new Set(of.quads.map(([, graph]) => graph))].filter((graph) =>
+    graph === '' ? !of.rights.defaultGraph : !mayTouch(of.rights, factsOf(of, graph)),
+  )
+  return graphs.flatMap((graph) =>
+    HIDDEN_VALUES.filter(() => random.chance(0.6)).map(
+      (value) => [`<${random.one(SUBJECTS)}> <${random.one(PREDICATES)}> ${value}`, graph] as const,
+    ),
+  )
 }
 
 function randomRights(random: Random): GraphRights {

@@ -104,6 +104,7 @@ function makeAggregate(random: Random, key?: string): string {
     `MIN(STR(${of}))`,
     `MAX(STR(${of}))`,
     `MAX(${number})`,
+    `MIN(${of})`,
     `STRLEN(GROUP_CONCAT(${distinct}STR(${of}); SEPARATOR = ", "))`,
     key === undefined ? 'SAMPLE("one")' : `SAMPLE(?${key})`,
   ])
@@ -139,7 +140,7 @@ function makeGroup(making: Making): string {
 
 function makePart(making: Making, position: number): string {
   const { random, depth } = making
-  const roll = random.between(0, depth > 3 ? 5 : 16)
+  const roll = random.between(0, depth > 3 ? 5 : 16.2)
   const group = (): string => makeGroup(making)
   if (roll < 3.5) return makeTriples(making, false)
   if (roll < 5) return `GRAPH ${makeName(random)} { ${makeTriples(making, false)} }`
@@ -155,7 +156,9 @@ function makePart(making: Making, position: number): string {
   if (roll < 14.3)
     return `BIND(${makeValue(random)} AS ?${random.chance(0.9) ? `b${depth}${position}` : random.one(['g', 'h'])})`
   if (roll < 15) return `{ ${makeSubSelect(random, group())} }`
-  if (roll < 15.4) return `GRAPH ?g { ${makeSubSelect(random, random.chance(0.5) ? group() : '{ }')} }`
+  if (roll < 15.2)
+    return `GRAPH ?g { ${makeTriples(making, true)} BIND(${random.one(OFTEN_FAILING)} AS ?b${depth}${position}) }`
+  if (roll < 15.6) return `GRAPH ?g { ${makeSubSelect(random, random.chance(0.5) ? group() : '{ }')} }`
   return group()
 }
 
@@ -166,7 +169,8 @@ function makeRows(random: Random, a: string, b: string): string {
 }
 
 function makeSubSelect(random: Random, group: string): string {
-  const form = random.between(0, 7)
+  const form = random.between(0, 7.5)
+  if (form > 7) return `SELECT ?x ?y ${group} ORDER BY ?y`
   if (form < 1) return `SELECT * ${group}`
   if (form < 2) return `SELECT DISTINCT ?x ?y ${group}`
   if (form < 3) return `SELECT ?x (COUNT(*) AS ?c) ${group} GROUP BY ?x`
@@ -221,7 +225,18 @@ const makeValue = (random: Random): string =>
     'MD5(STR(?x))',
     'EXISTS { ?x ?q ?y }',
     '?x IN (?y, <urn:e:2>)',
+    ...OFTEN_FAILING,
   ])
+
+/** Jena fails on some values of these: hidden ones have no part in that. */
+const OFTEN_FAILING = [
+  'IF(ISLITERAL(?y), HOURS(?y), 1)',
+  'STRLANG("a", IF(CONTAINS(STR(?y), "hid"), "a b", "en"))',
+  '?v / 3',
+  '?v - ?w',
+  'REPLACE(STR(?y), "hid", "$")',
+  '?v < ?w',
+]
 
 function makeTriples(making: Making, isPlain: boolean): string {
   const { random } = making

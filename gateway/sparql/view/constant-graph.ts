@@ -1,5 +1,6 @@
 // In charge of restricting GRAPH with a constant name. Pure.
-import { bindsName, hasTriples, usesName } from './groups.js'
+import { bindsName, hasTriples } from './groups.js'
+import { usesName } from './graph-name.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import {
   filter,

@@ -152,7 +152,7 @@ function overGraphs(
   })
   const patterns = write(steps, isFirst)
   // `hasOwnGroup`: a FILTER would be lost.
-  return work.isBesideAlternatives && patterns.some(({ kind }) => kind === 'filter')
+  return (work.isBesideAlternatives || work.groups()) && patterns.some(({ kind }) => kind === 'filter')
     ? [{ kind: 'group', patterns }]
     : patterns
 }

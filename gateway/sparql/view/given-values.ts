@@ -1,5 +1,5 @@
 // In charge of what gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the other. Pure.
-import { usesName } from './groups.js'
+import { usesName } from './graph-name.js'
 import { either, FALSE, type Bound, type Expression, type Pattern, type Variable } from './syntax.js'
 
 /** True where AS gives the variable a value in any part. */

@@ -4,6 +4,7 @@ import type { GraphRights } from '../../../policies/authorizations/graph-rights.
 import { isFailure, type Problem } from '../../problem.js'
 import type { GraphSet } from '../graph-sets.js'
 import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
+import { computesInPatterns } from './computed-values.js'
 import { deferredIn } from './deferred-joins.js'
 import { constructOf } from './describe.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
@@ -30,6 +31,7 @@ import { hasUnbounded } from './unbounded-expressions.js'
 import { startBefore } from './unfit-predicates.js'
 import { contentsOf, freshNames, hasAlternatives, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
 import {
+  hasOwnGroup,
   isOxigraph,
   lengthOf,
   makeCount,
@@ -114,10 +116,14 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
       isolates: () => mayMislead && mayMeetTerm(body),
       // Jena fails on what no predicate can be.
       before: () => (mayMislead && contents().hasPredicates ? startBefore(body, contents().values) : undefined),
-      // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
-      groups: () => mayMislead && (mayLackName(body) || (isByNames(sight.rights) && hasOptional(body))),
+      groups: () =>
+        mayMislead &&
+        (mayLackName(body) ||
+          computesInPatterns(body) ||
+          // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
+          (isByNames(sight.rights) && hasOptional(body))),
     })
-    const restricted = guarded(restrictBody(work, body), guard)
+    const restricted = guarded(restrictBody(work, body), guard, hasOwnGroup(work))
     if (work.isTested && hasUnbounded(body)) throw new Refused('expression')
     const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
     const text = queryText({ base: query.base, dataset, body: sent })
@@ -146,10 +152,14 @@ function restrictBody(work: Work, body: Select | Construct | Ask): Select | Cons
   }
 }
 
-/** With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group of its own (`hasOwnGroup`). */
-function guarded<Body extends { readonly where: readonly Pattern[] }>(body: Body, guard: readonly Expression[]): Body {
+/** With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group of its own. */
+function guarded<Body extends { readonly where: readonly Pattern[] }>(
+  body: Body,
+  guard: readonly Expression[],
+  hasGroup: boolean,
+): Body {
   const conditions = guard.map(filter)
-  const isApart = guard.length > 0 && body.where.some(hasAlternatives)
+  const isApart = guard.length > 0 && (hasGroup || body.where.some(hasAlternatives))
   return {
     ...body,
     where: isApart ? [{ kind: 'group', patterns: conditions }, ...body.where] : [...body.where, ...conditions],

@@ -1,10 +1,15 @@
 // In charge of queries that read more than the graphs that they name, whatever stands beside them: nobody but agents who may read
 // every graph can send them. Pure.
+import { RDFS } from '../../rdf/vocabulary.js'
+import { usesName } from './graph-name.js'
 import type { View } from './work.js'
-import { isPath, type Pattern, type Query, type Triple } from './syntax.js'
+import { iri, isPath, type Pattern, type Query, type Triple } from './syntax.js'
 
-export const readsMore = ({ body, dataset }: Query, { looksInItself }: Pick<View, 'looksInItself'>): boolean =>
-  readsIndexes(body) || (!looksInItself && hasPath(body, dataset !== undefined))
+export const readsMore = (
+  { body, dataset }: Query,
+  { looksInItself, isJena }: Pick<View, 'looksInItself' | 'isJena'>,
+): boolean =>
+  readsIndexes(body) || (isJena && countsMembers(body)) || (!looksInItself && hasPath(body, dataset !== undefined))
 
 // Property functions that are no SPARQL extensions by their names (tree.ts): they may read an index over all graphs.
 const INDEXES =
@@ -18,6 +23,23 @@ function readsIndexes(part: unknown): boolean {
   for (const key in part) if (readsIndexes(part[key as keyof typeof part])) return true
   return false
 }
+
+/**
+ * True where rdfs:member stands in no GRAPH. Jena has it for a function that finds each member of a container as often as triples say so,
+ * whatever graph these are in.
+ */
+function countsMembers(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { readonly kind?: string }
+  if (kind === 'triples') {
+    return (part as { readonly triples: readonly Triple[] }).triples.some(({ predicate }) =>
+      usesName(predicate, MEMBER),
+    )
+  }
+  return kind !== 'graph' && Object.values(part).some(countsMembers)
+}
+
+const MEMBER = iri(RDFS('member'))
 
 /**
  * True where a path with *, +, ? or ! stands in a graph. With RDF4J, one that takes no step leads from the terms of all graphs, and ! looks

@@ -28,7 +28,7 @@ export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem
     'The query has a pattern in GRAPH that cannot be restricted to the graphs that its agent may read. Name the graphs with FROM NAMED, or write OPTIONAL, MINUS, FILTER, BIND, paths and sub-queries outside of GRAPH ?g { }.',
   ),
   expression: refusal(
-    'In a pattern, the query computes a long text, adds or subtracts values of which none is known to be a number, searches by a regular expression that is no constant or may take long (a group that repeats, or many of * + ? and {), or has SERVICE: it cannot be restricted to the graphs that its agent may read. Compute it in SELECT, write a simpler one, or name the graphs with GRAPH <…> { }, FROM or FROM NAMED.',
+    'In a FILTER, the query computes a long text, adds or subtracts values of which none is known to be a number, or searches by a regular expression that is no constant or may take long (a group that repeats, or many of * + ? and {); or it computes values in GRAPH ?g { } beside a sub-query, MINUS or EXISTS; or it has SERVICE: it cannot be restricted to the graphs that its agent may read. Compute it with BIND or in SELECT, outside of GRAPH ?g { }, write a simpler one, or name the graphs with GRAPH <…> { }, FROM or FROM NAMED.',
   ),
   unread: refusal(
     'The query has a function or a syntax of the triplestore, which only agents who may read every graph can use. Write it in SPARQL 1.2, with the functions of SPARQL.',

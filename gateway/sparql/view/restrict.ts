@@ -7,13 +7,13 @@ import {
   hasEmptySelect,
   isEmpty,
   optionalFirst,
+  standsApart,
   startsEmpty,
-  testsName,
-  usesName,
   withoutFirstMinus,
-  withoutName,
   withoutRepeats,
 } from './groups.js'
+import { testsName, usesName, withoutName } from './graph-name.js'
+import { computesAtOnce, groupsByOther } from './computed-values.js'
 import { deferred } from './deferred-joins.js'
 import { restrictConstant } from './constant-graph.js'
 import { countsAll, hasHidden } from './counted.js'
@@ -143,6 +143,10 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   const test = found && isJena ? sealed(found, patterns, name) : found
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('pattern')
+  // Jena computes it before the test.
+  const computesHidden = test !== undefined && !isOxigraph(work.view) && computesAtOnce(patterns)
+  const isApart = asQuads || (looksInItself && standsApart(patterns))
+  if (computesHidden && !isApart) throw new Refused('expression')
   // The store tries each graph before the test.
   const meets = test && !patterns.every(isPlain) && mayFailOnTerm(work, patterns)
   const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
@@ -154,7 +158,8 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
   if (free && free !== patterns && isElsewhere()) throw new Refused('pattern')
   if (!showsName && asQuads && hasEmptySelect(patterns)) throw new Refused('pattern')
-  if (!asQuads || patterns.every(isEmpty) || (!meets && bindsName(patterns))) return asGraph(free ?? patterns)
+  const isWhole = !asQuads || (!meets && bindsName(patterns))
+  if ((isWhole && !computesHidden) || patterns.every(isEmpty)) return asGraph(free ?? patterns)
   // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
   if (!showsName && testsName(patterns, name, isFiltered(work, name) || work.given().has(name.value)) && isElsewhere())
     throw new Refused('pattern')
@@ -173,6 +178,8 @@ export const startOf = ({ values }: Modifiers, place: Place = 'first'): Place =>
   values && place === 'first' ? 'later' : place
 
 export function restrictSelect(work: Work, query: Select, around: Place = 'first', isNested = false): Select {
+  const { isJena, addsFrom } = work.view
+  if (isNested && isJena && !addsFrom && groupsByOther(query)) throw new Refused('pattern')
   const place = placeIn(work, query, startOf(query.modifiers, around))
   const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query

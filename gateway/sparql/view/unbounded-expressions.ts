@@ -16,22 +16,22 @@ const MOST_QUANTIFIERS = 2
 const MOST_STEPS = 100
 
 /**
- * True where an expression of a pattern has no small bound, or another server answers a part. What SELECT, HAVING or ORDER BY compute
- * is computed of solutions that have been tested.
+ * True where an expression of a FILTER has no small bound, or another server answers a part. Other expressions compute nothing that has
+ * not been tested (computed-values.ts), but for those of EXISTS in a FILTER.
  */
 export function hasUnbounded({ where, modifiers, ...body }: Query['body']): boolean {
   const sizes = makeSizes([where, modifiers, body])
-  const isUnbounded = (part: unknown, isOpen: boolean): boolean => {
+  // The size of an expression is that of all in it, but for patterns.
+  const isUnbounded = (part: unknown, isOpen: boolean, isIncluded: boolean): boolean => {
     if (typeof part !== 'object' || part === null) return false
     const { kind = '' } = part as { readonly kind?: string }
-    const isExpression = EXPRESSIONS.has(kind)
     if (kind === 'service') return true
-    if (isOpen && isExpression && sizes(part as Expression) > MOST_SIZE) return true
-    // Its size is that of all in it, but for patterns.
-    const areOpen = kind === 'exists' || (isOpen && !isExpression)
-    return Object.values(part).some((each) => isUnbounded(each, areOpen))
+    const isExpression = EXPRESSIONS.has(kind)
+    if (isOpen && isExpression && !isIncluded && sizes(part as Expression) > MOST_SIZE) return true
+    const isWithin = kind !== 'exists' && (isIncluded || isExpression)
+    return Object.values(part).some((each) => isUnbounded(each, isOpen || kind === 'filter', isWithin))
   }
-  return isUnbounded(where, true) || isUnbounded([modifiers, body], false)
+  return isUnbounded([where, modifiers, body], false, false)
 }
 
 const EXPRESSIONS = new Set(['operation', 'call', 'aggregate'])

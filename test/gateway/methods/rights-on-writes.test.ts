@@ -210,6 +210,19 @@ async function widening({ world, row, make, grant }: Setting): Promise<void> {
       t.equal((await world.as(who)('GET', path)).status, mayRead ? 200 : 403)
     })
   }
+  for (const name of ['Other', 'Absent']) {
+    await row(`Append without Read: a type that the document ${name === 'Other' ? 'has' : 'does not have'}: 403`, async (t) => {
+      const path = await make('<> a ex:Other ; ex:p "secret" .')
+      await grant('acl:Append', `acl:accessTo <${world.origin}${path}>`)
+      await grant('acl:Write', `acl:accessTo <${world.origin}/sparql>`)
+      const insert = `INSERT DATA { GRAPH <${world.origin}${path}> { <${world.origin}${path}> a <http://example.org/${name}> } }`
+      const [byPost, byUpdate] = [rdf(`<> a ex:${name} .`), update(insert)]
+      const stranger = world.as('stranger')
+      const answers = [await stranger('POST', path, byPost), await stranger('POST', '/sparql', byUpdate)]
+      for (const { status, text } of answers) t.match(`${status} ${text}`, /^403.*Write is required to add a type/s)
+      t.equal((await stranger('POST', path, rdf('<> ex:p "more" .'))).status, 204)
+    })
+  } // prettier-ignore
   await row('who creates a document owns it: any type', async (t) => {
     const container = await make('<> a dh:Container .')
     await grant('acl:Write', `acl:accessTo <${world.origin}${container}>`)
