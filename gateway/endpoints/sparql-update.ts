@@ -45,9 +45,10 @@ export async function answerUpdate(
 
 const FOR_STORE_ALONE = problem(
   'access.graphs',
-  'Only agents who may read and write every graph can send this update: it loads, calls functions of the ' +
-    'triplestore, copies the default graph, or does not name its graphs after its first operation. Name them, send each operation ' +
-    'alone, or write INSERT { GRAPH <…> { ?s ?p ?o } } WHERE { ?s ?p ?o } in place of a copy.',
+  'Only agents who may read and write every graph can send this update: it loads, calls functions of the triplestore, has ' +
+    'annotations or triple terms, names a graph by which stores mean others, such as urn:x-arq:DefaultGraph, copies the default ' +
+    'graph, or does not name its graphs after its first operation. Name them, send each operation alone, or write ' +
+    'INSERT { GRAPH <…> { ?s ?p ?o } } WHERE { ?s ?p ?o } in place of a copy. Triples outside of GRAPH are those of the default graph.',
 )
 
 /** The store performs the update as it is. */

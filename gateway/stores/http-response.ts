@@ -55,8 +55,11 @@ export function refusalOf({ statusCode: status, headers }: Head): Problem {
     return problem('store.refused', "The triplestore refused the gateway's credentials.")
   if (status >= 300 && status < 400)
     return problem('store.failed', 'The triplestore answered with a redirection, which is not followed.')
-  const code = status >= 400 && status < 500 ? 'store.refused' : 'store.failed'
-  return problem(code, `The triplestore answered with status ${status}.`)
+  if (status >= 400 && status < 500) return problem('store.refused', `The triplestore answered with status ${status}.`)
+  return problem(
+    'store.failed',
+    `The triplestore answered with status ${status}: its log says why. It may have no form for a value, such as a date that is none.`,
+  )
 }
 
 // RFC 9110 §10.2.3: delay-seconds or an HTTP-date; anything else is dropped.

@@ -84,7 +84,12 @@ function rowOf(line: string, width: number): Row {
 }
 
 const misunderstood = (part: string): StoreBreak =>
-  new StoreBreak(problem('store.failed', `The answer of the triplestore is not understood: ${part}.`))
+  new StoreBreak(
+    problem(
+      'store.failed',
+      `The answer of the triplestore is not understood: ${part}. If the triplestore failed in the midst of it, its log says why.`,
+    ),
+  )
 
 const MAX_LINE_BYTES = 1 << 20
 

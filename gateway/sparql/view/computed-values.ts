@@ -5,12 +5,25 @@ import type { Expression, Pattern, Query, Select } from './syntax.js'
 import { inScope } from './variables.js'
 
 /** True where a part has such a value, in EXISTS too. */
-export const computes = makeSearch(() => false)
+export const computes = makeSearch({ isSkipped: () => false, isJoined: () => true })
 
-/** The same but for what stands in a FILTER: there, a failure leaves out a row that has not been tested yet, and nothing else. */
-export const computesAtOnce = makeSearch((kind) => kind === 'filter')
+/**
+ * True where the patterns of a GRAPH have such a value before its name is tested. In a FILTER, a failure leaves out a row that has not been
+ * tested yet, and nothing else.
+ */
+export const computesAtOnce = makeSearch({
+  isSkipped: (kind) => kind === 'filter',
+  // Jena joins no triples by a hash table.
+  isJoined: (patterns) => !patterns.every((each) => isFilter(each) || each.kind === 'triples'),
+})
 
-function makeSearch(isSkipped: (kind: string) => boolean): (part: unknown) => boolean {
+interface Search {
+  readonly isSkipped: (kind: string) => boolean
+  /** Of the patterns of an OPTIONAL: Jena may join them by a hash table. */
+  readonly isJoined: (patterns: readonly Pattern[]) => boolean
+}
+
+function makeSearch({ isSkipped, isJoined }: Search): (part: unknown) => boolean {
   /** Of lists. Each level of a query asks for what is in it: it is searched once. */
   const searched = new WeakMap<object, boolean>()
   const search = (part: unknown): boolean => {
@@ -18,7 +31,7 @@ function makeSearch(isSkipped: (kind: string) => boolean): (part: unknown) => bo
     const known = searched.get(part)
     if (known !== undefined) return known
     const node = part as Node
-    const found = isComputed(node) || (!isSkipped(node.kind ?? '') && Object.values(part).some(search))
+    const found = isComputed(node, isJoined) || (!isSkipped(node.kind ?? '') && Object.values(part).some(search))
     if (Array.isArray(part)) searched.set(part, found)
     return found
   }
@@ -33,15 +46,16 @@ interface Node {
   readonly query?: Select
 }
 
-function isComputed({ kind, expression, of, patterns, query }: Node): boolean {
+function isComputed(node: Node, isJoined: Search['isJoined']): boolean {
+  const { kind, expression, of, patterns, query } = node
   switch (kind) {
     case 'bind':
       return !isConstant(expression!)
     case 'aggregate':
       return of !== '*'
-    // Where Jena joins by a hash table, as it joins no triples, it tests a FILTER of OPTIONAL (SPARQL 1.1 §18.2.2.6) with the join.
+    // Where Jena joins by a hash table, it tests a FILTER of OPTIONAL (SPARQL 1.1 §18.2.2.6) with the join.
     case 'optional':
-      return patterns!.some(isFilter) && !patterns!.every((each) => isFilter(each) || each.kind === 'triples')
+      return patterns!.some(isFilter) && isJoined(patterns!)
     // To order is to compare.
     case 'select':
       return query!.modifiers.order.length > 0 || query!.modifiers.group.some((each) => each.kind !== 'variable')
@@ -50,7 +64,9 @@ function isComputed({ kind, expression, of, patterns, query }: Node): boolean {
   }
 }
 
-const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
+function isFilter({ kind }: Pattern): boolean {
+  return kind === 'filter'
+}
 
 /** COUNT(*) looks at no value. */
 const isConstant = (expression: Expression): boolean =>

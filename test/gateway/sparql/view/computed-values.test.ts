@@ -61,6 +61,9 @@ const ROWS: readonly (readonly [name: string, query: string])[] = [
   ['in OPTIONAL', `SELECT * { ${HERE} OPTIONAL { GRAPH ?g { ${P} BIND(${E} AS ?x) } } }`],
   ['in OPTIONAL of GRAPH', `SELECT * { GRAPH ?g { ?s <urn:n> ?n OPTIONAL { ${P} BIND(${E} AS ?x) } } }`],
   ['in a FILTER of OPTIONAL', `SELECT * { GRAPH ?g { ${P} } OPTIONAL { { SELECT ?s ?n { GRAPH <${READABLE}> { ?s <urn:n> ?n } } } FILTER(${E} > 0) } }`],
+  ['in a FILTER of OPTIONAL over the union', `SELECT * { GRAPH ?g { ${P} } OPTIONAL { ?s <urn:n> ?n FILTER(${E} > 0) } }`],
+  ['in a FILTER of OPTIONAL over another GRAPH', `SELECT * { GRAPH ?g { ${P} } OPTIONAL { GRAPH ?h { ?s <urn:n> ?n } FILTER(${E} > 0) } }`],
+  ['in a FILTER of OPTIONAL in GRAPH', `SELECT * { GRAPH ?g { ${P} OPTIONAL { ?s <urn:n> ?n FILTER(${E} > 0) } } }`],
   ['beside MINUS', `SELECT * { GRAPH ?g { ${P} } MINUS { ?s <urn:none> ?n } BIND(${E} AS ?x) }`],
   ['in NOT EXISTS', `SELECT * { ${HERE} FILTER NOT EXISTS { GRAPH ?g { ?e <urn:p> ?o BIND(${E} AS ?x) FILTER(?x > 5) } } }`],
   ['in EXISTS', `SELECT * { ${HERE} FILTER EXISTS { GRAPH ?g { ?e <urn:p> ?o BIND(${E} AS ?x) } } }`],
@@ -79,7 +82,7 @@ const ONLY_BY_TRIPLES: typeof ROWS = [
   ['so with the largest', `SELECT * { GRAPH ?g { SELECT (MAX(?o) AS ?x) { ${P} } } }`],
   ['so in its groups', `SELECT * { GRAPH ?g { SELECT (COUNT(*) AS ?x) { ${P} } GROUP BY (${E} AS ?k) } }`],
   ['so in its order', `SELECT * { GRAPH ?g { SELECT ?o { ${P} } ORDER BY ?o } }`],
-  ['in a FILTER of OPTIONAL in GRAPH', `SELECT * { GRAPH ?g { ${P} OPTIONAL { { SELECT ?s ?n { ?s <urn:n> ?n } } FILTER(${E} > 0) } } }`],
+  ['in a FILTER of OPTIONAL of a sub-query in GRAPH', `SELECT * { GRAPH ?g { ${P} OPTIONAL { { SELECT ?s ?n { ?s <urn:n> ?n } } FILTER(${E} > 0) } } }`],
 ]
 
 const hasFuseki = FUSEKI !== undefined && (await hasKinds(FUSEKI))
