@@ -115,23 +115,27 @@ export function inFormat(
   form: QueryAnalysis['form'],
   format: ResultFormat,
 ): AsyncIterable<Uint8Array> {
-  if (format.source !== JSON_RESULTS) return pieces
-  if (form === 'SELECT') return wholeJson(pieces)
-  return form === 'ASK' && WRITTEN[format.code] ? booleanAs(pieces, format) : pieces
+  const { source } = format
+  if (form === 'ASK') return source === JSON_RESULTS && WRITTEN[format.code] ? booleanAs(pieces, format) : pieces
+  const end = form === 'SELECT' && ENDS.get(source)
+  return end ? whole(pieces, end) : pieces
 }
 
-/** How a result of solutions ends, with white space (SPARQL 1.1 Query Results JSON Format §3.2). */
-const END = /\]\s*\}\s*\}\s*$/
+/** How a result of solutions ends, with white space (SPARQL 1.1 Query Results JSON Format §3.2; XML Format §2). */
+const ENDS: ReadonlyMap<Format, RegExp> = new Map([
+  [JSON_RESULTS, /\]\s*\}\s*\}\s*$/],
+  [XML_RESULTS, /<\/sparql>\s*$/],
+])
 const LONGEST_END = 64
 
-/** Fuseki ends the answer as if it were complete where a row of it fails: then it ends in the midst of the JSON. */
-async function* wholeJson(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** Fuseki ends the answer as if it were complete where a row of it fails: then it ends in the midst of the JSON or XML. */
+async function* whole(pieces: AsyncIterable<Uint8Array>, expected: RegExp): AsyncGenerator<Uint8Array> {
   let end = ''
   for await (const piece of pieces) {
     end = (end + Buffer.from(piece.subarray(-LONGEST_END)).toString('latin1')).slice(-LONGEST_END)
     yield piece
   }
-  if (!END.test(end))
+  if (!expected.test(end))
     throw new StoreBreak(problem('store.failed', 'The triplestore broke off in the midst of the result.'))
 }
 
