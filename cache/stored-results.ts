@@ -32,6 +32,8 @@ export interface ResultQuestion {
   readonly readSet: ReadSet
   /** Of the format, for the entity-tag. */
   readonly formatCode: string
+  /** A slow answer is waited for too: whether an answer is streamed depends on its size only. */
+  readonly isWhole?: boolean
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
 }
@@ -193,7 +195,7 @@ async function collect<Failure>(
   const source = asked.pieces[Symbol.asyncIterator]()
   const pieces: Uint8Array[] = []
   let size = 0
-  const slow = after(patience)
+  const slow = after(question.isWhole ? Infinity : patience)
   try {
     for (;;) {
       const next = source.next()
@@ -238,6 +240,7 @@ function wait(flight: Flight, signal: AbortSignal): () => void {
 function after(milliseconds: number): { readonly over: Promise<undefined>; end(): void } {
   let end = (): void => undefined
   const over = new Promise<undefined>((resolve) => {
+    if (milliseconds === Infinity) return
     const timer = setTimeout(() => resolve(undefined), milliseconds)
     end = () => clearTimeout(timer)
   })

@@ -42,9 +42,15 @@ export async function answerQuads(context: Context, decision: Decision): Promise
     if (isFailure(query)) return query
     parts.push({ query, variables })
   }
-  const isAgeless = parts.some(({ query }) => query.isAgeless)
+  const isRestricted = parts.some(({ query }) => query.isRestricted && query.readSet === 'dataset')
   const key = `quads ${parts.map(({ query }) => query.key).join(' ')}`
-  const asked = { key, readSet: 'dataset', volatile: false, ...(isAgeless && { isAgeless }) } as const
+  const asked = {
+    key,
+    readSet: 'dataset',
+    volatile: false,
+    makesBlankNodes: false,
+    ...(isRestricted && { isRestricted }),
+  } as const
   return answerResult(context, { ...asked, format, decision }, sending(context, parts, format))
 }
 

@@ -31,7 +31,7 @@ export async function overList(
   if ('depending' in found) return refused
   context.trace.view = 'list'
   // Another graph may be one of them later.
-  return { ...found, readSet: 'dataset', isAgeless: true }
+  return { ...found, readSet: 'dataset' }
 }
 
 /** Its answers are cached as results are: the list of a cached result is. */

@@ -15,6 +15,7 @@ import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
 import { after, type Awaitable } from '../steps.js'
+import { asRestrictedGraph, isOfOneAnswer, tellsOfAll, type Judged } from './restricted-results.js'
 import { storeOf } from './sparql-copy.js'
 import { formatFor, inFormat, type ResultFormat } from './sparql-formats.js'
 
@@ -45,18 +46,20 @@ function answerIn(
   decision: Decision,
   format: ResultFormat,
 ): Awaitable<Response | Problem> {
-  const { trace } = context
+  const asGraph = query.isRestricted ? asRestrictedGraph(context, query, format) : undefined
+  const source = asGraph?.source ?? format.source
   const send: Ask<Problem> = async (signal) => {
-    const pieces = await trace.store(
-      storeOf(context, query).query(query.text, format.source.mediaType, { signal, asker: askerOf(context) }),
-    )
-    return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
+    const call = { signal, asker: askerOf(context) }
+    const pieces = await context.trace.store(storeOf(context, query).query(query.text, source.mediaType, call))
+    if (isFailure(pieces)) return { failure: pieces }
+    return asGraph ? asGraph.written(pieces) : { pieces: inFormat(pieces, query.form, format) }
   }
   return answerResult(context, { ...query, format, decision }, send)
 }
 
 /** Of a query, or of several that make one answer. */
-export interface AskedResult extends Pick<QueryAnalysis, 'key' | 'readSet' | 'volatile' | 'isAgeless'> {
+export interface AskedResult extends Judged {
+  readonly key: string
   readonly format: Format
   readonly decision: Decision
 }
@@ -97,11 +100,12 @@ function ask(
   asked: AskedResult,
   send: Ask<Problem>,
 ): Awaitable<ResultAnswer<Problem>> {
-  if (!asked.volatile) {
+  if (!isOfOneAnswer(asked)) {
     const question = {
       key: keyOf(asked),
       readSet: asked.readSet,
       formatCode: asked.format.code,
+      isWhole: tellsOfAll(asked),
       // A cached result needs none.
       get signal() {
         return request.signal()
@@ -175,9 +179,10 @@ interface Selectable {
 function storedIn(
   context: Context,
   { key, result, isCodable, accepted }: Selectable,
-  { format, decision, isAgeless }: AskedResult,
+  asked: AskedResult,
   { coding, bytes }: Selected,
 ): Response | Problem {
+  const { format, decision } = asked
   const { request, gateway } = context
   const tags = [coding, ...accepted].map((one) => `${codedName(result.entityTag.slice(0, -1), one)}"`)
   // RFC 9110 §13.1: conditions are about the representation that the method selects. POST selects none.
@@ -189,6 +194,7 @@ function storedIn(
   const held = outcome === 'not-modified' && tags.slice(1).find((tag) => request.fields['if-none-match']?.includes(tag))
   const time = gateway.now()
   // RFC 9111 §5.1: the time since the store answered.
+  const isAgeless = tellsOfAll(asked)
   const age = isAgeless ? undefined : String(Math.max(0, Math.floor((time - result.answeredAt) / 1000)))
   const fields: Field[] = [
     ['ETag', held || tags[0]!],

@@ -41,7 +41,7 @@ export function restrictedBy({ query, rights }: Viewing, found: Viewed): Dependi
     text,
     readSet,
     key: keyOf(rights, text),
-    ...(readSet === 'dataset' && !rights.everything && { isAgeless: true }),
+    ...(!rights.everything && { isRestricted: true }),
   }
 }
 

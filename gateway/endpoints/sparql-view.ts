@@ -127,7 +127,7 @@ async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem)
   if (!('plan' in found)) throw new Error('The query is over no copy.')
   context.trace.view = 'copy'
   const { plan, text } = found
-  return { ...query, text, copy: plan, readSet: 'dataset', key: keyOf(rights, plan.collect + text), isAgeless: true }
+  return { ...query, text, copy: plan, readSet: 'dataset', key: keyOf(rights, plan.collect + text), isRestricted: true }
 }
 
 const MOST_DEPENDING = 256

@@ -35,8 +35,8 @@ function storeQueryOf(pattern: Pattern): string {
   const dataset = isUsing ? from('FROM', pattern.default) + from('FROM NAMED', pattern.named) : ''
   const where = pattern.with === undefined ? group : `{ GRAPH <${pattern.with}> ${group} }`
   const isAny = variables.length === 0 && !each
-  const solutions = isAny ? `{ SELECT (true AS ?found) WHERE ${where} LIMIT 1 }` : where
   const end = `?${endOf(pattern)}`
+  const solutions = isAny ? `{ SELECT (true AS ${end}_any) WHERE ${where} LIMIT 1 }` : where
   const projection = [...variables, end].join(' ')
   return `${base}SELECT ${each ? '' : 'DISTINCT '}${projection} ${dataset}WHERE { ${solutions} UNION { VALUES ${end} { true } } } LIMIT ${MOST_ROWS + 2}`
 }

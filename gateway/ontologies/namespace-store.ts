@@ -1,5 +1,6 @@
 // In charge of what queries on a namespace ontology read: its closure with what it entails, in an embedded store of its own, in a
 // thread with limits of time and memory. A state of the ontologies is filled in once, when a query needs it.
+import { createHash } from 'node:crypto'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
 import { makeStoredResults, type StoredResults } from '../../cache/stored-results.js'
 import type { Reading } from '../evaluation/reading.js'
@@ -30,6 +31,8 @@ interface Settings {
 
 interface Filled extends Queryable {
   version: number
+  /** Of its triples. */
+  digest: string | undefined
   filling: Promise<undefined | Problem>
 }
 
@@ -50,16 +53,21 @@ export function makeNamespaceStore(
     const { queryTimeout, isCached, now } = settings
     const store = await openEmbeddedStore(`the ontology ${root}`, { queryTimeout, memory: MEMORY, queue: 64 })
     const results = makeStoredResults({ maxBytes: isCached ? RESULT_BYTES : 0, versions, now })
-    return { store, versions, results, version: -1, filling: Promise.resolve(undefined) }
+    return { store, versions, results, version: -1, digest: undefined, filling: Promise.resolve(undefined) }
   }
 
-  async function fill({ store, versions }: Filled, root: string): Promise<undefined | Problem> {
+  async function fill(filled: Filled, root: string): Promise<undefined | Problem> {
     const namespace = await ontologies.namespace(root)
     const triples = isFailure(namespace) ? namespace : await namespace.triples()
     if (isFailure(triples)) return triples
     const text = await reading.entail(root, nTriplesOf(graphOf(triples)))
     if (isFailure(text)) return text
+    const { store, versions, digest: before } = filled
+    filled.digest = createHash('sha256').update(text).digest('base64')
+    // Its results stay valid: their age would tell of other ontologies.
+    if (filled.digest === before) return undefined
     const failed = await (text === '' ? store.remove(NAMESPACE_GRAPH) : store.replace(NAMESPACE_GRAPH, text))
+    if (failed) filled.digest = undefined
     versions.everythingChanged()
     return failed
   }

@@ -12,7 +12,7 @@ import { datasetIn, operationsIn, type Findings } from './tree.js'
 import { planOf, type UpdatePlan } from './update-plan.js'
 import type { CopyPlan } from './view/copy.js'
 import { makeTreeReader } from './view/read-tree.js'
-import type { Query } from './view/syntax.js'
+import type { Query, Term } from './view/syntax.js'
 
 /** An RDF dataset as SPARQL 1.1 Protocol §2.1.4 and §2.2.3 describe it: the parameters of a request, or FROM. */
 export interface DatasetDescription {
@@ -41,8 +41,10 @@ export interface QueryAnalysis {
   readonly tree?: Query | undefined
   /** The text is long, and the tree was left in the thread that has read it: it is read there again. */
   readonly isLong?: true
-  /** The age of a result would tell of changes to graphs that the agent may not read. */
-  readonly isAgeless?: true
+  /** Each solution gives other blank nodes. */
+  readonly makesBlankNodes: boolean
+  /** For an agent who may not read every graph: nothing of an answer may tell of the others. */
+  readonly isRestricted?: true
   /** Where the text is for a copy of what the agent may read, and not for the store. */
   readonly copy?: CopyPlan
 }
@@ -91,8 +93,12 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
     ordering: orderingWork(tree),
     from,
     tree: query,
+    makesBlankNodes: query?.body.form === 'CONSTRUCT' && hasBlank(query.body.template),
   }
 }
+
+const hasBlank = (part: unknown): boolean =>
+  typeof part === 'object' && part !== null && ((part as Term).kind === 'blank' || Object.values(part).some(hasBlank))
 
 /**
  * Analyses an update; `update.syntax` where it is not SPARQL 1.2 Update.

@@ -58,6 +58,7 @@ export function passedOn(
     form: firstOf(tokens) as QueryAnalysis['form'],
     key: text,
     readSet: 'dataset',
+    makesBlankNodes: true,
     volatile: functions.length > 0 || tokens.some((token) => VOLATILE.has(token.text.toLowerCase())),
     from: { default: [], named: [] },
   }

@@ -10,7 +10,8 @@ import { constructOf } from './describe.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
 import { queryText } from './print.js'
-import { restrictModifiers, restrictPatterns, restrictSelect, startOf } from './restrict.js'
+import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
+import { startOf } from './restrict-triples.js'
 import {
   filter,
   iri,

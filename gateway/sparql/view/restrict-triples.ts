@@ -1,7 +1,7 @@
 // In charge of restricting triples where they stand: in a GRAPH, or in none (design 4). Pure.
 import { withoutBlanks } from './default-graph.js'
 import { branched } from './deferred-joins.js'
-import { isPath, triples, type Pattern, type Triple, type Variable } from './syntax.js'
+import { isPath, triples, type Modifiers, type Pattern, type Triple, type Variable } from './syntax.js'
 import { isPlain, mayMeetTerm } from './triple-terms.js'
 import { unfitIn } from './unfit-predicates.js'
 import { Refused, tested, unusedIn, type Work } from './work.js'
@@ -13,6 +13,10 @@ import { Refused, tested, unusedIn, type Work } from './work.js'
 export type Place = 'first' | 'later' | 'exists' | 'graph' | Variable
 
 export const isInGraph = (place: Place): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
+
+/** Stores may join VALUES behind a query first. */
+export const startOf = ({ values }: Modifiers, place: Place = 'first'): Place =>
+  values && place === 'first' ? 'later' : place
 
 /** Those that Jena would fail on beside others stand apart, each as the branch of a UNION: it orders no triples of these with others. */
 export function restrictTriples(work: Work, all: readonly Triple[], place: Place): readonly Pattern[] {

@@ -15,6 +15,7 @@ import {
 import { testsName, usesName, withoutName } from './graph-name.js'
 import { computesAtOnce, groupsByOther } from './computed-values.js'
 import { deferred } from './deferred-joins.js'
+import { runsDeep, testedFirst } from './deep-paths.js'
 import { restrictConstant } from './constant-graph.js'
 import { countsAll, hasHidden } from './counted.js'
 import {
@@ -28,7 +29,7 @@ import {
   type Select,
   type Variable,
 } from './syntax.js'
-import { inGraph, inParts, isInGraph, mayFailOnTerm, restrictTriples, type Place } from './restrict-triples.js'
+import { inGraph, inParts, isInGraph, mayFailOnTerm, restrictTriples, startOf, type Place } from './restrict-triples.js'
 import { isPlain } from './triple-terms.js'
 import { assigns, mayFail, sealed, sheltered } from './given-values.js'
 import { addAll, addValues, orderedIn } from './unfit-predicates.js'
@@ -111,7 +112,7 @@ function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Patte
     case 'union':
       return [{ ...pattern, branches: pattern.branches.map(within) }]
     case 'graph':
-      return restrictGraph(work, pattern)
+      return restrictGraph(work, pattern, place)
     case 'filter':
     case 'bind':
       return [{ ...pattern, expression: restrictExpression(work, pattern.expression, place) }]
@@ -129,13 +130,13 @@ const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
 
 type Graph = Pattern & { readonly kind: 'graph' }
 
-function restrictGraph(work: Work, pattern: Graph): readonly Pattern[] {
+function restrictGraph(work: Work, pattern: Graph, place: Place): readonly Pattern[] {
   const { name, patterns } = pattern
-  if (name.kind === 'variable') return restrictAnyGraph(work, pattern, name)
+  if (name.kind === 'variable') return restrictAnyGraph(work, pattern, name, place)
   return restrictConstant(work, name, restrictPatterns(work, patterns, 'graph', work.areOrdered))
 }
 
-function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly Pattern[] {
+function restrictAnyGraph(work: Work, pattern: Graph, name: Variable, place: Place): readonly Pattern[] {
   const { patterns } = pattern
   const { named, asQuads, showsName, looksInItself, isJena } = work.view
   work.readsDataset = true
@@ -143,6 +144,8 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   const test = found && isJena ? sealed(found, patterns, name) : found
   // A store may let it take the place of the graph's name, which would then be tested in vain.
   if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('pattern')
+  const inside = (all: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, all, 'graph', work.areOrdered)
+  if (test && isJena && runsDeep(patterns)) return testedFirst(work, { name, patterns, place }, test, inside)
   // Jena computes it before the test.
   const computesHidden = test !== undefined && !isOxigraph(work.view) && computesAtOnce(patterns)
   const isApart = asQuads || (looksInItself && standsApart(patterns))
@@ -152,7 +155,7 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
   if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('pattern')
   const asGraph = (within: readonly Pattern[]): readonly Pattern[] =>
-    tested(work, { kind: 'graph', name, patterns: restrictPatterns(work, within, 'graph', work.areOrdered) }, test)
+    tested(work, { kind: 'graph', name, patterns: inside(within) }, test)
   if (!test) return asGraph(patterns)
   // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
@@ -172,10 +175,6 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable): readonly 
   if (work.blanks.size > size) work.showsFresh = true
   return [{ kind: 'group', patterns: made }]
 }
-
-/** Stores may join VALUES behind a query first. */
-export const startOf = ({ values }: Modifiers, place: Place = 'first'): Place =>
-  values && place === 'first' ? 'later' : place
 
 export function restrictSelect(work: Work, query: Select, around: Place = 'first', isNested = false): Select {
   const { isJena, addsFrom } = work.view

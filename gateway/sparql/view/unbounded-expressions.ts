@@ -95,6 +95,8 @@ function ofOperation(operator: string, args: readonly Expression[], sizes: reado
   const longest = longestOf(sizes)
   // Jena counts the months of a date and a long duration one by one.
   if ((operator === '+' || operator === '-') && !args.some(isNumber)) return Infinity
+  // It compares long durations so too.
+  if (COMPARISONS.has(operator) && args.some(isDuration)) return Infinity
   if (SUMS.has(operator)) return sizes.reduce((sum, each) => sum + each, 0)
   if (operator === 'encode_for_uri') return 3 * longest
   if (operator !== 'regex' && operator !== 'replace') return longest
@@ -105,6 +107,23 @@ function ofOperation(operator: string, args: readonly Expression[], sizes: reado
   if (operator === 'regex') return 1
   const length = replacement?.kind === 'literal' ? replacement.value.length : Infinity
   return first * Math.max(1, length)
+}
+
+const COMPARISONS = new Set(['=', '!=', '<', '>', '<=', '>=', 'in', 'notin'])
+const DURATIONS = new Set(['duration', 'dayTimeDuration', 'yearMonthDuration'].map(XSD))
+
+/** True where the query says that it may be one: of data, nothing does. */
+function isDuration(expression: Expression): boolean {
+  switch (expression.kind) {
+    case 'literal':
+      return expression.datatype !== undefined && DURATIONS.has(expression.datatype)
+    case 'call':
+      return DURATIONS.has(expression.name) || expression.args.some(isDuration)
+    case 'operation':
+      return expression.operator === 'strdt' || expression.args.some(isDuration)
+    default:
+      return false
+  }
 }
 
 const NUMBERS = new Set(['integer', 'decimal', 'double', 'float'].map(XSD))

@@ -76,7 +76,7 @@ void t.test('queries in which what is hidden made a difference', { skip: without
     {
       name: 'a triple of the union beside a sub-query in NOT EXISTS: Jena tested it after the join',
       query: `ASK { FILTER NOT EXISTS { ?x ?q <https://d.test/a/> . GRAPH ?g { SELECT ?x (COUNT(*) AS ?c) { GRAPH ?h { ?y ^${type} ?x . ?z <urn:p:3> ?v }
-        { ?z (^<urn:p:2>)+ ?z } UNION { ?x ${type} ?y } } GROUP BY ?x } } }`,
+        { ?z (^<urn:p:2>)? ?z } UNION { ?x ${type} ?y } } GROUP BY ?x } } }`,
       rights: { ...RIGHTS, graphs: [], owner: 'https://d.test/me#i' },
       quads: [
         [`<urn:e:1> ${type} <https://d.test/>`, owned],

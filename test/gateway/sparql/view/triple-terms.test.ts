@@ -33,7 +33,7 @@ const ROWS: readonly string[] = [
   `SELECT * { ${OBJECT} GRAPH ?h { ?a ?o ?b } }`,
   `SELECT * { ${OBJECT} OPTIONAL { ${PREDICATE} } }`,
   `SELECT * { ${OBJECT} OPTIONAL { GRAPH ?o { ?a ?q ?b } } }`,
-  `SELECT * { ${OBJECT} OPTIONAL { GRAPH ?o { ?a <urn:p:2>+ ?b } } }`,
+  `SELECT * { ${OBJECT} OPTIONAL { GRAPH ?o { ?a <urn:p:2>? ?b } } }`,
   `SELECT * { ${OBJECT} OPTIONAL { GRAPH ?h { ?a ?v ?b . ?b ?c ?d } FILTER(?v = ?o) } }`,
   `SELECT * { ${OBJECT} GRAPH ?h { ?a ?v ?b . ?b ?c ?d } FILTER(SAMETERM(?v, ?o)) }`,
   `SELECT * { ${OBJECT} BIND(?o AS ?v) OPTIONAL { GRAPH ?h { ?a ?v ?b . ?b ?c ?d } } }`,

@@ -37,6 +37,8 @@ for (const [name, isUnbounded, query] of [
   ['a repeated group behind a control character', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "\\\\c[(a|b)*]")) }'],
   ['a repeated group behind a class', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "[]x](a|b)*]")) }'],
   ['a date and a duration', true, 'SELECT * { ?s ?p ?o FILTER(?o + "PT999999999999999999999S"^^<http://www.w3.org/2001/XMLSchema#dayTimeDuration> > 0) }'],
+  ['a comparison with a duration', true, 'SELECT * { ?s ?p ?o FILTER(?o < "P2D"^^<http://www.w3.org/2001/XMLSchema#duration>) }'],
+  ['a comparison with what may be one by its datatype', true, 'SELECT * { ?s ?p ?o . ?s ?q ?x FILTER(STRDT(?o, ?x) = STRDT(?x, ?o)) }'],
   ['what may be a date and a duration', true, 'SELECT * { ?s ?p ?o . ?s ?q ?x FILTER(?o - ?x > 0) }'],
   ['so in BIND', false, 'SELECT * { ?s ?p ?o . ?s ?q ?x BIND(?o - ?x AS ?y) }'],
   ['so by a number of times', true, 'SELECT * { ?s ?p ?o . ?s ?q ?x FILTER(?o + ?x * 2 > 0) }'],
