@@ -5,6 +5,7 @@ import { isFailure, type Problem } from '../../problem.js'
 import type { GraphSet } from '../graph-sets.js'
 import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { computesInPatterns } from './computed-values.js'
+import { filtersDeep, runsDeep } from './deep-paths.js'
 import { deferredIn } from './deferred-joins.js'
 import { constructOf } from './describe.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
@@ -115,17 +116,18 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
       repeats: () => mayMislead && contents().values.some(mayRepeat),
       fresh,
       isolates: () => mayMislead && mayMeetTerm(body),
-      // Jena fails on what no predicate can be.
       before: () => (mayMislead && contents().hasPredicates ? startBefore(body, contents().values) : undefined),
       groups: () =>
         mayMislead &&
         (mayLackName(body) ||
           computesInPatterns(body) ||
+          runsDeep(body) ||
           // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
           (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(restrictBody(work, body), guard, hasOwnGroup(work))
     if (work.isTested && hasUnbounded(body)) throw new Refused('expression')
+    if (work.isTested && view.isJena && filtersDeep(body)) throw new Refused('closure')
     const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
     const text = queryText({ base: query.base, dataset, body: sent })
     const isWhole = reads === undefined && work.readsDataset

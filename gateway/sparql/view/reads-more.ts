@@ -25,8 +25,8 @@ function readsIndexes(part: unknown): boolean {
 }
 
 /**
- * True where rdfs:member stands in no GRAPH of a name. Jena has it for a function that finds each member of a container as often as triples
- * say so, whatever graph these are in, and that fails on some numbers.
+ * True where rdfs:member is a predicate. Jena has it for a function that finds each member of a container as often as triples say so, in
+ * whatever graphs, and that fails on some numbers.
  */
 function countsMembers(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
@@ -36,8 +36,7 @@ function countsMembers(part: unknown): boolean {
       usesName(predicate, MEMBER),
     )
   }
-  const isNamed = kind === 'graph' && (part as Pattern & { readonly kind: 'graph' }).name.kind === 'iri'
-  return !isNamed && Object.values(part).some(countsMembers)
+  return Object.values(part).some(countsMembers)
 }
 
 const MEMBER = iri(RDFS('member'))

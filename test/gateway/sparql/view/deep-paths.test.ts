@@ -20,8 +20,8 @@ const RIGHTS = {
   container: { ...NONE, prefixes: ['https://d.test/'] },
 }
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
-const chain = (length: number, graph: string): readonly (readonly [string, string])[] =>
-  Array.from({ length }, (_, i) => [`<urn:n:${i}> <urn:next> <urn:n:${i + 1}>`, graph] as const)
+const chain = (length: number, graph: string, step = 'next'): readonly (readonly [string, string])[] =>
+  Array.from({ length }, (_, i) => [`<urn:n:${i}> <urn:${step}> <urn:n:${i + 1}>`, graph] as const)
 /** A path of so many steps takes more than the stack of a thread of Java. */
 const DEEP = 8000
 const SEEN = [
@@ -30,8 +30,13 @@ const SEEN = [
   ['<urn:n:2> <urn:p> "two"', READABLE],
   ['<urn:n:0> <urn:p> "zero"', OTHER],
   ['<urn:n:0> <urn:next> _:b', OTHER],
+  ...chain(DEEP, READABLE, 'far'),
 ] as const
-const UNSEEN = [...chain(DEEP, HIDDEN), ['<urn:n:0> <urn:p> "zero"', HIDDEN]] as const
+const UNSEEN = [
+  ...chain(DEEP, HIDDEN),
+  ['<urn:n:0> <urn:p> "zero"', HIDDEN],
+  ['<urn:guess> <urn:p> <urn:n:0>', HIDDEN],
+] as const
 
 // prettier-ignore
 const ROWS: readonly (readonly [name: string, isExact: boolean, query: string])[] = [
@@ -49,6 +54,9 @@ const ROWS: readonly (readonly [name: string, isExact: boolean, query: string])[
   ['around a sub-query', true, 'SELECT * { { SELECT ?g (COUNT(*) AS ?c) { GRAPH ?g { <urn:n:0> <urn:next>+ ?y } } GROUP BY ?g } }'],
   ['in OPTIONAL', false, 'SELECT * { GRAPH ?h { ?x <urn:p> ?v } OPTIONAL { GRAPH ?g { ?x <urn:next>+ ?y } } }'],
   ['in EXISTS', false, 'SELECT * { GRAPH ?h { ?x <urn:p> ?v } FILTER EXISTS { GRAPH ?g { ?x <urn:next>+ ?y } } }'],
+  ['from what is hidden, through what may be read', true, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } GRAPH <${READABLE}> { ?x <urn:far>* ?y } }`],
+  ['so in OPTIONAL', true, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } OPTIONAL { GRAPH <${READABLE}> { ?x <urn:far>* ?y } } }`],
+  ['so in EXISTS', false, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } FILTER EXISTS { GRAPH <${READABLE}> { ?x <urn:far>* <urn:none> } } }`],
   ['in EXISTS in GRAPH', false, 'SELECT * { GRAPH ?g { ?x <urn:p> ?v FILTER EXISTS { ?x <urn:next>+ ?y } } }'],
   ['in a sub-query in GRAPH', false, 'SELECT * { GRAPH ?g { SELECT ?y { <urn:n:0> <urn:next>* ?y } } }'],
   ['members of a container', false, 'SELECT * { GRAPH ?g { ?c <http://www.w3.org/2000/01/rdf-schema#member> ?m } }'],
