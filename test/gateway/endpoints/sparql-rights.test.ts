@@ -1,6 +1,8 @@
 // Queries are answered over the graphs that their agent may read (design 4): a row for each way into another graph, and nothing
 // of an answer tells what happens there; on both stores, and on one whose default graph is the union of all graphs.
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { isFailure } from '../../../gateway/problem.js'
 import { RDFS, XSD } from '../../../gateway/rdf/vocabulary.js'
 import { MERGED_GRAPHS } from '../../../gateway/sparql/view/over-view.js'
 import { REFUSALS } from '../../../gateway/sparql/view/refusals.js'
@@ -18,14 +20,22 @@ const get = (query: string, parameters: readonly (readonly [string, string])[] =
   `/sparql?${new URLSearchParams([['query', query], ...parameters.map(([name, value]) => [name, value] as [string, string])])}`
 const CSV = { fields: { Accept: 'text/csv, application/n-triples, application/sparql-results+json;q=0.1' } }
 
+async function* slowly(pieces: AsyncIterable<Uint8Array>, ms: number): AsyncGenerator<Uint8Array> {
+  yield* pieces
+  await sleep(ms)
+}
+
 void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, makeStores, kind) => {
   const made = await makeStores()
+  /** In ms, before an answer of the store ends. */
+  let pause = 0
   let beforeQuery: (text: string) => Promise<unknown> = () => Promise.resolve()
   const endUser: GraphStore = {
     ...made.endUser,
     async query(text, ...more) {
       await beforeQuery(text)
-      return made.endUser.query(text, ...more)
+      const pieces = await made.endUser.query(text, ...more)
+      return pause === 0 || isFailure(pieces) ? pieces : slowly(pieces, pause)
     },
   }
   const stores = { ...made, endUser }
@@ -352,20 +362,18 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
       t.same([status, fields.etag, fields.age], [200, undefined, undefined])
     }
   })
-  if (kind !== 'embedded') {
-    await row('a slow result has the same fields, whether it comes from the cache or not', async (t) => {
-      const rows = (count: number): string => `{ ${Array.from({ length: count }, (_, i) => i).join(' ')} }`
-      const matched = `GRAPH ?g { ?s <${VALUE}> ?v } VALUES ?a ${rows(60)} VALUES ?b ${rows(60)}`
-      const slow = `SELECT * { { ${matched} } UNION { { SELECT (COUNT(*) AS ?n) { ${matched} VALUES ?c ${rows(40)} } } } }`
-      const ask = async (): Promise<unknown> => {
-        const { status, fields } = await agent('GET', get(slow), { fields: { Accept: 'text/csv' } })
-        return [status, fields.etag, fields['content-length'], fields['transfer-encoding'], fields.vary]
-      }
-      const [first, second] = [await ask(), await ask()]
-      t.same(second, first)
-      t.type((first as unknown[])[1], 'string')
-    })
-  }
+  await row('a slow result has the same fields, whether it comes from the cache or not', async (t) => {
+    const target = get(`SELECT ?v { GRAPH ?g { ${any} } } LIMIT 78`)
+    const ask = async (): Promise<readonly unknown[]> => {
+      const { status, fields } = await agent('GET', target, CSV)
+      return [status, typeof fields.etag, fields['content-length'], fields['transfer-encoding'], fields.vary]
+    }
+    pause = 700
+    const first = await ask()
+    pause = 0
+    t.same(await ask(), first)
+    t.same(first.slice(0, 2), [200, 'string'])
+  })
   await row('the page does not tell whether a result comes from the cache: a hidden graph may have changed', async (t) => {
     const target = get(`SELECT ?v { GRAPH ?g { ${any} } }`)
     for (let i = 0; i < 2; i++) {

@@ -23,7 +23,7 @@ const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
 const chain = (length: number, graph: string, step = 'next'): readonly (readonly [string, string])[] =>
   Array.from({ length }, (_, i) => [`<urn:n:${i}> <urn:${step}> <urn:n:${i + 1}>`, graph] as const)
 /** A path of so many steps takes more than the stack of a thread of Java. */
-const DEEP = 8000
+const DEEP = 6000
 const SEEN = [
   ...[READABLE, OTHER].map((graph) => [`<${graph}> <${TYPE}> <urn:c:1>`, graph] as const),
   ...chain(4, READABLE),
