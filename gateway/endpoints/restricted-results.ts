@@ -56,7 +56,8 @@ async function writtenAs(
   return isFailure(bytes) ? { failure: bytes } : { pieces: only(bytes) }
 }
 
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+/** One piece. */
+export async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* [bytes]
 }
 

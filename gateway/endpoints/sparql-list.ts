@@ -7,6 +7,7 @@ import { graphsQuery } from '../sparql/view/listing.js'
 import { select } from '../stores/select.js'
 import type { Call, GraphStore } from '../stores/store.js'
 import { NOTHING } from '../stores/traits.js'
+import { only } from './restricted-results.js'
 import { keyOf, restrictedBy, takeStep, type Viewing } from './sparql-restricted.js'
 
 /** Above that, a store takes long for a dataset of named graphs. */
@@ -50,7 +51,3 @@ const cachedStore = (context: Context, rights: GraphRights): Pick<GraphStore, 'q
     return answer.kind === 'stored' ? only(answer.result.bytes) : answer.pieces
   },
 })
-
-async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield* [bytes]
-}

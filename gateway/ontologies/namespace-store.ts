@@ -63,11 +63,12 @@ export function makeNamespaceStore(
     const text = await reading.entail(root, nTriplesOf(graphOf(triples)))
     if (isFailure(text)) return text
     const { store, versions, digest: before } = filled
-    filled.digest = createHash('sha256').update(text).digest('base64')
+    const digest = createHash('sha256').update(text).digest('base64')
     // Its results stay valid: their age would tell of other ontologies.
-    if (filled.digest === before) return undefined
+    if (digest === before) return undefined
+    filled.digest = undefined
     const failed = await (text === '' ? store.remove(NAMESPACE_GRAPH) : store.replace(NAMESPACE_GRAPH, text))
-    if (failed) filled.digest = undefined
+    if (!failed) filled.digest = digest
     versions.everythingChanged()
     return failed
   }
@@ -81,7 +82,9 @@ export function makeNamespaceStore(
       if (isFailure(namespace)) return namespace
       if (filled.version !== namespace.version) {
         filled.version = namespace.version
-        filled.filling = fill(filled, root)
+        // One after the other: the digest is of what the store has.
+        const next = (): Promise<undefined | Problem> => fill(filled, root)
+        filled.filling = filled.filling.then(next, next)
       }
       const failed = await filled.filling
       if (failed && filled.version === namespace.version) filled.version = -1

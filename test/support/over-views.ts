@@ -143,6 +143,18 @@ async function compareOne(
   }
 }
 
+/** The rows for a restricted query, of both stores, and those for the query itself, which it has to answer, in one order. */
+export async function rowsOfEach(
+  { ask }: Pick<ComparedStores, 'ask'>,
+  sent: string,
+  query: string,
+): Promise<readonly [got: readonly string[], overVisible: readonly string[], wanted: readonly string[]]> {
+  const asked = [ask('all', sent), ask('visible', sent), ask('visible', query)] as const
+  const [got, overVisible, wanted] = await Promise.all(asked)
+  if (typeof wanted === 'string') throw new Error(`${wanted}: ${query}`)
+  return [[...got].sort(), [...overVisible].sort(), [...wanted].sort()]
+}
+
 type Asked = Pick<Case, 'query' | 'compared'>
 
 /** Of a path of a merge, the rows are the same, or differ in what is made of their number. */
