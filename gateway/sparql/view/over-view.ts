@@ -10,6 +10,7 @@ import { deferredIn } from './deferred-joins.js'
 import { constructOf } from './describe.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
+import { restrictOnlyConstants } from './only-constants.js'
 import { queryText } from './print.js'
 import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
 import { startOf } from './restrict-triples.js'
@@ -17,13 +18,10 @@ import {
   filter,
   iri,
   variable,
-  type Construct,
-  type Ask,
   type Dataset,
   type Expression,
-  type Pattern,
   type Query,
-  type Select,
+  type Restrictable,
   type Variable,
 } from './syntax.js'
 import { readsMore } from './reads-more.js'
@@ -125,7 +123,7 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
           // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
           (isByNames(sight.rights) && hasOptional(body))),
     })
-    const restricted = guarded(restrictBody(work, body), guard, hasOwnGroup(work))
+    const restricted = guarded(work, restrictOnlyConstants(work, body) ?? restrictBody(work, body), guard)
     if (work.isTested && hasUnbounded(body)) throw new Refused('expression')
     if (work.isTested && view.isJena && filtersDeep(body)) throw new Refused('closure')
     const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
@@ -140,13 +138,13 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
 }
 
 /** Without the variables that are selected or stand in a template: they get no value there. */
-const withoutHead = ({ where, modifiers, ...head }: Select | Construct | Ask): unknown => [
+const withoutHead = ({ where, modifiers, ...head }: Restrictable): unknown => [
   where,
   modifiers,
   head.form === 'SELECT' && head.projection !== '*' && head.projection.filter(({ kind }) => kind === 'bind'),
 ]
 
-function restrictBody(work: Work, body: Select | Construct | Ask): Select | Construct | Ask {
+function restrictBody(work: Work, body: Restrictable): Restrictable {
   if (body.form === 'SELECT') return restrictSelect(work, body)
   return {
     ...body,
@@ -156,13 +154,10 @@ function restrictBody(work: Work, body: Select | Construct | Ask): Select | Cons
 }
 
 /** With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group of its own. */
-function guarded<Body extends { readonly where: readonly Pattern[] }>(
-  body: Body,
-  guard: readonly Expression[],
-  hasGroup: boolean,
-): Body {
+function guarded(work: Work, body: Restrictable, guard: readonly Expression[]): Restrictable {
+  if (guard.length === 0) return body
   const conditions = guard.map(filter)
-  const isApart = guard.length > 0 && (hasGroup || body.where.some(hasAlternatives))
+  const isApart = hasOwnGroup(work) || body.where.some(hasAlternatives)
   return {
     ...body,
     where: isApart ? [{ kind: 'group', patterns: conditions }, ...body.where] : [...body.where, ...conditions],

@@ -93,6 +93,8 @@ export interface Describe extends Body {
 export interface Ask extends Body {
   readonly form: 'ASK'
 }
+/** DESCRIBE becomes CONSTRUCT (describe.ts). */
+export type Restrictable = Select | Construct | Ask
 
 /** The graphs of FROM, or of USING, as they are written. */
 export interface Dataset {

@@ -50,7 +50,7 @@ function dependsOn({ body, dataset }: Query, rights: GraphRights): readonly stri
     if (typeof part !== 'object' || part === null) return
     const { kind, name } = part as { kind?: string; name?: unknown }
     if (kind === 'graph' && (name as { kind: string }).kind === 'iri') named.add((name as { value: string }).value)
-    if (kind !== 'service') for (const key in part) visit(part[key as keyof typeof part])
+    if (kind !== 'service' && kind !== 'triples') for (const key in part) visit(part[key as keyof typeof part])
   }
   visit(body)
   return [...named].filter((graph) => byName(graph) === 'depends')
