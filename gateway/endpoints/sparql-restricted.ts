@@ -6,7 +6,7 @@ import { isFailure, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import type { StoreTraits } from '../sparql/view/over-view.js'
-import { takeViewStep, type Depending, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
+import { dependsOn, takeViewStep, type Depending, type Viewed, type ViewStep } from '../sparql/view/view-step.js'
 import type { Awaitable } from '../steps.js'
 import { NOTHING } from '../stores/traits.js'
 
@@ -24,11 +24,22 @@ export function takeStep(
   { query, rights, store }: Viewing,
   step: Pick<ViewStep, 'readable' | 'listed' | 'isCopied'>,
 ): Awaitable<Viewed> {
-  const { graphs, prefixes, otherPrefixes, classes } = rights
-  const conditions = graphs.length + prefixes.length + otherPrefixes.length + classes.length
-  const whole = { ...step, rights, store, nothing: NOTHING }
-  if (query.tree && query.text.length * conditions <= MOST_INLINE) return takeViewStep(query.tree, whole)
+  const whole = { ...step, rights, store, nothing: NOTHING, graphs: query.reads.graphs }
+  const tree = inlineTree(query, rights)
+  if (tree) return takeViewStep(tree, whole)
   return context.gateway.reading.view(askerOf(context), query.text, whole)
+}
+
+/** The tree of a query that is restricted at once. */
+function inlineTree({ tree, text }: QueryAnalysis, { graphs, prefixes, otherPrefixes, classes }: GraphRights) {
+  const conditions = graphs.length + prefixes.length + otherPrefixes.length + classes.length
+  return text.length * conditions <= MOST_INLINE ? tree : undefined
+}
+
+/** The graphs on which the query depends, where that is found at once. */
+export function dependingAtOnce({ query, rights }: Viewing): Depending | undefined {
+  const depending = inlineTree(query, rights) ? dependsOn(query.reads.graphs, rights) : []
+  return depending.length > 0 ? { depending } : undefined
 }
 
 export function restrictedBy({ query, rights }: Viewing, found: Viewed): Depending | QueryAnalysis | Problem {

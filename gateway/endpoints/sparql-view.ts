@@ -14,7 +14,7 @@ import { after, run, wait, type Awaitable, type Steps } from '../steps.js'
 import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../stores/oxigraph-traits.js'
 import type { Call } from '../stores/store.js'
 import { overList } from './sparql-list.js'
-import { keyOf, restrictedBy, takeStep, type Viewing } from './sparql-restricted.js'
+import { dependingAtOnce, keyOf, restrictedBy, takeStep, type Viewing } from './sparql-restricted.js'
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
 export function queryOfView(context: Context, query: QueryAnalysis, call?: Call): Awaitable<QueryAnalysis | Problem> {
@@ -46,7 +46,7 @@ function* restrictedTo(
   const store = traits.known() ?? (yield* wait(trace.store(traits.current())))
   if (isFailure(store)) return store
   const viewing = { query, rights, store }
-  const first = lastOf(query, rights, store) ?? (yield* viewed(context, viewing, undefined))
+  const first = lastOf(query, rights, store) ?? dependingAtOnce(viewing) ?? (yield* viewed(context, viewing, undefined))
   if (isFailure(first) && first.failure !== 'access.graphs') return first
   const isShort = !isFailure(first) && (!('text' in first) || first.text.length <= MOST_KEPT)
   if (isShort) LAST.set(query, { rights, store, view: first })

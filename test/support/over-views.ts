@@ -169,7 +169,7 @@ interface Restricted extends Overviewed {
 
 /** As the endpoint does: over a list of the graphs where no condition is exact. */
 function restrictedTo(query: Query, of: Case, store: StoreTraits): Restricted | undefined {
-  const step = { rights: of.rights, store, nothing: NOTHING }
+  const step = { rights: of.rights, store, nothing: NOTHING, graphs: [] }
   const found = takeViewStep(query, { ...step, readable: [...groundsOf(of)] })
   if ('text' in found) return found as Overviewed
   if (!mayBeListed(found) || !isOfAll(query.dataset ?? NO_DATASET)) return undefined

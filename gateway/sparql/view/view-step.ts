@@ -13,6 +13,8 @@ export interface ViewStep {
   readonly rights: GraphRights
   readonly store: StoreTraits
   readonly nothing: string
+  /** The graphs that the query names. */
+  readonly graphs: readonly string[]
   /** The graphs that may be read, of those whose names do not decide; undefined: the names of these are wanted, if there are any. */
   readonly readable: readonly Readable[] | undefined
   /** These, all graphs that may be read, take the place of the dataset. */
@@ -30,8 +32,8 @@ export interface Depending {
 
 export type Viewed = Depending | Overviewed | { readonly plan: CopyPlan; readonly text: string } | Problem
 
-export function takeViewStep(query: Query, { readable, listed, isCopied, ...seen }: ViewStep): Viewed {
-  const depending = readable || listed ? [] : dependsOn(query, seen.rights)
+export function takeViewStep(query: Query, { graphs, readable, listed, isCopied, ...seen }: ViewStep): Viewed {
+  const depending = readable || listed ? [] : dependsOn(graphs, seen.rights)
   if (depending.length > 0) return { depending }
   if (listed) {
     const grounds: Grounds = new Map(listed.map((graph) => [graph, 'unknown']))
@@ -42,16 +44,8 @@ export function takeViewStep(query: Query, { readable, listed, isCopied, ...seen
   return isCopied ? (overCopy(query, sight) ?? CLOSURE) : overView(query, sight)
 }
 
-/** The graphs that the query names, and whose names do not decide whether they may be read. */
-function dependsOn({ body, dataset }: Query, rights: GraphRights): readonly string[] {
+/** Those of the graphs whose names do not decide whether they may be read. */
+export function dependsOn(graphs: readonly string[], rights: GraphRights): readonly string[] {
   const { byName } = graphPredicate(rights, '')
-  const named = new Set([...(dataset?.default ?? []), ...(dataset?.named ?? [])])
-  const visit = (part: unknown): void => {
-    if (typeof part !== 'object' || part === null) return
-    const { kind, name } = part as { kind?: string; name?: unknown }
-    if (kind === 'graph' && (name as { kind: string }).kind === 'iri') named.add((name as { value: string }).value)
-    if (kind !== 'service' && kind !== 'triples') for (const key in part) visit(part[key as keyof typeof part])
-  }
-  visit(body)
-  return [...named].filter((graph) => byName(graph) === 'depends')
+  return graphs.filter((graph) => byName(graph) === 'depends')
 }

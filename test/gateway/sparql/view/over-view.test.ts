@@ -426,7 +426,7 @@ for (const [name, store, listed, expected] of [
   ['a name that SPARQL cannot hold', OXIGRAPH, [READABLE, 'urn:odd name'], refused],
 ] as const) {
   void t.test(`a query over a list of graphs: ${name}`, (t) => {
-    const step = { rights: RIGHTS, store, nothing: 'urn:test:nothing', readable: undefined, listed }
+    const step = { rights: RIGHTS, store, nothing: 'urn:test:nothing', graphs: [], readable: undefined, listed }
     const found = takeViewStep(read('SELECT * { GRAPH ?g { ?s ?p ?o } }')!, step)
     if ('text' in found) t.match(found.text, expected)
     else t.equal(isFailure(found) && refused, expected)
