@@ -8,7 +8,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { Touch } from '../sparql/update-plan.js'
-import { isNameOfStores } from '../../policies/authorizations/reach.js'
+import { isDocumentName, isNameOfStores } from '../../policies/authorizations/reach.js'
 import {
   accessTo,
   isRefusedOther,
@@ -202,7 +202,8 @@ async function otherFound({ context, rights }: Finding, { graph, touch }: Named)
   const { base, names } = context.application
   // Spec 4.1: after a start it may be the document of that URL, whose owner the gateway sets.
   if (touch && names.isOtherSpelling(graph)) return REFUSED
-  // A graph may have the name of a document that no URL leads to: then its rights are those of documents.
+  // A graph may have the name of a document that no URL leads to: its rights are those of documents, but nothing would keep its owners.
+  if (touch && isDocumentName(rights.Write.reach, graph)) return REFUSED
   const found = graph.startsWith(base) && graph.endsWith('/') ? await factsOf(context, graph, true) : undefined
   if (isFailure(found)) return found
   const facts = found?.value ?? { iri: graph, types: [], owners: [] }

@@ -82,11 +82,14 @@ async function carryOutRounds(
     if (!named.some(({ touch }) => touch)) return undefined
     const act = async (): Promise<Outcome | Again> => {
       // Rules may have changed while it waited.
+      const asked = updateRights(context, endpoint)
+      if (isFailure(asked)) return asked
+      // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
+      const now = opened && (await solveSoon(context, asked, opened))
+      if (isFailure(now) || isForStore(now)) return now
+      // And while the store answered.
       const rights = updateRights(context, endpoint)
       if (isFailure(rights)) return rights
-      // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
-      const now = opened && (await solveSoon(context, rights, opened))
-      if (isFailure(now) || isForStore(now)) return now
       const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
       if (now && !touchesOf(open!, now).every((touch) => isWithin(pinned.get(touch.graph), touch)))
         return { again: now }
@@ -153,6 +156,8 @@ async function carryOutLocked(
   const updated = await gateway.evaluation.update(askerOf(context), job)
   if (isFailure(updated)) return FOR_STORE.has(updated.failure) ? { reason: updated } : updated
   const { edits } = updated
+  if (edits.some((edit) => isBeyond(edit, named)))
+    return problem('internal', 'The update would change other graphs than those of its rights.')
   const others = edits.flatMap((edit) => {
     if (application.isDocument(edit.graph)) return []
     const before = graphs.others.get(edit.graph)
@@ -163,6 +168,12 @@ async function carryOutLocked(
   const failed = await editDocuments(context, graphs.documents, edits, others)
   await othersChanged(context, others, failed)
   return failed
+}
+
+/** Fail closed: it changes what nothing was decided on. */
+function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly Named[]): boolean {
+  const touch = named.find((one) => one.graph === graph)?.touch
+  return !touch || (touch.mode === 'Append' && (isCleared || removed.length > 0))
 }
 
 async function othersChanged(

@@ -7,6 +7,8 @@ import { askerOf, type Context } from '../request/context.js'
 import { analyseQuery, type QueryAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { OpenStep, Touch } from '../sparql/update-plan.js'
+import { graphOfValue } from '../sparql/quad-templates.js'
+import { hasDotSegment } from '../sparql/tokens.js'
 import type { Pattern } from '../sparql/update-steps.js'
 import type { Awaitable } from '../steps.js'
 import { selectBatches } from '../stores/select.js'
@@ -100,7 +102,7 @@ export async function solve(
           if (!term) continue
           if (hasBlankNode(term)) return BLANK
           const written = nTriplesTerm(term)
-          if (graphs.has(`?${columns[i]!}`) && written.startsWith('<') && written.includes('\\')) return ODD_NAME
+          if (graphs.has(`?${columns[i]!}`) && isOddName(graphOfValue(written) ?? '')) return ODD_NAME
           characters += written.length
           solution.set(`?${columns[i]!}`, written)
         }
@@ -157,9 +159,17 @@ const BLANK: ForStore = {
   ),
 }
 
-/** Functions may make it: to a store that decodes escapes first, the name would end early, and SPARQL follow (SPARQL 1.1 §19.2). */
+/**
+ * Functions may make it. To a store that decodes escapes first, the name would end early, and SPARQL follow (SPARQL 1.1 §19.2); with
+ * dot segments it is another name in SPARQL.
+ */
+const isOddName = (graph: string): boolean => graph.includes('\\') || hasDotSegment(graph)
+
 const ODD_NAME: ForStore = {
-  reason: problem('update.form', 'A variable stands for a graph whose name has characters that no IRI has.'),
+  reason: problem(
+    'update.form',
+    'A variable stands for a graph whose name has dot segments (/./ or /../), or characters that no IRI has.',
+  ),
 }
 
 const hasBlankNode = (term: Term): boolean =>
@@ -192,9 +202,9 @@ export function touchesOf(step: Pick<OpenStep, 'remove' | 'add'>, solutions: Sol
   const touches = new Map<string, Touch>()
   for (const { graph, needed, mode, isFilled } of waysOf(step)) {
     for (const solution of solutions) {
-      const name = solution.get(graph)
-      if (!name?.startsWith('<') || !needed.every((term) => solution.has(term))) continue
-      touches.set(`${mode} ${name}`, { graph: name.slice(1, -1), mode, isFilled })
+      const name = graphOfValue(solution.get(graph))
+      if (name === undefined || !needed.every((term) => solution.has(term))) continue
+      touches.set(`${mode} ${name}`, { graph: name, mode, isFilled })
     }
   }
   return [...touches.values()]

@@ -8,7 +8,7 @@ import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { parseSparql } from '../sparql/parse.js'
 import { SOLUTION_LIMIT } from '../sparql/patch.js'
-import type { QuadTemplate } from '../sparql/quad-templates.js'
+import { graphOfValue, type QuadTemplate } from '../sparql/quad-templates.js'
 import { queryOf, stepsOf, type Pattern, type Step } from '../sparql/update-steps.js'
 import { hasBlankNode, linesOf as linesIn, mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
@@ -149,7 +149,7 @@ function rearrange(copies: Copies, step: Exclude<Step, { kind: 'change' | 'clear
 /** `found`: the graphs that were decided on for this, and no others: a copy may be here for what other steps do. */
 function clearAll(copies: Copies, found: readonly Values[]): void {
   for (const solution of found) {
-    const copy = copies.get(solution.get('?graph')!.slice(1, -1))
+    const copy = copies.get(graphOfValue(solution.get('?graph'))!)
     if (copy) clear(copy)
   }
 }
@@ -183,9 +183,8 @@ function change(
     fresh?: (label: string) => string,
   ): undefined | Problem => {
     for (const { graph, terms } of quads) {
-      const name = graph.startsWith('?') ? solution.get(graph)?.slice(1, -1) : graph
+      const name = graph.startsWith('?') ? graphOfValue(solution.get(graph)) : graph
       const copy = name === undefined ? undefined : copies.get(name)
-      // A graph that is no IRI (SPARQL 1.1 Update §3.1.3).
       if (!copy) continue
       const lines = linesOf(terms, solution, written, fresh)
       for (const line of fresh ? lines.slice(0, 1) : lines) {

@@ -24,6 +24,11 @@ export const graphName = (term: Node, values: Values): string | undefined => {
   return isOwnName(name) ? name : undefined
 }
 export const isOwnName = (graph: string): boolean => graph !== DEFAULT_GRAPH && !MAGIC_GRAPH.test(graph)
+
+/** The graph that a value of a variable names, in N-Triples: undefined where it is no IRI (SPARQL 1.1 Update §3.1.3). */
+export const graphOfValue = (value: string | undefined): string | undefined =>
+  value?.startsWith('<') && !value.startsWith('<<') ? value.slice(1, -1) : undefined
+
 const MAGIC_GRAPH = /^(?:urn:x-arq:|http:\/\/www\.w3\.org\/ns\/solid\/sparql#)/i
 
 /** Undefined where it has what only the store can write: annotations, reifiers, triple terms with variables. */

@@ -4,11 +4,12 @@ import { isPlain } from '../rdf/canonical.js'
 import { flawOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
-import { hasBlankNode, linesOf } from './n-triples-lines.js'
+import { hasDotSegment } from '../sparql/tokens.js'
+import { hasBlankNode, irisIn, linesOf } from './n-triples-lines.js'
 import { makeSlices } from './slices.js'
 import type { GraphEdit } from './store.js'
 
-/** `update.form` where a graph has terms that cannot stand in SPARQL. */
+/** `update.form` where a graph has a name or terms that cannot stand in SPARQL, or are others there. */
 export async function editText(edits: readonly GraphEdit[]): Promise<string | Problem> {
   const slices = makeSlices()
   const every: Every = async (lines, test) => {
@@ -21,7 +22,7 @@ export async function editText(edits: readonly GraphEdit[]): Promise<string | Pr
   }
   const all: GraphEdit[] = []
   for (const edit of edits) {
-    const part = await writable(edit, every)
+    const part = isName(edit.graph) ? await writable(edit, every) : oddName(edit.graph)
     if (isFailure(part)) return part
     all.push(part)
   }
@@ -72,12 +73,20 @@ const isRemovable = (line: string): boolean => !hasBlankNode(line) && !line.incl
 
 const isExact = (line: string): boolean => !hasBlankNode(line) && isWritable(line)
 
+const isName = (graph: string): boolean => graph === DEFAULT_GRAPH || isWritable(`<${graph}> <${graph}> <${graph}> .`)
+
+const oddName = (graph: string): Problem =>
+  problem(
+    'update.form',
+    `The update would change the graph <${graph}>, whose name SPARQL cannot hold, or has for another one.`,
+  )
+
 /** A backslash, and what looks like an escape with it. */
 const DECODED_EARLY = /\\\\(?:u[0-9a-f]{4}|U[0-9a-f]{8})/i
 
 /** An odd term could end the update early for a store that decodes escapes before it parses (SPARQL 1.1 §19.2). */
 function isWritable(line: string): boolean {
-  if (DECODED_EARLY.test(line)) return false
+  if (DECODED_EARLY.test(line) || (line.includes('/.') && irisIn(line).some(hasDotSegment))) return false
   if (isPlain(line)) return true
   const triples = readNTriples(line)
   return triples !== undefined && triples.every((triple) => flawOf(triple) === undefined)

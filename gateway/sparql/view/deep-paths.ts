@@ -45,7 +45,7 @@ export function testedFirst(
   const others = patterns.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
   const isPlain = patterns.every((each) => each.kind === 'triples' || (each.kind === 'filter' && isLater(each, name)))
   // In OPTIONAL, TDB2 would lose what stands before it.
-  if (!isPlain || work.place || (place !== 'first' && place !== 'later')) throw new Refused('closure')
+  if (!isPlain || work.place || (place !== 'first' && place !== 'later')) throw new Refused('pattern')
   const all = others.map((each) => withoutBlanks(each, work))
   const first = all.findIndex(({ predicate }) => isDeep(predicate))
   const inGraph = (some: typeof all): Pattern => ({ kind: 'graph', name, patterns: restrict([triples(...some)]) })

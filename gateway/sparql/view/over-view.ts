@@ -27,7 +27,7 @@ import {
 import { readsMore } from './reads-more.js'
 import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
-import { hasUnbounded } from './unbounded-expressions.js'
+import { hasService, hasUnbounded } from './unbounded-expressions.js'
 import { startBefore } from './unfit-predicates.js'
 import { contentsOf, freshNames, hasAlternatives, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
 import {
@@ -86,6 +86,8 @@ export interface Sight {
   readonly nothing: string
   /** The dataset of the query is that of all graphs that may be read (listing.ts). */
   readonly isListed?: boolean
+  /** `Later.expressions` */
+  readonly later?: ReadonlySet<Expression>
 }
 
 export interface Overviewed {
@@ -124,7 +126,8 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
           (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(work, restrictOnlyConstants(work, body) ?? restrictBody(work, body), guard)
-    if (work.isTested && hasUnbounded(body)) throw new Refused('expression')
+    if (work.isTested && hasService(body)) throw new Refused('service')
+    if (work.isTested && hasUnbounded(body, sight.later)) throw new Refused('expression')
     if (work.isTested && view.isJena && filtersDeep(body)) throw new Refused('closure')
     const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
     const text = queryText({ base: query.base, dataset, body: sent })

@@ -117,7 +117,10 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
   const { reach, documents, others, prefixes, otherPrefixes, items, containers } = rights
   const document = isDocument(rights, graph)
   const isOther = [operation('isiri', graph), not(document)]
-  const below = (prefix: string): Expression[] => [begins(graph, prefix), operation('!=', graph, iri(prefix))]
+  const below = (prefix: string): Expression[] => [
+    ...[begins(graph, prefix), operation('!=', graph, iri(prefix))],
+    ...notOfStores(graph, (start) => start.startsWith(prefix) || prefix.startsWith(start)),
+  ]
   const found: Expression[] = []
   if (documents) found.push(document)
   for (const prefix of prefixes) found.push(allOf(hasOthers(reach) ? below(prefix) : [...below(prefix), document]))
@@ -131,7 +134,8 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
 }
 
 /** A graph's name may be computed, and stores have names for unions. */
-const notOfStores = (graph: Variable): Expression[] => OF_STORES.map((start) => not(begins(graph, start)))
+const notOfStores = (graph: Variable, isMet: (start: string) => boolean = () => true): Expression[] =>
+  OF_STORES.filter(isMet).map((start) => not(begins(graph, start)))
 
 /** The condition on a constant whose name says that it depends. */
 function ofConstant(

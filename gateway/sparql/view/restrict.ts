@@ -149,7 +149,7 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable, place: Pla
   // Jena computes it before the test.
   const computesHidden = test !== undefined && !isOxigraph(work.view) && computesAtOnce(patterns)
   const isApart = asQuads || (looksInItself && standsApart(patterns))
-  if (computesHidden && !isApart) throw new Refused('expression')
+  if (computesHidden && !isApart) throw new Refused('computed')
   // The store tries each graph before the test.
   const meets = test && !patterns.every(isPlain) && mayFailOnTerm(work, patterns)
   const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!

@@ -16,22 +16,35 @@ const MOST_QUANTIFIERS = 2
 const MOST_STEPS = 100
 
 /**
- * True where an expression of a FILTER has no small bound, or another server answers a part. Other expressions compute nothing that has
+ * True where an expression of a FILTER has no small bound. Other expressions compute nothing that has
  * not been tested (computed-values.ts), but for those of EXISTS in a FILTER.
+ * @param later expressions that are evaluated when all has been tested (later-filters.ts)
  */
-export function hasUnbounded({ where, modifiers, ...body }: Query['body']): boolean {
-  const sizes = makeSizes([where, modifiers, body])
+export function hasUnbounded(body: Query['body'], later: ReadonlySet<unknown> = new Set()): boolean {
+  const isLarge = makeBounds(body)
   // The size of an expression is that of all in it, but for patterns.
   const isUnbounded = (part: unknown, isOpen: boolean, isIncluded: boolean): boolean => {
     if (typeof part !== 'object' || part === null) return false
     const { kind = '' } = part as { readonly kind?: string }
-    if (kind === 'service') return true
+    if (later.has(part)) return false
     const isExpression = EXPRESSIONS.has(kind)
-    if (isOpen && isExpression && !isIncluded && sizes(part as Expression) > MOST_SIZE) return true
+    if (isOpen && isExpression && !isIncluded && isLarge(part as Expression)) return true
     const isWithin = kind !== 'exists' && (isIncluded || isExpression)
     return Object.values(part).some((each) => isUnbounded(each, isOpen || kind === 'filter', isWithin))
   }
-  return isUnbounded([where, modifiers, body], false, false)
+  return isUnbounded(body, false, false)
+}
+
+/** True where another server answers a part: it would get what has not been tested. */
+export function hasService(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  return (part as { readonly kind?: string }).kind === 'service' || Object.values(part).some(hasService)
+}
+
+/** True of an expression of the query that has no small bound, but for patterns in it. */
+export function makeBounds({ where, modifiers, ...body }: Query['body']): (expression: Expression) => boolean {
+  const sizes = makeSizes([where, modifiers, body])
+  return (expression) => sizes(expression) > MOST_SIZE
 }
 
 const EXPRESSIONS = new Set(['operation', 'call', 'aggregate'])

@@ -4,7 +4,8 @@ import { overCopy, type CopyPlan } from './copy.js'
 import type { Query } from './syntax.js'
 import { datasetOf } from './listing.js'
 import { overView, type Overviewed, type StoreTraits } from './over-view.js'
-import { CLOSURE } from './refusals.js'
+import { withLaterFilters } from './later-filters.js'
+import { CLOSURE, REFUSALS } from './refusals.js'
 import type { Problem } from '../../problem.js'
 import { graphPredicate } from './predicate.js'
 import type { Grounds } from './work.js'
@@ -41,7 +42,11 @@ export function takeViewStep(query: Query, { graphs, readable, listed, isCopied,
     return dataset ? overView({ ...query, dataset }, { ...seen, grounds, isListed: true }) : CLOSURE
   }
   const sight = { ...seen, grounds: new Map(readable) }
-  return isCopied ? (overCopy(query, sight) ?? CLOSURE) : overView(query, sight)
+  if (isCopied) return overCopy(query, sight) ?? CLOSURE
+  const found = overView(query, sight)
+  if (found !== REFUSALS.expression) return found
+  const { query: rewritten, expressions } = withLaterFilters(query)
+  return expressions.size > 0 ? overView(rewritten, { ...sight, later: expressions }) : found
 }
 
 /** Those of the graphs whose names do not decide whether they may be read. */

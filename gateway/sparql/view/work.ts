@@ -66,7 +66,15 @@ export const isOxigraph = ({ showsName, listsGraphs }: Pick<View, 'showsName' | 
 
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
 export type Unanswerable =
-  'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'pattern' | 'expression'
+  | 'closure'
+  | 'store-name'
+  | 'no-variables'
+  | 'counted'
+  | 'too-large'
+  | 'pattern'
+  | 'expression'
+  | 'computed'
+  | 'service'
 
 /** Thrown by the functions that restrict. */
 export class Refused extends Error {

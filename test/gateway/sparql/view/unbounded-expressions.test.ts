@@ -16,7 +16,6 @@ for (const [name, isUnbounded, query] of [
   ['comparisons, arithmetic and texts', false, 'SELECT * { ?s ?p ?o FILTER(STRLEN(STR(?o)) > 3 && ?x + 1 < 7 || CONTAINS(LCASE(?o), "x")) }'],
   ['what SELECT computes of the solutions', false, 'SELECT (REGEX(?o, "(a|b)*") AS ?x) { ?s ?p ?o } ORDER BY (REPLACE(?o, ?p, ?o))'],
   ['texts joined of all solutions', false, 'SELECT (GROUP_CONCAT(?o; separator=", ") AS ?all) { ?s ?p ?o } GROUP BY ?s'],
-  ['another server', true, 'SELECT * { ?s ?p ?o SERVICE <https://x.test/sparql> { ?o ?q ?x } }'],
   ['a group that repeats', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "(a|b)*")) }'],
   ['so with white space, where a flag ignores that', true, 'SELECT * { ?s ?p ?o FILTER(REGEX(?o, "( a ) *", "x")) }'],
   ['so in BIND, of solutions that have been tested', false, 'SELECT * { ?s ?p ?o BIND(REGEX(?o, "(a|b)+c") AS ?x) }'],
