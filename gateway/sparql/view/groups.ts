@@ -42,7 +42,7 @@ export function startsEmpty(patterns: readonly Pattern[]): boolean {
 
 /**
  * MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first. RDF4J does.
- * @param keepsPlace an empty MINUS takes its place: Jena joins in another way beside it
+ * @param keepsPlace an empty MINUS takes its place: Jena joins in another way beside it, and Oxigraph tests a FILTER later
  */
 export function withoutFirstMinus(patterns: readonly Pattern[], keepsPlace: boolean): readonly Pattern[] {
   const first = patterns.findIndex(({ kind }) => kind !== 'filter' && kind !== 'minus')

@@ -57,7 +57,8 @@ function restrictGroup(work: Work, all: readonly Pattern[], place: Place): reado
   if (assignsName(all)) throw new Refused('pattern')
   // In EXISTS, Oxigraph removes what has a variable in common with the solution around it.
   const keepsMinus = isInGraph(place) || (place === 'exists' && isOxigraph(work.view))
-  const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all, work.view.isJena)))
+  const keepsPlace = work.view.isJena || isOxigraph(work.view)
+  const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all, keepsPlace)))
   if (place === 'first') return restrictFirst(work, patterns)
   const within = (each: readonly Pattern[]): readonly Pattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))

@@ -328,7 +328,8 @@ for (const [name, query, rights, hidden, rows] of [
 }
 
 void t.test('a MINUS that stands first is left out: RDF4J would remove rows by what is hidden', (t) => {
-  const sight = { rights: RIGHTS, store: OXIGRAPH, nothing: 'urn:test:nothing', grounds: new Map() }
+  const store = { ...OXIGRAPH, showsName: false, listsGraphs: false }
+  const sight = { rights: RIGHTS, store, nothing: 'urn:test:nothing', grounds: new Map() }
   const query = `SELECT * { MINUS { GRAPH ?g { ?s ?q ?o } } ?s ?p ?o OPTIONAL { FILTER(true) MINUS { GRAPH ?g { ?s ?q ?o } } GRAPH ?g { ?s ?q ?o } } }`
   const restricted = overView(read(query)!, sight)
   t.notMatch(isFailure(restricted) ? '' : restricted.text, /MINUS/)

@@ -78,6 +78,7 @@ const ROWS: readonly (readonly [name: string, query: string, refused?: readonly 
   ['rows of VALUES that are the same, behind the query', 'SELECT ?v ?q { [] ?q ?z } VALUES (?v ?k) { (UNDEF 1) (UNDEF 1) }'],
   ['rows that are the same before the merge of graphs', 'SELECT ?v ?s { { SELECT ?v { VALUES (?v ?k) { (1 1) (1 2) } } } ?s <urn:p> ?o }'],
   ['two patterns of the default graph, beside a name that a sub-query leaves without a value', 'SELECT * { ?s <urn:p> ?o . ?s ?q ?z { GRAPH ?x { ?a <urn:q> ?c } } UNION { SELECT ?x { } } }'],
+  ['an EXISTS with the names of what a sub-query does not select, beside a MINUS that stands first', `SELECT * { FILTER EXISTS { GRAPH <${A}> { ?w ?p ?z } } MINUS { ?a <urn:none> ?b } GRAPH ?g { SELECT ?x { ?x <urn:p> ?w . ?x ?q ?z } ORDER BY ?x } }`, ["fuseki"]],
   ['FROM without FROM NAMED: no graph', `SELECT * FROM <${A}> { GRAPH ?g { VALUES ?x { 1 } } }`],
   ['so OPTIONAL', `SELECT * FROM <${A}> { ?s <urn:p> ?o GRAPH ?g { OPTIONAL { ?s <urn:q> ?x } } }`],
   ['FROM NAMED: this graph', `SELECT * FROM <${A}> FROM NAMED <${A}> { GRAPH ?g { MINUS { ?s <urn:none> ?o } } }`],
