@@ -9,7 +9,10 @@ export function hasHidden(part: unknown): boolean {
 }
 
 /** COUNT(DISTINCT *), in which every variable in scope counts. */
-export function countsAll({ projection, modifiers: { having, order } }: Select): boolean {
+export function countsAll({
+  projection,
+  modifiers: { having, order },
+}: Pick<Select, 'projection' | 'modifiers'>): boolean {
   const counts = (expression: Expression): boolean => {
     if (expression.kind === 'aggregate') return expression.of === '*' ? expression.distinct : counts(expression.of)
     return (expression.kind === 'operation' || expression.kind === 'call') && expression.args.some(counts)

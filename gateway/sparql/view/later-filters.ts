@@ -68,6 +68,7 @@ export function withLaterFilters(query: Query): Later {
     }
   }
   if (body.form === 'SELECT') return { query: { ...query, body: inSelect(body) }, expressions }
-  if (body.form === 'DESCRIBE' && body.described === '*') return { query, expressions }
+  const isOfAll = body.form === 'DESCRIBE' && body.described === '*'
+  if (isOfAll || countsAll({ projection: '*', ...body })) return { query, expressions }
   return { query: { ...query, body: { ...body, where: inGroup(body.where) } }, expressions }
 }

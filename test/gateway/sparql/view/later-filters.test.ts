@@ -88,6 +88,8 @@ const REFUSED: typeof ROWS = [
   ['in OPTIONAL', `SELECT * { ?s <urn:n> ?n OPTIONAL { ${P} ${LATE} } }`],
   ['in EXISTS', `SELECT * { ?s <urn:n> ?n FILTER EXISTS { ${P} ${LATE} } }`],
   ['with EXISTS in it', `SELECT * { ${P} FILTER(${E} || EXISTS { ?s <urn:none> ?x }) }`],
+  ['where HAVING counts DISTINCT *', `ASK { ${P} ${LATE} } HAVING (COUNT(DISTINCT *) > 1)`],
+  ['where all that is selected is described', `DESCRIBE * { ${P} ${LATE} }`],
   ['where DISTINCT * is counted', `SELECT (COUNT(DISTINCT *) AS ?n) { ${P} ${LATE} }`],
 ]
 
