@@ -27,7 +27,7 @@ export function withLaterFilters(query: Query): Later {
     const isLater = (each: Pattern): each is Pattern & { kind: 'filter' } =>
       each.kind === 'filter' && !hasExists(each.expression) && isUnbounded(each.expression)
     const later = isOptional ? [] : patterns.filter(isLater)
-    const others = patterns.filter((each) => isOptional || !isLater(each)).map(inPattern)
+    const others = patterns.filter((each) => !(later as readonly Pattern[]).includes(each)).map(inPattern)
     if (later.length === 0) return others
     const isLast = variable(name())
     const bind: Bound = {

@@ -30,7 +30,7 @@ export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem
     'The query has a pattern in GRAPH that cannot be restricted to the graphs that its agent may read. Name the graphs with FROM NAMED, or write OPTIONAL, UNION, MINUS, FILTER, BIND, paths and sub-queries outside of GRAPH ?g { }, each with a GRAPH ?g { } of its own in it.',
   ),
   expression: refusal(
-    `A FILTER that stands in OPTIONAL or EXISTS, or that has EXISTS in it, or beside COUNT(DISTINCT *), computes a long text, compares a duration, adds or subtracts values of which none is known to be a number, or searches by a regular expression that is no constant or may take long (a group that repeats, or many of * + ? and {). Write it in a group of its own, OPTIONAL { { … FILTER(…) } }, write xsd:decimal(?a) - ?b of numbers, or name the graphs: ${NAME}`,
+    `A FILTER that stands in OPTIONAL or EXISTS, or that has EXISTS in it, or beside COUNT(DISTINCT *), computes a long text, compares a duration, adds or subtracts values of which none is known to be a number, or searches by a regular expression that is no constant or may take long (a group that repeats, or many of * + ? and {). Where it is only about what stands in it, write it in a group of its own, OPTIONAL { { … FILTER(…) } }; write xsd:decimal(?a) - ?b of numbers, or name the graphs: ${NAME}`,
   ),
   computed: refusal(
     `The query computes values in GRAPH ?g { } (BIND, an aggregate, AS or ORDER BY of a sub-query) beside a sub-query, MINUS or EXISTS. Compute them outside: { SELECT ?g (MAX(?x) AS ?max) { GRAPH ?g { … } } GROUP BY ?g }, or name the graphs: ${NAME}`,

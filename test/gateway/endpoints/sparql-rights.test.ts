@@ -275,7 +275,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
         const asked = `SELECT ?v { GRAPH ?g { ?g a ?c OPTIONAL { ?s <${VALUE}> ?v FILTER(${searched(start)}) } } }`
         const { status, text } = await posted(asked)
         t.equal(status, 403)
-        t.match(text, /Write it in a group of its own/)
+        t.match(text, /write it in a group of its own/)
       },
     )
     await row(`one that stands elsewhere, ^${start}: nothing`, async (t) => {

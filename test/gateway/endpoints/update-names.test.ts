@@ -38,7 +38,8 @@ void forEachStore(t, { name: 'names that functions make', kinds: WITH_UNION }, a
   const documents = [secret, shown, first, second, third]
   for (const document of documents) await put(new URL(document).pathname, `<> <urn:p> "${document}" .`)
   const others = [MINE, APPENDED, READ, HIDDEN, odd] as string[]
-  for (const graph of others) t.equal(await made.endUser.replace(graph, `<urn:a> <urn:p> "${graph}" .\n`), undefined)
+  for (const graph of others)
+    t.equal(await made.endUser.replace(graph, `<urn:a> <urn:p> "${graph}" .\n<urn:a> <urn:q> "there" .\n`), undefined)
   await put('/names-pub/', '<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')
   await put('/names/', '<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')
   await rule(
@@ -69,7 +70,7 @@ void forEachStore(t, { name: 'names that functions make', kinds: WITH_UNION }, a
     ['a literal as the name of a hidden graph', `${named(`"${HIDDEN}"`)} ; ${reading(HIDDEN!)}`, 200],
     ['so of one that the agent may read', `${named(`"${READ}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${READ}" } } INSERT { GRAPH ?g { ${EVIL} } }`)} ; ${reading(READ!)}`, 200],
     ['so of a document', `${named(`"${shown}"`, `DELETE { GRAPH ?g { <${shown}> <urn:p> "${shown}" } } INSERT { GRAPH ?g { ${EVIL} } }`)} ; ${reading(shown)}`, 200],
-    ['so of one that the agent may append to', named(`"${APPENDED}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${APPENDED}" } } INSERT { GRAPH <${APPENDED}> { <urn:a> <urn:p> "${APPENDED}" } }`), 200],
+    ['so of one that the agent may append to', named(`"${APPENDED}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${APPENDED}" } } INSERT { GRAPH <${APPENDED}> { <urn:a> <urn:q> "there" } }`), 200],
     ['so of a hidden graph that another operation copies', `${named(`"${HIDDEN}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${HIDDEN}" } }`)} ; ADD SILENT <${HIDDEN}> TO <${MINE}>`, 200],
     ['so of a document that does not exist', `${named(`"${base}names-new/"`)} ; ADD SILENT <${base}names-new/> TO <${MINE}>`, 200],
     ['a triple term as a name', named('TRIPLE(<urn:a>, <urn:b>, <urn:c>)'), 200],

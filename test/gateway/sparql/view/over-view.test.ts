@@ -307,6 +307,13 @@ for (const [name, query, rights, hidden, rows] of [
     CONTAINER,
     2,
   ],
+  [
+    'a name that stores have for other graphs is below no prefix',
+    'SELECT * { VALUES ?g { <http://www.ontotext.com/explicit> } GRAPH ?g { ?s ?p ?o } }',
+    { ...RIGHTS, otherPrefixes: ['http://www.o'] },
+    [['<urn:e:8> <urn:p:1> <urn:e:9>', 'http://www.ontotext.com/explicit']],
+    0,
+  ],
   ['a value that names a graph', 'SELECT ?x { GRAPH ?x { GRAPH ?g { ?s <urn:p:2> ?x } } }', ITEMS, CONTAINER, 2],
 ] as const) {
   void t.test(name, async (t) => {
