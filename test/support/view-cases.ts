@@ -20,6 +20,13 @@ import {
 
 export const ME = 'https://d.test/me#i'
 
+/** The rights of an agent in a store of one dataspace, who may read nothing. */
+export const noRights = (): GraphRights => ({
+  reach: { ...randomCase(0).rights.reach, alone: true },
+  ...{ everything: false, documents: false, others: false, defaultGraph: false, items: false, containers: false },
+  ...{ graphs: [], prefixes: [], otherPrefixes: [], classes: [], owner: undefined, fingerprint: '' },
+})
+
 export interface Case extends MadeQuery {
   /** A triple, and the name of its graph, empty for the default graph. */
   readonly quads: readonly (readonly [triple: string, graph: string])[]

@@ -2,18 +2,13 @@
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/view/over-view.js'
-import type { GraphRights } from '../../../../policies/authorizations/graph-rights.js'
 import { FUSEKI_KINDS, hasKinds, overFuseki } from '../../../support/fuseki-kinds.js'
 import { read, rowsOfEach } from '../../../support/over-views.js'
 import { FUSEKI } from '../../../support/stores.js'
-import { groundsOf, randomCase } from '../../../support/view-cases.js'
+import { groundsOf, noRights } from '../../../support/view-cases.js'
 
 const [READABLE, OTHER, HIDDEN] = ['https://d.test/a/', 'https://d.test/a/b/', 'http://x.test/g']
-const NONE: GraphRights = {
-  reach: { ...randomCase(0).rights.reach, alone: true },
-  ...{ everything: false, documents: false, others: false, defaultGraph: false, items: false, containers: false },
-  ...{ graphs: [], prefixes: [], otherPrefixes: [], classes: [], owner: undefined, fingerprint: '' },
-}
+const NONE = noRights()
 const RIGHTS = {
   name: { ...NONE, graphs: [READABLE, OTHER] },
   class: { ...NONE, classes: ['urn:c:1'] },
