@@ -1,5 +1,5 @@
 // In charge of FILTERs whose expressions have no small bound: written so that the store evaluates them last in their group, when all that
-// the group has matched has been tested. Pure.
+// the group has matched has been tested. Oxigraph, which fails on no value, may evaluate them in GRAPH before, as it does BIND. Pure.
 import { hasExists } from './groups.js'
 import { countsAll } from './counted.js'
 import { FALSE, filter, operation, variable, type Bound, type Expression, type Pattern, type Query, type Select } from './syntax.js' // prettier-ignore
