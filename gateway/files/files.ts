@@ -1,9 +1,10 @@
 // In charge of the files of an application on disk (spec 4.6): stored by digest, each in a folder of its SHA-1, named by its
 // SHA-256. A file is written, flushed and renamed before it counts; one that no document describes is removed after a day.
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flushFolder, notStored, openArriving, type Arriving } from './arriving.js'
+import { addDocument, documentsIn, removeDocument } from './giving-documents.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 
 export interface StoredFile {
@@ -36,6 +37,8 @@ export interface Files {
   documentsOf(sha1: string): Promise<ReadonlySet<string>>
   /** Another such document. Call it before the document is written. */
   addDocument(sha1: string, document: string): Promise<undefined | Problem>
+  /** The document no longer gives the file. */
+  removeDocument(sha1: string, document: string): Promise<undefined | Problem>
   /** Removes files that have not been described for a day. @param described those that documents describe, among some */
   removeUndescribed(described: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<number>
 }
@@ -46,7 +49,6 @@ const SHA256 = /^[0-9a-f]{64}$/
 /** Holds, by its time, since when no document describes the file. */
 const UNDESCRIBED = 'undescribed'
 const DOCUMENTS = 'documents'
-const MOST_DOCUMENTS = 1000
 /** So many files are asked about at once. */
 const BATCH = 100
 
@@ -88,17 +90,14 @@ export function makeFiles(folder: string, now: () => number): Files {
       if (size > 0)
         yield* createReadStream(join(folderOf(place, sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
     },
-    async documentsOf(sha1) {
-      const text = await readFile(join(folderOf(place, sha1), DOCUMENTS), 'utf8').catch(() => '')
-      // The line of a write that a crash has cut counts as none.
-      return new Set(text.split('\n').slice(0, -1))
-    },
+    documentsOf: async (sha1) => new Set(await documentsIn(join(folderOf(place, sha1), DOCUMENTS))),
     addDocument: (sha1, document) =>
       inTurn(() => {
         const bringing = underWay.get(sha1)
         if (bringing) bringing.isNew = false
         return addDocument(join(folderOf(place, sha1), DOCUMENTS), document)
       }),
+    removeDocument: (sha1, document) => inTurn(() => removeDocument(join(folderOf(place, sha1), DOCUMENTS), document)),
     async removeUndescribed(described) {
       let removed = 0
       const all = await allIn(folder)
@@ -219,27 +218,6 @@ function makeTurns(): <T>(task: () => Promise<T>) => Promise<T> {
     const done = last.then(task)
     last = done.catch(() => undefined)
     return done
-  }
-}
-
-async function addDocument(path: string, document: string): Promise<undefined | Problem> {
-  const text = await readFile(path, 'utf8').catch(() => '')
-  const known = text.split('\n').slice(0, -1)
-  if (known.includes(document)) return undefined
-  if (known.length >= MOST_DOCUMENTS) {
-    return problem('content.too-large', `A file is described by ${MOST_DOCUMENTS} documents at most.`)
-  }
-  try {
-    const file = await open(path, 'a', 0o600)
-    try {
-      await file.write(text === '' || text.endsWith('\n') ? `${document}\n` : `\n${document}\n`)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    return undefined
-  } catch (error) {
-    return notStored(error)
   }
 }
 

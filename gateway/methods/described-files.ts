@@ -11,21 +11,25 @@ import { mayReadFile } from '../request/file-access.js'
 /** Of one write: each takes a question to the store. */
 const MOST_FILES = 100
 
-/** Call it before the document is written. */
+/**
+ * A document that begins to describe a file gives its readers the right to read it only if the writer brings the file or may read it.
+ * A right of an earlier document with this name, or of an earlier state of this one, ends here. Call it before the document is written.
+ * @param brought the SHA-1s of the files that came with the write
+ */
 export async function recordFiles(
   context: Context,
   current: Document | undefined,
   next: Document,
+  brought: readonly string[] = [],
 ): Promise<undefined | Problem> {
-  const { application } = context
-  const before = new Set(current && isWhole(current) ? described(current, application) : [])
-  const fresh = described(next, application).filter((sha1) => !before.has(sha1))
-  for (const sha1 of fresh.slice(0, MOST_FILES)) {
-    const documents = await application.files.documentsOf(sha1)
-    if (documents.has(next.iri) || !(await application.files.find(sha1))) continue
-    const mayRead = await mayReadFile(context, sha1)
+  const { files } = context.application
+  const before = new Set(current && isWhole(current) ? described(current, context.application) : [])
+  const fresh = described(next, context.application).filter((sha1) => !before.has(sha1) && !brought.includes(sha1))
+  for (const [i, sha1] of fresh.entries()) {
+    if (!(await files.find(sha1))) continue
+    const mayRead = i < MOST_FILES && (await mayReadFile(context, sha1))
     if (isFailure(mayRead)) return mayRead
-    const failed = mayRead ? await application.files.addDocument(sha1, next.iri) : undefined
+    const failed = await (mayRead ? files.addDocument(sha1, next.iri) : files.removeDocument(sha1, next.iri))
     if (failed) return failed
   }
   return undefined

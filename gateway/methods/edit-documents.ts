@@ -12,6 +12,7 @@ import type { Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { rootKept } from '../mirror/journalled-update.js'
 import { checkConstraints } from './constraint-check.js'
+import { recordFiles } from './described-files.js'
 import { afterCreation, afterPatch, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
 import { afterFailure, changed, type Writing } from './put-document.js'
@@ -54,7 +55,10 @@ export async function editDocuments(
     if (next && next !== 'unchanged') changes.push({ found, next: next === 'absent' ? undefined : next })
   }
   for (const change of changes) {
-    const failed = refusalOf(context, change, changes) ?? (await unmetConstraints(context, change))
+    const failed =
+      refusalOf(context, change, changes) ??
+      (await unmetConstraints(context, change)) ??
+      (change.next && (await recordFiles(context, change.found.current, change.next.document)))
     if (failed) return failed
   }
   return carryOut(context, changes, others)

@@ -163,7 +163,7 @@ async function writeLocked(
   const maySeeContent = access.mayRead && !hidesMailboxes(context)
   const refused = await checkConstraints(writingOf(context), current, next.document, maySeeContent)
   if (refused) return refused
-  const unrecorded = await recordFiles(context, current, next.document)
+  const unrecorded = await recordFiles(context, current, next.document, 'files' in asked ? asked.files : [])
   if (unrecorded) return unrecorded
   const stored = await store(context, iri, { ...next, isByImport: isByImport(asked) }, current, restored?.commit)
   if (!isFailure(stored)) logOrphans(context, current, next.document)

@@ -73,6 +73,16 @@ const publish = (world: World, path: string): Promise<Answer> =>
     <http://www.w3.org/ns/auth/acl#agentClass> <http://xmlns.com/foaf/0.1/Agent> .`),
   )
 
+/** Gives the stranger these modes at this path. */
+const allow = (world: World, path: string, ...modes: readonly string[]): Promise<Answer> =>
+  world.as('owner')(
+    'PUT',
+    `/admin/acl/authorizations/s${sha1Of(path).slice(0, 8)}/`,
+    ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
+      <http://www.w3.org/ns/auth/acl#mode> ${modes.map((mode) => `<http://www.w3.org/ns/auth/acl#${mode}>`).join(', ')} ;
+      <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${path}> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> .`),
+  )
+
 void forEachStore(t, 'files', async (t, makeStores, kind) => {
   const world = await makeWorld(t, await makeStores(), {
     flags: ['--max-upload', '100000', '--daily-uploads', '2000000', '--dataset-path', '/ds'],
@@ -171,19 +181,8 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
   await row('to know the digest of a file is no right to it', async (t) => {
     const item = await itemOf(world)
     t.equal((await owner('POST', item, form('a secret'))).status, 204)
-    const own = await itemOf(world, `<> <http://www.w3.org/ns/auth/acl#owner> <${world.webIdOf('stranger')}> .`)
-    t.equal(
-      (
-        await owner(
-          'PUT',
-          '/admin/acl/authorizations/stranger/',
-          ttl(`<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ;
-      <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read>, <http://www.w3.org/ns/auth/acl#Append> ;
-      <http://www.w3.org/ns/auth/acl#accessTo> <${world.origin}${own}> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> .`),
-        )
-      ).status,
-      201,
-    )
+    const own = await itemOf(world)
+    t.equal((await allow(world, own, 'Read', 'Append')).status, 201)
     const claim = ttl(`<${world.origin}${pathOf('a secret')}> a <${NFO}FileDataObject> .`)
     t.equal((await world.as('stranger')('POST', own, claim)).status, 204)
     t.equal((await world.as('stranger')('GET', pathOf('a secret'))).status, 403)
@@ -200,6 +199,32 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       'the owner, who may read it, has published a description',
     )
   })
+
+  const claimOf = (text: string): string => `<${world.origin}${pathOf(text)}> a <${NFO}FileDataObject> .`
+  // prettier-ignore
+  const ENDS: readonly (readonly [how: string, end: (item: string) => Promise<Answer>, claim: (item: string, text: string) => Promise<Answer>])[] = [
+    ['it was deleted, and its name is given to another', (item) => owner('DELETE', item),
+      async (item, text) => { await owner('PUT', item, ttl('')); return stranger('PUT', item, ttl(claimOf(text))) }],
+    ['it no longer describes the file, and another describes it there', (item) => owner('PUT', item, ttl('')),
+      (item, text) => stranger('POST', item, ttl(claimOf(text)))],
+    ['it no longer describes the file, and another describes it there by an update', (item) => owner('PUT', item, ttl('')),
+      (item, text) => stranger('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: `INSERT DATA { GRAPH <${world.origin}${item}> { ${claimOf(text)} } }` })],
+  ]
+  const stranger = world.as('stranger')
+  for (const [i, [how, end, claim]] of ENDS.entries()) {
+    await row(`the right to a file by a document ends with the description: ${how}`, async (t) => {
+      const text = `private ${i}`
+      const item = await itemOf(world)
+      t.equal((await allow(world, item, 'Read', 'Append', 'Write')).status, 201)
+      t.equal((await owner('POST', item, form(text))).status, 204)
+      t.equal((await allow(world, '/sparql', 'Write')).status, i === 0 ? 201 : 200)
+      t.ok((await end(item)).status < 300)
+      const claimed = await claim(item, text)
+      t.ok(claimed.status < 300, `${claimed.status} ${claimed.text}`)
+      t.equal((await stranger('GET', item)).status, 200)
+      t.equal((await stranger('GET', pathOf(text))).status, 403)
+    })
+  }
 
   await row('ranges and conditions', async (t) => {
     const item = await itemOf(world)
