@@ -22,6 +22,7 @@ import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { problemAnswer } from './request/problem-answer.js'
 import { answerMarks, DOCUMENT_METHODS, linkField, problemResponse, response } from './request/respond.js'
 import type { Asked, Decided, DecidedRoute } from './request/route.js'
+import { BEYOND_TOKEN, writesBeyond } from './request/token-limits.js'
 import { routeOf, takesFiles } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 
@@ -91,6 +92,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
   const asked: Asked = { context, target, content: undefined }
   if (route.needs === 'open') {
+    if (writes !== false && writesBeyond(agent.token, target)) return refuse(BEYOND_TOKEN)
     const outcome = yield* wait(route.answer(asked))
     if (!isFailure(outcome)) return outcome
     return refuse(outcome, target.kind === 'proxied' ? [] : [linkField(application, agent.webId, undefined)])

@@ -1,6 +1,7 @@
 // In charge of the endpoints `packages/install` and `packages/uninstall` (spec 4.3, LinkedDataHub 2.6): the ontology of a package
 // becomes an ontology document, which the namespace imports. All of it or nothing.
 import { createHash } from 'node:crypto'
+import { ACCESS_PREDICATES, SUB_CLASS_OF } from '../../policies/vocabulary.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import { about } from '../agents/agent-documents.js'
 import { isLarge, readDocumentNow, readFactsNow } from '../documents/document.js'
@@ -12,7 +13,7 @@ import { ontologyKey } from '../ontologies/closure.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { iri, irisOf, triple, type Quad } from '../rdf/graph.js'
 import { READABLE_ACCEPT } from '../rdf/read.js'
-import { AC, ACL, CERT, FOAF, LACL, LDS, LDT, OWL, RDF } from '../rdf/vocabulary.js'
+import { AC, ACL, CERT, LACL, LDS, LDT, OWL, RDF } from '../rdf/vocabulary.js'
 import { judgeDocument } from '../request/access.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
@@ -96,14 +97,14 @@ async function addOntology(context: Context, ontology: string, content: readonly
   return missing && unusable(missing.detail)
 }
 
-/** The admin dataset has the rules: nothing of a package may become one. */
+/** The admin dataset has the rules: nothing of a package may become one. Superclasses in its ontology do not count as such (design 4). */
 function ruleIn(content: readonly Quad[], { dataspace: { admin } }: Context): Quad | undefined {
   const isRule = (term: string): boolean => RULES.some((namespace) => term.startsWith(namespace))
   return content.find(
     ({ subject, predicate, object }) =>
       subject.value.startsWith(admin.base) ||
       isRule(predicate.value) ||
-      predicate.value === FOAF('member') ||
+      (ACCESS_PREDICATES.includes(predicate.value) && predicate.value !== SUB_CLASS_OF) ||
       (predicate.value === RDF('type') && isRule(object.value)),
   )
 }

@@ -5,8 +5,15 @@ import { narrowed, NO_GRAPHS, type GraphRights } from '../../policies/authorizat
 import type { Decision } from '../../policies/decide.js'
 import type { Member } from '../gateway.js'
 import type { TokenLimits } from '../identity/access-tokens.js'
+import { problem } from '../problem.js'
 
 export const isLimited = ({ readOnly, only }: TokenLimits): boolean => readOnly || only !== undefined
+
+/** True where a write that is decided on no document, such as one to another server, is beyond the token. */
+export const writesBeyond = (token: TokenLimits | undefined, { kind }: { readonly kind: string }): boolean =>
+  token !== undefined && (token.readOnly || (token.only !== undefined && kind === 'proxied'))
+
+export const BEYOND_TOKEN = problem('access.denied', 'The access token is limited: it cannot be used for this.')
 
 /** @param iri of the target, which a PUT may create: a decision on a creation is about the parent */
 export function withinToken(

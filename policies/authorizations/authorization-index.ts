@@ -44,7 +44,22 @@ export interface Rebuild {
   abandon(): void
 }
 
+/** The ontology of a package has the SHA-1 of its IRI as its name (LinkedDataHub 2.6). */
+const OF_PACKAGE = /^[0-9a-f]{40}\/$/
+
 type Change = readonly Fact[] | undefined
+
+/**
+ * Design 4: only graphs under the admin base of the same dataspace count. Requests for access do not: every identified agent may append
+ * to them (LinkedDataHub 5.4), and could grant itself the requested access. Nor do the ontologies of packages, which strangers write: a
+ * superclass in one would decide who may read all documents of a class.
+ */
+function countsFor(adminBase: string): (graph: string) => boolean {
+  const [requests, ontologies] = [`${adminBase}acl/authorization-requests/`, `${adminBase}ontologies/`]
+  const isOfPackage = (graph: string): boolean =>
+    graph.startsWith(ontologies) && OF_PACKAGE.test(graph.slice(ontologies.length))
+  return (graph) => graph.startsWith(adminBase) && !graph.startsWith(requests) && !isOfPackage(graph)
+}
 
 /** An empty index. `adminBase`, the base URI of the admin application, ends with a slash. */
 export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
@@ -54,10 +69,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   let begun = 0
   let oldestValid = 0
 
-  // Design 4: only graphs under the admin base of the same dataspace count. Requests for access do not: every identified
-  // agent may append to them (LinkedDataHub 5.4), and could grant itself the requested access.
-  const requests = `${adminBase}acl/authorization-requests/`
-  const counts = (graph: string): boolean => graph.startsWith(adminBase) && !graph.startsWith(requests)
+  const counts = countsFor(adminBase)
 
   return {
     adminBase,

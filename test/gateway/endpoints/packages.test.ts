@@ -88,6 +88,28 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
     t.equal((await uninstall(pack)).status, 422, 'it is not installed')
   })
 
+  await row(
+    'the superclasses in an ontology of a package give no rights, those in a document of the owner do',
+    async (t) => {
+      const superclass = `<https://www.w3.org/ns/ldt/document-hierarchy#Item> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:Public> .`
+      remote.texts.set('/open-package', `<> <${LDT}ontology> <${remote.url}/open> .`)
+      remote.texts.set('/open', `<> a <${OWL}Ontology> . ${superclass}`)
+      const rule = `<#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ; <${ACL}accessToClass> <urn:Public> ; <${ACL}agentClass> <http://xmlns.com/foaf/0.1/Agent> .`
+      const item = world.freshPath()
+      t.equal((await owner('PUT', '/admin/acl/authorizations/by-class/', ttl(rule))).status, 201)
+      t.equal((await owner('PUT', item, ttl(`<> <${DCT}title> "I" .`))).status, 201)
+      const anonymous = world.as('anonymous')
+      t.equal((await install(`${remote.url}/open-package`)).status, 303)
+      t.equal((await anonymous('GET', item)).status, 403)
+      t.equal((await owner('PUT', '/admin/ontologies/by-class/', ttl(superclass))).status, 201)
+      t.equal((await anonymous('GET', item)).status, 200)
+      t.equal((await owner('DELETE', '/admin/ontologies/by-class/')).status, 204)
+      t.equal((await anonymous('GET', item)).status, 403)
+      t.equal((await uninstall(`${remote.url}/open-package`)).status, 303)
+      t.equal((await owner('DELETE', '/admin/acl/authorizations/by-class/')).status, 204)
+    },
+  )
+
   await row('refusals leave nothing behind', async (t) => {
     const before = await state()
     const page = (path: string, text: string): string => {

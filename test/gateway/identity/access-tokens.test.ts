@@ -77,6 +77,8 @@ void t.test('access tokens', async (t) => {
   })
 
   await t.test('what a token may do', async (t) => {
+    // Nobody may fetch from this address: 400 says that the token may ask.
+    const ELSEWHERE = '/?uri=http://10.0.0.1/'
     const put = ttl(turtle('"b"'))
     const ask = { fields: { 'Content-Type': 'application/sparql-query' }, body: 'ASK {}' }
     const insert = update(`INSERT DATA { GRAPH <${base}in/a/> { <urn:s> <urn:p> 1 } }`)
@@ -117,6 +119,10 @@ void t.test('access tokens', async (t) => {
       ['only the root: writes no rule', tokens.root, 'PUT', '/admin/acl/authorizations/by-token/', 403, put],
       ['only the root: a query of the rules', tokens.root, 'POST', '/admin/sparql', 403, ask],
       ['only: tokens', tokens.only, 'GET', TOKENS, 403],
+      ['read-only: a write to another server', tokens.readOnly, 'PUT', ELSEWHERE, 403, put],
+      ['read-only: a read of another server', tokens.readOnly, 'GET', ELSEWHERE, 400],
+      ['only: a write to another server', tokens.only, 'DELETE', ELSEWHERE, 403],
+      ['no limit: a write to another server', tokens.owner, 'PUT', ELSEWHERE, 400, put],
       ['both: reads there', tokens.onlyRead, 'GET', '/in/a/', 200],
       ['both: writes there', tokens.onlyRead, 'PUT', '/in/a/', 403, put],
       ['both: reads elsewhere', tokens.onlyRead, 'GET', '/out/a/', 403],
