@@ -80,11 +80,11 @@ export function hierarchyTriples(document: string, base: string, kind: Kind): Qu
     : [triple(document, RDF('type'), iri(DH('Item'))), triple(document, SIOC('has_container'), parent)]
 }
 
-/** In the canonical form of xsd:dateTime, without zeros at the end: Oxigraph answers queries in that form (design 3). */
-export function dateTime(time: number): string {
-  const date = new Date(time)
-  return `${date.toISOString().slice(0, -'.000Z'.length)}${String(date.getUTCMilliseconds() / 1000).slice(1)}Z`
-}
+/**
+ * Spec 2.1: in milliseconds. Stores drop zeros at the end (XML Schema 1.1 Datatypes §3.3.7.2: the canonical form), so a time that
+ * would end in one is a millisecond later (design 3).
+ */
+export const dateTime = (time: number): string => new Date(time % 10 === 0 ? time + 1 : time).toISOString()
 
 export function provenanceOfNew({ document, agent, now }: Pick<Write, 'document' | 'agent' | 'now'>): Quad[] {
   const created = triple(document, DCT('created'), typed(dateTime(now), XSD('dateTime')))

@@ -30,7 +30,7 @@ export async function settings({ context, target: { iri } }: Asked<EndpointTarge
   }
   if (!/^application\/sparql-update\s*(;|$)/i.test(request.fields['content-type'] ?? '')) return UNSUPPORTED
   const update = await readText(request, LARGEST, (reason, detail) =>
-    reason === 'unsupported' ? UNSUPPORTED : problem('update.syntax', detail),
+    reason === 'unsupported' ? UNSUPPORTED : problem('update.form', detail),
   )
   if (isFailure(update)) return update
   const lock = [`settings ${application.base}`, 'exclusive'] as const

@@ -15,7 +15,7 @@ import type { GraphEdit } from '../stores/store.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 
 export type EvaluationJob =
   | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
@@ -85,20 +85,19 @@ function analyse(update: string, base: string): Patch | Problem {
 function patch({ nTriples, update, base }: EvaluationJob & { kind: 'patch' }): Reply {
   const analysed = analyse(update, base)
   if (isFailure(analysed)) return done(analysed)
-  return tried('update', () => runPatch(engine, nTriples, analysed))
+  return tried('update', () => runPatch(engine, nTriples, analysed), 'update.form')
 }
 
-function tried(kind: 'query' | 'update', run: () => Evaluated): Reply {
+function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode = `${kind}.syntax`): Reply {
   try {
     return done(run())
   } catch (error) {
     if (!(error instanceof Error)) throw error
     // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is spent.
-    if (error.name === 'Error')
-      return done(problem(`${kind}.syntax`, `The SPARQL ${kind} cannot be run: ${reasonOf(error)}.`))
+    if (error.name === 'Error') return done(problem(code, `The SPARQL ${kind} cannot be run: ${reasonOf(error)}.`))
     if (error instanceof RangeError) {
       const detail = `The SPARQL ${kind} is nested too deeply, or chains too many operators.`
-      return { reply: problem(`${kind}.syntax`, detail), spent: true }
+      return { reply: problem(code, detail), spent: true }
     }
     if (error.name !== 'RuntimeError') throw error
     const detail = `The SPARQL ${kind} needs more memory than ${memory} bytes, or is nested too deeply.`

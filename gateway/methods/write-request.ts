@@ -50,7 +50,8 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
   if (method === 'DELETE') return { method }
   // RFC 9110 §14.5: a PUT with Content-Range is a partial one, which is not supported.
   if (fields['content-range'] !== undefined) return problem('request.malformed', 'Content-Range is not supported.')
-  if (method === 'POST' && asksForNew(fields)) return problem('request.malformed', creatingText(iri))
+  const unheeded = method === 'POST' && asksForNew(fields) ? creatingText(iri) : method === 'PUT' && unheededOf(fields)
+  if (unheeded) return problem('request.malformed', unheeded)
   const coding = codingFlaw(fields)
   if (coding !== undefined) {
     return problem('content.unsupported', coding, { fields: [['Accept-Encoding', 'identity']] })
@@ -82,11 +83,11 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
 async function readUpdate(context: Context, iri: string): Promise<WriteRequest | Problem> {
   const { request, gateway } = context
   const refused = (reason: string, detail: string): Problem =>
-    reason === 'unsupported' ? unsupportedPatch(detail) : problem('update.syntax', detail)
+    reason === 'unsupported' ? unsupportedPatch(detail) : problem('update.form', detail)
   const text = await readText(request, gateway.settings.maxBody, refused, MAX_BODY)
   if (isFailure(text)) return text
   const analysed = await gateway.evaluation.analyse(askerOf(context), text, iri)
-  // A violation of the form is a 422, which comes after the preconditions (design 3, order).
+  // Spec 7: 422, which comes after the preconditions (design 3, order).
   if (isFailure(analysed) && analysed.failure !== 'update.form') return analysed
   return { method: 'PATCH', update: isFailure(analysed) ? analysed : text }
 }
@@ -94,7 +95,16 @@ async function readUpdate(context: Context, iri: string): Promise<WriteRequest |
 /** LDP 1.0 §5.2.3, §5.2.3.10: such a `POST` means a new resource below this one. Spec 4.1: here it would add to this one. */
 export const asksForNew = ({ slug, link }: Request['fields']): boolean =>
   slug !== undefined || LDP_TYPE.test(link ?? '')
-const LDP_TYPE = /<http:\/\/www\.w3\.org\/ns\/ldp#\w+>[^<,]*;\s*rel\s*=\s*"?type\b/i
+const LDP_TYPE = /<http:\/\/www\.w3\.org\/ns\/ldp#\w+>[^<,]*;\s*rel\s*=\s*(?:type\b|"(?:[^"<,]*\s)?type[\s"])/i
+
+/** Clients of LDP and Solid ask for a container or a name so. To ignore that would give them another document than they asked for. */
+export function unheededOf({ slug, link }: Request['fields']): string | undefined {
+  if (slug !== undefined) return 'Slug goes with POST: a PUT names the new document by its URL. Leave Slug out.'
+  if (!LDP_KIND.test(link ?? '')) return undefined
+  return 'Link with rel="type" decides nothing here. A container is a document with the type dh:Container in its content; files are sent as forms.'
+}
+/** Every document is a Resource and an RDFSource of LDP. */
+const LDP_KIND = new RegExp(LDP_TYPE.source.replace('#', '#(?!(?:RDFS|Res)ource>)'), 'i')
 
 const creatingText = (iri: string): string =>
   `POST adds to <${iri}> itself, but Slug or Link with rel="type" asks for a new document: use PUT at the URL of the new one, such as <${iri}name/>.`

@@ -27,11 +27,15 @@ export const SOLUTION_LIMIT = 200_000
 const FORMS = 'A PATCH is one DELETE/INSERT … WHERE or one DELETE WHERE on the document itself'
 
 /**
- * The update, resolved against the document's URI, as a plan. `update.syntax` where it is not SPARQL 1.2 Update,
- * `update.form` where it is, but in a form that PATCH does not take. Slow on long texts: `EvaluationPool.analyse` does the
- * same in a thread, with a time limit.
+ * The update, resolved against the document's URI, as a plan. Spec 7: `update.form` both for a text that is no update and for
+ * a form that PATCH does not take. Slow on long texts: `EvaluationPool.analyse` does the same in a thread, with a time limit.
  */
 export function analysePatch(update: string, base: string): Patch | Problem {
+  const plan = planOfText(update, base)
+  return isFailure(plan) && plan.failure === 'update.syntax' ? problem('update.form', plan.detail) : plan
+}
+
+function planOfText(update: string, base: string): Patch | Problem {
   const parsed = parseSparql(update, { kind: 'update', base })
   if (isFailure(parsed)) return parsed
   const operation = onlyModify(operationsIn(parsed.tree))

@@ -256,6 +256,7 @@ void t.test('fields', async (t) => {
       ['types', (n) => fill('<http://www.w3.org/ns/ldp#a>;', n)],
       ['one type, and parameters', (n) => `<http://www.w3.org/ns/ldp#a>${fill('; rel = ', n)}`],
       ['one type, and blanks', (n) => `<http://www.w3.org/ns/ldp#a>;${fill(' ', n)}`],
+      ['one type, and relations', (n) => `<http://www.w3.org/ns/ldp#a>${fill('; rel="a b', n)}`],
       ['a long name', (n) => `<http://www.w3.org/ns/ldp#${fill('a', n)}`],
     ]),
     ...rowsAbout('Location of another server', FIELD, (text) => parseHttpUrl(text, new URL(DOC)), [

@@ -67,20 +67,20 @@ void t.test('spec 4.1, 7, 8: forms of an update and their status', async (t) => 
     ['GRAPH in a DELETE template', 'DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { ?s ?p ?o }', 422, 'GRAPH'],
     ['GRAPH in DELETE WHERE', 'DELETE WHERE { ?s ?p ?o . GRAPH ?g { ?s ?p ?o } }', 422, 'GRAPH'],
 
-    ['no SPARQL', 'this is not SPARQL', 400],
-    ['half an update', 'DELETE { ?s ?p ?o } WHERE { ?s ?p', 400],
-    ['a query', 'SELECT * WHERE { ?s ?p ?o }', 400],
-    ['a blank node to delete', 'DELETE { _:a <p> 1 } WHERE {}', 400],
-    ['an undeclared prefix', 'INSERT { x:a <p> 1 } WHERE {}', 400],
-    ['an undeclared prefix that JavaScript knows', 'INSERT { toString:a <p> 1 } WHERE {}', 400],
-    ['FROM in a subquery', 'INSERT { <a> <b> ?s } WHERE { { SELECT ?s FROM <g> { ?s ?p ?o } } }', 400],
+    ['no SPARQL', 'this is not SPARQL', 422],
+    ['half an update', 'DELETE { ?s ?p ?o } WHERE { ?s ?p', 422],
+    ['a query', 'SELECT * WHERE { ?s ?p ?o }', 422],
+    ['a blank node to delete', 'DELETE { _:a <p> 1 } WHERE {}', 422],
+    ['an undeclared prefix', 'INSERT { x:a <p> 1 } WHERE {}', 422],
+    ['an undeclared prefix that JavaScript knows', 'INSERT { toString:a <p> 1 } WHERE {}', 422],
+    ['FROM in a subquery', 'INSERT { <a> <b> ?s } WHERE { { SELECT ?s FROM <g> { ?s ?p ?o } } }', 422],
     ['SPARQL 1.2: reified triples', 'INSERT { << <a> <b> <c> >> <p> 1 } WHERE {}', 422, '<<'],
     ['SPARQL 1.2: triple terms', 'INSERT { <a> <p> ?t } WHERE { BIND(TRIPLE(<a>, <b>, <c>) AS ?t) }', 422, 'TRIPLE'],
     ['SPARQL 1.2: the direction of a string', 'INSERT { <a> <p> "a"@en--ltr } WHERE {}', 422, '@en--ltr'],
-    ['an escaped brace', 'INSERT { <a> <b> <c> } WHERE \\u007B }', 400],
-    ['an IRI that an escape would end', 'INSERT { <a> <b> <http://x/\\u003E> } WHERE {}', 400],
-    ['nesting without end', `INSERT { <a> <b> <c> } WHERE ${'{'.repeat(50_000)}${'}'.repeat(50_000)}`, 400],
-    ['brackets without end', `INSERT { <a> <b> <c> } WHERE { FILTER${'('.repeat(50_000)} }`, 400],
+    ['an escaped brace', 'INSERT { <a> <b> <c> } WHERE \\u007B }', 422],
+    ['an IRI that an escape would end', 'INSERT { <a> <b> <http://x/\\u003E> } WHERE {}', 422],
+    ['nesting without end', `INSERT { <a> <b> <c> } WHERE ${'{'.repeat(50_000)}${'}'.repeat(50_000)}`, 422],
+    ['brackets without end', `INSERT { <a> <b> <c> } WHERE { FILTER${'('.repeat(50_000)} }`, 422],
     ['empty lines and comments without end', `${'# \n'.repeat(50_000)}DELETE WHERE { ?s ?p ?o }`, 204],
   ]
   for (const [form, update, status, named] of rows) {
@@ -265,8 +265,8 @@ void t.test('the result of an update', async (t) => {
   )
 
   for (const [name, update, code] of [
-    ['an unknown function', insert(':a :b ?x', 'BIND(<http://f.example/>(1) AS ?x)'), 'update.syntax'],
-    ['only the engine refuses', insert(':a :b ?x', '?s ?p ?x . { ?x ?y ?z } BIND(1 AS ?x)'), 'update.syntax'],
+    ['an unknown function', insert(':a :b ?x', 'BIND(<http://f.example/>(1) AS ?x)'), 'update.form'],
+    ['only the engine refuses', insert(':a :b ?x', '?s ?p ?x . { ?x ?y ?z } BIND(1 AS ?x)'), 'update.form'],
     ['a refused form', 'DROP ALL', 'update.form'],
   ] as const) {
     const answer = await evaluation.patch('a', nt(one), P + update, DOC)
@@ -338,7 +338,7 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
     ['too much memory in the engine', memory, ONE, DOUBLING, 'update.time', /memory/],
     ['too many solutions', {}, many(450), cross, 'content.too-large'],
     ['too large a result', growth, many(600), large, 'content.too-large'],
-    ['a chain too long for the stack', {}, ONE, CHAIN, 'update.time|update.syntax'],
+    ['a chain too long for the stack', {}, ONE, CHAIN, 'update.time|update.form'],
   ]
   for (const [name, options, document, update, codes, says] of rows) {
     const evaluation = evaluationFor(t, options)
