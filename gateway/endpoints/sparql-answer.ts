@@ -106,20 +106,22 @@ function tableIn({ lines, isCut }: Read, measured: Measured): Outcome {
     kind: 'table',
     variables: head === '' ? [] : head.split('\t').map((name) => name.replace(/^\?/, '')),
     rows: shown.map((row) => row.split('\t').map((field) => (field === '' ? undefined : readTsvTerm(field)))),
-    count: rows.length,
+    count: isCut ? undefined : rows.length,
     isCut: isCut || rows.length > SHOWN,
     ...measured,
   }
 }
 
 function graphIn({ lines, isCut }: Read, measured: Measured): Outcome {
-  const triples = readLegible(lines.slice(0, SHOWN).join('\n'))
+  // Some stores send a triple again.
+  const all = [...new Set(lines)]
+  const triples = readLegible(all.slice(0, SHOWN).join('\n'))
   return {
     kind: 'graph',
     triples,
     subjects: bySubject('', triples),
-    count: lines.length,
-    isCut: isCut || lines.length > SHOWN,
+    count: isCut ? undefined : all.length,
+    isCut: isCut || all.length > SHOWN,
     ...measured,
   }
 }

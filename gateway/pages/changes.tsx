@@ -91,8 +91,12 @@ function rowShown({ predicate, before, after }: Row, base: string): Child {
   const [old, now] = before && after ? within(before, after) : [undefined, undefined]
   return (
     <>
-      {before ? <Line kind="minus" predicate={predicate} value={old ?? <Value term={before} base={base} />} /> : null}
-      {after ? <Line kind="plus" predicate={predicate} value={now ?? <Value term={after} base={base} />} /> : null}
+      {before ? (
+        <Line kind="minus" predicate={predicate} value={old ?? <Value term={before} base={base} isExact />} />
+      ) : null}
+      {after ? (
+        <Line kind="plus" predicate={predicate} value={now ?? <Value term={after} base={base} isExact />} />
+      ) : null}
     </>
   )
 }
@@ -128,6 +132,9 @@ function within(before: Term, after: Term): readonly [Child, Child] | readonly [
   while (start < least && a[start] === b[start]) start++
   let end = 0
   while (end < least - start && a.at(-1 - end) === b.at(-1 - end)) end++
+  // Half a character is none (a surrogate pair).
+  if (start > 0 && /[\ud800-\udbff]/.test(a[start - 1]!)) start--
+  if (end > 0 && /[\udc00-\udfff]/.test(a.at(-end)!)) end--
   if (start + end < least / 3) return [undefined, undefined]
   const parts = (text: string, mark: (inner: Child) => Child): Child => (
     <span class="text" dir="auto">

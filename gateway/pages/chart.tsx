@@ -2,61 +2,45 @@
 // without styles of its own; the table beside it has all values.
 import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'
-import { XSD } from '../rdf/vocabulary.js'
 import { decoded, localName, prefixed } from './labels.js'
+import { isDegrees, isGeometry, type TableResult } from './places.js'
+import { numberOf, ticksOf, timeOf } from './plotted.js'
 import { TEXTS } from './texts.js'
 
-export type ResultRow = readonly (Term | undefined)[]
-
-interface Result {
-  readonly variables: readonly string[]
-  readonly rows: readonly ResultRow[]
-}
-
-const NUMERIC: ReadonlySet<string> = new Set(
-  [
-    ...['integer', 'decimal', 'double', 'float', 'int', 'long', 'short', 'byte'],
-    ...['nonNegativeInteger', 'positiveInteger', 'nonPositiveInteger', 'negativeInteger'],
-    ...['unsignedInt', 'unsignedLong', 'unsignedShort', 'unsignedByte'],
-  ].map(XSD),
-)
-
-export function numberOf(term: Term | undefined): number | undefined {
-  if (term?.termType !== 'Literal' || !NUMERIC.has(term.datatype.value)) return undefined
-  const value = term.value.trim() === '' ? Number.NaN : Number(term.value)
-  return Number.isFinite(value) ? value : undefined
-}
-
-function timeOf(term: Term | undefined): number | undefined {
-  const isDate = term?.termType === 'Literal' && ['date', 'dateTime', 'gYear'].map(XSD).includes(term.datatype.value)
-  const time = isDate ? Date.parse(term.value) : Number.NaN
-  return Number.isNaN(time) ? undefined : time
-}
-
 /** The columns in which each row has such a value. */
-const columnsWith = ({ variables, rows }: Result, valueOf: (term: Term | undefined) => number | undefined): number[] =>
-  variables.map((_, i) => i).filter((i) => rows.every((row) => valueOf(row[i]) !== undefined))
+const columnsWith = (
+  { variables, rows }: TableResult,
+  valueOf: (term: Term | undefined) => number | undefined,
+): number[] => variables.map((_, i) => i).filter((i) => rows.every((row) => valueOf(row[i]) !== undefined))
+
+/** Numbers in several units do not go on one axis. */
+const hasSeveralUnits = ({ variables, rows }: TableResult): boolean =>
+  variables.some((name, i) => UNIT.test(name) && new Set(rows.map((row) => row[i]?.value)).size > 1)
+const UNIT = /^(?:unit|units|currency)$/i
 
 const MOST_BARS = 50
-/** Names of columns that are on a map. */
-const PLACES = /^(?:lat|latitude|lon|long|lng|longitude)$/i
 
 /** Null where no column is a number in all rows, or there is only one row. */
-export function Chart({ result }: { readonly result: Result }) {
+export function Chart({ result }: { readonly result: TableResult }) {
   const { variables, rows } = result
-  if (rows.length < 2) return null
-  const numeric = columnsWith(result, numberOf).filter((i) => !PLACES.test(variables[i]!))
+  if (rows.length < 2 || hasSeveralUnits(result)) return null
+  const numeric = columnsWith(result, numberOf).filter((i) => !isDegrees(variables[i]!))
   const [time] = columnsWith(result, timeOf)
   const value = numeric.at(-1)
   if (value === undefined) return null
   const values = rows.map((row) => numberOf(row[value])!)
   const across = time ?? (numeric.length > 1 ? numeric[0] : undefined)
   if (across !== undefined && across !== value) {
-    const places = rows.map((row) => (time === undefined ? numberOf(row[across])! : timeOf(row[across])!))
+    const points = rows.map((row, i) => {
+      const x = time === undefined ? numberOf(row[across])! : timeOf(row[across])!
+      return { x, y: values[i]!, name: row[across]!.value }
+    })
     const title = TEXTS.chartOf(variables[value]!, variables[across]!)
-    return <Line title={title} points={places.map((x, i) => [x, values[i]!] as const)} isTime={time !== undefined} />
+    return <Line title={title} points={points} isTime={time !== undefined} />
   }
-  const label = variables.findIndex((_, i) => i !== value)
+  const isLabel = (i: number): boolean =>
+    i !== value && !isDegrees(variables[i]!) && !rows.some((row) => row[i] && isGeometry(row[i]))
+  const label = variables.findIndex((_, i) => isLabel(i))
   const bars = rows.slice(0, MOST_BARS).map((row, i) => [textOf(row[label]) || String(i + 1), values[i]!] as const)
   return <Bars title={TEXTS.chartOf(variables[value]!, variables[label] ?? TEXTS.row)} bars={bars} all={rows.length} />
 }
@@ -90,23 +74,30 @@ export const Figure = ({ title, width, height, children }: FigureProps) => (
   </figure>
 )
 
-/** Round steps that cover the values: some five of them. */
-export function ticksOf(least: number, most: number): readonly number[] {
-  const span = most - least || Math.abs(most) || 1
-  const power = 10 ** Math.floor(Math.log10(span / 5))
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => span / one <= 6)!
-  const from = Math.floor(least / step)
-  const to = Math.ceil(most / step)
-  return Array.from({ length: Math.min(20, Math.max(1, to - from) + 1) }, (_, i) => (from + i) * step)
+const inWords = (value: number, options: Intl.NumberFormatOptions): string => value.toLocaleString(TEXTS.tag, options)
+
+/** A value beside its bar. */
+const shown = (value: number): string =>
+  value === 0 || (Math.abs(value) >= 1e-5 && Math.abs(value) < 1e12)
+    ? inWords(value, { maximumSignificantDigits: 12 })
+    : inWords(value, { notation: 'scientific', maximumSignificantDigits: 6 })
+
+/** The values of an axis, with as many digits as tell them apart. */
+function shownOn(ticks: readonly number[]): readonly string[] {
+  const step = ticks[1]! - ticks[0]!
+  const largest = Math.max(...ticks.map((tick) => Math.abs(tick)))
+  const digits = Math.min(21, Math.max(1, Math.ceil(Math.log10(largest / step)) + 1))
+  const isPlain = largest < 1e9 && step >= 1e-5
+  const options: Intl.NumberFormatOptions = { maximumSignificantDigits: digits }
+  return ticks.map((tick) => inWords(tick + 0, isPlain ? options : { ...options, notation: 'scientific' }))
 }
 
-const shown = (value: number): string => value.toLocaleString(TEXTS.tag, { maximumSignificantDigits: 6 })
 const px = (value: number): string => value.toFixed(1)
 
 const WIDTH = 720
 const BAR = 22
 const LABELS = 220
-const VALUES = 70
+const VALUES = 110
 
 interface BarsProps {
   readonly title: string
@@ -117,8 +108,7 @@ interface BarsProps {
 function Bars({ title, bars, all }: BarsProps) {
   const values = bars.map(([, value]) => value)
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)]
-  const scale = (WIDTH - LABELS - VALUES) / (most - least || 1)
-  const at = (value: number): number => LABELS + (value - least) * scale
+  const at = (value: number): number => LABELS + ((value - least) / (most - least || 1)) * (WIDTH - LABELS - VALUES)
   const caption = all > bars.length ? `${title} ${TEXTS.firstOf(bars.length, all)}` : title
   return (
     <Figure title={caption} width={WIDTH} height={bars.length * BAR + 12}>
@@ -144,43 +134,51 @@ function Bars({ title, bars, all }: BarsProps) {
 }
 
 const HEIGHT = 320
-const LEFT = 70
+const LEFT = 90
 const BOTTOM = 36
 
 interface LineProps {
   readonly title: string
-  readonly points: readonly (readonly [x: number, y: number])[]
+  readonly points: readonly { readonly x: number; readonly y: number; readonly name: string }[]
   readonly isTime: boolean
 }
 
 function Line({ title, points, isTime }: LineProps) {
-  const sorted = points.toSorted(([a], [b]) => a - b)
-  const [xs, ys] = [sorted.map(([x]) => x), sorted.map(([, y]) => y)]
-  const across = isTime ? [xs[0]!, xs.at(-1)!] : ticksOf(xs[0]!, xs.at(-1)!)
+  const sorted = points.toSorted((a, b) => a.x - b.x)
+  const [first, last] = [sorted[0]!, sorted.at(-1)!]
+  const ys = sorted.map(({ y }) => y)
+  const across = isTime ? [first.x, last.x] : ticksOf(first.x, last.x)
+  const acrossNames = isTime ? [first.name, last.name] : shownOn(across)
   const up = ticksOf(Math.min(...ys), Math.max(...ys))
-  const place = (value: number, ticks: readonly number[]): number =>
+  const upNames = shownOn(up)
+  const part = (value: number, ticks: readonly number[]): number =>
     (value - ticks[0]!) / (ticks.at(-1)! - ticks[0]! || 1)
-  const x = (value: number): number => LEFT + place(value, across) * (WIDTH - LEFT - 30)
-  const y = (value: number): number => HEIGHT - BOTTOM - place(value, up) * (HEIGHT - BOTTOM - 16)
-  const named = (value: number): string => (isTime ? new Date(value).toISOString().slice(0, 10) : shown(value))
+  const left = (value: number): number => LEFT + part(value, across) * (WIDTH - LEFT - 30)
+  const top = (value: number): number => HEIGHT - BOTTOM - part(value, up) * (HEIGHT - BOTTOM - 16)
+  // A line between several values at one place would show changes that there are not.
+  const isLine = new Set(sorted.map(({ x }) => x)).size === sorted.length
   return (
     <Figure title={title} width={WIDTH} height={HEIGHT}>
-      {up.map((tick) => (
+      {up.map((tick, i) => (
         <g>
-          <line class="grid" x1={LEFT} x2={WIDTH - 30} y1={px(y(tick))} y2={px(y(tick))} />
-          <text class="end" x={LEFT - 8} y={px(y(tick) + 4)}>
-            {shown(tick)}
+          <line class="grid" x1={LEFT} x2={WIDTH - 30} y1={px(top(tick))} y2={px(top(tick))} />
+          <text class="end" x={LEFT - 8} y={px(top(tick) + 4)}>
+            {upNames[i]}
           </text>
         </g>
       ))}
-      {across.map((tick) => (
-        <text class="middle" x={px(x(tick))} y={HEIGHT - 12}>
-          {named(tick)}
-        </text>
-      ))}
-      <polyline class="line" points={sorted.map(([a, b]) => `${px(x(a))},${px(y(b))}`).join(' ')} />
-      {sorted.map(([a, b]) => (
-        <circle class="dot" cx={px(x(a))} cy={px(y(b))} r="3.5" />
+      {across.map((tick, i) =>
+        isTime && i > 0 && first.name === last.name ? null : (
+          <text class={isTime ? (i === 0 ? 'start' : 'end') : 'middle'} x={px(left(tick))} y={HEIGHT - 12}>
+            {clean(short(acrossNames[i]!, 30))}
+          </text>
+        ),
+      )}
+      {isLine ? (
+        <polyline class="line" points={sorted.map(({ x, y }) => `${px(left(x))},${px(top(y))}`).join(' ')} />
+      ) : null}
+      {sorted.map(({ x, y }) => (
+        <circle class="dot" cx={px(left(x))} cy={px(top(y))} r="3.5" />
       ))}
     </Figure>
   )

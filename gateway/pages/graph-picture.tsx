@@ -112,22 +112,40 @@ function fitted(places: readonly Place[]): readonly Place[] {
   }))
 }
 
+/** A line for each pair of nodes, with the names of all properties between them. */
+function linesOf(edges: readonly Edge[]): readonly { readonly from: number; readonly to: number; label: string }[] {
+  const lines = new Map<string, { readonly from: number; readonly to: number; readonly labels: Set<string> }>()
+  for (const { from, to, label } of edges) {
+    const key = `${Math.min(from, to)} ${Math.max(from, to)}`
+    const line = lines.get(key) ?? { from, to, labels: new Set() }
+    lines.set(key, line)
+    line.labels.add(label)
+  }
+  return [...lines.values()].map(({ from, to, labels }) => ({ from, to, label: [...labels].join(', ') }))
+}
+
 export function GraphPicture({ triples }: { readonly triples: readonly Quad[] }) {
   const drawn = drawnOf(triples)
   if (!drawn) return null
   const { nodes, edges } = drawn
+  const lines = linesOf(edges)
   const places = placesOf(drawn)
   const px = (value: number): string => value.toFixed(1)
   return (
     <Figure title={TEXTS.graphOf(nodes.length, edges.length)} width={WIDTH} height={HEIGHT}>
-      {edges.map(({ from, to, label }) => {
+      {lines.map(({ from, to, label }) => {
         const [a, b] = [places[from]!, places[to]!]
+        const isLoop = from === to
         return (
           <g>
-            <line class="edge" x1={px(a.x)} y1={px(a.y)} x2={px(b.x)} y2={px(b.y)} />
-            {edges.length <= LABELLED_EDGES ? (
-              <text class="middle soft" x={px((a.x + b.x) / 2)} y={px((a.y + b.y) / 2 - 3)}>
-                {clean(short(label, 20))}
+            {isLoop ? (
+              <circle class="edge line" cx={px(a.x)} cy={px(a.y - 10)} r="10" />
+            ) : (
+              <line class="edge" x1={px(a.x)} y1={px(a.y)} x2={px(b.x)} y2={px(b.y)} />
+            )}
+            {lines.length <= LABELLED_EDGES ? (
+              <text class="middle soft" x={px((a.x + b.x) / 2)} y={px((a.y + b.y) / 2 - (isLoop ? 23 : 3))}>
+                {clean(short(label, 30))}
               </text>
             ) : null}
           </g>

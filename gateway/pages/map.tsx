@@ -1,43 +1,8 @@
-// In charge of points on a plain grid of degrees: of results with columns for latitude and longitude, or with WKT points.
-import type { Term } from '../rdf/graph.js'
-import { clean, Figure, numberOf, short, ticksOf, type ResultRow } from './chart.js'
-import { decoded, localName } from './labels.js'
+// In charge of a map: the places of a result on a plain grid of degrees.
+import { clean, Figure, short } from './chart.js'
+import { MOST_PLACES, placesIn, type TableResult } from './places.js'
+import { ticksOf } from './plotted.js'
 import { TEXTS } from './texts.js'
-
-interface Result {
-  readonly variables: readonly string[]
-  readonly rows: readonly ResultRow[]
-}
-
-interface Point {
-  readonly lat: number
-  readonly long: number
-  readonly label: string
-}
-
-const WKT = 'http://www.opengis.net/ont/geosparql#wktLiteral'
-const POINT = /^(?:<[^>]*>\s*)?POINT\s*\(\s*(-?\d+(?:\.\d+)?)\s+(-?\d+(?:\.\d+)?)\s*\)$/i
-
-function pointsIn({ variables, rows }: Result): readonly Point[] {
-  const named = (pattern: RegExp): number => variables.findIndex((name) => pattern.test(name))
-  const [lat, long] = [named(/^lat(?:itude)?$/i), named(/^(?:lon|long|lng|longitude)$/i)]
-  return rows.flatMap((row): Point[] => {
-    const [, east, north] = row.map(wktOf).find((match) => match) ?? []
-    const [up, across] = east === undefined ? [degrees(row[lat]), degrees(row[long])] : [Number(north), Number(east)]
-    if (up === undefined || across === undefined || Math.abs(up) > 90 || Math.abs(across) > 180) return []
-    const label = row.find((term, i) => i !== lat && i !== long && term && !wktOf(term))
-    return [{ lat: up, long: across, label: label ? labelIn(label) : '' }]
-  })
-}
-
-const wktOf = (term: Term | undefined): RegExpExecArray | null =>
-  term?.termType === 'Literal' && term.datatype.value === WKT ? POINT.exec(term.value.trim()) : null
-
-/** wgs84:lat is often plain text. */
-const degrees = (term: Term | undefined): number | undefined =>
-  numberOf(term) ?? (term && /^-?\d+(?:\.\d+)?$/.test(term.value) ? Number(term.value) : undefined)
-
-const labelIn = (term: Term): string => (term.termType === 'NamedNode' ? decoded(localName(term.value)) : term.value)
 
 const WIDTH = 720
 const HEIGHT = 420
@@ -46,18 +11,28 @@ const EDGE = 46
 const LABELLED = 30
 
 /** Null where no row has a place. */
-export function PointMap({ result }: { readonly result: Result }) {
-  const points = pointsIn(result)
-  if (points.length === 0) return null
-  const [ups, acrosses] = [points.map(({ lat }) => lat), points.map(({ long }) => long)]
-  const up = ticksOf(Math.min(...ups) - 0.5, Math.max(...ups) + 0.5)
-  const across = ticksOf(Math.min(...acrosses) - 0.5, Math.max(...acrosses) + 0.5)
-  const x = (long: number): number => EDGE + ((long - across[0]!) / (across.at(-1)! - across[0]!)) * (WIDTH - 2 * EDGE)
-  const y = (lat: number): number => HEIGHT - EDGE - ((lat - up[0]!) / (up.at(-1)! - up[0]!)) * (HEIGHT - 2 * EDGE)
+export function PointMap({ result }: { readonly result: TableResult }) {
+  const found = placesIn(result)
+  const all = found.flat()
+  if (all.length === 0) return null
+  const places = acrossTheDateLine(all.slice(0, MOST_PLACES))
+  const up = axisOf(
+    places.map(({ lat }) => lat),
+    [-90, 90],
+  )
+  const longs = places.map(({ long }) => long)
+  const across = axisOf(longs, Math.max(...longs) > 180 ? [0, 360] : [-180, 180])
+  const x = (long: number): number => EDGE + across.part(long) * (WIDTH - 2 * EDGE)
+  const y = (lat: number): number => HEIGHT - EDGE - up.part(lat) * (HEIGHT - 2 * EDGE)
   const px = (value: number): string => value.toFixed(1)
+  const without = found.filter((one) => one.length === 0).length
+  const notes = [
+    ...(all.length > places.length ? [TEXTS.firstOf(places.length, all.length)] : []),
+    ...(without > 0 ? [TEXTS.mapWithout(without)] : []),
+  ]
   return (
-    <Figure title={TEXTS.mapOf(points.length)} width={WIDTH} height={HEIGHT}>
-      {up.map((lat) => (
+    <Figure title={[TEXTS.mapOf(all.length), ...notes].join(' ')} width={WIDTH} height={HEIGHT}>
+      {up.ticks.map((lat) => (
         <g>
           <line class="grid" x1={EDGE} x2={WIDTH - EDGE} y1={px(y(lat))} y2={px(y(lat))} />
           <text class="end" x={EDGE - 6} y={px(y(lat) + 4)}>
@@ -65,26 +40,47 @@ export function PointMap({ result }: { readonly result: Result }) {
           </text>
         </g>
       ))}
-      {across.map((long) => (
+      {across.ticks.map((long) => (
         <g>
           <line class="grid" x1={px(x(long))} x2={px(x(long))} y1={EDGE} y2={HEIGHT - EDGE} />
           <text class="middle" x={px(x(long))} y={HEIGHT - EDGE + 18}>
-            {degreesOf(long)}
+            {degreesOf(long > 180 ? long - 360 : long)}
           </text>
         </g>
       ))}
-      {points.map(({ lat, long, label }) => (
-        <g>
-          <circle class="dot" cx={px(x(long))} cy={px(y(lat))} r="5" />
-          {points.length <= LABELLED && label !== '' ? (
-            <text x={px(x(long) + 8)} y={px(y(lat) + 4)}>
-              {clean(short(label, 24))}
-            </text>
-          ) : null}
-        </g>
-      ))}
+      {places.map(({ lat, long, label }) => {
+        const isRight = x(long) > WIDTH / 2
+        return (
+          <g>
+            <circle class="dot" cx={px(x(long))} cy={px(y(lat))} r="5" />
+            {places.length <= LABELLED && label !== '' ? (
+              <text class={isRight ? 'end' : 'start'} x={px(x(long) + (isRight ? -8 : 8))} y={px(y(lat) + 4)}>
+                {clean(short(label, 24))}
+              </text>
+            ) : null}
+          </g>
+        )
+      })}
     </Figure>
   )
+}
+
+/** Places on both sides of the meridian of 180° are drawn side by side where that is the shorter way. */
+function acrossTheDateLine<Place extends { readonly long: number }>(places: readonly Place[]): readonly Place[] {
+  const spanOf = (longs: readonly number[]): number => Math.max(...longs) - Math.min(...longs)
+  const eastward = places.map(({ long }) => (long < 0 ? long + 360 : long))
+  const isShorter = spanOf(eastward) < 180 && spanOf(places.map(({ long }) => long)) > 180
+  return isShorter ? places.map((place, i) => ({ ...place, long: eastward[i]! })) : places
+}
+
+/** An axis that covers the values, and nothing beyond the poles and the date line. */
+function axisOf(values: readonly number[], [south, north]: readonly [number, number]) {
+  const covering = ticksOf(Math.min(...values) - 0.5, Math.max(...values) + 0.5)
+  const [from, to] = [Math.max(south, covering[0]!), Math.min(north, covering.at(-1)!)]
+  return {
+    ticks: covering.filter((tick) => tick >= from && tick <= to),
+    part: (value: number): number => (value - from) / (to - from),
+  }
 }
 
 const degreesOf = (value: number): string => `${Number(value.toFixed(3))}°`

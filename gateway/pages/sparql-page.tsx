@@ -33,8 +33,8 @@ interface Measured {
   readonly ms: number
   /** Undefined where it is not told. */
   readonly isCached: boolean | undefined
-  /** Rows or triples in all: more than are shown. */
-  readonly count: number
+  /** Rows or triples in all: more than are shown. Undefined where the rest was not read. */
+  readonly count: number | undefined
   readonly isCut: boolean
 }
 
@@ -96,7 +96,7 @@ function Result({ outcome, query, frame }: ResultProps) {
     <section aria-labelledby="result">
       <h2 id="result">{TEXTS.result}</h2>
       <p class="hint">
-        {outcome.kind === 'boolean'
+        {outcome.kind === 'boolean' || outcome.count === undefined
           ? ''
           : `${outcome.kind === 'graph' ? TEXTS.triples(outcome.count) : TEXTS.rows(outcome.count)}, `}
         {TEXTS.took(outcome.ms)}

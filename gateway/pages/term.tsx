@@ -1,9 +1,11 @@
 // In charge of showing terms: links for IRIs of a few schemes, text for everything else, and nothing that a term holds as
 // markup. Characters that would change the order of the text around them are made visible.
 import type { Child } from 'hono/jsx'
+import type { Literal } from '@rdfjs/types'
 import { directionOf, type Term } from '../rdf/graph.js'
 import { RDF, XSD } from '../rdf/vocabulary.js'
 import { labelOf, prefixed, shortIri } from './labels.js'
+import { numberOf, timeOf } from './plotted.js'
 import { TEXTS } from './texts.js'
 
 /** Other schemes could run code or open other programs: their IRIs are text. */
@@ -74,10 +76,26 @@ export const Named = ({ iri }: { readonly iri: string }) =>
     <Plain text={iri} />
   )
 
-/** Datatypes that need no mention. */
-const USUAL: ReadonlySet<string> = new Set([XSD('string'), RDF('langString'), RDF('dirLangString')])
+/** Datatypes that are never mentioned. */
+const TEXTUAL: ReadonlySet<string> = new Set([XSD('string'), RDF('langString'), RDF('dirLangString')])
 
-export function Value({ term, base }: { readonly term: Term; readonly base: string }) {
+const NUMBERS: ReadonlySet<string> = new Set(['integer', 'decimal', 'double'].map(XSD))
+const TIMES: ReadonlySet<string> = new Set(['date', 'gYear'].map(XSD))
+
+/** A number, truth value or date whose form shows what it is: a tooltip has its datatype. */
+const isPlain = (term: Literal): boolean =>
+  (NUMBERS.has(term.datatype.value) && numberOf(term) !== undefined) ||
+  (TIMES.has(term.datatype.value) && timeOf(term) !== undefined) ||
+  (term.datatype.value === XSD('boolean') && /^(?:true|false)$/.test(term.value))
+
+interface ValueProps {
+  readonly term: Term
+  readonly base: string
+  /** Mentions each datatype: two values may differ in nothing else. */
+  readonly isExact?: boolean
+}
+
+export function Value({ term, base, isExact = false }: ValueProps) {
   if (term.termType === 'NamedNode') return <Iri iri={term.value} base={base} />
   if (term.termType === 'BlankNode') return <code>_:{term.value}</code>
   if (term.termType === 'Quad') {
@@ -85,23 +103,30 @@ export function Value({ term, base }: { readonly term: Term; readonly base: stri
       <>
         {'⟨ '}
         <Value term={term.subject} base={base} /> <Named iri={term.predicate.value} />{' '}
-        <Value term={term.object} base={base} />
+        <Value term={term.object} base={base} isExact={isExact} />
         {' ⟩'}
       </>
     )
   }
   if (term.termType !== 'Literal') return null
   const { value, language, datatype } = term
-  if (datatype.value === XSD('dateTime')) return <Time value={value} />
+  if (datatype.value === XSD('dateTime')) return <Time value={value} isExact />
   const direction = directionOf(term)
+  const name = prefixed(datatype.value)
+  const isBare = !isExact && isPlain(term)
   return (
     <>
-      <span class="text" dir={direction ?? 'auto'} {...(language && { lang: language })}>
+      <span
+        class="text"
+        dir={direction ?? 'auto'}
+        {...(language && { lang: language })}
+        {...(isBare && { title: name })}
+      >
         <Plain text={value} />
       </span>
       {language ? <span class="tag">{language}</span> : null}
-      {USUAL.has(datatype.value) ? null : (
-        <span class="tag">{prefixed(datatype.value) ?? <Plain text={datatype.value} />}</span>
+      {isBare || TEXTUAL.has(datatype.value) ? null : (
+        <span class="tag">{name ?? <Plain text={datatype.value} />}</span>
       )}
     </>
   )

@@ -143,6 +143,7 @@ export const ENGLISH = {
   firstOf: (some: number, all: number) => `The first ${number(some)} of ${number(all)}.`,
   row: 'row',
   mapOf: (count: number) => `${counted(count, 'place', 'places')} by latitude and longitude.`,
+  mapWithout: (rows: number) => `${counted(rows, 'row has', 'rows have')} no place that can be drawn.`,
   graphOf: (nodes: number, edges: number) =>
     `${counted(nodes, 'resource', 'resources')} and ${counted(edges, 'connection', 'connections')} between them.`,
   result: 'Result',
