@@ -119,6 +119,7 @@ const ENDPOINTS = {
   '/query':             { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: queryDataset },
   '/update':            { methods: 'POST, OPTIONS',            accepts: SPARQL_ACCEPTS, couldNeed: () => ['Write'], read: readSparqlRequest, needs: writes, answer: updateDataset },
   '/data':              { methods: 'GET, HEAD, POST, OPTIONS', accepts: QUADS_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededOfDataset, answer: answerDataset },
+  '/upload':            { methods: 'POST, OPTIONS',            accepts: QUADS_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededOfDataset, answer: answerDataset },
   '/get':               { methods: READ_METHODS, couldNeed: couldNeedOfDataset, read: readDataset, needs: reads, answer: answerDataset },
   'robots.txt':         reserved,
   'favicon.ico':        reserved,

@@ -6,7 +6,6 @@ import type { Response } from '../http/exchange.js'
 import { negotiate, type Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { blankNode, nTriplesTerm, quad, withNodes, type Quad, type Term } from '../rdf/graph.js'
-import { notAcceptable } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
 import { analyseQuery, type QueryAnalysis } from '../sparql/analysis.js'
 import { selectBatches, type Row } from '../stores/select.js'
@@ -29,8 +28,8 @@ interface Part {
 }
 
 export async function answerQuads(context: Context, decision: Decision): Promise<Response | Problem> {
-  const format = negotiate(context.accept, FORMATS)
-  if (!format) return notAcceptable(FORMATS)
+  // As Fuseki does: what triples alone could say would hide the graphs.
+  const format = negotiate(context.accept, FORMATS) ?? N_QUADS
   const { application, trace } = context
   const traits = await trace.store(application.traits.current())
   if (isFailure(traits)) return traits

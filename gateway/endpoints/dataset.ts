@@ -2,11 +2,12 @@
 // same as an update of the SPARQL endpoint: its right, rights on each graph, what every write of a document keeps, a commit for each.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { SentQuads } from '../evaluation/insertion.js'
-import { MAX_BODY, readText } from '../http/body.js'
+import { codingFlaw, MAX_BODY } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
-import { parseMediaType } from '../http/media-type.js'
+import { N_TRIPLES, parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { STREAMED } from '../rdf/read-quads.js'
+import { ACCEPT_POST, isReadable } from '../rdf/read.js'
+import { MULTIPART } from '../rdf/read-multipart.js'
 import { askerOf } from '../request/context.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { answerQuads } from './dataset-quads.js'
@@ -17,7 +18,8 @@ import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, type SparqlCon
 type DatasetContent = SparqlContent | ({ readonly kind: 'quads' } & SentQuads)
 type DecidedDataset = Decided<EndpointTarget, DatasetContent>
 
-const QUAD_TYPES = Object.keys(STREAMED).join(', ')
+const FORM = 'application/x-www-form-urlencoded'
+const QUAD_TYPES = `${ACCEPT_POST.split(', ').filter((type) => type !== FORM).join(', ')}, ${MULTIPART}` // prettier-ignore
 /** Content that is posted to the dataset and is no SPARQL. */
 export const QUADS_ACCEPTS: readonly Field[] = [['Accept-Post', QUAD_TYPES]]
 export const DATASET_ACCEPTS: readonly Field[] = SPARQL_ACCEPTS.map(([name, types]) =>
@@ -26,36 +28,46 @@ export const DATASET_ACCEPTS: readonly Field[] = SPARQL_ACCEPTS.map(([name, type
 
 /** The dataset's own URL takes queries, updates and quads, by what is sent; `data` takes quads. */
 export const couldNeedOfDataset = (request: Request, target: EndpointTarget): readonly Mode[] =>
-  request.method === 'POST' && (target.endpoint !== '/' || syntaxOf(request)) ? ['Write'] : couldNeed(request)
+  request.method === 'POST' && (target.endpoint !== '/' || hasQuads(withNTriples(request)))
+    ? ['Write']
+    : couldNeed(request)
 
 export const neededOfDataset = (method: string, content: DatasetContent | Problem | undefined): Mode =>
   content && !isFailure(content) && content.kind === 'quads' ? 'Write' : neededFor(method, content)
 
-function syntaxOf({ fields }: Pick<Request, 'fields'>): SentQuads['syntax'] | undefined {
-  const type = parseMediaType(fields['content-type'] ?? '')?.type ?? ''
-  return Object.hasOwn(STREAMED, type) ? STREAMED[type as keyof typeof STREAMED] : undefined
-}
+/** What is no form of SPARQL, and can be read. */
+const hasQuads = ({ fields: { 'content-type': type } }: Pick<Request, 'fields'>): boolean =>
+  isReadable(type) && parseMediaType(type!)?.type !== FORM
 
 export async function readDataset(
-  request: Request,
+  given: Request,
   target: EndpointTarget,
   limit: number,
 ): Promise<DatasetContent | Problem> {
-  const syntax = request.method === 'POST' ? syntaxOf(request) : undefined
-  if (syntax) {
-    const text = await readText(request, limit, unreadable, MAX_BODY)
-    return isFailure(text) ? text : { kind: 'quads', text, syntax, base: target.url! }
+  const request = withNTriples(given)
+  const { fields, method } = request
+  if (method === 'POST' && hasQuads(request)) {
+    const coding = codingFlaw(fields)
+    if (coding !== undefined) return unsupported(coding)
+    const body = await request.readBody(limit, MAX_BODY)
+    return isFailure(body) ? body : { kind: 'quads', body, contentType: fields['content-type']!, base: target.url! }
   }
   if (target.endpoint === '/') return readSparqlRequest(request, target, limit)
-  if (request.method !== 'POST') return { kind: 'description' }
+  if (method !== 'POST') return { kind: 'description' }
   return unsupported('Send quads, or name the graph of the triples: ?graph=IRI, or ?default.')
 }
 
 const unsupported = (detail: string): Problem =>
   problem('content.unsupported', `${detail} Supported are: ${QUAD_TYPES}.`, { fields: QUADS_ACCEPTS })
 
-const unreadable = (reason: 'unsupported' | 'malformed', detail: string): Problem =>
-  reason === 'unsupported' ? unsupported(detail) : problem('content.syntax', detail)
+/** Apache Jena's scripts send N-Triples by their old name (RDF Test Cases §3). */
+export function withNTriples(request: Request): Request {
+  const type = request.fields['content-type']
+  if (type === undefined || !OLD_NAME.test(type)) return request
+  return { ...request, fields: { ...request.fields, 'content-type': type.replace(OLD_NAME, N_TRIPLES.mediaType) } }
+}
+
+const OLD_NAME = /^text\/plain(?=\s*(?:;|$))/i
 
 /** Without a query, the dataset is what is read. Quads are read once the right to update is decided, as the update that adds them. */
 export async function answerDataset(decided: DecidedDataset): Promise<Response | Problem> {
@@ -63,8 +75,8 @@ export async function answerDataset(decided: DecidedDataset): Promise<Response |
   if (isFailure(content)) return content
   if (content.kind === 'description') return answerQuads(context, decision)
   if (content.kind !== 'quads') return sparqlOfStore({ ...decided, content })
-  const { text, syntax, base } = content
-  const update = await context.gateway.reading.insertion(askerOf(context), { text, syntax, base })
+  const { body, contentType, base } = content
+  const update = await context.gateway.reading.insertion(askerOf(context), { body, contentType, base })
   if (isFailure(update)) return update
   return sparql({ ...decided, content: { kind: 'update', text: update, dataset: undefined } })
 }

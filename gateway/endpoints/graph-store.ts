@@ -8,7 +8,7 @@ import type { Stored } from '../../cache/stored-graphs.js'
 import { documentOf, readDocument, type Document, type LargeDocument } from '../documents/document.js'
 import type { Member } from '../gateway.js'
 import type { Response } from '../http/exchange.js'
-import { N_TRIPLES, TURTLE } from '../http/media-type.js'
+import { TURTLE } from '../http/media-type.js'
 import type { Target } from '../http/target.js'
 import { asPut, createDocument, decideCreation } from '../methods/create-document.js'
 import { readLarge } from '../methods/read-large.js'
@@ -29,6 +29,7 @@ import { hasDotSegment } from '../sparql/tokens.js'
 import { isNameOfStores } from '../../policies/authorizations/reach.js'
 import { after, type Awaitable } from '../steps.js'
 import { ABSOLUTE_IRI } from './sparql-request.js'
+import { withNTriples } from './dataset.js'
 import { viewOf } from './observed-graphs.js'
 import { answerQuery } from './sparql-query.js'
 import { writeGraph } from './write-graph.js'
@@ -40,9 +41,10 @@ export function graphStore({ context: given, target }: Asked<GraphTarget>): Awai
   const { document: graph, isReadOnly } = target
   const { method } = given.request
   if (isReadOnly && method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method, READ_METHODS)
+  const context = { ...withoutPages(given), request: withNTriples(given.request) }
+  if (graph === UNION_GRAPH) return requiredMode(method) === 'Read' ? answerUnion(context) : UNION_IS_READ
   const flaw = flawOfName(graph)
   if (flaw) return flaw
-  const context = withNTriples(withoutPages(given))
   if (context.application.isDocument(graph)) return answerDocument(context, target)
   return graph === DEFAULT_GRAPH ? answerDefault(context, target) : answerOther(context, target)
 }
@@ -50,21 +52,14 @@ export function graphStore({ context: given, target }: Asked<GraphTarget>): Awai
 export const withoutPages = (context: Context): Context =>
   prefersPage(context.accept) ? { ...context, accept: TURTLE.mediaType } : context
 
-/** Apache Jena's scripts send N-Triples by their old name (RDF Test Cases §3). */
-function withNTriples(context: Context): Context {
-  const { request } = context
-  const type = request.fields['content-type']
-  if (type === undefined || !OLD_NAME.test(type)) return context
-  const fields = { ...request.fields, 'content-type': type.replace(OLD_NAME, N_TRIPLES.mediaType) }
-  return { ...context, request: { ...request, fields } }
-}
-
-const OLD_NAME = /^text\/plain(?=\s*(?:;|$))/i
-
 export function flawOfName(graph: string): Problem | undefined {
   if (!ABSOLUTE_IRI.test(graph) || hasDotSegment(graph)) return NO_NAME
   return graph !== DEFAULT_GRAPH && isNameOfStores(graph) ? OF_STORES : undefined
 }
+
+/** As Fuseki names it in `?graph=`: all named graphs, of which an agent gets what it may read. */
+const UNION_GRAPH = 'union'
+const UNION_IS_READ = problem('request.malformed', 'The union of all graphs is for reading: name one graph.')
 
 const NO_NAME = problem('target.malformed', 'Name the graph by an absolute IRI without dot segments: ?graph=IRI.')
 const OF_STORES = problem(
@@ -173,7 +168,7 @@ async function answerUnion(context: Context): Promise<Response | Problem> {
   const { base } = context.application
   const decision = decided(context, { kind: 'endpoint', iri: `${base}sparql` })
   if (isFailure(decision)) return decision
-  const query = analyseQuery('CONSTRUCT { ?s ?p ?o } WHERE { ?s ?p ?o }', base)
+  const query = analyseQuery('CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }', base)
   const seen = isFailure(query) ? query : await viewOf(context, query)
   return isFailure(seen) ? seen : answerQuery(context, seen, decision, undefined)
 }

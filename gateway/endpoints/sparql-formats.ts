@@ -5,16 +5,25 @@ import {
   N_TRIPLES,
   negotiate,
   OTHER_RDF_NAMES,
+  parseMediaType,
   RDF_XML,
   RESULT_FORMATS,
   TURTLE,
   type Format,
 } from '../http/media-type.js'
-import { problem, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
+
+/** How a request wants its result, in place of `Accept`. */
+export interface Output {
+  /** A short name or a media type. */
+  readonly format?: string
+  /** `force-accept`: a table in its format, but sent as plain text; a graph in this media type. */
+  readonly forced?: 'text/plain'
+}
 
 /** `source`: the format that the store is asked for, whose bytes these are. */
 export interface ResultFormat extends Format {
@@ -52,7 +61,7 @@ const OFFERED: Readonly<Record<QueryAnalysis['form'], readonly ResultFormat[]>> 
   DESCRIBE: GRAPH,
 }
 
-/** By the short name of a format its code. */
+/** By the short name of a format its code: the names of Fuseki, and those that SPARQLWrapper and RDFLib have. */
 const RESULT_NAMES: Readonly<Record<string, string>> = {
   json: 'srj',
   xml: 'srx',
@@ -67,23 +76,28 @@ const GRAPH_NAMES: Readonly<Record<string, string>> = {
   jsonld: JSON_LD.code,
   xml: 'rdfxml',
   rdf: 'rdfxml',
+  'rdf+xml': 'rdfxml',
   text: 'ttl',
   ttl: 'ttl',
   turtle: 'ttl',
+  n3: 'ttl',
   nt: 'nt',
+  'n-triples': 'nt',
   trig: 'trig',
   nq: 'nq',
+  nquads: 'nq',
+  'n-quads': 'nq',
 }
 
 /**
  * The format of a result that the client takes.
- * @param output a short name or a media type, which takes the place of Accept
+ * @param output takes the place of Accept
  * @param without formats that the result has no form in
  */
 export function formatFor(
   form: QueryAnalysis['form'],
   { accept, gateway: { caches } }: Pick<Context, 'accept' | 'gateway'>,
-  output: string | undefined,
+  output: Output | undefined,
   without: ReadonlySet<Format>,
 ): ResultFormat | Problem {
   // Cached: parsing `accept` takes longer than a cached result.
@@ -91,18 +105,32 @@ export function formatFor(
   const cached = key && caches.resultFormats.get(key)
   if (cached) return cached as ResultFormat
   const offered = OFFERED[form].filter(({ source }) => !without.has(source))
-  if (output !== undefined) {
-    const names = OFFERED[form] === GRAPH ? GRAPH_NAMES : RESULT_NAMES
-    const code = Object.hasOwn(names, output) ? names[output] : undefined
-    const format = offered.find(({ mediaType, code: own }) => own === code || mediaType === output)
-    if (format) return format
-    const known = Object.keys(names).join(', ')
-    return problem('request.malformed', `The parameter for the format of the result takes: ${known}, or a media type.`)
-  }
-  const format = negotiate(accept, offered) as ResultFormat | undefined
+  const isGraph = OFFERED[form] === GRAPH
+  const wanted = isGraph ? (output?.forced ?? output?.format) : output?.format
+  const named = wanted === undefined ? undefined : formatNamed(wanted, offered, isGraph)
+  if (isFailure(named)) return named
+  const format = named ?? (negotiate(accept, offered) as ResultFormat | undefined)
   if (!format) return notAcceptable(offered)
   if (key && key.length < 1024) caches.resultFormats.set(key, format)
-  return format
+  return output?.forced ? { ...format, contentType: `${output.forced}${UTF_8}` } : format
+}
+
+/** Undefined for a name that only results of the other kind have: SPARQLWrapper sends the same one with each query. */
+function formatNamed(
+  name: string,
+  offered: readonly ResultFormat[],
+  isGraph: boolean,
+): ResultFormat | undefined | Problem {
+  const [names, others] = isGraph ? [GRAPH_NAMES, RESULT_NAMES] : [RESULT_NAMES, GRAPH_NAMES]
+  const short = name.toLowerCase()
+  const code = Object.hasOwn(names, short) ? names[short] : undefined
+  const type = parseMediaType(name)?.type
+  const format = offered.find(({ mediaType, code: own }) => own === code || mediaType === type)
+  if (format || (code === undefined && Object.hasOwn(others, short))) return format
+  return problem(
+    'request.malformed',
+    `The result has no format “${name.slice(0, 40)}”. Take one of ${Object.keys(names).join(', ')}, or a media type.`,
+  )
 }
 
 /** A boolean has some characters around it. */

@@ -17,14 +17,14 @@ import { stream } from '../request/stream.js'
 import { after, type Awaitable } from '../steps.js'
 import { asRestrictedGraph, isOfOneAnswer, tellsOfAll, type Judged } from './restricted-results.js'
 import { storeOf } from './sparql-copy.js'
-import { formatFor, inFormat, type ResultFormat } from './sparql-formats.js'
+import { formatFor, inFormat, type Output, type ResultFormat } from './sparql-formats.js'
 
 /** @param output the format that the request names, which takes the place of Accept */
 export function answerQuery(
   context: Context,
   query: QueryAnalysis,
   decision: Decision,
-  output: string | undefined,
+  output: Output | undefined,
 ): Awaitable<Response | Problem> {
   const without = new Set<Format>()
   const answerBut = (failed: Problem | undefined): Awaitable<Response | Problem> => {

@@ -9,14 +9,13 @@ import type { EndpointTarget } from '../request/route.js'
 import type { DatasetDescription } from '../sparql/analysis.js'
 import { hasDotSegment } from '../sparql/tokens.js'
 import type { Awaitable } from '../steps.js'
+import { fusekiParameters, OWN_PARAMETERS, type FusekiParameters } from './fuseki-parameters.js'
 
-export interface SparqlRequest {
+export interface SparqlRequest extends FusekiParameters {
   readonly kind: 'query' | 'update'
   readonly text: string
   /** default-graph-uri and named-graph-uri, or using-graph-uri and using-named-graph-uri; undefined without any. */
   readonly dataset: DatasetDescription | undefined
-  /** The format of the result, as Fuseki's parameters name it. */
-  readonly output?: string | undefined
 }
 
 /** `description`: the request has no query and no update (SPARQL 1.1 Service Description §2). */
@@ -54,8 +53,8 @@ export function readSparqlRequest(
 ): Awaitable<SparqlContent | Problem> {
   if (request.method !== 'GET' && request.method !== 'HEAD') return readContent(request, url, limit)
   // SPARQL 1.1 Protocol §2.2: GET cannot update.
-  if (url.has('update')) return malformed('Send an update with POST.')
-  const isQuery = ['query', ...DATASET.query].some((name) => url.has(name))
+  if (url.has('update') || (url.has('request') && !url.has('query'))) return malformed('Send an update with POST.')
+  const isQuery = ['query', 'query-ref', ...DATASET.query].some((name) => url.has(name))
   return isQuery ? operationOf(url, 'query') : { kind: 'description' }
 }
 
@@ -63,60 +62,68 @@ async function readContent(request: Request, url: URLSearchParams, limit: number
   const { method, fields } = request
   const type = typeOf(fields)
   const isDirect = type === QUERY_TYPE || (type === UPDATE_TYPE && method === 'POST')
-  if (!isDirect && !(type === FORM_TYPE && method === 'POST')) {
+  // Fuseki takes a POST without content as a form, all of which is in the URL.
+  const isEmpty = fields['content-type'] === undefined && TEXTS.some((name) => url.has(name))
+  if (!isDirect && !((type === FORM_TYPE || isEmpty) && method === 'POST')) {
     return unsupported(method, `Supported are: ${method === 'QUERY' ? QUERY_TYPE : POST_TYPES}.`)
   }
   const refused = (reason: string, detail: string): Problem =>
     reason === 'unsupported' ? unsupported(method, detail) : malformed(detail)
   const text = await readText(request, limit, refused, MAX_BODY)
   if (isFailure(text)) return text
+  if (isEmpty && text !== '')
+    return unsupported(method, `The content has no Content-Type. Supported are: ${POST_TYPES}.`)
   return isDirect ? directOf(url, type === QUERY_TYPE ? 'query' : 'update', text) : formOf(url, text)
 }
 
 /** SPARQL 1.1 Protocol §2.1.3, §2.2.2: the content is the text, the dataset is in the URL. */
 function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: string): SparqlRequest | Problem {
-  if (url.has('query') || url.has('update'))
+  if (TEXTS.some((name) => url.has(name)))
     return malformed('The content is the query or update: leave out the one in the URL.')
   const parameters = new URLSearchParams(url)
   parameters.set(kind, text)
   return operationOf(parameters, kind)
 }
 
-/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content; those of the dataset may be in the URL too. */
+/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content. Those of the URL count too, as with Fuseki. */
 function formOf(url: URLSearchParams, text: string): SparqlRequest | Problem {
-  if (url.has('query') || url.has('update')) {
-    return malformed('With a form, send the query or update in the content.')
-  }
   const form = new URLSearchParams(text)
-  for (const name of [...Object.values(DATASET).flat(), ...OUTPUT]) {
+  for (const name of [...TEXTS, ...Object.values(DATASET).flat(), ...OWN_PARAMETERS]) {
     for (const value of url.getAll(name)) form.append(name, value)
   }
+  // Fuseki's older name.
+  if (!form.has('query')) for (const value of form.getAll('request')) form.append('update', value)
   if (form.has('query') && form.has('update')) return malformed('Send a query or an update, not both.')
   return operationOf(form, form.has('update') ? 'update' : 'query')
 }
+
+const TEXTS = ['query', 'update', 'request']
 
 const DATASET = {
   query: ['default-graph-uri', 'named-graph-uri'],
   update: ['using-graph-uri', 'using-named-graph-uri'],
 } as const
 
-/** Fuseki's, the first of which counts. */
-const OUTPUT = ['format', 'output', 'results']
-
 function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): SparqlRequest | Problem {
   const [text, another] = parameters.getAll(kind)
   if (text === undefined) return malformed('The request has no query and no update.')
   if (another !== undefined) return malformed(`There is more than one parameter ${kind}.`)
-  const foreign = DATASET[kind === 'query' ? 'update' : 'query'].find((name) => parameters.has(name))
+  const given = (name: string): string[] => {
+    const all = parameters.getAll(name)
+    // Clients that were made for Virtuoso send empty ones, which Fuseki ignores. Those of an update say what it reads.
+    return name.startsWith('using') ? all : all.filter((value) => value !== '')
+  }
+  const foreign = DATASET[kind === 'query' ? 'update' : 'query'].find((name) => given(name).length > 0)
   if (foreign) return malformed(`The parameter ${foreign} does not go with ${kind}.`)
-  const [graphs, named] = DATASET[kind].map((name) => parameters.getAll(name))
+  const own = fusekiParameters(parameters)
+  if (isFailure(own)) return own
+  const [graphs, named] = DATASET[kind].map(given)
   const dataset = { default: graphs!, named: named! }
   const all = [...dataset.default, ...dataset.named]
-  const output = OUTPUT.map((name) => parameters.get(name)).find((value) => value !== null) ?? undefined
-  if (all.length === 0) return { kind, text, dataset: undefined, output }
+  if (all.length === 0) return { kind, text, dataset: undefined, ...own }
   const wrong = all.find((graph) => !ABSOLUTE_IRI.test(graph) || hasDotSegment(graph))
   if (wrong !== undefined) return malformed('Name each graph by an absolute IRI without dot segments.')
-  return { kind, text, dataset, output }
+  return { kind, text, dataset, ...own }
 }
 
 // The characters that SPARQL allows between < and > (SPARQL 1.1 Query §19.8 [139]), after a scheme.

@@ -8,6 +8,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { analyse } from '../sparql/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
 import { tooManyPatterns } from '../stores/oxigraph-traits.js'
+import { StoreBreak } from '../stores/store.js'
 import { foreignUpdate } from './shared-stores.js'
 import { answerQuery } from './sparql-query.js'
 import { serviceDescription } from './sparql-description.js'
@@ -26,13 +27,39 @@ export function sparql(decided: Decided<EndpointTarget, SparqlContent>): Awaitab
   if (hidesMailboxes(context)) return ANONYMOUS
   if (asked.kind === 'description') return serviceDescription(context, target.iri, decision)
   if (asked.kind === 'update') return runUpdate(decided, asked)
-  return after(readQuery(context, asked, target.iri), (query) => {
+  const run = (within: Context) => runQuery({ ...decided, context: within }, asked)
+  return asked.timeout === undefined ? run(context) : inTime(context, asked.timeout, run)
+}
+
+const runQuery = (
+  { context, target, decision }: Decided<EndpointTarget, SparqlContent>,
+  asked: SparqlRequest,
+): Awaitable<Response | Problem> =>
+  after(readQuery(context, asked, target.iri), (query) => {
     if (isFailure(query)) return query
     const observed = context.gateway.settings.enforce ? undefined : observeQuery(context, query)
     const answer = (seen: QueryAnalysis | Problem): Awaitable<Response | Problem> =>
       isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
     return after(observed, () => after(answerable(context, query), answer))
   })
+
+const TOO_LONG = problem('store.time', 'The query took longer than the timeout that the request gives.')
+
+/** After this time the query ends as if the client had left; others may wait for the same one. */
+function inTime(
+  context: Context,
+  ms: number,
+  run: (within: Context) => Awaitable<Response | Problem>,
+): Promise<Response | Problem> {
+  const limit = new AbortController()
+  const over = new Promise<Problem>((resolve) => {
+    setTimeout(() => {
+      limit.abort(new StoreBreak(TOO_LONG))
+      resolve(TOO_LONG)
+    }, ms).unref()
+  })
+  const request = { ...context.request, signal: () => AbortSignal.any([context.request.signal(), limit.signal]) }
+  return Promise.race([over, Promise.resolve(run({ ...context, request }))])
 }
 
 async function runUpdate(

@@ -12,7 +12,6 @@ import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import { decideOn, type OtherFacts } from '../request/access.js'
-import { hasParts } from '../request/admission.js'
 import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
 import { linkField, response } from '../request/respond.js'
@@ -24,14 +23,11 @@ import { graphsChanged } from './changed-graphs.js'
 /** @param url of the request: what triples of the default graph are relative to */
 export async function writeGraph(context: Context, other: OtherFacts, url: string): Promise<Response | Problem> {
   const graph = other.iri
-  if (hasParts(context.request)) return NO_PARTS
-  const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph)
+  const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph, 'triples alone')
   if (isFailure(asked)) return asked
   const locks = [everyWrite(context.application, 'shared'), [graph, 'exclusive'] as const]
   return underLocks(context.gateway, locks, () => writeLocked(context, other, asked), context.request.signal())
 }
-
-const NO_PARTS = problem('content.unsupported', 'Files belong to documents: send the triples alone.')
 
 async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequest): Promise<Response | Problem> {
   const { application, agent, gateway, request, trace } = context

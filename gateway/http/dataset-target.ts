@@ -3,11 +3,11 @@ import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { problem, type Problem } from '../problem.js'
 
 /** By the path below that of the dataset; `/` for the dataset itself. */
-export const SERVICES = ['/', '/sparql', '/query', '/update', '/data', '/get'] as const
+export const SERVICES = ['/', '/sparql', '/query', '/update', '/data', '/get', '/upload'] as const
 export type Service = (typeof SERVICES)[number]
 
 /** Those that take graphs by their names (SPARQL 1.1 Graph Store HTTP Protocol §4.2). */
-const OF_GRAPHS: readonly Service[] = ['/', '/data', '/get']
+const OF_GRAPHS: readonly Service[] = ['/', '/data', '/get', '/upload']
 
 /** The services of a dataset by their paths. No URL of a document is one of these, since it ends with a slash. */
 export function servicesOf(

@@ -44,7 +44,12 @@ export const typesIn = (content: WrittenContent, iri: string): string[] => {
   return valuesOf({ triples }, iri, RDF('type'))
 }
 
-export async function readWriteRequest(context: Context, iri: string): Promise<WriteRequest | Problem> {
+/** @param takes documents alone have files: elsewhere, the parts of a form are RDF */
+export async function readWriteRequest(
+  context: Context,
+  iri: string,
+  takes: 'files too' | 'triples alone' = 'files too',
+): Promise<WriteRequest | Problem> {
   const { request, gateway } = context
   const { method, fields } = request
   if (method === 'DELETE') return { method }
@@ -62,7 +67,7 @@ export async function readWriteRequest(context: Context, iri: string): Promise<W
       ? readUpdate(context, iri)
       : unsupportedPatch('PATCH takes application/sparql-update.')
   }
-  const uploaded = hasParts(request) ? await readUpload(context, iri) : undefined
+  const uploaded = takes === 'files too' && hasParts(request) ? await readUpload(context, iri) : undefined
   if (uploaded && 'files' in uploaded) return { method: method as 'PUT' | 'POST', ...uploaded }
   const body = uploaded ?? (await request.readBody(gateway.settings.maxBody, MAX_BODY))
   context.trace.continues()

@@ -2,7 +2,7 @@
 // next one is read.
 import { BoundedParser, placed } from './bounded-parser.js'
 import { flawOf, nTriplesTerm, quad, withNodes, type BlankNode, type NamedNode, type Quad } from './graph.js'
-import { makeTerms, type Terms } from './terms.js'
+import { makeTerms } from './terms.js'
 import type { Failure } from '../problem.js'
 
 export const STREAMED = {
@@ -28,17 +28,14 @@ export class SyntaxBreak extends Error {
   }
 }
 
-/**
- * @param nameNode what stands for a blank node, by its label and its graph
- * @param terms with a bound where the quads are held in memory
- */
+/** @param nameNode what stands for a blank node, by its label and its graph */
 export function makeQuadReader(
   format: (typeof STREAMED)[keyof typeof STREAMED],
   base: string,
   nameNode: (label: string, graph: string) => NamedNode | BlankNode,
   take: TakeQuad,
-  { factory }: Pick<Terms, 'factory'> = makeTerms(Number.MAX_SAFE_INTEGER),
 ): QuadReader {
+  const { factory } = makeTerms(Number.MAX_SAFE_INTEGER)
   const relative = format === 'Turtle' || format === 'TriG'
   const parser = new BoundedParser({ format, factory, blankNodePrefix: '_:', ...(relative && { baseIRI: base }) })
   const listeners = new Map<string, (text?: string) => void>()

@@ -18,6 +18,8 @@ export interface ReadOptions {
   readonly loadContext?: LoadContext | undefined
   /** The most characters that the graph may have when written out. */
   readonly limit?: number
+  /** The content is a dataset: its graphs may have any names. */
+  readonly allGraphs?: boolean
 }
 
 type Result = Quad[] | Problem
@@ -77,7 +79,7 @@ export async function readGraph(
   if (text === undefined) return problem('content.syntax', 'The content is not valid UTF-8.')
   const terms = makeTerms(options.limit)
   const quads = await reader(text, base, terms, options)
-  return Array.isArray(quads) ? oneGraph(quads, base, mediaType.type) : quads
+  return Array.isArray(quads) && !options.allGraphs ? oneGraph(quads, base, mediaType.type) : quads
 }
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.5: the parts are merged. Blank nodes of different parts are different. */

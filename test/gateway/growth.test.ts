@@ -18,7 +18,7 @@ import { dividedBy } from '../../gateway/endpoints/form-fields.js'
 import { readSparqlRequest } from '../../gateway/endpoints/sparql-request.js'
 import { readApplicant } from '../../gateway/endpoints/sign-up-form.js'
 import { sectionsAfter, typedFields } from '../../gateway/endpoints/typed-fields.js'
-import { insertionOf, type SentQuads } from '../../gateway/evaluation/insertion.js'
+import { insertionOf } from '../../gateway/evaluation/insertion.js'
 import type { Request } from '../../gateway/http/exchange.js'
 import { clientOf } from '../../gateway/http/client-network.js'
 import { fieldsOf } from '../../gateway/http/fields.js'
@@ -517,7 +517,7 @@ async function csvRowsIn(text: string): Promise<void> {
   }
 }
 
-const insertion = (syntax: SentQuads['syntax']) => (text: string) => insertionOf({ text, syntax, base: DOC })
+const insertion = (type: string) => (text: string) => insertionOf({ body: Buffer.from(text), contentType: `application/${type}`, base: DOC }) // prettier-ignore
 
 void t.test('sources and uploads', async (t) => {
   const construct = (text: string): unknown => analyseConstruct(text, DOC, BASE)
@@ -540,12 +540,12 @@ void t.test('sources and uploads', async (t) => {
       ['empty lines', (n) => `a\n${fill('\r\n', n)}`],
       ['delimiters', (n) => fill(';\t|,', n)],
     ]),
-    ...rowsAbout('quads as they arrive', CONTENT, insertion('N-Quads'), [
+    ...rowsAbout('quads as they arrive', CONTENT, insertion('n-quads'), [
       ['many quads', (n) => many(n, (i) => `<urn:${i}> <urn:p> "${i}" <${DOC}> .\n`)],
       ['many graphs', (n) => many(n, (i) => `<urn:s> <urn:p> 1 <urn:${i}> .\n`)],
       ['a literal without an end', (n) => `<urn:s> <urn:p> "${fill('a\\', n)}`],
     ]),
-    ...rowsAbout('TriG as it arrives', CONTENT, insertion('TriG'), [
+    ...rowsAbout('TriG as it arrives', CONTENT, insertion('trig'), [
       ['many graphs', (n) => many(n, (i) => `<urn:${i}> { <urn:s> <urn:p> 1 . } `)],
       ['nested lists', (n) => `{ <> <urn:p> ${nested(n, '( ', '1', ' )')} . }`],
       ['a base of dot segments, and relative IRIs', (n) => `@base <${DOTS}${fill('a/../', n / 2)}> . ${fill('<b> <c> <d> . ', n / 2)}`],

@@ -70,6 +70,25 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['a direct query and one in the URL', 'POST', get(['query', ask]), direct(ask), 400],
     ['a direct query and an update in the URL', 'POST', get(['update', insert]), direct(ask), 400],
     ['a form and a query in the URL', 'POST', get(['query', ask]), form(['query', ask]), 400],
+    ['as Fuseki: a form, all of which is in the URL', 'POST', get(['query', ask]), form(), 200],
+    ['as Fuseki: no content, and a query in the URL', 'POST', get(['query', ask]), {}, 200],
+    ['as Fuseki: no content, and an update in the URL', 'POST', get(['update', insert]), {}, 200],
+    ['content without a type, and a query in the URL', 'POST', get(['query', ask]), { body: ask }, 415],
+    ['as Fuseki: an update by its older name', 'POST', '/sparql', form(['request', insert]), 200],
+    ['as Fuseki: no update by GET, by its older name either', 'GET', get(['request', insert]), {}, 400],
+    ['an update by both names', 'POST', '/sparql', form(['update', insert], ['request', insert]), 400],
+    ['a query by reference', 'GET', get(['query-ref', 'http://e/q']), {}, 400],
+    ['as Fuseki: empty names of graphs are none', 'GET', get(['query', ask], ['default-graph-uri', ''], ['named-graph-uri', '']), {}, 200],
+    ['as Fuseki: one of them empty', 'POST', get(['default-graph-uri', '']), form(['query', ask], graph), 200],
+    ['empty names of graphs with an update', 'POST', '/sparql', form(['update', insert], ['default-graph-uri', '']), 200],
+    ['an empty name of what an update reads', 'POST', '/sparql', form(['update', modify], ['using-graph-uri', '']), 400],
+    ['as Fuseki: a timeout', 'GET', get(['query', ask], ['timeout', '2,10.5']), {}, 200],
+    ['as Fuseki: a timeout that is none', 'GET', get(['query', ask], ['timeout', 'soon']), {}, 200],
+    ['a result as a script', 'GET', get(['query', ask], ['callback', 'f']), {}, 400],
+    ['no name of a callback', 'GET', get(['query', ask], ['callback', '']), {}, 200],
+    ['a stylesheet for XML', 'GET', get(['query', ask], ['output', 'xml'], ['stylesheet', '/x.xsl']), {}, 400],
+    ['a stylesheet for what is no XML', 'GET', get(['query', ask], ['output', 'json'], ['stylesheet', '/x.xsl']), {}, 200],
+    ['as Fuseki: parameters that it does not know', 'GET', get(['query', ask], ['debug', 'on']), {}, 200],
     ['a form and a dataset in the URL (W3C query_post_form)', 'POST', get(graph), form(['query', ask]), 200],
     ['a form for an update and its dataset in the URL', 'POST', get(using), form(['update', modify]), 200],
     ['a form for an update and the dataset of a query in the URL', 'POST', get(graph), form(['update', modify]), 400],
@@ -421,7 +440,7 @@ async function negotiation(world: World, row: Row): Promise<void> {
       t.match((await world.as('owner')('GET', get(['query', query]), { fields: { Accept: accept } })).text, body)
     })
   }
-  // As Fuseki 5.6 answers them, but for nq, rdf, jsonld and turtle, and XML of triples.
+  // As Fuseki 5.6 answers them, which has no name n3, nq, rdf, rdf+xml or jsonld: SPARQLWrapper sends some of these.
   const outputs: [query: string, names: Record<string, string>][] = [
     [
       select,
@@ -433,6 +452,11 @@ async function negotiation(world: World, row: Row): Promise<void> {
         tsv: 'text/tab-separated-values',
         text: 'text/plain',
         'text/csv': 'text/csv',
+        JSON: JSON_RESULTS,
+        'application/sparql-results+xml': 'application/sparql-results+xml',
+        // Of graphs alone: Accept counts.
+        'rdf+xml': 'text/csv',
+        n3: 'text/csv',
       },
     ],
     [ask, { json: JSON_RESULTS, csv: 'text/csv', text: 'text/plain' }],
@@ -446,6 +470,14 @@ async function negotiation(world: World, row: Row): Promise<void> {
         nt: 'application/n-triples',
         trig: 'application/trig',
         nq: 'application/n-quads',
+        'n-quads': 'application/n-quads',
+        turtle: 'text/turtle',
+        n3: 'text/turtle',
+        rdf: 'application/rdf+xml',
+        'rdf+xml': 'application/rdf+xml',
+        'application/rdf+xml': 'application/rdf+xml',
+        'json-ld': 'application/ld+json',
+        TTL: 'text/turtle',
       },
     ],
   ]
@@ -457,16 +489,35 @@ async function negotiation(world: World, row: Row): Promise<void> {
         const parameter = ['output', 'format', 'results'][name.length % 3]!
         for (const answer of [
           await as('GET', get(['query', query], [parameter, name]), { fields }),
-          await as('POST', '/sparql', form(['query', query], [parameter, name])),
+          await as('POST', '/sparql', { ...form(['query', query], [parameter, name]), fields: { ...FORM, ...fields } }),
           await as('POST', get([parameter, name]), { ...direct(query), fields: { ...QUERY, ...fields } }),
         ]) {
           t.equal(answer.status, 200, answer.text)
           t.equal(answer.fields['content-type']?.split(';')[0], expected, name)
         }
       }
-      t.equal((await as('GET', get(['query', query], ['output', 'constructor']))).status, 400)
+      for (const unknown of ['constructor', 'thrift', 'text/html'])
+        t.equal((await as('GET', get(['query', query], ['output', unknown]))).status, 400, unknown)
+      t.equal((await as('GET', get(['query', query], ['output', '']))).status, 200, 'an empty one is none')
     })
   }
+  await row('as Fuseki: output counts before format and results, and force-accept makes it plain text', async (t) => {
+    const as = world.as('owner')
+    const csv = await as('GET', get(['query', select], ['format', 'xml'], ['results', 'json'], ['output', 'csv']))
+    t.equal(csv.fields['content-type'], 'text/csv;charset=UTF-8')
+    const plain = await as('GET', get(['query', select], ['output', 'json'], ['force-accept', 'text/plain']))
+    t.match([plain.fields['content-type'], plain.text], ['text/plain;charset=UTF-8', /"bindings"/])
+    const graph = await as('GET', get(['query', construct], ['force-accept', 'text/plain']))
+    t.match([graph.fields['content-type'], graph.text], ['text/plain;charset=UTF-8', /^<http:.* \.\n$/])
+    t.equal((await as('GET', get(['query', select], ['force-accept', 'text/html']))).status, 400)
+  })
+  await row('as Fuseki: a query ends at its timeout', async (t) => {
+    const values = (name: string): string => `VALUES ?${name} { ${Array.from({ length: 15 }, (_, i) => i).join(' ')} }`
+    const slow = `SELECT (COUNT(*) AS ?n) { ${[...'abcdef'].map(values).join(' ')} }`
+    const answer = await world.as('owner')('GET', get(['query', slow], ['timeout', '0.01']))
+    t.equal(answer.status, 504, answer.text)
+    t.match(answer.text, /timeout that the request gives/)
+  })
   await row(
     'SPARQL 1.1 Service Description: GET without a query describes the endpoint, and names no graph',
     async (t) => {

@@ -82,17 +82,21 @@ void t.test('quads are the update that adds them, and no larger than a document'
   const reading = open(t)
   const quads = '<urn:a> <urn:p> 1 <urn:g> .\n'.replace('1', '"1"')
   // prettier-ignore
-  const rows: [name: string, syntax: 'TriG' | 'N-Quads', text: string, update: string | RegExp][] = [
-    ['a quad twice', 'N-Quads', times(quads, 2), 'INSERT DATA {\nGRAPH <urn:g> {\n<urn:a> <urn:p> "1" .\n}\n}'],
-    ['the default graph', 'TriG', '<x> <urn:p> <urn:o> .', `INSERT DATA {\n<${DOC}x> <urn:p> <urn:o> .\n}`],
-    ['nothing', 'TriG', '# nothing', 'INSERT DATA {}'],
-    ['no quads', 'N-Quads', 'nothing', /content.syntax/],
-    ['a graph with a bad name', 'TriG', '<urn:a#b#c> { <urn:s> <urn:p> 1 }', /content.syntax/],
-    ['one subject many times', 'TriG', `<urn:${times('s', 2 ** 20)}> <urn:p> ${times('1,', 500)} 1 .`, /content.too-large/],
-    ['characters that N-Triples escapes', 'TriG', `<urn:s> <urn:p> ${Array.from({ length: 7 }, (_, i) => `"${times('\x01', 800_000)}${i}"`).join()} .`, /content.too-large/],
+  const rows: [name: string, type: 'trig' | 'n-quads', text: string, update: string | RegExp][] = [
+    ['a quad twice', 'n-quads', times(quads, 2), 'INSERT DATA {\nGRAPH <urn:g> {\n<urn:a> <urn:p> "1" .\n}\n}'],
+    ['the default graph', 'trig', '<x> <urn:p> <urn:o> .', `INSERT DATA {\n<${DOC}x> <urn:p> <urn:o> .\n}`],
+    ['nothing', 'trig', '# nothing', 'INSERT DATA {}'],
+    ['no quads', 'n-quads', 'nothing', /content.syntax/],
+    ['a graph with a bad name', 'trig', '<urn:a#b#c> { <urn:s> <urn:p> 1 }', /content.syntax/],
+    ['one subject many times', 'trig', `<urn:${times('s', 2 ** 20)}> <urn:p> ${times('1,', 500)} 1 .`, /content.too-large/],
+    ['characters that N-Triples escapes', 'trig', `<urn:s> <urn:p> ${Array.from({ length: 7 }, (_, i) => `"${times('\x01', 800_000)}${i}"`).join()} .`, /content.too-large/],
   ]
-  for (const [name, syntax, text, update] of rows) {
-    const read = await reading.insertion('a', { text, syntax, base: DOC })
+  for (const [name, type, text, update] of rows) {
+    const read = await reading.insertion('a', {
+      body: Buffer.from(text),
+      contentType: `application/${type}`,
+      base: DOC,
+    })
     t.match(isFailure(read) ? read.failure : read, update, name)
   }
 })
