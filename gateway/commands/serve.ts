@@ -3,6 +3,7 @@ import { startLauncher } from '../../versioning/git/launcher.js'
 import { exitCodesText, EXIT, type Exit } from './exit-codes.js'
 import type { Command } from './arguments.js'
 import { readConfiguration } from '../configuration/configuration.js'
+import { doorsOf } from '../configuration/doors.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
 import { readArguments } from '../configuration/flags.js'
 import { historyPlaceOf, historyText } from '../configuration/history-place.js'
@@ -101,7 +102,7 @@ function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspa
       const store = service.embedded ? 'embedded store' : `${service.query} ${service.update} ${service.graphStore}`
       return [`# ${kind} application ${base}: ${store}`, `# history of ${base}: ${historyText(application, settings)}`]
     })
-  return `${printConfig(settings)}${comments.join('\n')}\n`
+  return `${printConfig({ ...settings, ...doorsOf(settings, dataspaces) })}${comments.join('\n')}\n`
 }
 
 const NEXT = 'README.md says what to do next. Ctrl-C stops the gateway.\n'

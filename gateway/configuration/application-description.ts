@@ -4,7 +4,7 @@ import type { DescribedApplication } from './dataspace.js'
 import type { DescribedResources } from './described-resources.js'
 import { datasetPathOf, repositoryOf, serviceOf } from './service-description.js'
 import { baseUrl, webId, withoutUserInfo } from './setting-values.js'
-import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS } from '../rdf/vocabulary.js'
+import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS, TGA } from '../rdf/vocabulary.js'
 import { isFailure } from '../problem.js'
 
 /** An application, with the link that pairing needs. */
@@ -88,6 +88,7 @@ function describedApplication(
       // A relative IRI names a file of LinkedDataHub itself.
       ...(stylesheet && /^https?:/.test(stylesheet) && { stylesheet }),
       allowRead,
+      ...(config.one(iri, [TGA('doors')]) === 'closed' && { isClosed: true }),
       ...(service && datasetPathOf(kind, service, datasetPath)),
       service: service ?? { iri: `${iri} (service)`, embedded: false },
       ...(owner !== undefined && { owner }),

@@ -7,9 +7,7 @@ export const CLIENTS = [
     'sign-up',
     of('WHO', oneOf('everyone', 'invited', 'off')),
     'People who may sign up, by form or by a first log-in.',
-    {
-      default: 'everyone',
-    },
+    { otherwise: 'everyone; off with a backend by flags or init' },
   ),
   row('daily-sign-ups', of('COUNT', count), 'Most sign-ups a day, first log-ins included; one network has a tenth.', {
     default: '500',

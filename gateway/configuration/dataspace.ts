@@ -12,6 +12,8 @@ export interface DescribedApplication {
   readonly stylesheet?: string
   /** Reading needs no authorization in this application. */
   readonly allowRead: boolean
+  /** Nobody signs up or uses the proxy unless a setting says so (doors.ts). */
+  readonly isClosed?: boolean
   readonly service: ServiceDescription
   /** Where the gateway answers as the store does (http/dataset-target.ts); without a slash at its end. */
   readonly datasetPath?: string

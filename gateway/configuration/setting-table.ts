@@ -71,9 +71,7 @@ const FETCHING = [
     'proxy',
     of('WHO', values.oneOf('identified', 'everyone', 'off')),
     'Agents who may fetch from other servers (?uri=).',
-    {
-      default: 'identified',
-    },
+    { otherwise: 'identified; off with a backend by flags or init' },
   ),
   row('proxy-timeout', of('MS', milliseconds), 'Time limit of such a fetch, redirects included, in milliseconds.', {
     default: '15000',

@@ -18,6 +18,7 @@ export function dataspacesOfSettings(settings: Settings): readonly DescribedData
       origin: new URL(base).origin,
       ontology: defaultOntology(kind, base),
       allowRead: false,
+      ...(!service.embedded && { isClosed: true }),
       service,
       ...datasetPathOf(kind, service, settings.datasetPath),
       ...(settings.ownerWebid !== undefined && { owner: settings.ownerWebid }),

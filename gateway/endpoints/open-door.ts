@@ -5,7 +5,7 @@ import { makeDaily, makePlaces } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { makeTurns } from '../stores/turns.js'
-import type { Settings } from '../configuration/settings.js'
+import type { Doors } from '../configuration/doors.js'
 
 const AT_ONCE = { each: 2, all: 16 } as const
 /** Creating a key takes a processor for up to a second. */
@@ -17,9 +17,9 @@ export const makeOpenDoor = (daily: number, now: () => number): OpenDoor => ({
   takeOfDay: makeDaily({ each: Math.ceil(daily / 10), all: daily }, now),
 })
 
-export const makeSignUps = (settings: Pick<Settings, 'signUp' | 'dailySignUps'>, now: () => number): SignUps => ({
-  ...makeOpenDoor(settings.dailySignUps, now),
-  who: settings.signUp,
+export const makeSignUps = (daily: number, who: Doors['signUp'], now: () => number): SignUps => ({
+  ...makeOpenDoor(daily, now),
+  who,
   turns: makeTurns(KEYS_AT_ONCE, AT_ONCE.all),
 })
 

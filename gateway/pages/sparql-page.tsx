@@ -118,7 +118,8 @@ function Result({ outcome, query, frame }: ResultProps) {
 
 /** Queries about what there is: each agent gets what it may read. */
 const ABOUT = [
-  ['readable', 'SELECT DISTINCT ?graph WHERE { GRAPH ?graph { ?s ?p ?o } } ORDER BY ?graph LIMIT 500'],
+  // Without a pattern no triple is looked at: stores have their graphs in a list (SPARQL 1.1 §18.6).
+  ['readable', 'SELECT ?graph WHERE { GRAPH ?graph { } } ORDER BY ?graph LIMIT 500'],
   ['classes', 'SELECT ?class (COUNT(*) AS ?uses) WHERE { GRAPH ?graph { ?s a ?class } } GROUP BY ?class ORDER BY DESC(?uses) LIMIT 500'], // prettier-ignore
   ['properties', 'SELECT ?property (COUNT(*) AS ?uses) WHERE { GRAPH ?graph { ?s ?property ?o } } GROUP BY ?property ORDER BY DESC(?uses) LIMIT 500'], // prettier-ignore
 ] as const

@@ -7,6 +7,7 @@ import { makeMail } from '../agents/mail.js'
 import { makeGatewayCaches } from '../caches.js'
 import type { Certificates } from './certificates.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
+import { doorsOf } from '../configuration/doors.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeLocks, type Locks } from '../documents/locks.js'
 import { makeOpenDoor, makeSignUps } from '../endpoints/open-door.js'
@@ -59,13 +60,15 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   const watchdog = startWatchdog(log)
   closers.push(watchdog.close)
   const mail = makeMail(settings)
+  const doors = doorsOf(settings, described)
   const { destinations, fetcher, proxied, sources } = openFetchers(settings, described, ports, closers)
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
   const dataspaces = await openDataspaces(parts, locks, { reading: threads.reading, fetcher: proxied }, closers)
   const site = siteOf(membersOf(dataspaces), endpointsOf)
   const readProfile = makeReadProfile(site, fetcher, threads.reading, makePlaces(REMOTE_PROFILES))
-  const { identities, close } = await openIdentities(settings, destinations, { readProfile, log, now })
+  const about = { readProfile, signUp: doors.signUp, log, now }
+  const { identities, close } = await openIdentities(settings, destinations, about)
   closers.push(close)
   const gateway: Gateway = {
     dataspaces,
@@ -81,9 +84,9 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     commitsWait: parts.commitsWait ?? COMMITS_WAIT_MS,
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),
-    proxying: makeProxying(settings.proxy, basesOf(described), proxied, (request) => handle(request, gateway)),
+    proxying: makeProxying(doors.proxy, basesOf(described), proxied, (request) => handle(request, gateway)),
     importing: openImporting(settings, sources),
-    signUps: makeSignUps(settings, now),
+    signUps: makeSignUps(settings.dailySignUps, doors.signUp, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     takeCascade: makeSharedPlaces(CASCADES),
     takeCopy: makeSharedPlaces(COPIES),

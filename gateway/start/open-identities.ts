@@ -15,13 +15,21 @@ import { makeIdentities, type Identities } from '../identity/identities.js'
 import { readProviders, type Provider } from '../configuration/identity-providers.js'
 import { openSessionKeys } from '../identity/session-keys.js'
 import { StartFailure } from '../configuration/start-failure.js'
+import type { Doors } from '../configuration/doors.js'
 import type { Settings } from '../configuration/settings.js'
+
+interface Surroundings {
+  readonly readProfile: ReadProfile
+  readonly signUp: Doors['signUp']
+  readonly log: Log
+  readonly now: () => number
+}
 
 /** Throws StartFailure. */
 export async function openIdentities(
   settings: Settings,
   destinations: GuardedFetchSettings,
-  { readProfile, log, now }: { readonly readProfile: ReadProfile; readonly log: Log; readonly now: () => number },
+  { readProfile, signUp, log, now }: Surroundings,
 ): Promise<{ readonly identities: Identities; close(): Promise<void> }> {
   const providers = await readProviders(settings)
   if (isFailure(providers)) throw new StartFailure(providers.detail, providers.failure)
@@ -30,7 +38,7 @@ export async function openIdentities(
   const lifetime = settings.sessionLifetime
   const file = join(settings.data, 'session-keys.json')
   const keys = providers.length > 0 ? await openSessionKeys(file, lifetime, { now, log }) : NO_KEYS
-  const { profileMaxAge, signUp } = settings
+  const { profileMaxAge } = settings
   const opensToServices = signUp === 'everyone'
   const about = { providers, client, keys, lifetime, readProfile, profileMaxAge, opensToServices, now }
   const identities = makeIdentities(about)

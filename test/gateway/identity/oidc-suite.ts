@@ -229,7 +229,11 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
       const lines: string[] = []
       const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
       const readProfile: ReadProfile = () => Promise.reject(new Error('not asked'))
-      const { identities, close } = await openIdentities(settings, { never: [] }, { readProfile, log, now: Date.now })
+      const { identities, close } = await openIdentities(
+        settings,
+        { never: [] },
+        { readProfile, signUp: 'everyone', log, now: Date.now },
+      )
       t.teardown(close)
       t.match(lines, [/"level":40,.*"issuer":"http:\/\/localhost:\d+","msg":"this identity provider has no TLS/])
       const [configured] = identities.providers

@@ -1,0 +1,14 @@
+// In charge of who may sign up, and fetch through the proxy, where no setting says so: nobody, in front of a store that was in use
+// before the gateway. Pure.
+import type { DescribedDataspace } from './dataspace.js'
+import type { Settings } from './settings.js'
+
+export type Doors = { readonly [Name in 'signUp' | 'proxy']: NonNullable<Settings[Name]> }
+
+export function doorsOf({ signUp, proxy }: Settings, dataspaces: readonly DescribedDataspace[]): Doors {
+  const isClosed = dataspaces.some(({ endUser }) => endUser.isClosed)
+  return {
+    signUp: signUp ?? (isClosed ? 'off' : 'everyone'),
+    proxy: proxy ?? (isClosed ? 'off' : 'identified'),
+  }
+}
