@@ -131,11 +131,12 @@ const ADMIN_ONLY = ['sign%20up', 'tokens', 'tokens/', 'clear', 'packages/install
 /** LinkedDataHub 2.3 */
 const END_USER_ONLY = ['settings']
 
+/** The names of the endpoints of both kinds of application. */
+export const ENDPOINT_NAMES: readonly string[] = Object.keys(ENDPOINTS).filter((name) => !name.startsWith('/'))
+
 /** Paths under the base of an application that are no documents. */
 export const endpointsOf = ({ application }: { readonly application: Pick<Application, 'kind'> }): readonly string[] =>
-  Object.keys(ENDPOINTS).filter(
-    (name) => !name.startsWith('/') && !(application.kind === 'admin' ? END_USER_ONLY : ADMIN_ONLY).includes(name),
-  )
+  ENDPOINT_NAMES.filter((name) => !(application.kind === 'admin' ? END_USER_ONLY : ADMIN_ONLY).includes(name))
 
 export function routeOf(target: Target<Member>): Route {
   if (target.kind === 'form' && target.form === 'restore') return restore as Route

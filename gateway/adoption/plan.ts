@@ -2,15 +2,18 @@
 // are made, which documents get a type. It reads, and changes nothing.
 import { parentOf } from '../documents/hierarchy.js'
 import type { Problem } from '../problem.js'
-import { DH } from '../rdf/vocabulary.js'
+import { ACL, DH } from '../rdf/vocabulary.js'
+import { eachGraph } from '../stores/graph-names.js'
 import { selectEach } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
+import type { EndpointNames } from '../documents/endpoint-names.js'
 import { isNameable, type Renames } from './renames.js'
 
 /** An application, as far as names are concerned. */
 export interface Adopting {
   readonly base: string
   isDocument(graph: string): boolean
+  readonly endpoints: EndpointNames
 }
 
 export interface Wanted {
@@ -34,6 +37,8 @@ export interface Move {
 }
 
 export interface Plan {
+  /** All graphs of the store that SPARQL can name. */
+  readonly graphs: readonly string[]
   /** By the old names. */
   readonly moves: ReadonlyMap<string, Move>
   readonly typed: readonly Typed[]
@@ -45,24 +50,25 @@ export interface Refused {
   readonly why: string
 }
 
-const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
 const namesTyped = (type: string): string => `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?g a <${DH(type)}> } }`
 
 export async function planOf(
   store: Pick<GraphStore, 'query'>,
-  { base, isDocument }: Adopting,
+  { base, isDocument, endpoints }: Adopting,
   { renames, containers, types }: Wanted,
 ): Promise<Plan | Problem> {
   const documents = new Set<string>()
   const wished: [from: string, to: string][] = []
-  const failed = await eachName(store, NAMES, (graph) => {
+  const graphs: string[] = []
+  const failed = await eachGraph(store, {}, (graph) => {
+    if (isNameable(graph)) graphs.push(graph)
     if (isDocument(graph)) documents.add(graph)
     const to = renames?.nameAfter(graph)
     if (to !== undefined) wished.push([graph, to])
   })
   if (failed) return failed
   const refused: Refused[] = []
-  const names = movesOf(wished, documents, refused)
+  const names = movesOf(wished, { documents, endpoints }, refused)
   const after = new Set([...documents].filter((document) => !names.has(document)))
   for (const to of names.values()) after.add(to)
   const above = containersAbove(containers || types ? after : names.values(), base)
@@ -82,7 +88,7 @@ export async function planOf(
     ...(types ? untyped.map((document) => ({ document, exists: true, isContainer: false })) : []),
   ]
   const moves = [...names].map(([from, to]) => [from, { from, to, isContainer: above.has(to) }] as const)
-  return { moves: new Map(moves), typed, refused }
+  return { graphs, moves: new Map(moves), typed, refused }
 }
 
 const eachName = (
@@ -94,24 +100,54 @@ const eachName = (
 
 function movesOf(
   wished: readonly (readonly [from: string, to: string])[],
-  documents: ReadonlySet<string>,
+  { documents, endpoints }: { readonly documents: ReadonlySet<string>; readonly endpoints: EndpointNames },
   refused: Refused[],
 ): ReadonlyMap<string, string> {
   const times = new Map<string, number>()
   for (const [, to] of wished) times.set(to, (times.get(to) ?? 0) + 1)
   const moves = new Map<string, string>()
   for (const [graph, to] of wished) {
-    const why = !isNameable(graph)
-      ? 'its name has dot segments, or characters that no IRI has: load it again with another name'
-      : documents.has(to)
-        ? `<${to}> exists already: bring the two together yourself`
-        : times.get(to)! > 1
-          ? `another graph would become <${to}> too: give one of them a name of its own with --rename FROM=TO`
-          : undefined
+    const why = whyNot(graph, to)
     if (why === undefined) moves.set(graph, to)
     else refused.push({ graph, why })
   }
   return moves
+
+  function whyNot(graph: string, to: string): string | undefined {
+    if (!isNameable(graph))
+      return 'its name has dot segments, or characters that no IRI has: load it again with another name'
+    if (endpoints.has(to))
+      return `<${to}> would be called like an endpoint: give it another name, --rename '${graph}=${endpoints.instead(to)}'`
+    if (documents.has(to)) return `<${to}> exists already: bring the two together yourself`
+    if (times.get(to)! > 1)
+      return `another graph would become <${to}> too: give one of them a name of its own with --rename FROM=TO`
+    return undefined
+  }
+}
+
+/** Rules that name a graph by its old name. */
+export interface RulesAbout {
+  readonly count: number
+  /** Names of graphs. */
+  readonly examples: readonly string[]
+}
+
+const EXAMPLES = 3
+
+export async function rulesAbout(
+  store: Pick<GraphStore, 'query'>,
+  moves: Plan['moves'],
+  endpoints: EndpointNames,
+): Promise<RulesAbout | Problem> {
+  const query = `SELECT ?x WHERE { VALUES ?p { <${ACL('accessTo')}> <${ACL('default')}> } GRAPH ?g { ?rule ?p ?x } }`
+  let count = 0
+  const examples = new Set<string>()
+  const failed = await selectEach(store, query, ['x'], {}, ([target]) => {
+    if (!target || !moves.has(target.value) || endpoints.has(target.value)) return
+    count++
+    if (examples.size < EXAMPLES) examples.add(target.value)
+  })
+  return failed ?? { count, examples: [...examples] }
 }
 
 /** The root is not among them: the gateway makes it. */

@@ -1,7 +1,10 @@
 // In charge of what the commands that adopt a store print about its graphs, and of what they ask a person.
 import { createInterface } from 'node:readline/promises'
 import type { CarriedOut } from '../adoption/carry-out.js'
-import type { Plan, Refused } from '../adoption/plan.js'
+import type { CountedReferences } from '../adoption/look-through.js'
+import type { Plan, Refused, RulesAbout } from '../adoption/plan.js'
+import type { TakenBack } from '../adoption/take-back.js'
+import type { Change } from '../adoption/undo-file.js'
 import { KIND_TEXTS, type Counted, type GraphKind, type Survey } from '../doctor/survey.js'
 
 const WIDTH = 8
@@ -11,7 +14,8 @@ const textFor = (count: number, [one, several]: Texts): string => (count === 1 ?
 const counted = (count: number, what: Texts): string => `${String(count).padStart(WIDTH)} ${textFor(count, what)}`
 const graphsText = (count: number): string => `${count} ${textFor(count, ['graph', 'graphs'])}`
 const LONGEST_NAME = 200
-const nameText = (name: string): string => `<${name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name}>`
+const cut = (text: string): string => (text.length > LONGEST_NAME ? `${text.slice(0, LONGEST_NAME)}…` : text)
+const nameText = (name: string): string => `<${cut(name)}>`
 const examplesOf = (examples: readonly string[]): string[] =>
   examples.map((one) => `${' '.repeat(WIDTH + 3)}${nameText(one)}`)
 
@@ -58,10 +62,7 @@ const IN_DEFAULT: Texts = [
 ]
 
 const FIRST = 5
-const MOVED: Texts = [
-  'graph gets another name, and so do the references to it',
-  'graphs get other names, and so do the references to them',
-]
+const MOVED: Texts = ['graph gets another name', 'graphs get other names']
 const MADE: Texts = ['container is made', 'containers are made']
 const TYPED: Texts = ['document gets the type of an item', 'documents get the type of an item']
 
@@ -81,11 +82,56 @@ export function planText({ moves, typed, refused }: Plan): string {
   return `${(lines.length > 0 ? lines : ['Nothing to do.']).join('\n')}\n${refusedText(refused)}`
 }
 
-/** The work that was done. Ends with a line end. */
-export function outcomeText({ counts, refused }: CarriedOut): string {
-  const { names, references, containers, types } = counts
-  return `Done: ${graphsText(names)} renamed, references changed in ${graphsText(references)}, ${containers} ${textFor(containers, ['container', 'containers'])} made, ${types} ${textFor(types, ['type', 'types'])} given.\n${refusedText(refused)}`
+const TERMS: Texts = [
+  'IRI stays: it is a predicate or a class (--vocabulary changes it too)',
+  'IRIs stay: they are predicates or classes (--vocabulary changes them too)',
+]
+
+/** The references that would change. @param terms that stay. Ends with a line end. */
+export function referencesText({ triples, graphs, most, refused }: CountedReferences, terms: number): string {
+  const what: Texts = [`triple changes, in ${graphsText(graphs)}`, `triples change, in ${graphsText(graphs)}`]
+  const lines = [
+    counted(triples, what),
+    ...most.flatMap(({ graph, count, examples: [example] }) => [
+      `${counted(count, ['in', 'in'])} ${nameText(graph)}, such as`,
+      `${' '.repeat(WIDTH + 5)}${example === undefined ? '' : cut(example)}`,
+    ]),
+    ...(most.length < graphs ? [`${' '.repeat(WIDTH + 1)}…`] : []),
+    ...(terms > 0 ? [counted(terms, TERMS)] : []),
+  ]
+  return `${lines.join('\n')}\n${refusedText(refused)}`
 }
+
+/** What stays as it is. Ends with a line end. */
+export function rulesText({ count, examples }: RulesAbout): string {
+  const what: Texts = ['rule names one of them by its old name', 'rules name them by their old names']
+  const rules = count === 0 ? [] : [counted(count, what), ...examplesOf(examples)]
+  return [...rules, 'References to them stay, in rules too. --references counts and changes them.', ''].join('\n')
+}
+
+/** The work that was done. Ends with a line end. */
+export function outcomeText({ counts, refused }: CarriedOut, file: string): string {
+  const { names, references, containers, types } = counts
+  const what = `${graphsText(names)} renamed, references changed in ${graphsText(references)}, ${containersText(containers)} made, ${types} ${textFor(types, ['type', 'types'])} given`
+  return `Done: ${what}.\n${refusedText(refused)}Undo it with: triplegate adopt --undo ${file}\n`
+}
+
+/** What would be taken back. Ends with a line end. */
+export function undoText(changes: readonly Change[], isUndone: boolean): string {
+  if (isUndone) return 'Nothing to do: it is undone already.\n'
+  const of = (kind: Change['kind']): number => changes.filter((change) => change.kind === kind).length
+  const types = of('type')
+  const stay = types === 0 ? '' : `${counted(types, ['type of a document stays', 'types of documents stay'])}\n`
+  return `${counted(of('name'), ['graph gets its old name', 'graphs get their old names'])}
+${counted(of('references'), ['graph gets its old references', 'graphs get their old references'])}
+${counted(of('container'), ['container is deleted if nothing is in it', 'containers are deleted if nothing is in them'])}\n${stay}`
+}
+
+/** Ends with a line end. */
+export const takenBackText = ({ names, references, containers, refused }: TakenBack): string =>
+  `Undone: ${graphsText(names)} with their old names, old references in ${graphsText(references)}, ${containersText(containers)} deleted.\n${refusedText(refused)}`
+
+const containersText = (count: number): string => `${count} ${textFor(count, ['container', 'containers'])}`
 
 const MOST = 20
 

@@ -37,6 +37,7 @@ const EXIT_OF = {
   'start.failed': 'failed',
   'gateway.unreachable': 'failed',
   'gateway.failed': 'failed',
+  'undo.failed': 'failed',
   'mirror.failed': 'failed',
   'document.absent': 'absent',
   'access.refused': 'refused',

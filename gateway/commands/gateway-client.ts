@@ -55,14 +55,18 @@ export const connectionOf = (given: Arguments, url: URL, env: Environment): Conn
   url,
   cert: textOf(given, 'cert'),
   cacert: textOf(given, 'cacert'),
-  data: textOf(given, 'data') ?? (env.TRIPLEGATE_DATA || './data'),
+  data: dataOf(given, env),
 })
+
+export const dataOf = (given: Arguments, env: Environment): string =>
+  textOf(given, 'data') ?? (env.TRIPLEGATE_DATA || './data')
 
 const TIME_LIMIT_MS = 60_000
 /** More than the largest document in its longest form. */
 const MAX_ANSWER = 256 * 1024 * 1024
 
-export function makeGatewayClient(connection: Connection): GatewayClient | CommandFailure {
+/** @param timeLimit of each answer, in ms */
+export function makeGatewayClient(connection: Connection, timeLimit = TIME_LIMIT_MS): GatewayClient | CommandFailure {
   const { url, cert, cacert, data } = connection
   let pem: string | undefined
   let ca: readonly string[] | undefined
@@ -85,9 +89,10 @@ export function makeGatewayClient(connection: Connection): GatewayClient | Comma
     close: () => agent.destroy(),
     send: (method, query, fields, body) =>
       new Promise((resolve) => {
-        const fail = (error: unknown): void => resolve({ failure: 'gateway.unreachable', detail: reasonOf(error, url) })
+        const fail = (error: unknown): void =>
+          resolve({ failure: 'gateway.unreachable', detail: reasonOf(error, url, timeLimit) })
         const headers = { ...fields, ...(body && { 'Content-Length': body.length }) }
-        const signal = AbortSignal.timeout(TIME_LIMIT_MS)
+        const signal = AbortSignal.timeout(timeLimit)
         try {
           const sent = request(url.href + query, { agent, method, headers, signal }, (answer) => {
             const tooLong = (): void => void sent.destroy(new Error('the answer is too long'))
@@ -137,9 +142,9 @@ function authorities(file: string, { hostname }: URL): readonly string[] | undef
   }
 }
 
-function reasonOf(error: unknown, { host }: URL): string {
+function reasonOf(error: unknown, { host }: URL, timeLimit: number): string {
   const { code = '', name, message } = error as NodeJS.ErrnoException
-  if (name === 'TimeoutError' || name === 'AbortError') return `${host}: no answer in ${TIME_LIMIT_MS / 1000} s.`
+  if (name === 'TimeoutError' || name === 'AbortError') return `${host}: no answer in ${timeLimit / 1000} s.`
   if (code === 'ECONNREFUSED') return `${host}: no server listens there. Start the gateway, or check the URL.`
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `${host}: no such host. Check the URL.`
   if (/CERT|SELF_SIGNED|ISSUER|ALTNAME/.test(code)) {

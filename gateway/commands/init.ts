@@ -1,6 +1,7 @@
 // In charge of `triplegate init URL`: asks the store what it is and has, says it, and writes the configuration to start with. The
 // store is not changed.
 import { writeFile } from 'node:fs/promises'
+import { endpointNamesOf, type EndpointNames } from '../documents/endpoint-names.js'
 import { readConfiguration } from '../configuration/configuration.js'
 import type { DescribedApplication, ServiceDescription } from '../configuration/dataspace.js'
 import { DEFAULT_DATA, settingsOf, SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
@@ -112,7 +113,9 @@ async function report(
       ({ state, what }) => state === 'finding' && /^store of/.test(what) && !/content/.test(what),
     )
     const names = makeNames(endUser.base, (url) => isDocumentOf(endUser, admin.base, url))
-    const survey = bad.length > 0 ? undefined : await surveyOf(opened[0]!.store, endUser.base, names)
+    const endpoints = await endpointsOf({ endUser, admin })
+    const survey =
+      bad.length > 0 ? undefined : await surveyOf(opened[0]!.store, { base: endUser.base, names, endpoints })
     waiting(undefined)
     for (const { what, evidence, fix } of bad) out(printable(`FINDING  ${what}: ${evidence}\n         ${fix ?? ''}\n`))
     if (survey === undefined) return false
@@ -127,6 +130,11 @@ async function report(
   } finally {
     await stores.close()
   }
+}
+
+async function endpointsOf({ endUser, admin }: Applications): Promise<EndpointNames> {
+  const { ENDPOINT_NAMES } = await import('../routes.js')
+  return endpointNamesOf([endUser, admin], ENDPOINT_NAMES)
 }
 
 interface Written {
@@ -182,9 +190,11 @@ function systemOf({ endUser, admin }: Applications, isOpen: boolean): string {
   return `PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#>
 PREFIX a: <https://w3id.org/atomgraph/core#>
 PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
+PREFIX tga: <urn:triplegate:access#>
 
 <urn:apps/end-user> a lds:EndUserDataspace ; lds:origin <${endUser.base}> ;
     lds:allowRead ${isOpen} ; # true: everyone reads all documents; false: as the authorizations say
+    tga:doors "closed" ; # nobody signs up, and nobody uses the proxy, unless --sign-up and --proxy say so
     lds:service ${services(endUser.service, 'end-user')} .
 <urn:apps/admin> a lds:AdminDataspace ; lds:origin <${admin.base}> ;
     lds:service ${services(admin.service, 'admin')} .

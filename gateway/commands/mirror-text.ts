@@ -6,7 +6,7 @@ const BAR = 30
 const number = (count: number): string => count.toLocaleString('en')
 const documents = (count: number): string => `${number(count)} document${count === 1 ? '' : 's'}`
 
-export function barText(what: string, { documents, of }: Extract<MirrorEvent, { event: 'progress' }>): string {
+export function barText(what: string, { documents, of }: { readonly documents: number; readonly of: number }): string {
   const share = of === 0 ? 1 : Math.min(1, documents / of)
   const done = Math.round(share * BAR)
   const bar = '#'.repeat(done).padEnd(BAR, '.')

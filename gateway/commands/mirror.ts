@@ -13,11 +13,10 @@ import type { MirrorEvent, MirrorOutcome, Report } from '../mirror/report.js'
 import { barText, mismatchText, outcomeText } from './mirror-text.js'
 import { isFailure, type Failure } from '../problem.js'
 import type { OpenStore } from '../start/open-stores.js'
-import { fail, printable, type Terminal } from './terminal.js'
+import { fail, makeProgress, printable, type Terminal } from './terminal.js'
 
 export const MIRROR_COMMAND: Command = { description: MIRROR_DESCRIPTION, run: runMirrorCommand }
 
-type Progress = Extract<MirrorEvent, { event: 'progress' }>
 type FoundDifference = Extract<MirrorEvent, { event: 'difference' }>
 type MirrorResult = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
 
@@ -60,11 +59,11 @@ async function mirrorOne(
 ): Promise<{ readonly result: MirrorResult; readonly found: readonly FoundDifference[]; readonly exit: number }> {
   const { base } = member.application
   const { out, error } = terminal
-  const show = showProgress(base, given, terminal)
+  const show = makeProgress(terminal)
   const found: FoundDifference[] = []
   const report: Report = (event) => {
     if (event.event === 'difference') found.push(event)
-    else show(event)
+    else show(() => barText(`${given.action} ${base}`, event))
   }
   const outcome = await outcomeOf(member, given, { report, now: terminal.now, ...(openStore && { openStore }) })
   terminal.waiting(undefined)
@@ -145,23 +144,4 @@ function namedIn(
 function exitOf({ differences, behind }: MirrorOutcome, { action }: MirrorArguments): number {
   if (action === 'sweep') return differences.unreadable || differences['in doubt'] ? EXIT.failed : EXIT.done
   return behind !== undefined || Object.keys(differences).length > 0 ? EXIT.different : EXIT.done
-}
-
-const DRAW_EVERY_MS = 100
-const LINE_EVERY_MS = 5_000
-
-/** Shows a bar to a person; else prints a line every five seconds. */
-function showProgress(
-  base: string,
-  { action }: MirrorArguments,
-  { interactive, now, waiting, error }: Terminal,
-): (progress: Progress) => void {
-  let shown = interactive ? 0 : now()
-  return (progress) => {
-    if (now() - shown < (interactive ? DRAW_EVERY_MS : LINE_EVERY_MS)) return
-    shown = now()
-    const text = barText(`${action} ${base}`, progress)
-    if (interactive) waiting(text)
-    else error(`${text}\n`)
-  }
 }

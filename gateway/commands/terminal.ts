@@ -14,6 +14,20 @@ export interface Terminal {
   readonly now: () => number
 }
 
+const DRAW_EVERY_MS = 100
+const LINE_EVERY_MS = 5_000
+
+/** Shows how far work has come: in place to a person; else as a line every five seconds. */
+export function makeProgress({ interactive, now, waiting, error }: Terminal): (text: () => string) => void {
+  let shown = interactive ? 0 : now()
+  return (text) => {
+    if (now() - shown < (interactive ? DRAW_EVERY_MS : LINE_EVERY_MS)) return
+    shown = now()
+    if (interactive) waiting(text())
+    else error(`${text()}\n`)
+  }
+}
+
 /** Prints the failure, each line with the name of the program. Returns the exit code. */
 export function fail({ error }: Pick<Terminal, 'error'>, failure: CommandFailure): number {
   for (const line of failure.detail.split('\n')) error(`triplegate: ${printable(line)}\n`)

@@ -5,6 +5,7 @@ import { namesOfStore, type Names } from '../documents/names.js'
 import { hasDefaultGraph } from '../mirror/other-graphs.js'
 import { isFailure, type Problem } from '../problem.js'
 import { DH } from '../rdf/vocabulary.js'
+import { eachGraph } from '../stores/graph-names.js'
 import { select, selectEach } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -14,6 +15,8 @@ export type GraphKind = 'documents' | 'without-slash' | 'other-scheme' | 'other-
 export interface Surveyed {
   readonly base: string
   isDocument(graph: string): boolean
+  /** No graph gets a name that is like that of an endpoint. */
+  readonly endpoints?: { has(iri: string): boolean }
 }
 
 /** `examples`: the first of them. */
@@ -62,16 +65,16 @@ export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, sever
   ],
 }
 
-export function kindOf(graph: string, { base, isDocument }: Surveyed): GraphKind {
+export function kindOf(graph: string, { base, isDocument, endpoints }: Surveyed): GraphKind {
   if (isDocument(graph)) return 'documents'
-  if (isDocument(`${graph}/`)) return 'without-slash'
-  const isMeant = documentMeant(graph, base, isDocument) !== undefined
+  const mayBecome = (name: string): boolean => isDocument(name) && !endpoints?.has(name)
+  if (mayBecome(`${graph}/`)) return 'without-slash'
+  const isMeant = documentMeant(graph, base, mayBecome) !== undefined
   if (isMeant) return graph.startsWith(base) ? 'other-spelling' : 'other-scheme'
   return isMeantFor(graph, base) ? 'other-names' : 'elsewhere'
 }
 
 const EXAMPLES = 3
-const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
 const TYPED = `SELECT DISTINCT ?g WHERE { VALUES ?type { <${DH('Container')}> <${DH('Item')}> } GRAPH ?g { ?g a ?type } }`
 const TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }'
 const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
@@ -79,8 +82,7 @@ const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
 /** Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them. */
 export async function surveyOf(
   store: Pick<GraphStore, 'query'>,
-  base: string,
-  names: Names,
+  { base, names, endpoints }: Pick<Surveyed, 'base' | 'endpoints'> & { readonly names: Names },
   signal?: AbortSignal,
 ): Promise<Survey | Problem> {
   const call = signal ? { signal } : {}
@@ -92,13 +94,12 @@ export async function surveyOf(
   const documents = new Set<string>()
   const untyped = new Set<string>()
   const failed =
-    (await selectEach(store, NAMES, ['g'], call, ([graph]) => {
-      if (!graph) return
-      const kind = kindOf(graph.value, { base, isDocument: names.isDocument })
+    (await eachGraph(store, call, (graph) => {
+      const kind = kindOf(graph, { base, isDocument: names.isDocument, ...(endpoints && { endpoints }) })
       const known = kinds.get(kind)!
-      if (known.count++ < EXAMPLES) known.examples.push(graph.value)
-      if (kind === 'documents') documents.add(graph.value)
-      if (kind === 'documents' && graph.value !== base) untyped.add(graph.value)
+      if (known.count++ < EXAMPLES) known.examples.push(graph)
+      if (kind === 'documents') documents.add(graph)
+      if (kind === 'documents' && graph !== base) untyped.add(graph)
     })) ?? (await selectEach(store, TYPED, ['g'], call, ([graph]) => graph && untyped.delete(graph.value)))
   if (failed) return failed
   const defaultTriples = await defaultTriplesOf(store, call)

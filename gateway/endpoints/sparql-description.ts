@@ -4,7 +4,7 @@ import type { Decision } from '../../policies/decide.js'
 import type { Response } from '../http/exchange.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, iri, triple } from '../rdf/graph.js'
-import { RDF, SD } from '../rdf/vocabulary.js'
+import { RDF, RDFS, SD } from '../rdf/vocabulary.js'
 import { evaluateConditions } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
 import { graphAnswer } from '../request/graph-answer.js'
@@ -30,6 +30,7 @@ export async function serviceDescription(
   decision: Decision,
 ): Promise<Response | Problem> {
   const traits = application.traits.known() ?? (await trace.store(application.traits.current()))
+  const { datasetPath } = application
   const isUnion = !isFailure(traits) && traits.defaultGraph !== 'own'
   const about = (property: string, object: string) => triple(endpoint, SD(property), iri(object))
   const graph = graphOf([
@@ -39,6 +40,8 @@ export async function serviceDescription(
     about('supportedLanguage', SD('SPARQL11Update')),
     ...(isUnion ? [about('feature', SD('UnionDefaultGraph'))] : []),
     ...(gateway.settings.allowService.length > 0 ? [about('feature', SD('BasicFederatedQuery'))] : []),
+    // The store's own URLs (http/dataset-target.ts).
+    ...(datasetPath === undefined ? [] : [triple(endpoint, RDFS('seeAlso'), iri(application.origin + datasetPath))]),
     ...FORMATS.map((format) => about('resultFormat', `http://www.w3.org/ns/formats/${format}`)),
   ])
   const answer = graphAnswer(accept, graph, [linkField(application, agent.webId, decision)])

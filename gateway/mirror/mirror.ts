@@ -40,7 +40,7 @@ export async function verify(mirrored: Mirrored, options: MirrorOptions): Promis
   const blobs = await blobsIn(mirrored)
   if (isFailure(blobs)) return blobs
   const isKnown = (graph: string): boolean => sharers.isDocument(graph) || blobs.has(graph)
-  const others = await otherGraphsIn(store, isKnown, sharers.bases, options.signal)
+  const others = await otherGraphsIn(store, isKnown, sharers.bases, options.signal, sharers.mayBecome)
   if (isFailure(others)) return others
   return { ...outcome, ...(orphans && { orphans }), ...(others && { others }), ...(behind !== undefined && { behind }) }
 }

@@ -25,7 +25,12 @@ export interface Mirrored {
   /** True where writes of a graph become versions of it: other graphs have a history from their first write here. */
   isRecorded(graph: string): boolean
   /** The applications that have the store: their bases, and whether a graph is a document of any of them. */
-  readonly sharers: { readonly bases: readonly string[]; isDocument(graph: string): boolean }
+  readonly sharers: {
+    readonly bases: readonly string[]
+    isDocument(graph: string): boolean
+    /** True where a graph may get this name. */
+    mayBecome?(graph: string): boolean
+  }
   /** Settles the writes in doubt to a document (settlement.ts). To be called under its lock. */
   settle(document: string): Promise<undefined | Problem>
   readonly now: () => number

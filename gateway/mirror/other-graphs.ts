@@ -3,8 +3,9 @@
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { documentMeant, isMeantFor } from '../documents/almost-names.js'
 import { isFailure, type Problem } from '../problem.js'
-import { select, selectBatches } from '../stores/select.js'
-import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
+import { eachGraph } from '../stores/graph-names.js'
+import { select } from '../stores/select.js'
+import { type Call, type GraphStore } from '../stores/store.js'
 
 export interface OtherGraphs {
   readonly count: number
@@ -23,7 +24,6 @@ export interface KnownOtherGraphs extends OtherGraphs {
 }
 
 const NAMED = 100
-const NAMES = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
 /** True where the default graph has triples of its own, by its first ones: it may be the union of all graphs. */
 const HAS_DEFAULT = `SELECT ?s WHERE { { SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 100 }
   FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } } LIMIT 1`
@@ -38,12 +38,14 @@ export async function hasDefaultGraph(store: Pick<GraphStore, 'query'>, call: Ca
  * Undefined where there are none.
  * @param isDocument of any application that has this store
  * @param bases of these applications
+ * @param mayBecome true where a graph may get this name
  */
 export async function otherGraphsIn(
   store: Pick<GraphStore, 'query'>,
   isDocument: (graph: string) => boolean,
   bases: readonly string[],
   signal: AbortSignal | undefined,
+  mayBecome = isDocument,
 ): Promise<OtherGraphs | undefined | Problem> {
   const call = signal ? { signal } : {}
   const [almost, under, elsewhere]: [string[], string[], string[]] = [[], [], []]
@@ -51,29 +53,19 @@ export async function otherGraphsIn(
   const hasDefault = await hasDefaultGraph(store, call)
   if (isFailure(hasDefault)) return hasDefault
   if (hasDefault) count = elsewhere.push('the default graph')
-  try {
-    const batches = await selectBatches(store, NAMES, ['g'], call)
-    if (isFailure(batches)) return batches
-    for await (const batch of batches) {
-      for (const [graph] of batch) {
-        if (!graph || isDocument(graph.value)) continue
-        const isUnder = bases.some((base) => isMeantFor(graph.value, base))
-        const meant = bases
-          .map((base) => documentMeant(graph.value, base, isDocument))
-          .find((name) => name !== undefined)
-        // A graph with the other spelling has that name.
-        const isAlmost = meant !== undefined && meant !== uriOf(graph.value)
-        const list = isAlmost ? almost : isUnder ? under : elsewhere
-        if (list.length < NAMED) list.push(graph.value)
-        count++
-        if (isUnder) unreachable++
-        if (isAlmost) renamable++
-      }
-    }
-  } catch (error) {
-    if (error instanceof StoreBreak) return error.problem
-    throw error
-  }
+  const failed = await eachGraph(store, call, (graph) => {
+    if (isDocument(graph)) return
+    const isUnder = bases.some((base) => isMeantFor(graph, base))
+    const meant = bases.map((base) => documentMeant(graph, base, mayBecome)).find((name) => name !== undefined)
+    // A graph with the other spelling has that name.
+    const isAlmost = meant !== undefined && meant !== uriOf(graph)
+    const list = isAlmost ? almost : isUnder ? under : elsewhere
+    if (list.length < NAMED) list.push(graph)
+    count++
+    if (isUnder) unreachable++
+    if (isAlmost) renamable++
+  })
+  if (failed) return failed
   const inTurns = Array.from({ length: NAMED }, (_, i) => [almost[i], under[i]]).flat()
   const graphs = [...inTurns, ...elsewhere].filter((graph) => graph !== undefined).slice(0, NAMED)
   return count === 0 ? undefined : { count, unreachable, renamable, graphs }
@@ -85,10 +77,10 @@ export const otherGraphsText = ({ count, unreachable, renamable = 0 }: OtherGrap
   (unreachable === 0 ? '' : ` Under the base: ${unreachable}.`) +
   (renamable === 0
     ? ''
-    : ` triplegate adopt --names renames ${renamable} of these, with the references to them: names without a slash at the end, not ` +
+    : ` triplegate adopt --names renames ${renamable} of these, by their names alone unless --references says otherwise: names without a slash at the end, not ` +
       'normalised, or with http in place of https.') +
   (unreachable === renamable
     ? ''
     : ` For ${unreachable - renamable} give new names with triplegate adopt --rename FROM=TO: they have a query, a fragment, dots or ` +
-      'nothing between slashes, are too long, are under another application, such as admin/, or are beyond ASCII (documents from the next start on, unless the percent-encoded name is one).') +
+      'nothing between slashes, are too long, are called like an endpoint, are under another application, such as admin/, or are beyond ASCII (documents from the next start on, unless the percent-encoded name is one).') +
   (unreachable === 0 ? '' : ' Add --dry-run to see what would change.')

@@ -2,8 +2,10 @@
 // the store is lost, triplegate mirror rebuild names them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { endpointNamesOf } from '../documents/endpoint-names.js'
 import { sharersOf, type Application, type Dataspace, type Gateway } from '../gateway.js'
 import { otherGraphsIn, otherGraphsText, type KnownOtherGraphs } from '../mirror/other-graphs.js'
+import { ENDPOINT_NAMES } from '../routes.js'
 import { isFailure } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { writeWhole } from '../files/whole-file.js'
@@ -56,7 +58,9 @@ async function reportOthersIn(
 ): Promise<string | undefined> {
   const bases = sharers.map(({ base }) => base)
   const isDocument = (graph: string): boolean => sharers.some((application) => application.isDocument(graph))
-  const others = await otherGraphsIn(store, isDocument, bases, signal)
+  const endpoints = endpointNamesOf(sharers, ENDPOINT_NAMES)
+  const mayBecome = (graph: string): boolean => isDocument(graph) && !endpoints.has(graph)
+  const others = await otherGraphsIn(store, isDocument, bases, signal, mayBecome)
   if (isFailure(others)) return others.detail
   const versioned = sharers.filter(({ history }) => history)
   if (versioned.length > 0) {

@@ -8,6 +8,8 @@ import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
+import { endpointNamesOf } from '../documents/endpoint-names.js'
+import { ENDPOINT_NAMES } from '../routes.js'
 import type { Names } from '../documents/names.js'
 import { openStates } from '../documents/stored-state.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
@@ -124,11 +126,14 @@ function sharersOf(
   const sharers = dataspaces.flatMap((dataspace) =>
     [dataspace.endUser, dataspace.admin]
       .filter((other) => other.iri === iri || (service.query !== undefined && other.service.query === service.query))
-      .map((other) => ({ base: other.base, isDocument: documentsOf(other, dataspace) })),
+      .map((other) => ({ other, base: other.base, isDocument: documentsOf(other, dataspace) })),
   )
+  const isDocument = (graph: string): boolean => sharers.some((sharer) => sharer.isDocument(graph))
+  const endpoints = endpointNamesOf(sharers.map(({ other }) => other), ENDPOINT_NAMES) // prettier-ignore
   return {
     bases: sharers.map(({ base }) => base),
-    isDocument: (graph) => sharers.some((sharer) => sharer.isDocument(graph)),
+    isDocument,
+    mayBecome: (graph) => isDocument(graph) && !endpoints.has(graph),
   }
 }
 

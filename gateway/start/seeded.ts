@@ -55,6 +55,15 @@ export function openSeeded(folder: string): Seeded {
   }
 }
 
+/** The bases that a data folder remembers, in the order in which they were seeded. */
+export function knownBases(folder: string): readonly string[] {
+  try {
+    return Object.keys(read(join(folder, SEEDED_FILE)))
+  } catch {
+    return []
+  }
+}
+
 /**
  * Design 2: WebIDs, certificates and documents are under the base, so that another base is a new, empty dataspace, which
  * nobody means who starts on another port. Throws StartFailure.

@@ -106,7 +106,7 @@ void t.test(`from ${GRAPHS} graphs of every kind of name to rules that are enfor
   const turtle = (body: string) => ({ fields: { 'Content-Type': 'text/turtle' }, body })
   t.equal((await owner('PUT', '/admin/acl/authorizations/before/', turtle(open))).status, 201)
 
-  const adopt = ['adopt', base, '--names', '--containers', '--rename', `http://old.example/ds/*=${base}old/*`, '--yes', '--data', join(folder, 'data')] // prettier-ignore
+  const adopt = ['adopt', base, '--names', '--references', '--containers', '--rename', `http://old.example/ds/*=${base}old/*`, '--yes', '--data', join(folder, 'data')] // prettier-ignore
   const renamed = new Set(names.flatMap(([before, after]) => (before === after ? [] : [before])))
   const left = async (): Promise<number> =>
     (await found('SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }', ['g'])).filter((g) => renamed.has(g)).length

@@ -156,7 +156,7 @@ void t.test('init and adopt', { skip }, async (t) => {
 
   const adopt = (...more: string[]) => command('adopt', base, '--data', join(folder, 'data'), ...more)
   t.match(await adopt(), { code: 0, out: /^ +1 graph would be a document if .* percent-encoded .*\(adopt --names\)/m })
-  const all = ['--names', '--rename', `urn:x=${base}moved/x/`, '--containers', '--types']
+  const all = ['--names', '--references', '--rename', `urn:x=${base}moved/x/`, '--containers', '--types']
   const planned = await adopt(...all, '--dry-run')
   t.match(planned, { code: 0, out: /^ +4 graphs get other names.*^ +3 containers are made/ms })
   t.match(await adopt(...all), { code: 0, out: /With --yes/ })

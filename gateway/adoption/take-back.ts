@@ -1,0 +1,83 @@
+// In charge of undoing an adoption through a gateway: names first, then the containers that were made, then references.
+import { inParallel } from '../mirror/mirrored.js'
+import { MANAGED } from '../documents/next-state.js'
+import { isFailure, type Failure, type Problem } from '../problem.js'
+import { RDF, SIOC } from '../rdf/vocabulary.js'
+import { select } from '../stores/select.js'
+import { inTurn, type Outcome, type Progress, type Writing } from './carry-out.js'
+import type { Member } from './look-through.js'
+import type { Refused } from './plan.js'
+import { updateBack, updatesInPlace } from './references.js'
+import type { Change } from './undo-file.js'
+
+export interface TakenBack {
+  readonly names: number
+  readonly references: number
+  readonly containers: number
+  readonly refused: readonly Refused[]
+}
+
+interface Means {
+  /** The application whose graphs have been renamed. */
+  readonly member: Member
+  readonly writing: Writing
+  readonly report: Progress
+}
+
+export async function takeBack(changes: readonly Change[], means: Means): Promise<TakenBack | Failure<string>> {
+  const { member, writing, report } = means
+  const refused: Refused[] = []
+  const inReverse = changes.toReversed()
+  async function all<T extends Change>(
+    what: string,
+    some: readonly T[],
+    act: (change: T) => Promise<Outcome>,
+  ): Promise<number | Failure<string>> {
+    let [count, done] = [0, 0]
+    for await (const [change, outcome] of inParallel(some, async (one) => [one, await act(one)] as const)) {
+      if (isFailure(outcome)) return outcome
+      report(what, ++done, some.length)
+      if (outcome === undefined) count++
+      else refused.push({ graph: graphOf(change), why: outcome.refusal })
+    }
+    return count
+  }
+  const names = await all('names', of(inReverse, 'name'), ({ from, to, own }) =>
+    writing.update(member.base, updateBack(from, to, own)),
+  )
+  if (isFailure(names)) return names
+  let containers = 0
+  // What is in a container goes before it.
+  for (const { document } of of(inReverse, 'container')) {
+    const removed = await removeContainer(document, means)
+    if (isFailure(removed)) return removed
+    if (removed === undefined) containers++
+    else refused.push({ graph: document, why: removed.refusal })
+  }
+  const references = await all('references', of(inReverse, 'references'), ({ base, graph, pairs }) =>
+    inTurn(base, updatesInPlace({ graph, pairs: pairs.map(([before, after]) => [after, before] as const) }), means),
+  )
+  return isFailure(references) ? references : { names, containers, references, refused }
+}
+
+const graphOf = (change: Change): string =>
+  change.kind === 'name' ? change.to : change.kind === 'references' ? change.graph : change.document
+
+const of = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>
+  changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
+
+async function removeContainer(document: string, { member, writing }: Means): Promise<Outcome> {
+  const used = await isUsed(document, member)
+  if (isFailure(used)) return used
+  if (used) return { refusal: 'it stays: it has documents, or statements of its own' }
+  return writing.remove(document)
+}
+
+async function isUsed(document: string, { store }: Member): Promise<boolean | Problem> {
+  const managed = [...MANAGED, RDF('type')].map((property) => `<${property}>`).join(', ')
+  const query = `SELECT ?x WHERE {
+    { GRAPH ?x { ?x <${SIOC('has_parent')}>|<${SIOC('has_container')}> <${document}> } }
+    UNION { GRAPH <${document}> { ?x ?p ?o FILTER(?x != <${document}> || ?p NOT IN (${managed})) } } } LIMIT 1`
+  const rows = await select(store, query, ['x'], {})
+  return isFailure(rows) ? rows : rows.length > 0
+}

@@ -1,0 +1,29 @@
+// In charge of the bases that a data folder knows: those of the gateway that uses it.
+import { knownBases } from '../start/seeded.js'
+import { documentUrl } from './arguments.js'
+
+export interface KnownBases {
+  /** Of the documents. */
+  readonly base: string
+  readonly admin: string
+}
+
+/** Undefined where the folder knows none, or those of several dataspaces. */
+export function basesKnownTo(data: string): KnownBases | undefined {
+  const [first, second, ...more] = knownBases(data)
+  if (first === undefined || second === undefined || more.length > 0) return undefined
+  const [base, admin] = isAdminOf(first, second) ? [second, first] : [first, second]
+  return { base, admin }
+}
+
+/** True where the first is a path below the second, or its host with `admin.` before it. */
+const isAdminOf = (admin: string, base: string): boolean =>
+  admin.startsWith(base) || admin === base.replace('://', '://admin.')
+
+/** The base of the admin application of a gateway's URL, where nothing else says it. */
+export function adminBaseAt(url: URL, known: KnownBases | undefined): URL {
+  if (known && [known.base, known.admin].includes(url.href)) return new URL(known.admin)
+  return /^admin\./.test(url.hostname) || url.pathname.endsWith('/admin/')
+    ? url
+    : documentUrl(new URL('admin/', url).href)!
+}

@@ -1,0 +1,42 @@
+// In charge of the names of all graphs of a store, without a look at their triples where the store has them in a list.
+import { isFailure, type Problem } from '../problem.js'
+import { selectBatches } from './select.js'
+import { StoreBreak, type Call, type GraphStore } from './store.js'
+
+/** SPARQL 1.1 §18.6: one solution for each named graph; stores may have empty ones. */
+const LISTED = 'SELECT ?g WHERE { GRAPH ?g { } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }'
+const FOUND = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
+
+/** Takes the names as they arrive. */
+export async function eachGraph(
+  store: Pick<GraphStore, 'query'>,
+  call: Call,
+  take: (graph: string) => void,
+): Promise<undefined | Problem> {
+  const listed = await each(store, LISTED, call, take)
+  // Not every store evaluates an empty group so: some give one solution that has no name, or none.
+  return listed === 'unlisted' ? ((await each(store, FOUND, call, take)) as undefined | Problem) : listed
+}
+
+async function each(
+  store: Pick<GraphStore, 'query'>,
+  query: string,
+  call: Call,
+  take: (graph: string) => void,
+): Promise<undefined | 'unlisted' | Problem> {
+  const batches = await selectBatches(store, query, ['g'], call)
+  if (isFailure(batches)) return batches
+  let isListed = query === FOUND
+  try {
+    for await (const batch of batches)
+      for (const [graph] of batch) {
+        if (!graph) return 'unlisted'
+        isListed = true
+        if (graph.termType === 'NamedNode') take(graph.value)
+      }
+  } catch (error) {
+    if (error instanceof StoreBreak) return error.problem
+    throw error
+  }
+  return isListed ? undefined : 'unlisted'
+}
