@@ -4,7 +4,7 @@ import { describedTriples, readDescription } from '../configuration/own-descript
 import { underLocks } from '../documents/locks.js'
 import { readText } from '../http/body.js'
 import type { Response } from '../http/exchange.js'
-import { RDF_FORMATS } from '../http/media-type.js'
+import { RDF_FORMATS, RDF_NAMES } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Graph } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
@@ -55,7 +55,7 @@ const graphNow = ({ application }: Context): Graph => graphOf(describedTriples(a
 async function change(context: Context, iri: string, update: string): Promise<Response | Problem> {
   const { application, dataspace, agent, request, gateway } = context
   const now = graphNow(context)
-  const entityTags = RDF_FORMATS.map((format) => graphTag(now, format))
+  const entityTags = RDF_NAMES.map((format) => graphTag(now, format))
   const outcome = evaluateConditions(request, { entityTags }, false, UNMET)
   if (isFailure(outcome)) return outcome
   const patched = await gateway.evaluation.patch(askerOf(context), nTriplesOf(now), update, iri)

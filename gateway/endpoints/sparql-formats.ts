@@ -8,6 +8,7 @@ import {
   parseMediaType,
   RDF_XML,
   RESULT_FORMATS,
+  sourceOf,
   TURTLE,
   type Format,
 } from '../http/media-type.js'
@@ -33,7 +34,7 @@ export interface ResultFormat extends Format {
 const [JSON_RESULTS, XML_RESULTS, CSV, TSV] = RESULT_FORMATS as readonly [Format, Format, Format, Format]
 const UTF_8 = ';charset=UTF-8'
 
-const own = (format: Format): ResultFormat => ({ ...format, source: format.source ?? format })
+const own = (format: Format): ResultFormat => ({ ...format, source: sourceOf(format) })
 const named = (source: Format, mediaType: string, code: string, parameters = ''): ResultFormat => ({
   mediaType,
   code,

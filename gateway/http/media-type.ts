@@ -47,9 +47,11 @@ export const OTHER_RDF_NAMES: readonly Format[] = [
   named(RDF_XML, 'text/xml', 'txtxml', UTF_8),
 ]
 
-/** The formats to choose from: the other names for those only who accept none of RDF_FORMATS. */
-export const rdfFormatsFor = (accept: string | undefined): readonly Format[] =>
-  negotiate(accept, RDF_FORMATS) ? RDF_FORMATS : OTHER_RDF_NAMES
+/** All to choose from: the weight of another name counts as that of any media type, and the usual names win a tie. */
+export const RDF_NAMES: readonly [Format, ...Format[]] = [...RDF_FORMATS, ...OTHER_RDF_NAMES]
+
+/** The format whose bytes these are. */
+export const sourceOf = (format: Format): Format => format.source ?? format
 
 /** The media types of formats, each once. */
 export const mediaTypesOf = (formats: readonly Format[]): string =>

@@ -3,7 +3,7 @@ import { formatMementoDatetime } from '../../versioning/memento/memento-datetime
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
-import { N_TRIPLES, negotiate, rdfFormatsFor, type Format } from '../http/media-type.js'
+import { N_TRIPLES, negotiate, RDF_NAMES, sourceOf, type Format } from '../http/media-type.js'
 import {
   findVersion,
   historyFailed,
@@ -49,8 +49,7 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
 
   const { accept, request } = context
   if (prefersPage(accept)) return answerVersionPage(asked, found, links, sticky)
-  const formats = rdfFormatsFor(accept)
-  if (!negotiate(accept, formats)) return refuse(asked, notAcceptable(), links, sticky)
+  if (!negotiate(accept, RDF_NAMES)) return refuse(asked, notAcceptable(), links, sticky)
   const entityTag = entityTagOf(memento, asked)
   const fields: Field[] = [
     ['ETag', entityTag],
@@ -65,7 +64,7 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
   const outcome = evaluateConditions(request, { entityTags: [entityTag] }, true, unmet)
   if (outcome === 'not-modified') return response(304, fields)
   if (outcome !== 'proceed') return refuse(asked, outcome, links, sticky)
-  const representation = await inAcceptedFormat(accept, formats, (format) => represent(asked, memento, format))
+  const representation = await inAcceptedFormat(accept, RDF_NAMES, (format) => represent(asked, memento, format))
   if (isFailure(representation)) return refuse(asked, representation, links, sticky)
   const { format, written: body } = representation
   return response(200, [['Content-Type', format.contentType], ...fields], body)
@@ -103,7 +102,7 @@ async function writeLarge(
   const { reading } = context.gateway
   const canonical = await reading.canonical(askerOf(context), content, context.application.cache.tagKey)
   if (isFailure(canonical)) return canonical.failure === 'store.unreadable' ? unreadable(context, memento) : canonical
-  if ((format.source ?? format) === N_TRIPLES) return Buffer.from(canonical.nTriples)
+  if (sourceOf(format) === N_TRIPLES) return Buffer.from(canonical.nTriples)
   const written = await reading.writeRdf(askerOf(context), canonical.nTriples, format)
   return isFailure(written) ? written : Buffer.from(written.buffer, written.byteOffset, written.length)
 }

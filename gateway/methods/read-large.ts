@@ -8,7 +8,7 @@ import { hashedPieces } from '../documents/mailboxes.js'
 import type { Field, Response } from '../http/exchange.js'
 import { nTriplesLine } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
-import { N_TRIPLES, negotiate, OTHER_RDF_NAMES, TURTLE, type Format } from '../http/media-type.js'
+import { N_TRIPLES, negotiate, RDF_NAMES, sourceOf, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readStored } from '../rdf/read.js'
 import { agentFields } from '../request/agent-fields.js'
@@ -19,8 +19,7 @@ import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
 
 // RDF 1.1 Turtle §6: N-Triples are Turtle. The other formats would have to be made from all of it.
-const FORMATS: readonly Format[] = [TURTLE, N_TRIPLES]
-const OTHER_NAMES = OTHER_RDF_NAMES.filter(({ source }) => FORMATS.includes(source!))
+const FORMATS: readonly Format[] = RDF_NAMES.filter((format) => [TURTLE, N_TRIPLES].includes(sourceOf(format)))
 
 export async function readLarge(context: Context, decision: Decision, facts: Facts): Promise<Response | Problem> {
   if (facts.kind !== 'document' || !facts.document || !isLarge(facts.document)) throw new TypeError('read.ts has this')
@@ -30,7 +29,7 @@ export async function readLarge(context: Context, decision: Decision, facts: Fac
   const { iri, lastModified } = document
   const isHashed = hidesMailboxes(context)
   const digest = isHashed ? document.hashedDigest : document.digest
-  const format = negotiate(context.accept, FORMATS) ?? negotiate(context.accept, OTHER_NAMES)
+  const format = negotiate(context.accept, FORMATS)
   if (!format) return notAcceptable(FORMATS)
   const shared = agentFields(context, decision, document)
   const tagOf = (value: string): string => entityTag(value, format.code)

@@ -9,7 +9,7 @@ import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
 import { evaluateConditions, notAcceptable, NOT_CODED, rdfFormat } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
-import { HTML, inOrderOf, RDF_FORMATS, type Format } from '../http/media-type.js'
+import { HTML, inOrderOf, RDF_NAMES, sourceOf, type Format } from '../http/media-type.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
@@ -57,7 +57,7 @@ async function readOther(
 ): Promise<Response | Problem> {
   let made = await making
   if (!isFailure(made)) return answer(asked, preferred, made)
-  const others = RDF_FORMATS.filter((format) => format !== preferred)
+  const others = RDF_NAMES.filter((format) => sourceOf(format) !== sourceOf(preferred))
   for (const other of inOrderOf(asked.context.accept, others)) {
     if (made.failure !== 'negotiation.not-acceptable') return made
     const next = await representable(asked, other)

@@ -3,7 +3,7 @@ import { entityTag } from '../../cache/entity-tag.js'
 import { entityTagOf, type Document } from '../documents/document.js'
 import { CODINGS, codedName } from '../http/content-coding.js'
 import type { Field, Request } from '../http/exchange.js'
-import { HTML, negotiate, OTHER_RDF_NAMES, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
+import { HTML, negotiate, RDF_FORMATS, RDF_NAMES } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { evaluateConditions } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
@@ -42,7 +42,7 @@ export function preconditions(context: Context, current: Document | undefined, m
   if (!isFailure(outcome)) return undefined
   if (!shown || !mayRead || outcome.failure !== 'precondition.failed') return outcome
   // The client learns which state is there, as by a read.
-  const format = negotiate(context.accept, rdfFormatsFor(context.accept)) ?? RDF_FORMATS[0]
+  const format = negotiate(context.accept, RDF_NAMES) ?? RDF_FORMATS[0]
   const state: Field[] = [['ETag', entityTagOf(shown, format)], ...lastModifiedField(shown.lastModified)]
   return { ...outcome, fields: [...outcome.fields, ...state] }
 }
@@ -53,6 +53,6 @@ const tagsOfPages = ({ digest }: Document, ifMatch = ''): string[] =>
 
 /** Of the state in every format and content coding. */
 const entityTagsOf = ({ digest }: Document): string[] =>
-  [...RDF_FORMATS, ...OTHER_RDF_NAMES].flatMap(({ code }) =>
+  RDF_NAMES.flatMap(({ code }) =>
     (['identity', ...CODINGS] as const).map((coding) => entityTag(digest, codedName(code, coding))),
   )

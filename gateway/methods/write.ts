@@ -7,7 +7,7 @@ import { checkConstraints } from './constraint-check.js'
 import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
-import { negotiate, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
+import { negotiate, RDF_FORMATS, RDF_NAMES } from '../http/media-type.js'
 import { isKind, isRoot } from '../documents/hierarchy.js'
 import { locksOf, underLocks } from '../documents/locks.js'
 import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
@@ -227,7 +227,7 @@ async function remove(context: Context, iri: string, current: Document | undefin
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {
   const { application, agent, accept, request } = context
   const decision = decideOn(context, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
-  const format = negotiate(accept, rdfFormatsFor(accept)) ?? RDF_FORMATS[0]!
+  const format = negotiate(accept, RDF_NAMES) ?? RDF_FORMATS[0]!
   // Without Read no agent learns what the document has become, nor when it was changed before.
   const validators: Field[] =
     isFailure(decision) || !decision.allowed

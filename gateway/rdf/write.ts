@@ -2,7 +2,7 @@
 import type { BaseQuad } from '@rdfjs/types'
 import { isPlain } from './canonical.js'
 import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
-import { EXPANDED_JSON_LD, JSON_LD, type Format } from '../http/media-type.js'
+import { EXPANDED_JSON_LD, JSON_LD, sourceOf, type Format } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 import { Writer } from './n3.js'
 import { shortened } from './terms.js'
@@ -15,7 +15,7 @@ import { PREFIXES, RDF, XSD } from './vocabulary.js'
  * RDF/XML.
  */
 export function writeGraph(graph: Graph, format: Format): string | Problem {
-  switch ((format.source ?? format).code) {
+  switch (sourceOf(format).code) {
     case 'ttl':
       return writeTurtle(graph)
     case 'nt':

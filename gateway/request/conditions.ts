@@ -8,7 +8,7 @@ import {
   mediaTypesOf,
   negotiate,
   RDF_FORMATS,
-  rdfFormatsFor,
+  RDF_NAMES,
   type Format,
 } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
@@ -18,7 +18,7 @@ export function rdfFormat(accept: string | undefined, { formats }: GatewayCaches
   if (accept === undefined) return RDF_FORMATS[0]
   const known = formats.get(accept)
   if (known) return known
-  const format = negotiate(accept, [...rdfFormatsFor(accept), HTML])
+  const format = negotiate(accept, [...RDF_NAMES, HTML])
   if (format && accept.length < 1024) formats.set(accept, format)
   return format
 }

@@ -1,7 +1,7 @@
 // In charge of what every page gets about the gateway and the client, and of the answers that are pages but no documents.
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
-import { HTML, negotiate, rdfFormatsFor } from '../http/media-type.js'
+import { HTML, negotiate, RDF_NAMES } from '../http/media-type.js'
 import type { Frame, Site } from '../pages/frame.js'
 import { textsFor } from '../pages/languages.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
@@ -39,7 +39,7 @@ export const frameOf = (context: Context, document?: string): Frame => ({
 
 /** True where a page is what the client prefers (design 3: HTML only where it is ranked first). */
 export const prefersPage = (accept: string | undefined): boolean =>
-  accept !== undefined && accept.includes('html') && negotiate(accept, [...rdfFormatsFor(accept), HTML]) === HTML
+  accept !== undefined && accept.includes('html') && negotiate(accept, [...RDF_NAMES, HTML]) === HTML
 
 /** A page that is made for this request. @param fields in place of those with the same names, or beside them */
 export function pageAnswer(status: number, { html, language }: MadePage, fields: readonly Field[] = []): Response {

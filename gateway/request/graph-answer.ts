@@ -4,7 +4,7 @@ import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Canonical } from '../evaluation/reading.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Graph } from '../rdf/graph.js'
-import { inOrderOf, rdfFormatsFor, type Format } from '../http/media-type.js'
+import { inOrderOf, RDF_NAMES, type Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { evaluateConditions, notAcceptable } from './conditions.js'
 import { askerOf, type Context } from './context.js'
@@ -12,7 +12,7 @@ import { writeGraph } from '../rdf/write.js'
 import { response } from './respond.js'
 
 export function graphAnswer(accept: string | undefined, graph: Graph, fields: readonly Field[]): Response | Problem {
-  const formats = inOrderOf(accept, rdfFormatsFor(accept))
+  const formats = inOrderOf(accept, RDF_NAMES)
   if (formats.length === 0) return notAcceptable()
   let problem: Problem | undefined
   for (const format of formats) {
@@ -30,7 +30,7 @@ export async function longGraphAnswer(
   fields: readonly Field[],
 ): Promise<Response | Problem> {
   const { accept, gateway } = context
-  const formats = inOrderOf(accept, rdfFormatsFor(accept))
+  const formats = inOrderOf(accept, RDF_NAMES)
   if (formats.length === 0) return notAcceptable()
   let problem: Problem | undefined
   for (const format of formats) {

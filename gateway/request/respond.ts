@@ -7,7 +7,7 @@ import { ACL, DCT, HTTP, LAPP, LDT, RDF, SC, SD, XSD } from '../rdf/vocabulary.j
 import type { Gateway } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { blankNode, graphOf, iri, quad, text, typed } from '../rdf/graph.js'
-import { negotiate, RDF_FORMATS, rdfFormatsFor } from '../http/media-type.js'
+import { negotiate, RDF_FORMATS, RDF_NAMES } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
 import { originMarks } from './cors.js'
@@ -130,7 +130,7 @@ export function problemResponse(
     quad(node, iri(HTTP('statusCodeValue')), typed(String(status), XSD('long'))),
   ]
   const graph = graphOf([...triples, ...((report && readNTriples(report)) || [])])
-  const wanted = negotiate(accept, rdfFormatsFor(accept)) ?? RDF_FORMATS[0]!
+  const wanted = negotiate(accept, RDF_NAMES) ?? RDF_FORMATS[0]!
   const written = writeGraph(graph, wanted)
   const [format, body] = isFailure(written)
     ? ([RDF_FORMATS[0]!, writeGraph(graph, RDF_FORMATS[0]!)] as const)

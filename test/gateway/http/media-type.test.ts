@@ -9,6 +9,7 @@ import {
   parseAccept,
   parseMediaType,
   RDF_FORMATS,
+  RDF_NAMES,
   RDF_XML,
   TURTLE,
   type Format,
@@ -75,6 +76,20 @@ void t.test('the format that Accept prefers', async (t) => {
     ['the Accept of Jena', JENA, TURTLE],
   ]
   for (const [behaviour, accept, expected] of rows) t.equal(negotiate(accept, RDF_FORMATS), expected, behaviour)
+})
+
+void t.test('the weight of another name of a format counts as that of any media type', async (t) => {
+  const rows: readonly [behaviour: string, accept: string | undefined, expected: string | undefined][] = [
+    ['an old name before anything else', 'text/plain, */*;q=0.1', 'text/plain'],
+    ['N-Quads before Turtle', 'application/n-quads, text/turtle;q=0.5', 'application/n-quads'],
+    ['TriG before N-Triples', 'application/n-triples;q=0.8, application/trig;q=0.9', 'application/trig'],
+    ['a usual name before another', 'application/json;q=0.5, application/ld+json', 'application/ld+json'],
+    ['a usual name wins a tie', 'application/json, text/plain, */*', 'text/turtle'],
+    ['q=0 excludes another name', 'text/plain;q=0, application/json;q=0.1', 'application/json'],
+    ['another name may stand where the usual one is excluded', 'text/turtle;q=0, application/trig', 'application/trig'],
+    ['the default', undefined, 'text/turtle'],
+  ]
+  for (const [behaviour, accept, expected] of rows) t.equal(negotiate(accept, RDF_NAMES)?.mediaType, expected, behaviour)
 })
 
 void t.test('HTML is offered last: only when it is ranked first', async (t) => {

@@ -257,7 +257,7 @@ async function representations(world: World, row: Row, make: Make): Promise<void
     }
     t.equal(tags.size, types.length)
   })
-  await row('other names of the formats, as Fuseki has them, where none of the formats is accepted', async (t) => {
+  await row('other names of the formats, as Fuseki has them, by their weight', async (t) => {
     const path = await make('<> <http://e/p> "x" .')
     const rows = [
       ['application/json', 'application/json', '"@graph"'],
@@ -266,6 +266,8 @@ async function representations(world: World, row: Row, make: Make): Promise<void
       ['text/plain', 'text/plain;charset=UTF-8', '> <http://e/p> "x" .'],
       ['application/n-quads', 'application/n-quads;charset=UTF-8', '> <http://e/p> "x" .'],
       ['application/trig', 'application/trig;charset=UTF-8', 'PREFIX|@prefix'],
+      ['text/plain, */*;q=0.1', 'text/plain;charset=UTF-8', '> <http://e/p> "x" .'],
+      ['application/n-quads, text/turtle;q=0.9', 'application/n-quads;charset=UTF-8', '> <http://e/p> "x" .'],
       ['application/json, text/plain, */*', 'text/turtle;charset=UTF-8', 'PREFIX|@prefix'],
     ]
     const tags = new Set<string | undefined>()
@@ -280,7 +282,7 @@ async function representations(world: World, row: Row, make: Make): Promise<void
       const none = { ...change, body: 'DELETE WHERE { <http://e/none> <http://e/none> <http://e/none> }' }
       t.equal((await world.as('owner')('PATCH', path, none)).status, 204, `${type}: If-Match`)
     }
-    t.equal(tags.size, rows.length, 'a tag for each')
+    t.equal(tags.size, new Set(rows.map(([, expected]) => expected)).size, 'a tag for each')
   })
   await row('JSON-LD 1.1 §8.2: compacted with a context, expanded for those who ask for it', async (t) => {
     const path = await make('<> <http://purl.org/dc/terms/title> "x" ; <http://e/p> 1, true .')
