@@ -17,7 +17,7 @@ import { CONNECTION_OPTIONS, connectionOf, makeGatewayClient, type GatewayClient
 import { gatewayRefusal } from './gateway-refusal.js'
 import { fail, printable, type Terminal } from './terminal.js'
 import type { Environment } from '../configuration/settings.js'
-import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
+import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../rdf/syntaxes.js'
 import { isFailure } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { MULTIPART } from '../rdf/read-multipart.js'

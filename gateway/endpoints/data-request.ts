@@ -2,7 +2,8 @@
 // and the query.
 import { bySubject, objectsOf, readContent, type Described } from './content.js'
 import { MULTIPART, partsOf } from '../rdf/read-multipart.js'
-import { mediaTypeOf } from '../imports/media-types.js'
+import { mediaTypeOf } from '../rdf/syntaxes.js'
+import { unpackedStart } from '../rdf/unpacked.js'
 import { DCT, NFO, SD, SP, SPIN } from '../rdf/vocabulary.js'
 import { MAX_BODY } from '../http/body.js'
 import { parseMediaType } from '../http/media-type.js'
@@ -64,10 +65,8 @@ async function fromParts(context: Context, endpoint: string): Promise<DataReques
   if (!subject) return missing('nfo:fileName, whose value is the file')
   const [format] = objectsOf(described, subject, DCT('format'))
   const said = format?.value.replace(/^http:\/\/www\.sparontologies\.net\/mediatype\//, '')
-  return requestOf(described, subject, {
-    body: file.body,
-    mediaType: mediaTypeOf(said ?? file.contentType, file.file!),
-  })
+  const mediaType = mediaTypeOf(said ?? file.contentType, file.file!, await unpackedStart(file.body))
+  return requestOf(described, subject, { body: file.body, mediaType })
 }
 
 /** Stands for the file in the form. */

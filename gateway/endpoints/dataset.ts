@@ -4,7 +4,7 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { SentQuads } from '../evaluation/insertion.js'
 import { codingFlaw, MAX_BODY } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
-import { N_TRIPLES, parseMediaType } from '../http/media-type.js'
+import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, isReadable } from '../rdf/read.js'
 import { MULTIPART } from '../rdf/read-multipart.js'
@@ -28,7 +28,7 @@ export const DATASET_ACCEPTS: readonly Field[] = SPARQL_ACCEPTS.map(([name, type
 
 /** The dataset's own URL takes queries, updates and quads, by what is sent; `data` takes quads. */
 export const couldNeedOfDataset = (request: Request, target: EndpointTarget): readonly Mode[] =>
-  request.method === 'POST' && (target.endpoint !== '/' || hasQuads(withNTriples(request)))
+  request.method === 'POST' && (target.endpoint !== '/' || hasQuads(request))
     ? ['Write']
     : couldNeed(request)
 
@@ -40,11 +40,10 @@ const hasQuads = ({ fields: { 'content-type': type } }: Pick<Request, 'fields'>)
   isReadable(type) && parseMediaType(type!)?.type !== FORM
 
 export async function readDataset(
-  given: Request,
+  request: Request,
   target: EndpointTarget,
   limit: number,
 ): Promise<DatasetContent | Problem> {
-  const request = withNTriples(given)
   const { fields, method } = request
   if (method === 'POST' && hasQuads(request)) {
     const coding = codingFlaw(fields)
@@ -59,15 +58,6 @@ export async function readDataset(
 
 const unsupported = (detail: string): Problem =>
   problem('content.unsupported', `${detail} Supported are: ${QUAD_TYPES}.`, { fields: QUADS_ACCEPTS })
-
-/** Apache Jena's scripts send N-Triples by their old name (RDF Test Cases §3). */
-export function withNTriples(request: Request): Request {
-  const type = request.fields['content-type']
-  if (type === undefined || !OLD_NAME.test(type)) return request
-  return { ...request, fields: { ...request.fields, 'content-type': type.replace(OLD_NAME, N_TRIPLES.mediaType) } }
-}
-
-const OLD_NAME = /^text\/plain(?=\s*(?:;|$))/i
 
 /** Without a query, the dataset is what is read. Quads are read once the right to update is decided, as the update that adds them. */
 export async function answerDataset(decided: DecidedDataset): Promise<Response | Problem> {

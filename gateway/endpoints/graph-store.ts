@@ -29,7 +29,6 @@ import { hasDotSegment } from '../sparql/tokens.js'
 import { isNameOfStores } from '../../policies/authorizations/reach.js'
 import { after, type Awaitable } from '../steps.js'
 import { ABSOLUTE_IRI } from './sparql-request.js'
-import { withNTriples } from './dataset.js'
 import { viewOf } from './observed-graphs.js'
 import { answerQuery } from './sparql-query.js'
 import { writeGraph } from './write-graph.js'
@@ -41,7 +40,7 @@ export function graphStore({ context: given, target }: Asked<GraphTarget>): Awai
   const { document: graph, isReadOnly } = target
   const { method } = given.request
   if (isReadOnly && method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method, READ_METHODS)
-  const context = { ...withoutPages(given), request: withNTriples(given.request) }
+  const context = withoutPages(given)
   if (graph === UNION_GRAPH) return requiredMode(method) === 'Read' ? answerUnion(context) : UNION_IS_READ
   const flaw = flawOfName(graph)
   if (flaw) return flaw

@@ -18,9 +18,10 @@ import {
   unsupported,
   type Brought,
 } from '../imports/described-import.js'
+import { startOf } from '../imports/sources.js'
 import { onlyOrder, orderOf, planOf, type ImportOrder } from '../imports/import-order.js'
 import { makeFileWithMetadata, type FileWithMetadata } from '../imports/file-with-metadata.js'
-import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../imports/media-types.js'
+import { CSV, isVague, mediaTypeOf, N_QUADS, TRIG, TSV } from '../rdf/syntaxes.js'
 import type { Plan, ReadProgress } from '../imports/plan.js'
 import type { ImportRun } from '../gateway.js'
 import { ask, startImportThread } from '../imports/import-thread.js'
@@ -130,7 +131,7 @@ async function bringBody(
   const contentType = request.fields['content-type']
   const isForm = parseMediaType(contentType ?? '')?.type === MULTIPART
   const sentAs = mediaTypeOf(contentType, query.get('file') ?? '')
-  if (!isForm && !isImportable(sentAs)) return unsupported(sentAs)
+  if (!isForm && !isVague(sentAs) && !isImportable(sentAs)) return unsupported(sentAs)
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
   const file = await open(path, 'wx', 0o600)
   const room = makeRoom(path, toldLength(request))
@@ -148,7 +149,7 @@ async function bringBody(
     await file.close()
   }
   const { head, metadata } = (form as FileWithMetadata | undefined)?.parts() ?? {}
-  const mediaType = head ? mediaTypeOf(head.contentType, head.file!) : sentAs
+  const mediaType = mediaTypeOf(head ? head.contentType : sentAs, head?.file ?? '', await startOf(path))
   if (!isImportable(mediaType)) return unsupported(mediaType)
   // Where LinkedDataHub would store the file: so that a mapping gets the same IRIs.
   const base = `${application.base}uploads/${sha1.digest('hex')}`

@@ -12,6 +12,7 @@ import { putDocument, type Writing } from '../methods/put-document.js'
 import { ontologyKey } from '../ontologies/closure.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { iri, irisOf, triple, type Quad } from '../rdf/graph.js'
+import { readableContent } from '../rdf/foreign-content.js'
 import { READABLE_ACCEPT } from '../rdf/read.js'
 import { AC, ACL, CERT, LACL, LDS, LDT, OWL, RDF } from '../rdf/vocabulary.js'
 import { judgeDocument } from '../request/access.js'
@@ -213,8 +214,10 @@ async function fetched(context: Context, iri: string): Promise<readonly Quad[] |
       : unusable(`<${iri}>: ${answer.detail}`)
   }
   if (answer.status !== 200) return unusable(`<${iri}> was answered with status ${answer.status}`)
-  const content = { body: answer.body, contentType: answer.fields['content-type'], base: iri.split('#', 1)[0]! }
-  const triples = await gateway.reading.readRdf(askerOf(context), content, gateway.loadContext)
+  const content = await readableContent(answer, gateway.settings.maxBody)
+  if (isFailure(content)) return unusable(`<${iri}>: ${content.detail}`)
+  const based = { ...content, base: iri.split('#', 1)[0]! }
+  const triples = await gateway.reading.readRdf(askerOf(context), based, gateway.loadContext)
   if (isFailure(triples)) return unusable(`<${iri}>: ${triples.detail}`)
   return triples.length > 0 ? triples : unusable(`<${iri}> has no triples`)
 }

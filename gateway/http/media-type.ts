@@ -71,10 +71,15 @@ export const RESULT_FORMATS: readonly Format[] = [
   format('text/tab-separated-values', 'tsv', ';charset=UTF-8'),
 ]
 
-const SYNONYMS: Readonly<Record<string, string>> = {
-  'application/x-turtle': TURTLE.mediaType,
-  'text/n3': TURTLE.mediaType,
-}
+/** Names from before the syntaxes had registered ones. */
+const SYNONYMS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'text/turtle': ['application/x-turtle', 'application/turtle', 'text/n3', 'text/rdf+n3', 'application/n3'],
+    'application/n-triples': ['text/ntriples', 'application/ntriples'],
+    'application/n-quads': ['text/nquads', 'text/n-quads', 'text/x-nquads'],
+    'application/trig': ['text/trig', 'application/x-trig'],
+  }).flatMap(([mediaType, names]) => names.map((name) => [name, mediaType] as const)),
+)
 
 /** A media type or media range: `type` is lower case, such as `text/turtle`; a range has `*` for either part. */
 export interface MediaType {
@@ -104,7 +109,7 @@ export function parseMediaType(value: string): MediaType | undefined {
     parameters.set(name.toLowerCase(), token ?? quoted!.replace(/\\(.)/g, '$1'))
   }
   const lower = type.toLowerCase()
-  return { type: SYNONYMS[lower] ?? lower, parameters }
+  return { type: SYNONYMS.get(lower) ?? lower, parameters }
 }
 
 const MEMBERS_LIMIT = 100

@@ -3,7 +3,7 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isFormat, isDatatype, type CellFormat } from './csvw-values.js'
 import { isTemplate } from './uri-template.js'
-import { isEncoding } from './text-of.js'
+import { isEncoding } from '../rdf/encodings.js'
 
 export interface MetadataText {
   readonly text: string

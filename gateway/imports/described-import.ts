@@ -25,7 +25,7 @@ import {
   type ImportOrder,
   type Received,
 } from './import-order.js'
-import { CSV, TSV } from './media-types.js'
+import { CSV, TSV } from '../rdf/syntaxes.js'
 import type { Plan } from './plan.js'
 import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'

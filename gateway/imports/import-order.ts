@@ -6,10 +6,10 @@ import type { Quad } from '../rdf/graph.js'
 import { LDH, RDF, SD, SPIN } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
 import { readMetadata, type Metadata, type MetadataText } from './csvw-metadata.js'
-import { CSV, TSV } from './media-types.js'
+import { CSV, TSV } from '../rdf/syntaxes.js'
 import type { Mapping, Plan } from './plan.js'
 import { queryText, type NamedQuery } from './queries.js'
-import { isEncoding } from './text-of.js'
+import { isEncoding } from '../rdf/encodings.js'
 import { placeOf } from './write-as.js'
 
 export interface ImportOrder {

@@ -2,16 +2,16 @@
 // the thread of an import only.
 import { createHash } from 'node:crypto'
 import { constructFrom, constructRows, type Row } from '../evaluation/run-construct.js'
-import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem } from '../problem.js'
 import { iri, nTriplesLine, nTriplesText, withNodes } from '../rdf/graph.js'
 import { makeQuadReader, STREAMED, type TakeQuad } from '../rdf/read-quads.js'
+import { syntaxOf } from '../rdf/syntaxes.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { headerOf, propertyOf, rowsOf, type CsvRow, type Header } from './csv.js'
 import { makeDescribedItems, namesBy } from './described-rows.js'
 import { datatypesOf, itemOf, type Datatype } from './plain-mapping.js'
 import type { Finding, Plan } from './plan.js'
-import { SourceBreak, textOf } from './text-of.js'
+import { contentOf, SourceBreak, textOf } from './text-of.js'
 
 export interface OpenSource {
   /** Reads on, at most so many rows. */
@@ -138,12 +138,12 @@ function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datat
 }
 
 function openRdf(oxigraph: () => Oxigraph, plan: Plan): OpenSource {
-  const { text, bytes } = textOf(plan.path, 'utf-8', plan.maxBytes)
   const place = makePlace(plan)
   let [count, isDone] = [0, false]
-  const type = parseMediaType(plan.mediaType)?.type ?? ''
-  const format = STREAMED[type as keyof typeof STREAMED]
-  const whole = plan.mapping !== undefined || format === undefined
+  const format = STREAMED[syntaxOf(plan.mediaType) as keyof typeof STREAMED]
+  // The reader of the whole finds the encoding of XML itself.
+  const whole = plan.mapping !== undefined || format === undefined ? contentOf(plan.path, plan.maxBytes) : undefined
+  const streamed = whole ? undefined : textOf(plan.path, 'utf-8', plan.maxBytes)
   let taking: TakeQuad = () => undefined
   const reader =
     format !== undefined &&
@@ -152,22 +152,22 @@ function openRdf(oxigraph: () => Oxigraph, plan: Plan): OpenSource {
       const document = place(graph, triple)
       if (document !== undefined) taking(document, triple)
     })
-  const pieces = text[Symbol.asyncIterator]()
+  const pieces = streamed?.text[Symbol.asyncIterator]()
   return {
     rows: () => count,
-    bytes,
+    bytes: () => (whole ?? streamed!).bytes(),
     done: () => isDone,
     async step(take) {
       taking = take
       if (whole) {
-        count = await readWhole(oxigraph, plan, text, (graph, triple) => {
+        count = await readWhole(oxigraph, plan, whole.pieces, (graph, triple) => {
           const document = place(graph, triple)
           if (document !== undefined) take(document, triple)
         })
         isDone = true
         return
       }
-      const next = await pieces.next()
+      const next = await pieces!.next()
       isDone = next.done === true
       if (next.done) (reader as { end(): void }).end()
       else (reader as { write(text: string): void }).write(next.value)
@@ -188,22 +188,23 @@ const nameNode =
 async function readWhole(
   oxigraph: () => Oxigraph,
   plan: Plan,
-  text: AsyncIterable<string>,
+  pieces: AsyncIterable<Buffer>,
   take: TakeQuad,
 ): Promise<number> {
   const { mapping, mediaType, base, digest, name } = plan
-  let content = ''
-  for await (const piece of text) {
-    content += piece
-    if (content.length > MOST_QUERIED) {
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    parts.push(piece)
+    if ((size += piece.length) > MOST_QUERIED) {
       throw new SourceBreak(
-        problem('content.too-large', `Such a source may have ${MOST_QUERIED} characters: import N-Quads instead.`),
+        problem('content.too-large', `Such a source may have ${MOST_QUERIED} bytes: import N-Quads instead.`),
       )
     }
   }
   // Its readers take a while to load, and most imports need none of them.
   const { readGraph } = await import('../rdf/read.js')
-  const read = await readGraph(Buffer.from(content), mediaType, base, {})
+  const read = await readGraph(Buffer.concat(parts), mediaType, base, {})
   if (isFailure(read)) throw new SourceBreak(read)
   const triples = read.map((triple) => withNodes(triple, (label) => nameNode(plan)(label, name ?? base)))
   if (!mapping || !('construct' in mapping)) {

@@ -18,7 +18,8 @@ import { refusalOf } from '../request/refusal.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { StoreBreak } from '../stores/store.js'
 import { LARGEST_METADATA, type MetadataText } from './csvw-metadata.js'
-import { mediaTypeOf } from './media-types.js'
+import { mediaTypeOf } from '../rdf/syntaxes.js'
+import { unpackedStart } from '../rdf/unpacked.js'
 import { innerRequest } from './write-as.js'
 
 export interface Source {
@@ -97,7 +98,7 @@ export const bringUrl =
       return problem(PROBLEMS[answer.failure], `The source cannot be fetched. ${answer.detail}`)
     }
     if (answer.status > 299) return problem('proxy.failed', `The server of the source answered ${answer.status}.`)
-    const mediaType = mediaTypeOf(answer.fields['content-type'], answer.url)
+    const mediaType = mediaTypeOf(answer.fields['content-type'], answer.url, await startOf(path))
     return { path, size: (await stat(path)).size, url: answer.url, mediaType }
   }
 
@@ -174,7 +175,21 @@ async function bringFile(
   const failed = await passOn(context, application.files.read(stored, 0, stored.size - 1), file, path)
   if (failed) return failed
   const format = description.format?.slice(MEDIA_TYPE('').length)
-  return { path, size: stored.size, url: iri, mediaType: mediaTypeOf(format, description.name ?? '') }
+  const mediaType = mediaTypeOf(format, description.name ?? '', await startOf(path))
+  return { path, size: stored.size, url: iri, mediaType }
+}
+
+const EXAMINED = 16 * 1024
+
+/** The beginning of a file, unpacked. */
+export async function startOf(path: string): Promise<Buffer> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(EXAMINED), 0, EXAMINED, 0)
+    return await unpackedStart(buffer.subarray(0, bytesRead))
+  } finally {
+    await file.close()
+  }
 }
 
 /** A document as its agent reads it; its IRI where it is too large to be held. 403 and 404 as of a request of its own. */

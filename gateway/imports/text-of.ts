@@ -3,7 +3,8 @@
 import { createReadStream, openSync, readSync, closeSync } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { problem, type Problem } from '../problem.js'
-import { BROKEN_PACKING, isPacked, tooLargeUnpacked } from './unpacked.js'
+import { bomOf } from '../rdf/encodings.js'
+import { BROKEN_PACKING, isPacked, tooLargeUnpacked } from '../rdf/unpacked.js'
 
 /** Thrown by the iteration over a source that cannot be read. */
 export class SourceBreak extends Error {
@@ -18,10 +19,14 @@ export interface SourceText {
   bytes(): number
 }
 
+export interface SourceContent extends Pick<SourceText, 'bytes'> {
+  readonly pieces: AsyncIterable<Buffer>
+}
+
 const PIECE = 64 * 1024
 
-/** @param encoding as the Encoding Standard names it; a byte order mark counts more */
-export function textOf(path: string, encoding: string, limit: number): SourceText {
+/** The bytes of a source, unpacked. */
+export function contentOf(path: string, limit: number): SourceContent {
   let bytes = 0
   const start = Buffer.alloc(4)
   const file = openSync(path, 'r')
@@ -49,12 +54,18 @@ export function textOf(path: string, encoding: string, limit: number): SourceTex
       read.destroy()
     }
   }
+  return { pieces: pieces(), bytes: () => bytes }
+}
+
+/** @param encoding as the Encoding Standard names it; a byte order mark counts more */
+export function textOf(path: string, encoding: string, limit: number): SourceText {
+  const { pieces, bytes } = contentOf(path, limit)
 
   async function* text(): AsyncGenerator<string> {
     let decoder: InstanceType<typeof TextDecoder> | undefined
     try {
-      for await (const piece of pieces()) {
-        decoder ??= new TextDecoder(encodingOf(piece) ?? encoding, { fatal: true })
+      for await (const piece of pieces) {
+        decoder ??= new TextDecoder(bomOf(piece) ?? encoding, { fatal: true })
         yield decoder.decode(piece, { stream: true })
       }
       yield decoder?.decode() ?? ''
@@ -63,20 +74,5 @@ export function textOf(path: string, encoding: string, limit: number): SourceTex
       throw new SourceBreak(problem('content.syntax', `The source is not ${encoding}: name its encoding.`))
     }
   }
-  return { text: text(), bytes: () => bytes }
-}
-
-/** Encoding Standard §6.1. */
-function encodingOf(piece: Buffer): string | undefined {
-  if (piece[0] === 0xef && piece[1] === 0xbb && piece[2] === 0xbf) return 'utf-8'
-  if (piece[0] === 0xfe && piece[1] === 0xff) return 'utf-16be'
-  return piece[0] === 0xff && piece[1] === 0xfe ? 'utf-16le' : undefined
-}
-
-export const isEncoding = (name: string): boolean => {
-  try {
-    return new TextDecoder(name).encoding !== ''
-  } catch {
-    return false
-  }
+  return { text: text(), bytes }
 }

@@ -5,7 +5,10 @@ import type { Reading } from '../evaluation/reading.js'
 import type { Files } from '../files/files.js'
 import { descriptionsOf, uploadsOf } from '../files/sweep-files.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { readableContent, type ForeignAnswer } from '../rdf/foreign-content.js'
 import type { Quad } from '../rdf/graph.js'
+import { makeLoadContext } from '../rdf/json-ld-contexts.js'
+import type { LoadContext } from '../rdf/read-json-ld.js'
 import { READABLE_ACCEPT, readStored } from '../rdf/read.js'
 import { MEDIA_TYPE } from '../rdf/vocabulary.js'
 import type { GraphStore } from '../stores/store.js'
@@ -28,13 +31,14 @@ export interface ImportSettings {
 const MOST_BYTES = 8 * 1024 * 1024
 
 export function makeImports({ fetcher, reading, applications }: ImportSettings): Imports {
+  const loadContext = makeLoadContext(fetcher)
   const ownerOf = (iri: string): OwnApplication | undefined => applications.find(({ base }) => iri.startsWith(base))
   return {
     isOwn: (iri) => ownerOf(iri) !== undefined,
     async read(iri) {
       const url = iri.split('#', 1)[0]!
       const own = ownerOf(url)
-      const read = own ? await readOwn(url, own, reading) : await fetched(url, fetcher, reading)
+      const read = own ? await readOwn(url, own, reading) : await fetched(url, { fetcher, reading, loadContext })
       return isFailure(read) ? failed(iri, read.detail) : read
     },
   }
@@ -71,21 +75,35 @@ async function readFile(
   const contentType = descriptions
     .map(({ format }) => format?.slice(MEDIA_TYPE('').length))
     .find((type) => type !== undefined)
+  const name = descriptions.map((description) => description.name).find((one) => one !== undefined)
   const pieces: Uint8Array[] = []
   if (file.size > 0) for await (const piece of application.files.read(file, 0, file.size - 1)) pieces.push(piece)
-  return reading.readRdf(ASKER, { body: Buffer.concat(pieces), contentType, base: url }, undefined)
+  const stored = { body: Buffer.concat(pieces), fields: { 'content-type': contentType }, url: name ?? url }
+  return readContent(stored, url, reading)
 }
 
 async function fetched(
   url: string,
-  fetcher: GuardedFetch,
-  reading: ImportSettings['reading'],
+  {
+    fetcher,
+    reading,
+    loadContext,
+  }: Pick<ImportSettings, 'fetcher' | 'reading'> & { readonly loadContext: LoadContext },
 ): Promise<readonly Quad[] | Problem> {
   const answer = await fetcher.fetch(url, { accept: READABLE_ACCEPT })
   if (isFailure(answer)) return problem('ontology.failed', answer.detail)
   if (answer.status !== 200) return problem('ontology.failed', `it was answered with status ${answer.status}`)
-  const content = { body: answer.body, contentType: answer.fields['content-type'], base: answer.url }
-  return reading.readRdf(ASKER, content, undefined)
+  return readContent(answer, answer.url, reading, loadContext)
+}
+
+async function readContent(
+  answer: ForeignAnswer,
+  base: string,
+  reading: ImportSettings['reading'],
+  loadContext?: LoadContext,
+): Promise<readonly Quad[] | Problem> {
+  const content = await readableContent(answer, MOST_BYTES)
+  return isFailure(content) ? content : reading.readRdf(ASKER, { ...content, base }, loadContext)
 }
 
 /** For whom threads work here. */

@@ -81,7 +81,7 @@ async function exchange(context: Context, url: URL, body: Buffer): Promise<Respo
   const { method, fields } = request
   const isSafe = method === 'GET' || method === 'HEAD'
   const conditions = conditionsOf(fields, isSafe, (mediaType, code) =>
-    formatsFor(accept, mediaType).some((format) => format.code === code),
+    formatsFor(accept, { mediaType, contentType: mediaType }).some((format) => format.code === code),
   )
   const sent = { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) }
   if (isOwn(url)) {

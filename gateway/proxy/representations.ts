@@ -1,13 +1,23 @@
 // In charge of the representations of a proxied server's content (spec 4.4): the formats that its media type can be written
 // in, those of them that the client accepts, and the content in the first of these that works.
 import type { Converted } from '../evaluation/reading.js'
-import { negotiate, parseAccept, RDF_FORMATS, RESULT_FORMATS, type Format } from '../http/media-type.js'
+import {
+  inOrderOf,
+  negotiate,
+  parseAccept,
+  parseMediaType,
+  RDF_FORMATS,
+  RESULT_FORMATS,
+  type Format,
+} from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { RESULT_TYPES, type ForeignContent } from '../rdf/convert.js'
 import { READABLE_ACCEPT } from '../rdf/read.js'
 
 export interface ProxiedContent extends ForeignContent {
   readonly body: Buffer
+  /** As the server sent it, where it is read in another syntax than its Content-Type says, or unpacked. */
+  readonly sent?: { readonly contentType: string; readonly body: Buffer }
 }
 
 export interface ProxiedRepresentation {
@@ -24,6 +34,8 @@ const RDF_TYPES: ReadonlySet<string> = new Set([
   'application/n-quads',
 ])
 
+export const isConvertible = (mediaType: string): boolean => RDF_TYPES.has(mediaType) || mediaType === 'text/html'
+
 /** The Accept field to send: what the client accepts and, where that includes RDF or results, every syntax that is read. */
 export function acceptOf(accept: string | undefined): string {
   const ranges = parseAccept(accept)
@@ -38,31 +50,29 @@ export function acceptOf(accept: string | undefined): string {
 }
 
 /** The formats in which the client accepts content of this media type, most preferred first. */
-export function formatsFor(accept: string | undefined, mediaType: string, contentType = mediaType): readonly Format[] {
-  return ranked(accept, offered(mediaType, contentType))
+export function formatsFor(
+  accept: string | undefined,
+  { mediaType, contentType, sent }: Pick<ProxiedContent, 'mediaType' | 'contentType' | 'sent'>,
+): readonly Format[] {
+  const offers = sent ? [...RDF_FORMATS, asIs(sent.contentType)] : offered(mediaType, contentType)
+  return inOrderOf(accept, offers)
 }
+
+const asIs = (contentType: string): Format => ({
+  mediaType: parseMediaType(contentType)!.type,
+  code: AS_IS,
+  contentType,
+})
 
 function offered(mediaType: string, contentType: string): readonly Format[] {
-  const asIs: Format = { mediaType, code: AS_IS, contentType }
+  const unchanged = asIs(contentType)
   // Content in these may have relative IRIs, which would resolve differently here: it is always written again.
   if (RDF_FORMATS.some((format) => format.mediaType === mediaType)) return RDF_FORMATS
-  if (RDF_TYPES.has(mediaType) || mediaType === 'text/html') return [...RDF_FORMATS, asIs]
-  if (RESULT_TYPES.has(mediaType)) return [asIs, ...RESULT_FORMATS.filter((format) => format.mediaType !== mediaType)]
+  if (isConvertible(mediaType)) return [...RDF_FORMATS, unchanged]
+  if (RESULT_TYPES.has(mediaType))
+    return [unchanged, ...RESULT_FORMATS.filter((format) => format.mediaType !== mediaType)]
   // Its parts could have fields of their own, which are not checked.
-  return mediaType.startsWith('multipart/') ? [] : [asIs]
-}
-
-function ranked(accept: string | undefined, offers: readonly Format[]): Format[] {
-  const best = negotiate(accept, offers)
-  return best
-    ? [
-        best,
-        ...ranked(
-          accept,
-          offers.filter((format) => format !== best),
-        ),
-      ]
-    : []
+  return mediaType.startsWith('multipart/') ? [] : [unchanged]
 }
 
 /**
@@ -89,11 +99,11 @@ export async function proxiedRepresentation(
     }
     const isUnreadable = converted.failure.startsWith('content.')
     // Most HTML pages contain no RDF and do not claim to.
-    if (!isUnreadable || content.mediaType !== 'text/html') {
+    if (!isUnreadable || !(content.sent || content.mediaType === 'text/html')) {
       failure = isUnreadable ? unreadable(converted.detail) : converted
     }
   }
-  return asIs < 0 ? failure : { format: formats[asIs]!, body: content.body }
+  return asIs < 0 ? failure : { format: formats[asIs]!, body: content.sent?.body ?? content.body }
 }
 
 const tooLarge = (maxRead: number): Problem =>

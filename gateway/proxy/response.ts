@@ -10,10 +10,14 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import {
   AS_IS,
   formatsFor,
+  isConvertible,
   proxiedRepresentation,
   type ProxiedContent,
   type ProxiedRepresentation,
 } from './representations.js'
+import { readableContent } from '../rdf/foreign-content.js'
+import { isGeneral, syntaxIn, syntaxOf } from '../rdf/syntaxes.js'
+import { isPacked } from '../rdf/unpacked.js'
 import { response, streamed } from '../request/respond.js'
 
 /** Fails with `proxy.failed` or `negotiation.not-acceptable`. The outcome of a write and errors are passed on in any format. */
@@ -29,9 +33,9 @@ export async function responseFrom(
   if (misfit !== undefined) return problem('proxy.failed', misfit)
   const common = [...passedOn(fields), ...located(answer, isSafe), ...caching(fields), ...CONFINEMENT]
   if (status === 304) return response(304, [...etag(conditions.tagFor(fields.etag)), ...common])
-  const content = contentOf(answer)
-  const formats = formatsFor(context.accept, content.mediaType, content.contentType)
-  if (method === 'HEAD') return streamed(status, [...headOf(content, formats, fields.etag), ...common])
+  const content = await contentOf(answer, context.gateway.settings.maxBody)
+  const formats = formatsFor(context.accept, content)
+  if (method === 'HEAD') return streamed(status, [...headOf(context.accept, content, fields.etag), ...common])
   // RFC 9110 §15.3.5, §15.3.6: no content.
   if (status === 204 || status === 205 || (body.length === 0 && fields['content-type'] === undefined)) {
     return response(status, [...etag(plainTag(fields.etag)), ...common])
@@ -56,29 +60,42 @@ function misfitOf(status: number, conditions: UpstreamConditions): string | unde
 
 const UNKNOWN = 'application/octet-stream'
 
-function contentOf({ fields, url, body }: FetchAnswer): ProxiedContent {
-  const { 'content-type': contentType = UNKNOWN } = fields
-  const mediaType = isPlain(contentType) ? parseMediaType(contentType)?.type : undefined
-  return mediaType ? { mediaType, contentType, url, body } : { mediaType: UNKNOWN, contentType: UNKNOWN, url, body }
+/** @param limit in bytes, unpacked */
+async function contentOf(answer: FetchAnswer, limit: number): Promise<ProxiedContent> {
+  const { fields, url, body } = answer
+  const told = isPlain(fields['content-type'] ?? '') ? parseMediaType(fields['content-type'] ?? '') : undefined
+  const sent = { contentType: told ? fields['content-type']! : UNKNOWN, body }
+  const content = { mediaType: told?.type ?? UNKNOWN, ...sent, url }
+  if (!isGeneral(sent.contentType) && !isPacked(body)) return content
+  const read = await readableContent({ ...answer, fields: { ...fields, 'content-type': sent.contentType } }, limit)
+  if (isFailure(read)) return content
+  // Most content of these types is no RDF: only what its name or its beginning says is.
+  const isTold = read.contentType !== sent.contentType || !isGeneral(sent.contentType)
+  const syntax = isTold ? syntaxOf(read.contentType) : syntaxIn(read.body)
+  return syntax !== undefined && isConvertible(syntax)
+    ? { ...read, contentType: read.contentType!, mediaType: syntax, url, sent }
+    : content
 }
 
-const asIs = ({ mediaType, contentType, body }: ProxiedContent): ProxiedRepresentation => ({
-  format: { mediaType, code: AS_IS, contentType: mediaType.startsWith('multipart/') ? UNKNOWN : contentType },
-  body,
-})
+function asIs(content: ProxiedContent): ProxiedRepresentation {
+  const { contentType, body } = content.sent ?? content
+  const mediaType = parseMediaType(contentType)!.type
+  const isUnsafe = mediaType.startsWith('multipart/')
+  return { format: { mediaType, code: AS_IS, contentType: isUnsafe ? UNKNOWN : contentType }, body }
+}
 
-/** The fields that a GET would have, as far as they are known without the content: HTML may contain RDF, or not. */
-function headOf(content: ProxiedContent, formats: readonly Format[], upstream: string | undefined): Field[] {
-  const [first] = formats
-  if (!first || (content.mediaType === 'text/html' && first.code !== AS_IS)) return []
+/** The fields that a GET would have, as far as they are known without the content: HTML and much else may contain RDF, or not. */
+function headOf(accept: string | undefined, content: ProxiedContent, upstream: string | undefined): Field[] {
+  const isUnsure = content.mediaType === 'text/html' || (!content.sent && isGeneral(content.contentType))
+  const [first] = formatsFor(accept, isUnsure ? { ...content, sent: content } : content)
+  if (!first || (isUnsure && first.code !== AS_IS)) return []
   return described(content, first, upstream)
 }
 
-const described = (
-  { mediaType }: ProxiedContent,
-  { code, contentType }: Format,
-  upstream: string | undefined,
-): Field[] => [['Content-Type', contentType], ...etag(proxiedTag(upstream, mediaType, code))]
+const described = (content: ProxiedContent, format: Format, upstream: string | undefined): Field[] => {
+  const { mediaType } = format.code === AS_IS ? format : content
+  return [['Content-Type', format.contentType], ...etag(proxiedTag(upstream, mediaType, format.code))]
+}
 
 const etag = (tag: string | undefined): Field[] => (tag === undefined ? [] : [['ETag', tag]])
 

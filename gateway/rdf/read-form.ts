@@ -113,7 +113,8 @@ function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): 
     else if (field.key === 'ol') {
       // The empty value of an input that was not filled in.
       if (field.value !== '') add(literal(field))
-    } else if (!/^(s[buv]|p[uv]|o[buv])$/.test(field.key)) continue
+    } else if (field.key === 'pb') throw new Error('a blank node as predicate')
+    else if (!/^(s[buv]|p[uv]|o[buv])$/.test(field.key)) continue
     else {
       const term = form === 'b' ? terms.blankNode(field.value) : form === 'u' ? iri(field.value) : name(field)
       if (role === 's') [subject, predicate] = [term, undefined]

@@ -4,9 +4,10 @@
 import { JsonLdParser } from 'jsonld-streaming-parser'
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { DataFactory } from '@rdfjs/types'
+import type { DataFactory, NamedNode } from '@rdfjs/types'
 import { isTooLong, LONGEST_BASE } from './bases.js'
 import type { Quad } from './graph.js'
+import { keepTerms, lexicalForm } from './json-ld-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { malformed, quadsFrom, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 
@@ -51,7 +52,7 @@ export async function readJsonLd(
   for (const value of values) {
     const own =
       typeof value === 'object' && value !== null
-        ? weigh(value, 1, false)
+        ? weigh(value, 1, 'data')
         : malformed('the document is neither an object nor an array')
     if (isFailure(own)) return syntaxProblem(SYNTAX, own.detail)
     weight += own
@@ -64,15 +65,21 @@ export async function readJsonLd(
   const dataFactory = withoutMarks(terms.factory, mark)
   const quads: Quad[] = []
   for (const piece of pieces) {
-    const parser = new JsonLdParser({ baseIRI: base, dataFactory, documentLoader: contexts.loader })
+    // Strict: the parser would leave out malformed language tags and directions.
+    const options = { baseIRI: base, dataFactory, documentLoader: contexts.loader, strictValues: true }
+    const parser = new JsonLdParser(options)
     contexts.bound(parser)
+    keepTerms(parser, dataFactory)
     const read = await quadsFrom(parser, withMarks(JSON.stringify(piece.value), mark))
     if (isFailure(read)) return syntaxProblem(SYNTAX, read.detail, terms)
     for (const quad of read) quads.push(quad)
     await setImmediate()
   }
+  if (quads.length === 0 && values.some(hasTerms)) return NO_TRIPLES
   return quads
 }
+
+const NO_TRIPLES = syntaxProblem(SYNTAX, 'none of its properties is an IRI or a term of its @context')
 
 const MARK_BYTES = 8
 
@@ -87,68 +94,70 @@ const withMarks = (json: string, mark: string): string => json.replace(INHERITED
 const withoutMarks = (factory: DataFactory, mark: string): DataFactory => ({
   ...factory,
   namedNode: ((value: string) => factory.namedNode(value.replaceAll(mark, ''))) as DataFactory['namedNode'],
-  literal(value, kind) {
+  literal(value: unknown, kind) {
     const tag = typeof kind === 'object' && kind && !('termType' in kind) ? kind.language || undefined : kind
-    return factory.literal(value.replaceAll(mark, ''), tag)
+    // The parser passes the numbers and truth values of value objects with a type as they are.
+    const datatype = typeof tag === 'object' && tag ? (tag as NamedNode) : undefined
+    return factory.literal(lexicalForm(value, datatype).replaceAll(mark, ''), tag)
   },
 })
 
-/**
- * The sum of the depths of all values. A failure for nesting without end, half surrogate pairs, and IRIs that the parser would
- * silently leave out.
- */
-function weigh(value: unknown, depth: number, inContext: boolean, role?: string): number | SyntaxFailure {
+/** Where a value stands: in what is data, in a context, or in JSON that is itself the value. */
+type Place = 'data' | 'context' | 'json'
+
+const PLACES: Readonly<Record<string, Place>> = { '@context': 'context', '@value': 'json' }
+/** The parser leaves out a single value that is not in an array. */
+const LISTS = ['@set', '@list']
+
+/** The sum of the depths of all values. A failure for nesting without end, and for half surrogate pairs. */
+function weigh(value: unknown, depth: number, place: Place): number | SyntaxFailure {
   if (typeof value === 'string') {
-    const flaw = flawOfString(value, inContext) ?? flawOfIri(value, role)
+    const flaw = flawOfString(value, place)
     return flaw === undefined ? depth : malformed(flaw)
   }
   if (typeof value !== 'object' || value === null) return depth
   if (depth > DEPTH_LIMIT) return malformed(`nested deeper than ${DEPTH_LIMIT} levels`)
   let weight = depth
-  const weighed = (member: unknown, memberRole: string | undefined): SyntaxFailure | undefined => {
-    const own = weigh(member, depth + 1, inContext || memberRole === '@context', memberRole)
+  for (const [key, member] of Object.entries(value)) {
+    const flaw = Array.isArray(value) ? undefined : flawOfEntry(key, member, place)
+    if (flaw !== undefined) return malformed(flaw)
+    const own = weigh(member, depth + 1, place === 'data' ? (PLACES[key] ?? place) : place)
     if (isFailure(own)) return own
     weight += own
-  }
-  if (Array.isArray(value)) {
-    for (const member of value) {
-      const flaw = weighed(member, role)
-      if (flaw) return flaw
-    }
-    return weight
-  }
-  for (const [key, member] of Object.entries(value)) {
-    const flaw = flawOfKey(key, inContext)
-    if (flaw !== undefined) return malformed(flaw)
-    const failed = weighed(member, key)
-    if (failed) return failed
+    if (place === 'data' && LISTS.includes(key) && !Array.isArray(member)) (value as Node)[key] = [member]
   }
   return weight
 }
 
-const flawOfKey = (key: string, inContext: boolean): string | undefined =>
-  flawOfString(key, inContext) ?? flawOfIri(key, '@type')
+type Node = Record<string, unknown>
 
-const flawOfString = (text: string, inContext: boolean): string | undefined => {
+const flawOfEntry = (key: string, value: unknown, place: Place): string | undefined =>
+  place === 'data' && key === '@id' && typeof value !== 'string'
+    ? 'the value of @id is no string'
+    : flawOfString(key, place)
+
+const flawOfString = (text: string, place: Place): string | undefined => {
   if (!text.isWellFormed()) return 'half a surrogate pair'
-  return inContext && isTooLong(text) ? `a context holds a text of more than ${LONGEST_BASE} characters` : undefined
+  return place === 'context' && isTooLong(text)
+    ? `a context holds a text of more than ${LONGEST_BASE} characters`
+    : undefined
 }
 
-// The texts that the parser does not accept as IRIs: RFC 3987 §2.2, and IPv6 addresses.
-const NOT_AN_IRI = /[\s"<>{}|\\^`[\]]|#.*#/s
-
-/** The value of `@id` is an IRI; that of `@type`, and a key, may also be any term. */
-const flawOfIri = (text: string, role: string | undefined): string | undefined =>
-  (role === '@id' || (role === '@type' && /^https?:/i.test(text))) && NOT_AN_IRI.test(text)
-    ? `<${text}> is not read as an IRI`
-    : undefined
+/** True where the document has keys that mean something only if its context has them as terms. */
+function hasTerms(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return value.some(hasTerms)
+  return Object.entries(value).some(([key, member]) =>
+    key.startsWith('@') ? key !== '@context' && hasTerms(member) : member !== null && !key.includes(':'),
+  )
+}
 
 interface Piece {
   readonly value: unknown
   readonly weight: number
 }
 
-const weightOf = (value: unknown, depth: number): number => Number(weigh(value, depth, false))
+const weightOf = (value: unknown, depth: number): number => Number(weigh(value, depth, 'data'))
 
 /** The document as several that mean the same: the members of a top-level array, or of a top-level `@graph`, in groups. */
 function piecesOf(value: unknown): Piece[] {
@@ -194,7 +203,7 @@ function contextsFor(loadContext: LoadContext | undefined, mark: string) {
         if (weight > REMOTE_WEIGHT_LIMIT) throw new Error('the remote contexts of the document are too large')
         const document = parsed(await loaded.get(url))
         if (typeof document !== 'object' || document === null) throw new Error('it is not available, or not allowed')
-        const flaw = weigh(document, 1, true)
+        const flaw = weigh(document, 1, 'context')
         if (isFailure(flaw)) throw new Error(flaw.detail)
         return JSON.parse(withMarks(JSON.stringify(document), mark)) as { '@context': never }
       },

@@ -2,6 +2,7 @@
 // reader skips would be lost without a word. Pure.
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { mediaTypeOf } from './syntaxes.js'
 
 export const MULTIPART = 'multipart/form-data'
 
@@ -14,18 +15,6 @@ export interface Part {
 
 const MOST_PARTS = 100
 export const LONGEST_HEAD = 8192
-
-/** Clients that do not know the type of a file send one of these, or none: its name says more. */
-const UNKNOWN: readonly (string | undefined)[] = [undefined, 'application/octet-stream', 'text/plain']
-const BY_NAME: Readonly<Record<string, string>> = {
-  ttl: 'text/turtle',
-  nt: 'application/n-triples',
-  rdf: 'application/rdf+xml',
-  owl: 'application/rdf+xml',
-  jsonld: 'application/ld+json',
-  trig: 'application/trig',
-  nq: 'application/n-quads',
-}
 
 export const CRLF = '\r\n'
 
@@ -114,7 +103,7 @@ export function headOf(content: Buffer): PartHead | Problem {
     return flaw('Content-Transfer-Encoding is not supported')
   }
   const file = parameterOf(disposition, 'filename')
-  const contentType = typeOf(fields.get('content-type'), file)
+  const contentType = mediaTypeOf(fields.get('content-type'), file ?? '')
   return { name, contentType, ...(file !== undefined && { file }) }
 }
 
@@ -125,9 +114,4 @@ function parameterOf(disposition: string, name: 'name' | 'filename'): string | u
 const PARAMETERS = {
   name: /;\s*name=(?:"([^"]*)"|([^\s;"]+))/i,
   filename: /;\s*filename=(?:"([^"]*)"|([^\s;"]+))/i,
-}
-
-function typeOf(type: string | undefined, file = ''): string | undefined {
-  if (!UNKNOWN.includes(type === undefined ? type : parseMediaType(type)?.type)) return type
-  return BY_NAME[/\.([a-z]+)$/i.exec(file)?.[1]?.toLowerCase() ?? ''] ?? type
 }

@@ -17,11 +17,6 @@ const DEPTH_LIMIT = 256
 
 /** The quads of an RDF/XML document. */
 export async function readRdfXml(text: string, base: string, terms: Terms): Promise<Quad[] | Problem> {
-  // XML §4.3.3: a declared encoding other than the actual one is an error; the text came as UTF-8.
-  const encoding = /^<\?xml[^>]*?\sencoding\s*=\s*["']([^"']*)/.exec(text)?.[1]
-  if (encoding !== undefined && !/^(utf-?8|us-ascii)$/i.test(encoding)) {
-    return syntaxProblem(SYNTAX, `the encoding ${encoding} is declared, but the content is UTF-8`)
-  }
   const parser = new BoundedParser({
     baseIRI: base,
     dataFactory: terms.factory,

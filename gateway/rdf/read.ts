@@ -1,15 +1,25 @@
 // In charge of reading RDF: content by its media type, the store's answers, and configuration files. Content from others may be
 // slow to read: evaluation/reading.ts reads it off the main thread.
 import { BoundedParser, placed, type N3Error } from './bounded-parser.js'
+import { readableContent, type ForeignAnswer } from './foreign-content.js'
 import { flawOf, quad, type Quad } from './graph.js'
 import { charsetFlaw, decodeText } from '../http/body.js'
-import { parseMediaType } from '../http/media-type.js'
+import { markupText } from './encodings.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from './n-triples.js'
 import type { LoadContext } from './read-json-ld.js'
 import { readRdfPost } from './read-form.js'
-import { MULTIPART, partsOf } from './read-multipart.js'
-import { graphProblem, makeTerms, malformed, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
+import { MULTIPART, partsOf, type Part } from './read-multipart.js'
+import { syntaxOf } from './syntaxes.js'
+import {
+  graphProblem,
+  LIMIT_CHARACTERS,
+  makeTerms,
+  malformed,
+  syntaxProblem,
+  type SyntaxFailure,
+  type Terms,
+} from './terms.js'
 
 export { readCanonical, readLegible, readNTriples } from './n-triples.js'
 
@@ -52,7 +62,7 @@ export const READABLE_ACCEPT =
 
 /** True where `readGraph` reads content of this Content-Type. */
 export function isReadable(contentType: string | undefined): boolean {
-  const type = contentType === undefined ? undefined : parseMediaType(contentType)?.type
+  const type = syntaxOf(contentType)
   return type !== undefined && (type === MULTIPART || READERS.has(type))
 }
 
@@ -68,18 +78,28 @@ export async function readGraph(
   options: ReadOptions,
 ): Promise<Result> {
   if (contentType === undefined) return body.length === 0 ? [] : unsupported('The content has no Content-Type.')
-  const mediaType = parseMediaType(contentType)
-  if (mediaType?.type === MULTIPART) return readParts(body, contentType, base, options)
-  const reader = mediaType && READERS.get(mediaType.type)
+  const syntax = syntaxOf(contentType)
+  if (syntax === MULTIPART) return readParts(body, contentType, base, options)
+  const reader = READERS.get(syntax ?? '')
   if (!reader) return unsupported(`The media type ${contentType.slice(0, 100)} is not supported.`)
-  const flaw = charsetFlaw(contentType)
-  if (flaw !== undefined) return unsupported(flaw)
+  const text = textIn(body, contentType, MARKUP.includes(syntax!))
+  if (isFailure(text)) return text
   if (body.length === 0) return []
-  const text = decodeText(body)
-  if (text === undefined) return problem('content.syntax', 'The content is not valid UTF-8.')
   const terms = makeTerms(options.limit)
   const quads = await reader(text, base, terms, options)
-  return Array.isArray(quads) && !options.allGraphs ? oneGraph(quads, base, mediaType.type) : quads
+  return Array.isArray(quads) && !options.allGraphs ? oneGraph(quads, base, syntax!) : quads
+}
+
+const MARKUP = ['application/rdf+xml', 'text/html']
+
+function textIn(body: Buffer, contentType: string, isMarkup: boolean): string | Problem {
+  if (isMarkup) {
+    const text = markupText(body, contentType)
+    return isFailure(text) && text.failure === 'content.unsupported' ? unsupported(text.detail) : text
+  }
+  const flaw = charsetFlaw(contentType)
+  if (flaw !== undefined) return unsupported(flaw)
+  return decodeText(body) ?? problem('content.syntax', 'The content is not valid UTF-8.')
 }
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.5: the parts are merged. Blank nodes of different parts are different. */
@@ -88,16 +108,25 @@ async function readParts(body: Buffer, contentType: string, base: string, option
   if (isFailure(parts)) return parts
   const triples: Quad[] = []
   for (const part of parts) {
-    const isNested = parseMediaType(part.contentType ?? '')?.type === MULTIPART
+    const isNested = syntaxOf(part.contentType) === MULTIPART
+    const content = part.file === undefined ? part : await readableContent(foreignOf(part), LIMIT_CHARACTERS)
     const read = isNested
       ? unsupported('It has parts.')
-      : await readGraph(part.body, part.contentType ?? 'none', base, options)
+      : isFailure(content)
+        ? content
+        : await readGraph(content.body, content.contentType ?? 'none', base, options)
     if (isFailure(read))
       return { ...read, detail: `The part ${JSON.stringify(part.name.slice(0, 100))}: ${read.detail}` }
     for (const triple of read) triples.push(triple)
   }
   return triples
 }
+
+const foreignOf = ({ body, contentType, file = '' }: Part): ForeignAnswer => ({
+  body,
+  fields: { 'content-type': contentType },
+  url: file,
+})
 
 /** RFC 9110 §15.5.16: the fields name the supported media types. */
 const unsupported = (detail: string): Problem =>

@@ -48,8 +48,10 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
     literal(value: string, kind?: Parameters<DataFactory['literal']>[1]) {
       // Some parsers pass null for no datatype.
       const suffix = !kind || typeof kind === 'string' ? (kind ?? '') : 'termType' in kind ? kind.value : kind.language
-      // n3 stores a literal as one string and finds its end by the last quotation mark.
-      if (suffix.includes('"')) throw new Error(`a malformed language tag or datatype: ${suffix}`)
+      // n3 stores a literal as one string and finds its end by the last quotation mark, and a base direction by two hyphens.
+      const isTag = typeof kind === 'string' || (kind && !('termType' in kind))
+      if (suffix.includes('"') || (isTag && suffix.includes('--')))
+        throw new Error(`a malformed language tag or datatype: ${suffix}`)
       grow(value.length)
       return literal(value, (kind || undefined) as Parameters<typeof literal>[1])
     },
@@ -79,7 +81,8 @@ export const quadsFrom = (parser: Duplex, text: string): Promise<Quad[] | Syntax
     const quads: Quad[] = []
     parser.on('data', (quad: Quad) => quads.push(quad))
     parser.on('error', (error: Error) => {
-      resolve(malformed(error.message))
+      // The parser has met a value of another type than it expects.
+      resolve(malformed(error instanceof TypeError ? 'a value is of a kind that is not allowed there' : error.message))
       parser.destroy()
     })
     parser.on('end', () => resolve(quads))

@@ -22,6 +22,7 @@ import { agentOfSession, agentOfToken, principalOf, tokenRefused, type Asking } 
 import type { TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readProfile } from '../documents/document.js'
+import { readableContent } from '../rdf/foreign-content.js'
 import { READABLE_ACCEPT } from '../rdf/read.js'
 import { run, wait, type Awaitable, type Steps } from '../steps.js'
 import { parseTarget, type Site, type Target } from '../http/target.js'
@@ -219,6 +220,9 @@ export function makeReadProfile(
   }
 }
 
+/** In bytes, unpacked. */
+const LARGEST_PROFILE = 1024 * 1024
+
 /** Works for the network that asks, since the agent is not known yet. Remote contexts are not fetched. */
 async function readRemote(
   document: string,
@@ -229,7 +233,8 @@ async function readRemote(
   const answer = await fetcher.fetch(document, { accept: READABLE_ACCEPT })
   if (isFailure(answer)) return unavailable(answer.detail)
   if (answer.status !== 200) return unavailable(`It was answered with status ${answer.status}.`)
-  const content = { body: answer.body, contentType: answer.fields['content-type'], base: document }
-  const triples = await reading.readRdf(asking.network(), content, undefined)
+  const content = await readableContent(answer, LARGEST_PROFILE)
+  if (isFailure(content)) return unavailable(content.detail)
+  const triples = await reading.readRdf(asking.network(), { ...content, base: document }, undefined)
   return isFailure(triples) ? unavailable(triples.detail) : triples
 }

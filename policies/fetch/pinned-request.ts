@@ -67,6 +67,8 @@ export async function requestPinned(request: PinnedRequest): Promise<PinnedAnswe
     if (method === 'HEAD' || status === 204 || status === 304) return { status, fields, body: NO_BODY }
     if (Number(fields['content-length']) > request.maxBytes) return fetchFailure('too-large')
     if (request.take) {
+      if (!PACKED_ALIKE.includes((fields['content-encoding'] ?? '').trim().toLowerCase()))
+        return fetchFailure('encoding')
       const isWhole = status > 299 || (await passAtMost(response.body, request.maxBytes, request.take))
       return isWhole ? { status, fields, body: NO_BODY } : fetchFailure('too-large')
     }
@@ -137,6 +139,9 @@ const DECODERS = new Map([
   ['deflate', promisify(inflate)],
   ['br', promisify(brotliDecompress)],
 ])
+
+/** Who takes the pieces of a body knows gzip by its first bytes, and no other coding. */
+const PACKED_ALIKE = ['', 'identity', 'gzip', 'x-gzip']
 
 // These fields describe the body as it was sent.
 const OF_THE_CODING = ['content-encoding', 'content-length']

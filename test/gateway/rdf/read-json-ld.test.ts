@@ -22,6 +22,20 @@ const direction = '{"http://p/":[{"@value":"x","@language":"en","@direction":"lt
 const INHERITED = ['valueOf', 'constructor', 'toString', '__proto__', 'hasOwnProperty']
 const literalIris = '{"@id":"","http://p/":["http://[::1]/##",{"@value":"http://[::1]/##"}]}'
 
+/** JSON-LD 1.1 API §8.2.2: the form of a number does not depend on its type, but for xsd:double. */
+const NATIVE: readonly (readonly [value: string, type: string, expected: string])[] = [
+  ['5', XSD('integer'), '5'],
+  ['5', XSD('decimal'), '5'],
+  ['5', XSD('double'), '5.0E0'],
+  ['-0.5', XSD('float'), '-5.0E-1'],
+  ['19.99', XSD('decimal'), '1.999E1'],
+  ['100.5', XSD('float'), '1.005E2'],
+  ['1e22', XSD('integer'), '1.0E22'],
+  ['-1e22', XSD('integer'), '-1.0E22'],
+  ['true', XSD('boolean'), 'true'],
+  ['false', 'http://t/', 'false'],
+]
+
 // prettier-ignore
 const ROWS: readonly Row[] = [
   ['relative IRIs against the document', relative, ['<> <http://b/c> <x>', '<> <http://b/c> <https://x.example/e>']],
@@ -62,10 +76,21 @@ const ROWS: readonly Row[] = [
   ['an annotation (RDF 1.2)', '{"@id":"","http://p/":{"@id":"a","@annotation":{"http://q/":"x"}}}', 'content.syntax: '],
   ['a wrong context', '{"@context":5}', 'content.syntax: '],
   ['a wrong term', '{"@context":{"a":{"@id":5}},"a":1}', 'content.syntax: '],
-  ['an @id with a space', '{"@id":"x y","http://p/":1}', 'content.syntax: not read as an IRI'],
-  ['an @id with an IPv6 address', ipv6, 'content.syntax: not read as an IRI'],
-  ['a property with an IPv6 address', '{"@id":"","http://[::1]/":1}', 'content.syntax: not read as an IRI'],
-  ['a type with two fragments', '{"@id":"","@type":["http://x/##"]}', 'content.syntax: not read as an IRI'],
+  ['an @id with a space', '{"@id":"x y","http://p/":1}', 'content.syntax: malformed IRI'],
+  ['an @id with an IPv6 address', ipv6, ['<> <http://p/> <http://[::1]/>']],
+  ['a property with an IPv6 address', '{"@id":"","http://[::1]/":"x"}', ['<> <http://[::1]/> "x"']],
+  ['a type with two fragments', '{"@id":"","@type":["http://x/##"]}', 'content.syntax: malformed IRI'],
+  ['an @id that is no string', '{"@id":["a"],"http://p/":1}', 'content.syntax: @id is no string'],
+  ['any @id within JSON that is the value', '{"@id":"","http://p/":{"@type":"@json","@value":{"@id":5}}}', [`<> <http://p/> "{\\"@id\\":5}"^^<${RDF('JSON')}>`]],
+  ['what has the form of a keyword is no IRI', '{"@id":"","http://p/":[{"@id":"@foo"},"x"]}', ['<> <http://p/> "x"']],
+  ['a single value of a set', '{"@id":"","http://p/":{"@set":"x"}}', ['<> <http://p/> "x"']],
+  ['a single value of a list', '{"@id":"","http://p/":{"@list":{"@id":"a"}}}', ['<> <http://p/> _:b0', `_:b0 <${RDF('first')}> <a>`, `_:b0 <${RDF('rest')}> <${RDF('nil')}>`]],
+  ['a key that is no term', '{"@id":"","http://p/":"x","name":"y"}', ['<> <http://p/> "x"']],
+  ['only keys that are no terms', '{"@id":"","name":"y"}', 'content.syntax: none of its properties'],
+  ['a value that is null', '{"@id":"","http://p/":{"@value":null}}', []],
+  ['a value of a wrong kind', '{"@context":{"p":{"@id":"http://p/","@container":5}},"p":1}', 'content.syntax: not allowed there'],
+  ...NATIVE.map(([value, type, expected]): Row => [`${value} with the type ${type}`, `{"@id":"","http://p/":{"@value":${value},"@type":"${type}"}}`, [`<> <http://p/> "${expected}"^^<${type}>`]]),
+  ...NATIVE.map(([value, type, expected]): Row => [`${value} with the type ${type} of its term`, `{"@context":{"p":{"@id":"http://p/","@type":"${type}"}},"@id":"","p":${value}}`, [`<> <http://p/> "${expected}"^^<${type}>`]]),
   ['a literal like an IRI', literalIris, ['<> <http://p/> "http://[::1]/##"', '<> <http://p/> "http://[::1]/##"']],
   ['a term whose definition contains it', '{"@context":{"a":"a:b"},"a":1}', 'content.syntax: '],
 ]

@@ -28,6 +28,9 @@ const ltEntity = `<!DOCTYPE rdf:RDF [<!ENTITY lt "evil">]>${about('<e:p>&lt;</e:
 const inRelativeNamespace = about('<e:p/>').replace('xmlns:e="http://e/"', 'xmlns:e="e"').replace(' rdf:about=""', '')
 const triple = '<e:p rdf:parseType="Triple"><rdf:Description rdf:about="a"><e:p>x</e:p></rdf:Description></e:p>'
 
+const encoded = (name: string, as: BufferEncoding, text = 'é', mark = ''): Buffer =>
+  Buffer.from(`${mark}<?xml version="1.0" encoding='${name}'?>${about(`<e:p>${text}</e:p>`)}`, as)
+
 // prettier-ignore
 const ROWS: readonly Row[] = [
   ['relative IRIs against the document', relative, ['<> <http://e/p> <x>', '<> <http://e/p> <https://x.example/e>']],
@@ -42,7 +45,15 @@ const ROWS: readonly Row[] = [
   ['entities that stand for plain text', entities, ['<http://f/a> <http://e/p> "http://e/"']],
   ['a predefined entity keeps its meaning', ltEntity, ['<> <http://e/p> "<"']],
   ['a declaration', `<?xml version="1.0" encoding="utf-8"?>${document}`, ['<> <http://e/p> "é"']],
-  ['another encoding', `<?xml version="1.0" encoding="ISO-8859-1"?>${document}`, 'content.syntax: ISO-8859-1'],
+  ['Latin-1', encoded('ISO-8859-1', 'latin1'), ['<> <http://e/p> "é"']],
+  ['windows-1252', encoded('windows-1252', 'latin1', '\x80'), ['<> <http://e/p> "€"']],
+  ['UTF-16', encoded('UTF-16', 'utf16le', 'é', '\ufeff'), ['<> <http://e/p> "é"']],
+  ['UTF-16, the other way round', encoded('UTF-16', 'utf16le', 'é', '\ufeff').swap16(), ['<> <http://e/p> "é"']],
+  ['UTF-16 without a byte order mark', encoded('UTF-16LE', 'utf16le'), ['<> <http://e/p> "é"']],
+  ['a byte order mark counts more than a declaration', encoded('ISO-8859-1', 'utf8', 'é', '\ufeff'), ['<> <http://e/p> "é"']],
+  ['UTF-16 that is none', encoded('UTF-16', 'utf8'), ['<> <http://e/p> "é"']],
+  ['bytes that are not in the encoding', encoded('UTF-8', 'latin1'), 'content.syntax: not valid UTF-8'],
+  ['an unknown encoding', encoded('UTF-99', 'utf8'), 'content.unsupported: UTF-99'],
   ['line and column', `${XML}\n<rdf:Description>\n<e:p>x</e:q>`, 'content.syntax: line 3'],
   ['truncated', `${XML}<rdf:Description rdf:about=""><e:p>a</e:p>`, 'content.syntax: unclosed'],
   ['only white space', ' ', 'content.syntax: root element'],
@@ -57,3 +68,11 @@ const ROWS: readonly Row[] = [
 ]
 
 void t.test('RDF/XML', (t) => table(t, 'application/rdf+xml', ROWS))
+
+void t.test('RFC 7303 §3: the charset of the media type counts more than what the XML declares', async (t) => {
+  const expected = ['<> <http://e/p> "é"']
+  await table(t, 'application/rdf+xml;charset=UTF-8', [['UTF-8', encoded('ISO-8859-1', 'utf8'), expected]])
+  await table(t, 'text/xml;charset="iso-8859-1"', [['Latin-1', encoded('UTF-8', 'latin1'), expected]])
+  const unknown = 'content.unsupported: x-unknown'
+  await table(t, 'application/xml;charset=x-unknown', [['an unknown charset', encoded('UTF-8', 'utf8'), unknown]])
+})

@@ -1,7 +1,7 @@
-// In charge of packed sources (RFC 1952): they are known by their first bytes, and unpacked within a bound, so that a small file
-// that stands for a huge one is refused while it is unpacked.
+// In charge of packed content (RFC 1952): it is known by its first bytes, and unpacked within a bound, so that a small file that
+// stands for a huge one is refused while it is unpacked.
 import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
+import { constants, gunzip } from 'node:zlib'
 import { problem, type Problem } from '../problem.js'
 
 export const isPacked = (bytes: Uint8Array): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
@@ -13,6 +13,17 @@ export async function unpacked(bytes: Buffer, limit: number): Promise<Buffer | P
   } catch (error) {
     return (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? tooLargeUnpacked(limit) : BROKEN_PACKING
   }
+}
+
+/** In bytes: no deflated data stands for more than about a thousand times as many. */
+const PACKED_START = 2048
+const MOST_OF_START = 4 * 1024 * 1024
+
+/** The beginning of content whose beginning this is; empty where it cannot be unpacked. */
+export async function unpackedStart(bytes: Buffer): Promise<Buffer> {
+  if (!isPacked(bytes)) return bytes
+  const cut = { maxOutputLength: MOST_OF_START, finishFlush: constants.Z_SYNC_FLUSH }
+  return promisify(gunzip)(bytes.subarray(0, PACKED_START), cut).catch(() => Buffer.alloc(0))
 }
 
 export const tooLargeUnpacked = (limit: number): Problem =>

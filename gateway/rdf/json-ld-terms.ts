@@ -1,0 +1,60 @@
+// In charge of the terms that jsonld-streaming-parser makes: it leaves out what is no IRI, and writes large numbers wrongly. Replaces
+// methods of its `util`, whose version package.json pins. What is malformed is refused later, as in every other syntax (graph.ts).
+import type { BlankNode, DataFactory, NamedNode } from '@rdfjs/types'
+import type { JsonLdParser } from 'jsonld-streaming-parser'
+import { XSD } from './vocabulary.js'
+
+interface Context {
+  expandTerm(term: string, isVocabulary: boolean, options: unknown): string | null
+}
+
+/** The parser's private members. */
+interface Internals {
+  readonly parsingContext: { getExpandOptions(): unknown }
+  readonly util: {
+    predicateToTerm(context: Context, key: string): NamedNode | null
+    resourceToTerm(context: Context, key: string): NamedNode | BlankNode | null
+    createVocabOrBaseTerm(context: Context, key: string): NamedNode | BlankNode | null
+    intToString(value: unknown, datatype: NamedNode | undefined): string
+  }
+}
+
+export function keepTerms(parser: JsonLdParser, factory: DataFactory): void {
+  const { parsingContext, util } = parser as unknown as Internals
+  const expanded = (context: Context, text: string, isVocabulary: boolean): string | null =>
+    context.expandTerm(text, isVocabulary, parsingContext.getExpandOptions())
+  const nodeOf = (iri: string | null): NamedNode | null =>
+    // JSON-LD 1.1 API §5.2.2: what has the form of a keyword is no IRI, and ignored.
+    iri === null || /^@[A-Za-z]+$/.test(iri) ? null : factory.namedNode(iri)
+  const blank = (text: string): BlankNode | undefined =>
+    text.startsWith('_:') ? factory.blankNode(text.slice(2)) : undefined
+  util.predicateToTerm = (context, key) => {
+    const iri = expanded(context, key, true)
+    // §5.1.2: a key that is neither a term nor an IRI is ignored.
+    if (!iri?.includes(':')) return null
+    if (iri.startsWith('_:')) throw new Error(`a blank node as predicate: ${iri}`)
+    return nodeOf(iri)
+  }
+  util.resourceToTerm = (context, key) => blank(key) ?? nodeOf(expanded(context, key, false))
+  util.createVocabOrBaseTerm = (context, key) => {
+    const iri = expanded(context, key, true)
+    return blank(key) ?? nodeOf(iri === key ? expanded(context, key, false) : iri)
+  }
+  util.intToString = lexicalForm
+}
+
+/** The first integer that would have an exponent. */
+const TOO_LARGE = 1e21
+
+/** JSON-LD 1.1 API §8.2.2: of a number that is no integer, or is typed as xsd:double, the canonical form of that, whatever its type. */
+export function lexicalForm(value: unknown, datatype: { readonly value: string } | undefined): string {
+  if (typeof value !== 'number') return String(value)
+  const isInteger = Number.isInteger(value) && Math.abs(value) < TOO_LARGE && datatype?.value !== XSD('double')
+  if (isInteger) return String(value)
+  // JSON has numbers that are too large for a double.
+  if (!Number.isFinite(value)) return value > 0 ? 'INF' : '-INF'
+  const [mantissa, exponent] = value.toExponential(15).split('e') as [string, string]
+  // At most 15 digits: the first after the point stays.
+  const [whole, digits] = mantissa.split('.') as [string, string]
+  return `${whole}.${digits[0]}${digits.slice(1).replace(/0{1,14}$/, '')}E${Number(exponent)}`
+}
