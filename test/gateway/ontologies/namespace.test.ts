@@ -1,5 +1,6 @@
 // The namespace ontology (spec 4.3, LinkedDataHub 2.3): its closure, queries over it, and reading it again.
 import { createServer, type Server } from 'node:http'
+import { gzipSync } from 'node:zlib'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { forEachStore, rowsOf } from '../../support/stores.js'
@@ -13,14 +14,17 @@ const RDFS = 'http://www.w3.org/2000/01/rdf-schema#'
 const SH = 'http://www.w3.org/ns/shacl#'
 const DOCUMENT = '/admin/ontologies/namespace/'
 
-/** Serves Turtle by path; a path without a text is 500. */
-async function serve(t: Test): Promise<{ url: string; texts: Map<string, string>; asked: string[] }> {
-  const texts = new Map<string, string>()
+/** By path: Turtle, or content of another type; a path without any is 500. */
+type Texts = Map<string, string | readonly [fields: Record<string, string>, body: string | Buffer]>
+
+async function serve(t: Test): Promise<{ url: string; texts: Texts; asked: string[] }> {
+  const texts: Texts = new Map()
   const asked: string[] = []
   const server: Server = createServer(({ url = '' }, response) => {
     asked.push(url)
     const text = texts.get(url)
-    response.writeHead(text === undefined ? 500 : 200, { 'Content-Type': 'text/turtle' }).end(text ?? '')
+    const [fields, body] = typeof text === 'string' ? [{ 'Content-Type': 'text/turtle' }, text] : (text ?? [{}, ''])
+    response.writeHead(text === undefined ? 500 : 200, fields).end(body)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   t.teardown(() => server.close())
@@ -117,6 +121,41 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     t.equal(await ask(world, '<#mine> ?p ?o', '/ns/bills/'), 'false', 'against its own URL')
     t.equal(await ask(world, '<../../ns#mine> ?p ?o', '/ns/bills/'), 'true')
     t.equal(await ask(world, '?s ?p ?o', '/admin/ns'), 'false', 'the admin application has an ontology of its own')
+  })
+
+  await row('ontologies are imported as raw hosting serves them', async (t) => {
+    const is = (name: string): string => `<${remote.url}#${name}> a <${OWL}Class> .`
+    const context = JSON.stringify({ '@context': { Class: `${OWL}Class`, id: '@id', type: '@type' } })
+    const link = (path: string, rel: string): Record<string, string> => ({ Link: `<${path}>; rel="${rel}"; type="application/ld+json"` }) // prettier-ignore
+    const xml = `<?xml version="1.0" encoding="UTF-16"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:o="${OWL}"><o:Class rdf:about="${remote.url}#xml"/></rdf:RDF>`
+    const json = (name: string): string => JSON.stringify({ id: `${remote.url}#${name}`, type: 'Class' })
+    const served: Readonly<Record<string, readonly [fields: Record<string, string>, body: string | Buffer]>> = {
+      '/plain.ttl': [{ 'Content-Type': 'text/plain; charset=utf-8' }, is('plain')],
+      '/bytes': [{ 'Content-Type': 'application/octet-stream' }, is('bytes')],
+      '/packed.ttl.gz': [{ 'Content-Type': 'application/gzip' }, gzipSync(is('packed'))],
+      '/coded': [{ 'Content-Type': 'text/turtle', 'Content-Encoding': 'gzip' }, gzipSync(is('coded'))],
+      '/xml': [{ 'Content-Type': 'text/xml' }, Buffer.from(`\ufeff${xml}`, 'utf16le')],
+      '/json': [
+        { 'Content-Type': 'application/json', ...link('/context', 'http://www.w3.org/ns/json-ld#context') },
+        json('json'),
+      ],
+      '/paged': [
+        { 'Content-Type': 'application/ld+json' },
+        json('paged').replace('{', `{"@context":"${remote.url}/page",`),
+      ],
+      '/page': [{ 'Content-Type': 'text/html', ...link('context', 'alternate') }, '<html></html>'],
+      '/context': [{ 'Content-Type': 'application/ld+json' }, `\ufeff${context}`],
+    }
+    for (const [path, content] of Object.entries(served)) remote.texts.set(path, content)
+    const imported = Object.keys(served).filter((path) => !['/page', '/context'].includes(path))
+    const imports = imported.map((path) => `${remote.url}${path}`)
+    t.equal((await put('', imports)).status, 200)
+    for (const name of ['plain', 'bytes', 'packed', 'coded', 'xml', 'json', 'paged']) {
+      t.ok(await until(async () => (await ask(world, `<${remote.url}#${name}> a <${OWL}Class>`)) === 'true'), name)
+    }
+    for (const iri of imports) t.equal((await clear(world, iri)).status, 200, iri)
+    t.equal((await put('')).status, 200)
+    remote.asked.length = 0
   })
 
   await row('methods and rights', async (t) => {

@@ -13,21 +13,31 @@ import { gate, until } from '../../support/wait.js'
 
 const TURTLE = '<#me> <http://xmlns.com/foaf/0.1/knows> [ <http://xmlns.com/foaf/0.1/name> "Ann" ] .'
 const NAME = 'http://xmlns.com/foaf/0.1/name'
-const RDF: Readonly<Record<string, readonly [type: string, body: string]>> = {
-  turtle: ['text/turtle', `<#me> <${NAME}> "Ann" .`],
-  'turtle-charset': ['Text/Turtle; charset=utf-8', `<#me> <${NAME}> "Ann" .`],
+const ANN = `<#me> <${NAME}> "Ann" .`
+const RDF_XML = `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:f="http://xmlns.com/foaf/0.1/"><rdf:Description rdf:about="#me"><f:name>Ann</f:name></rdf:Description></rdf:RDF>`
+const JSON_LD = `{"@id":"#me","${NAME}":"Ann"}`
+const RDF: Readonly<Record<string, readonly [type: string, body: string | Buffer]>> = {
+  turtle: ['text/turtle', ANN],
+  'turtle-charset': ['Text/Turtle; charset=utf-8', ANN],
   ntriples: ['application/n-triples', `<http://HERE/ntriples#me> <${NAME}> "Ann" .\n`],
-  rdfxml: [
-    'application/rdf+xml',
-    `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:f="http://xmlns.com/foaf/0.1/"><rdf:Description rdf:about="#me"><f:name>Ann</f:name></rdf:Description></rdf:RDF>`,
-  ],
-  jsonld: ['application/ld+json', `{"@id":"#me","${NAME}":"Ann"}`],
+  rdfxml: ['application/rdf+xml', RDF_XML],
+  jsonld: ['application/ld+json', JSON_LD],
   trig: ['application/trig', `<#me> <${NAME}> "Ann" .`],
   nquads: ['application/n-quads', `<http://HERE/nquads#me> <${NAME}> "Ann" .\n`],
   island: [
     'text/html',
     `<p>hello</p><script type="application/ld+json">{"@id":"#me","${NAME}":"Ann"}</script><script>alert(1)</script>`,
   ],
+  'raw.ttl': ['text/plain; charset=utf-8', ANN],
+  raw: ['text/plain', ANN],
+  bytes: ['application/octet-stream', ANN],
+  'packed.ttl.gz': ['application/gzip', gzipSync(ANN)],
+  'old-xml': ['text/xml', RDF_XML],
+  'wide-xml': [
+    'application/rdf+xml',
+    Buffer.from(`\ufeff<?xml version="1.0" encoding="UTF-16"?>${RDF_XML}`, 'utf16le'),
+  ],
+  json: ['application/json', JSON_LD],
 }
 const JSON_RESULTS = 'application/sparql-results+json'
 const XML_RESULTS = 'application/sparql-results+xml'
@@ -109,6 +119,7 @@ const respond: Respond = ({ method, path, fields, body }, response) => {
     svg: () => send({ 'content-type': 'image/svg+xml' }, '<svg xmlns="http://www.w3.org/2000/svg"/>'),
     mixed: () => send({ 'content-type': 'multipart/x-mixed-replace; boundary=x' }, '--x\r\n\r\nhello\r\n--x--'),
     untyped: () => send({}, 'hello'),
+    prose: () => send({ 'content-type': 'text/plain' }, 'Hello world'),
     graphs: () => send({ 'content-type': 'application/trig' }, '<urn:x:g> { <urn:x:s> <urn:x:p> 1 }'),
     slow: () => undefined,
     held: () => void answers.opened.then(() => send({ 'content-type': 'text/plain' }, 'late')),
@@ -222,6 +233,9 @@ void t.test('the Linked Data proxy', async (t) => {
       ['a page without RDF, for Accept: text/turtle', '/html', 'text/turtle', 406],
       ['a page with RDF, to a browser', '/island', 'text/html, */*;q=0.8', 200, 'text/html'],
       ['a page with RDF, for Accept: */*', '/island', '*/*', 200, 'text/turtle;charset=UTF-8'],
+      ['JSON that is no RDF', '/echo', '*/*', 200, 'application/json'],
+      ['text that is no RDF', '/prose', '*/*', 200, 'text/plain'],
+      ['RDF as its server calls it', '/raw.ttl', 'text/plain, text/turtle;q=0.5', 200, 'text/plain; charset=utf-8'],
       ['an image', '/svg', 'image/*', 200, 'image/svg+xml'],
       ['an image, for Accept: text/turtle', '/svg', 'text/turtle', 406],
       ['RDF, for Accept: image/*', '/turtle', 'image/*', 406],
