@@ -28,9 +28,7 @@ export const DATASET_ACCEPTS: readonly Field[] = SPARQL_ACCEPTS.map(([name, type
 
 /** The dataset's own URL takes queries, updates and quads, by what is sent; `data` takes quads. */
 export const couldNeedOfDataset = (request: Request, target: EndpointTarget): readonly Mode[] =>
-  request.method === 'POST' && (target.endpoint !== '/' || hasQuads(request))
-    ? ['Write']
-    : couldNeed(request)
+  request.method === 'POST' && (target.endpoint !== '/' || hasQuads(request)) ? ['Write'] : couldNeed(request)
 
 export const neededOfDataset = (method: string, content: DatasetContent | Problem | undefined): Mode =>
   content && !isFailure(content) && content.kind === 'quads' ? 'Write' : neededFor(method, content)
