@@ -4,10 +4,12 @@
 import { createHash } from 'node:crypto'
 import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
-import { RESULTS_JSON, type Solution } from '../rdf/sparql-results.js'
+import type { Solution } from '../rdf/sparql-results.js'
 import { MOST_SOLUTIONS, ROW, type Construct, type RowPattern, type TemplateGraph } from '../sparql/construct-plan.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
+import { linesOf } from '../stores/n-triples-lines.js'
+import { withCoveredStore, type CoveredStore } from './covered-store.js'
 
 /** A triple in N-Triples, without its point, and the IRI of its graph: '' for the one that the caller chooses. */
 export type Constructed = readonly [graph: string, triple: string]
@@ -19,10 +21,6 @@ export interface Row {
   readonly cells: readonly (readonly [property: string, value: string])[]
 }
 
-type Store = InstanceType<Oxigraph['Store']>
-
-const N_TRIPLES = 'application/n-triples'
-const N_QUADS = 'application/n-quads'
 const RESULT_LIMIT = 128 * 1024 * 1024
 const ANY = iri('urn:any')
 
@@ -31,14 +29,14 @@ const tooLarge = (): Problem =>
 
 /** On one graph, in N-Triples. @param seed from which the names of new nodes follow */
 export function constructFrom(
-  { Store }: Oxigraph,
+  oxigraph: Oxigraph,
   { query, template }: Construct,
   nTriples: string,
   { seed, target }: { readonly seed: string; readonly target: string },
 ): readonly Constructed[] | Problem {
-  const json = withStore(Store, (store) => {
-    store.load(nTriples, { format: N_TRIPLES, lenient: true })
-    return store.query(query, { results_format: RESULTS_JSON }) as string
+  const json = withCoveredStore(oxigraph, (store) => {
+    store.loadAll(linesOf(nTriples))
+    return store.select(query)
   })
   if (json.length > RESULT_LIMIT) return tooLarge()
   const solutions = readOwnSolutions(json)
@@ -73,7 +71,7 @@ const ESCAPES = /\\u/i
 
 /** In the order of the rows; undefined where a row has none. */
 function solutionsOfRows(
-  { Store }: Oxigraph,
+  oxigraph: Oxigraph,
   { row, columns, rest }: RowPattern,
   rows: readonly Row[],
   places: ReadonlyMap<string, number>,
@@ -103,11 +101,15 @@ function solutionsOfRows(
   }
   if (alike.size === 0) return found
   const groups = [...alike.values()]
-  const table = [...alike.keys()].map((cells, group) => `(${group} ${cells})\n`)
-  const json = withStore(
-    Store,
-    (store) => store.query(query.join(table.join('')), { results_format: RESULTS_JSON }) as string,
-  )
+  const json = withCoveredStore(oxigraph, (store) => {
+    const table = [...alike.values()].map(([first], group) => {
+      const cells = neededThere.map((place) => store.term(cellOf(first![place])))
+      return `(${group} ${cells.join(' ')})\n`
+    })
+    // The table is long, and has no expressions.
+    const [before, after] = store.text(query.join(TABLE)).split(TABLE)
+    return store.selectText(`${before}${table.join('')}${after}`)
+  })
   if (json.length > RESULT_LIMIT) return tooLarge()
   const passed = new Set<Values>()
   for (const solution of readOwnSolutions(json)) {
@@ -120,11 +122,14 @@ function solutionsOfRows(
   return found.map((values) => (values && passed.has(values) ? values : undefined))
 }
 
+/** Stands for the table in the query. */
+const TABLE = '<urn:x-triplegate:table>'
+
 const cellOf = (value: Value): string =>
   value === undefined ? 'UNDEF' : typeof value === 'string' ? value : nTriplesTerm(value)
 
 function constructFromGraphs(
-  { Store }: Oxigraph,
+  oxigraph: Oxigraph,
   { query, batched, template }: Construct,
   rows: readonly Row[],
   { seed, target }: { readonly seed: string; readonly target: string },
@@ -132,11 +137,11 @@ function constructFromGraphs(
   const quads = rows.flatMap(({ name, cells }) =>
     cells.map(([property, value]) => `<${name}> ${property} ${value} <${name}> .`),
   )
-  return withStore(Store, (store) => {
-    store.load(quads.join('\n'), { format: N_QUADS, lenient: true })
+  return withCoveredStore(oxigraph, (store) => {
+    store.loadAll(quads)
     const byRow = new Map<string, Solution[]>()
     if (batched !== undefined) {
-      const json = store.query(batched, { results_format: RESULTS_JSON }) as string
+      const json = store.select(batched)
       if (json.length > RESULT_LIMIT) return tooLarge()
       for (const solution of readOwnSolutions(json)) {
         const row = solution.get(ROW)!.value
@@ -156,8 +161,8 @@ function constructFromGraphs(
   })
 }
 
-const solutionsOf = (store: Store, query: string, name: string): readonly Solution[] =>
-  readOwnSolutions(store.query(query, { results_format: RESULTS_JSON, default_graph: iri(name) as never }) as string)
+const solutionsOf = (store: CoveredStore, query: string, name: string): readonly Solution[] =>
+  readOwnSolutions(store.select(query, iri(name)))
 
 /** The IRI of a node without a name: below the document that it stands in first. */
 type NameNode = (key: string, graph: string) => string
@@ -239,11 +244,3 @@ const written = (term: Term | undefined): Value =>
   term && term.termType !== 'BlankNode' && flawOf(quad(ANY, ANY, term as never)) === undefined
     ? nTriplesTerm(term)
     : term
-
-function withStore<T>(Store: Oxigraph['Store'], use: (store: Store) => T): T {
-  const store = new Store()
-  const result = use(store)
-  // Not after an error: the broken module would throw another one, which would hide it. Its types do not name `free`.
-  ;(store as Store & { free(): void }).free()
-  return result
-}

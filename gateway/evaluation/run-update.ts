@@ -4,25 +4,14 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
 import { blankNode, nTriplesLine, withNodes } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
-import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { parseSparql } from '../sparql/parse.js'
-import { SOLUTION_LIMIT } from '../sparql/patch.js'
 import { graphOfValue, type QuadTemplate } from '../sparql/quad-templates.js'
 import { queryOf, stepsOf, type Pattern, type Step } from '../sparql/update-steps.js'
 import { hasBlankNode, linesOf as linesIn, mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
-import {
-  linesOf,
-  load,
-  makeWritten,
-  RESULT_LIMIT,
-  solutionsIn,
-  tooLarge,
-  withStore,
-  type PatchEngine,
-  type Values,
-} from './run-patch.js'
+import { withCoveredStore } from './covered-store.js'
+import { boundedSolutions, lineOf, tooLarge, type PatchEngine, type Values } from './run-patch.js'
 
 export interface CopiedGraph {
   /** An IRI, or DEFAULT_GRAPH. */
@@ -172,8 +161,6 @@ function change(
 ): undefined | Problem {
   const solutions = found ?? (pattern ? solve(engine, copies, pattern) : [new Map<string, string>()])
   if (isFailure(solutions)) return solutions
-  const visible = [...copies.values()].filter(({ isVisible }) => isVisible)
-  const written = makeWritten(engine.oxigraph, linesOfAll(visible), { matched: (!found && pattern?.matched) || [] })
   const gone: [Copy, string][] = []
   const come: [Copy, string][] = []
   const collect = (
@@ -186,11 +173,10 @@ function change(
       const name = graph.startsWith('?') ? graphOfValue(solution.get(graph)) : graph
       const copy = name === undefined ? undefined : copies.get(name)
       if (!copy) continue
-      const lines = linesOf(terms, solution, written, fresh)
-      for (const line of fresh ? lines.slice(0, 1) : lines) {
-        into.push([copy, line])
-        if (fresh && (room.left -= line.length) < 0) return tooLarge(`add more than ${engine.growth} characters`)
-      }
+      const line = lineOf(terms, solution, fresh)
+      if (line === undefined) continue
+      into.push([copy, line])
+      if (fresh && (room.left -= line.length) < 0) return tooLarge(`add more than ${engine.growth} characters`)
     }
     return undefined
   }
@@ -208,38 +194,18 @@ function change(
   return undefined
 }
 
-function* linesOfAll(copies: readonly Copy[]): Generator<string> {
-  for (const { lines } of copies) yield* lines ?? []
-}
-
 function solve({ oxigraph }: PatchEngine, copies: Copies, pattern: Pattern): Values[] | Problem {
-  return withStore(oxigraph.Store, (store) => {
-    const into = (lines: Iterable<string>, graph: string | undefined): void => {
-      const inGraph = [...lines].map((line) => (graph === undefined ? line : `${line.slice(0, -1)}<${graph}> .`))
-      load(
-        inGraph.filter((line) => !hasBlankNode(line)),
-        (text) => store.load(text, { format: N_QUADS, lenient: true }),
-      )
-      // `load` would give blank nodes new labels, `add` keeps them.
-      load(inGraph.filter(hasBlankNode), (text) => {
-        for (const quad of oxigraph.parse(text, { format: N_QUADS, lenient: true })) store.add(quad)
-      })
-    }
+  return withCoveredStore(oxigraph, (store) => {
     for (const [graph, { isVisible, lines }] of copies) {
       const isNamed = isVisible && graph !== DEFAULT_GRAPH && (pattern.named?.includes(graph) ?? true)
-      if (isNamed && lines) into(lines, graph)
+      if (isNamed && lines) store.load([...lines].map((line) => `${line.slice(0, -1)}<${graph}> .`))
     }
     // SPARQL 1.1 §13.2: the merge of several graphs has each triple once.
     const merged = (pattern.default ?? []).flatMap((graph) => {
       const copy = copies.get(graph)!
       return copy.isVisible ? [...copy.lines!] : []
     })
-    into(new Set(merged), undefined)
-    const json = store.query(queryOf(pattern), { results_format: RESULTS_JSON }) as string
-    if (json.length > RESULT_LIMIT) return tooLarge(`have solutions of more than ${RESULT_LIMIT} characters`)
-    const solutions = solutionsIn(json)
-    return solutions.length > SOLUTION_LIMIT ? tooLarge(`have more than ${SOLUTION_LIMIT} solutions`) : solutions
+    store.load(new Set(merged))
+    return boundedSolutions(store.select(queryOf(pattern)))
   })
 }
-
-const N_QUADS = 'application/n-quads'

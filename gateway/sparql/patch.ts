@@ -18,8 +18,6 @@ export interface Patch {
   readonly query: string
   readonly remove: readonly TemplateTriple[]
   readonly add: readonly TemplateTriple[]
-  /** The variables of triple patterns: their values are terms of the graph. */
-  readonly matched: readonly string[]
 }
 
 export const SOLUTION_LIMIT = 200_000
@@ -96,7 +94,6 @@ function planOf(update: string, operation: Node, { tokens, base, values }: Parse
     query: `BASE <${base}>\nSELECT ${projection} WHERE ${sparqlOf(lastGroup(tokens))} LIMIT ${limit}`,
     remove,
     add,
-    matched: [...matchedIn(isModify ? operation['where'] : operation['data'])],
   }
 }
 
@@ -127,13 +124,4 @@ export function templateTerm(term: Node, values: Values): string | Problem {
   const node = rdfTerm(term, values)!
   const flaw = flawOf(quad(ANY, ANY, node))
   return flaw ? unreadable('update', flaw) : nTriplesTerm(node)
-}
-
-function matchedIn(pattern: unknown): Set<string> {
-  const matched = new Set<string>()
-  for (const { type, subject, predicate, object } of nodesOf(pattern)) {
-    if (type !== 'triple') continue
-    for (const term of [subject, predicate, object]) if (isVariable(term)) matched.add(`?${String(term['value'])}`)
-  }
-  return matched
 }

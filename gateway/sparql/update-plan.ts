@@ -56,7 +56,7 @@ const EVERY_GRAPH: OpenStep = {
     base: '',
     group: '{ GRAPH ?graph { ?s ?p ?o } }',
     variables: ['?graph'],
-    ...{ each: false, default: undefined, named: undefined, with: undefined, matched: [] },
+    ...{ each: false, default: undefined, named: undefined, with: undefined },
     reads: { graphs: [], default: false, any: true, magic: false },
   },
   remove: [{ graph: '?graph', terms: ['?graph', '?graph', '?graph'] }],

@@ -8,7 +8,7 @@ import { plainStatements } from './plain-data.js'
 import { graphName, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
 import { readsOfOperation, type Reads } from './reads.js'
 import { lastGroup, sparqlOf, type Token } from './tokens.js'
-import { datasetIn, findingsIn, isIri, isVariable, nodesOf, operationsIn, type Node } from './tree.js'
+import { datasetIn, findingsIn, isIri, operationsIn, type Node } from './tree.js'
 
 /** The meaning of WHERE: the solutions that fill the templates. */
 export interface Pattern {
@@ -25,8 +25,6 @@ export interface Pattern {
   /** The graph of WITH, where triples outside GRAPH are read from it. */
   readonly with: string | undefined
   readonly reads: Reads
-  /** The variables of triple patterns: their values are terms of the graphs. */
-  readonly matched: readonly string[]
 }
 
 export type Step =
@@ -155,7 +153,6 @@ function patternStep(operation: Node, tokens: readonly Token[], values: Values):
     named: hasUsing ? using.named : undefined,
     with: graph && !hasUsing && findings.readsDefault ? withGraph : undefined,
     reads: readsOfOperation(operation, values.iriOf),
-    matched: [...matchedIn(where)],
   }
   return { kind: 'change', pattern, remove, add }
 }
@@ -165,13 +162,4 @@ export function queryOf({ base, group, variables, each }: Pattern): string {
   const projection = variables.length === 0 ? '*' : `${each ? '' : 'DISTINCT '}${variables.join(' ')}`
   const limit = variables.length === 0 && !each ? 1 : SOLUTION_LIMIT + 1
   return `${base}SELECT ${projection} WHERE ${group} LIMIT ${limit}`
-}
-
-function matchedIn(pattern: unknown): Set<string> {
-  const matched = new Set<string>()
-  for (const { type, subject, predicate, object } of nodesOf(pattern)) {
-    if (type !== 'triple') continue
-    for (const term of [subject, predicate, object]) if (isVariable(term)) matched.add(`?${String(term['value'])}`)
-  }
-  return matched
 }

@@ -28,7 +28,6 @@ const BROKEN = problem(
   'store.failed',
   'The embedded triplestore broke off: the query or update is nested too deeply, or needs too much memory.',
 )
-const REFUSED = problem('store.refused', 'The embedded triplestore cannot do this.')
 
 type Thread = LimitedThread<StoreJob, Reply>
 
@@ -70,7 +69,7 @@ export function makeReplica(graphs: ReadonlyMap<string, string>, memory: number,
       const ready = await upToDate(signal)
       if (isFailure(ready)) return ready
       const replies = await ready.current.do({ ...work, changed: ready.changed }, { ...limits, signal })
-      const effects = isFailure(replies) ? replies : effectsOf(replies)
+      const effects = isFailure(replies) ? replies : effectsOf(replies, work)
       if (!isFailure(effects)) followed += effects.changes.length
       return effects
     },
@@ -109,10 +108,13 @@ const tooLong = (timeLimit: number): Problem =>
     `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s (--store-timeout), and was ended.`,
   )
 
-function effectsOf(replies: readonly Reply[]): Effects | Problem {
+function effectsOf(replies: readonly Reply[], { kind }: Work): Effects | Problem {
   const changes: GraphText[] = []
   for (const reply of replies) {
-    if (reply.kind === 'failed') return REFUSED
+    // The text is at fault: the store takes all that is SPARQL.
+    if (reply.kind === 'failed' && kind === 'query')
+      return problem('query.syntax', `The SPARQL query cannot be run: ${reply.reason}.`)
+    if (reply.kind === 'failed') return problem('update.syntax', `The SPARQL update cannot be run: ${reply.reason}.`)
     if (reply.kind === 'unwritable') return reply.problem
     if (reply.kind === 'results') return { pieces: reply.pieces, changes }
     if (reply.kind === 'changes') for (const change of reply.changes) changes.push(change)

@@ -1,12 +1,14 @@
 // In charge of the Oxigraph of the embedded store, in its own thread: queries and updates run on a copy of the graphs.
-// Oxigraph keeps values, not spellings: 042 comes back as 42, @en-GB as @en-gb. So the text of each graph stays beside it.
+// Literals that Oxigraph would change have covers there (covers.ts).
 import { parentPort, workerData } from 'node:worker_threads'
-import { defaultGraph, namedNode, type Store } from 'oxigraph/web.js'
+import { defaultGraph, namedNode } from 'oxigraph/web.js'
 import { ready, type ThreadMessage } from './limited-thread.js'
 import { openOxigraph } from './bounded-oxigraph.js'
+import { makeCovers } from './covers.js'
 import { hasBlankNode, irisIn, isTriple, linesOf, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { JSON_LD, RDF_XML } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { canonicalLines } from '../rdf/canonical.js'
 import { graphOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
@@ -25,7 +27,8 @@ export type Work =
 
 /** `failed`: refused, and nothing is changed; `unwritable`: the result has no form in the format. The changes of an update come in several replies. */
 export type Reply =
-  | { readonly kind: 'done' | 'failed' }
+  | { readonly kind: 'done' }
+  | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'unwritable'; readonly problem: Problem }
   | { readonly kind: 'results'; readonly pieces: Uint8Array[] }
   | { readonly kind: 'changes'; readonly changes: readonly GraphText[] }
@@ -39,6 +42,7 @@ const REPLY_GRAPHS = 1000
 
 const oxigraph = openOxigraph(workerData as number)
 const store = new oxigraph.Store()
+const covers = makeCovers()
 const texts = new Map<string, string>()
 
 async function doJob(job: StoreJob): Promise<void> {
@@ -48,27 +52,30 @@ async function doJob(job: StoreJob): Promise<void> {
       return reply({ kind: 'done' })
     case 'query': {
       const pieces = unlessRefused(() => query(job))
-      if (!pieces) return reply({ kind: 'failed' })
+      if (typeof pieces === 'string') return reply({ kind: 'failed', reason: pieces })
       if (isFailure(pieces)) return reply({ kind: 'unwritable', problem: pieces })
       const moved = pieces.map(({ buffer }) => buffer as ArrayBuffer)
       return reply({ kind: 'results', pieces }, { moved })
     }
-    case 'update':
+    case 'update': {
       // Oxigraph runs an update as one transaction: one that fails has changed nothing.
-      if (!unlessRefused(() => [store.update(job.sparql)])) return reply({ kind: 'failed' })
+      const reason = unlessRefused(() => store.update(covers.text(job.sparql)))
+      if (reason !== undefined) return reply({ kind: 'failed', reason })
       return replyChanges((await graphsWritten(job.sparql)) ?? new Set(['', ...texts.keys(), ...namesInStore()]))
+    }
   }
 }
 
 /**
- * Undefined where Oxigraph refuses the work: its own errors have these two names. After any other error (a panic, no memory
+ * The reason where Oxigraph refuses the work: its own errors have these two names. After any other error (a panic, no memory
  * or stack left) the module may be inconsistent: the error is rethrown and ends the thread. So does an error anywhere else.
  */
-function unlessRefused<T>(work: () => T): T | undefined {
+function unlessRefused<T>(work: () => T): T | string {
   try {
     return work()
   } catch (error) {
-    if (error instanceof Error && ['Error', 'URIError'].includes(error.name) && !('code' in error)) return undefined
+    if (error instanceof Error && ['Error', 'URIError'].includes(error.name) && !('code' in error))
+      return refusalOf(error)
     throw error
   }
 }
@@ -93,10 +100,7 @@ function reply(part: Reply, { more = false, moved = [] }: { more?: boolean; move
 function follow(graph: string, text: string): void {
   if (texts.has(graph)) store.update(graph ? `DROP SILENT GRAPH <${graph}>` : 'DROP DEFAULT')
   if (text) {
-    load(
-      store,
-      linesOf(text).map((line) => inGraph(line, graph)),
-    )
+    load(linesOf(text).map((line) => covers.line(inGraph(line, graph))))
     texts.set(graph, text)
   } else texts.delete(graph)
 }
@@ -104,15 +108,15 @@ function follow(graph: string, text: string): void {
 /** The line as N-Quads. */
 const inGraph = (line: string, graph: string): string => (graph ? `${line.slice(0, -1)}<${graph}> .` : line)
 
-function load(into: Store, nQuads: readonly string[]): void {
-  into.load(nQuads.filter((line) => !hasBlankNode(line)).join('\n'), { format: N_QUADS, lenient: true })
-  for (const line of nQuads) if (hasBlankNode(line)) addLabelled(into, line)
+function load(nQuads: readonly string[]): void {
+  store.load(nQuads.filter((line) => !hasBlankNode(line)).join('\n'), { format: N_QUADS, lenient: true })
+  for (const line of nQuads) if (hasBlankNode(line)) addLabelled(line)
 }
 
 /** `load` would give blank nodes new labels, `add` keeps them. */
-function addLabelled(into: Store, nQuad: string): void {
+function addLabelled(nQuad: string): void {
   for (const quad of oxigraph.parse(nQuad, { format: N_QUADS, lenient: true })) {
-    into.add(quad)
+    store.add(quad)
     free(quad)
   }
 }
@@ -122,7 +126,9 @@ const TOO_DEEP = problem('negotiation.not-acceptable', 'The result has triple te
 /** Oxigraph writes RDF/XML and JSON-LD even where they cannot hold the graph: these are written here. */
 function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] | Problem {
   const format = OWN.find(({ mediaType }) => mediaType === accept)
-  const result = String(store.query(sparql, { results_format: format ? N_TRIPLES : accept }))
+  const result = covers.uncovered(
+    String(store.query(covers.text(sparql), { results_format: format ? N_TRIPLES : accept })),
+  )
   const triples = format && readNTriples(result)
   if (format && !triples) return TOO_DEEP
   const written = format && triples ? writeGraph(graphOf(triples), format) : result
@@ -158,46 +164,26 @@ function namesInStore(): string[] {
   })
 }
 
-/** The new text of a graph, undefined where it has not changed. Triples that the update left alone keep their spelling. */
+/** The new text of a graph, undefined where it has not changed. */
 function changeOf(graph: string): string | undefined {
   const now = new Set(linesOf(dumped(graph)))
   const before = linesOf(texts.get(graph) ?? '')
-  if (now.size === 0) {
-    // Oxigraph keeps the name of a graph that is empty.
-    if (graph) store.update(`DROP SILENT GRAPH <${graph}>`)
-    return before.length > 0 ? '' : undefined
-  }
-  const values = spellings(before.filter((line) => !now.has(line)))
-  const kept = before.filter((line) => now.has(values.get(line) ?? line))
-  const known = new Set(kept.map((line) => values.get(line) ?? line))
-  const added = [...now].filter((line) => !known.has(line))
-  if (added.length === 0 && kept.length === before.length) return undefined
-  added.forEach(mustBeStorable)
-  return textOfLines([...kept, ...added])
+  // Oxigraph keeps the name of a graph that is empty.
+  if (now.size === 0 && graph) store.update(`DROP SILENT GRAPH <${graph}>`)
+  const kept = before.filter((line) => now.delete(line) || now.delete(canonical(line)))
+  if (now.size === 0 && kept.length === before.length) return undefined
+  now.forEach(mustBeStorable)
+  return textOfLines([...kept, ...now])
 }
+
+/** As Oxigraph writes it: without escapes that are not needed. */
+const canonical = (line: string): string => canonicalLines(line)?.[0] ?? line
 
 function dumped(graph: string): string {
   const node = graph ? namedNode(graph) : defaultGraph()
   const text = store.dump({ format: N_TRIPLES, from_graph_name: node })
   free(node)
-  return text
-}
-
-/** For each line its spelling in Oxigraph. */
-function spellings(lines: readonly string[]): Map<string, string> {
-  const values = new Map<string, string>()
-  if (lines.length === 0) return values
-  const scratch = new oxigraph.Store()
-  load(
-    scratch,
-    lines.map((line, number) => inGraph(line, `x:${number}`)),
-  )
-  for (const line of linesOf(scratch.dump({ format: N_QUADS }))) {
-    const at = line.lastIndexOf(' <x:')
-    values.set(lines[Number(line.slice(at + ' <x:'.length, -'> .'.length))]!, `${line.slice(0, at)} .`)
-  }
-  free(scratch)
-  return values
+  return covers.uncovered(text)
 }
 
 /** A triple must be one that can be loaded again. */
@@ -205,6 +191,10 @@ function mustBeStorable(line: string): void {
   if (!isTriple(line)) throw new TypeError('no triple of RDF 1.2')
   if (hasBlankNode(line)) for (const iri of irisIn(line)) free(namedNode(iri))
 }
+
+/** The first sentence in a message that lists the tokens that could stand in a place. */
+const refusalOf = ({ message }: Error): string =>
+  /(?:^|, )([A-Z][a-z]+ [^,]* [^,]*)/.exec(message)?.[1] ?? message.split('\n')[0]!.slice(0, 200)
 
 // Every object of the WebAssembly module has `free`, though its types do not say so.
 const free = (object: object): void => (object as { free(): void }).free()

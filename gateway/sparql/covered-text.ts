@@ -1,0 +1,248 @@
+// In charge of queries and updates on a store that has some literals under a cover (stores/covers.ts): patterns, joins and results
+// keep terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). It changes tokens, of which none is looked at more often
+// than brackets nest. Pure.
+import { stringValue } from './escapes.js'
+import { makeValues, type Covering, type Use, type Values } from './covered-values.js'
+import { closingAfter, sparqlOf, type Token } from './tokens.js'
+
+/** SPARQL 1.1 §17.4, §18.5.1: their arguments are terms. */
+const OF_TERMS = new Set(['BOUND', 'SAMETERM', 'ISIRI', 'ISURI', 'ISBLANK', 'ISLITERAL', 'STR', 'COUNT', 'SAMPLE', 'TRIPLE', 'ISTRIPLE', 'SUBJECT', 'PREDICATE', 'OBJECT']) // prettier-ignore
+/** These give one of the terms of their argument. */
+const GIVES_TERM = new Set(['SAMPLE', 'SUBJECT', 'PREDICATE', 'OBJECT'])
+const AGGREGATES = new Set(['COUNT', 'SUM', 'MIN', 'MAX', 'AVG', 'SAMPLE', 'GROUP_CONCAT'])
+const OPERATORS = new Set(['||', '&&', '=', '!=', '<', '>', '<=', '>=', '+', '-', '*', '/', '!', 'IN', 'NOT'])
+const AFTER_CONDITIONS = new Set(['HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'VALUES', 'GROUP', '}', ';'])
+const XSD = 'http://www.w3.org/2001/XMLSchema#'
+
+const isVariable = (token: string | undefined): token is string => /^\?./.test(token ?? '')
+const isIri = (token: string | undefined): boolean => /^<[^<=]/.test(token ?? '')
+const isNumber = (token: string): boolean => /^[+-]?\.?[0-9]/.test(token)
+
+/** Each takes some hundred characters: the most operands that are looked below. */
+const MOST_OPERANDS = 50_000
+
+/** The text of these tokens for such a store. Throws a plain Error where it would be too long. */
+export function coveredText(tokens: readonly Token[], covering: Covering): string {
+  const r: Rewriting = {
+    tokens,
+    covering,
+    values: makeValues(covering),
+    out: [],
+    at: 0,
+    operands: 0,
+    hasAggregate: false,
+  }
+  pattern(r, tokens.length)
+  return sparqlOf(r.out)
+}
+
+interface Rewriting {
+  readonly tokens: readonly Token[]
+  readonly covering: Covering
+  readonly values: Values
+  readonly out: string[]
+  /** The next token. */
+  at: number
+  operands: number
+  /** The query that is read has an aggregate. */
+  hasAggregate: boolean
+}
+
+const peek = ({ tokens, at }: Rewriting, ahead = 0): string | undefined => tokens[at + ahead]?.text
+
+function pass(r: Rewriting, count = 1): void {
+  for (; count > 0 && r.at < r.tokens.length; count--) r.out.push(r.tokens[r.at++]!.text)
+}
+
+/** What `write` adds, taken out again. */
+function taken({ out }: Rewriting, write: () => void): string {
+  const start = out.length
+  write()
+  return sparqlOf(out.splice(start))
+}
+
+/** Triples, data and templates, with the expressions in them. */
+function pattern(r: Rewriting, end: number): void {
+  while (r.at < end) {
+    const token = peek(r)!
+    if (token === 'SELECT') select(r)
+    else if (token === 'FILTER' || token === 'BIND') {
+      pass(r)
+      primary(r, token === 'BIND' ? 'term' : 'value')
+    } else if (token === 'GROUP' || token === 'ORDER' || token === 'HAVING') conditions(r, token)
+    else if (token === 'LIMIT' || token === 'OFFSET') pass(r, 2)
+    else constant(r, 'term')
+  }
+}
+
+function conditions(r: Rewriting, keyword: string): void {
+  pass(r, keyword === 'HAVING' ? 1 : 2)
+  if (keyword === 'HAVING') r.hasAggregate = true
+  while (r.at < r.tokens.length && !AFTER_CONDITIONS.has(peek(r)!)) {
+    if (peek(r) === 'ASC' || peek(r) === 'DESC') pass(r)
+    primary(r, keyword === 'GROUP' ? 'term' : 'value')
+  }
+}
+
+function select(r: Rewriting): void {
+  const outer = r.hasAggregate
+  r.hasAggregate = false
+  pass(r)
+  while (r.at < r.tokens.length && peek(r) !== '{') {
+    if (peek(r) === '(') primary(r, 'term')
+    else pass(r)
+  }
+  const start = r.out.length
+  pattern(r, closingAfter(r.tokens, r.at))
+  const end = r.out.length - 1
+  let isGrouped = false
+  for (let token = peek(r); token !== undefined; token = peek(r)) {
+    if (token === 'GROUP') isGrouped = true
+    if (token === 'LIMIT' || token === 'OFFSET') pass(r, 2)
+    else if (token === 'GROUP' || token === 'ORDER' || token === 'HAVING') conditions(r, token)
+    else break
+  }
+  if (r.hasAggregate && !isGrouped) {
+    // SPARQL 1.1 §18.5.1: one group, empty or not. Oxigraph drops it where the pattern is empty in its text.
+    r.out[start] = '{ {'
+    r.out[end] = `} UNION { [] <${r.covering.mark}none> [] } }`
+  }
+  r.hasAggregate = outer
+}
+
+/** Another token, or a literal, which may be of several. */
+function constant(r: Rewriting, use: Use): void {
+  const token = peek(r)!
+  const isTyped = token.startsWith('"') && peek(r, 1) === '^^'
+  let cover: string | undefined
+  if (use === 'term' && isTyped) cover = r.covering.coverOf(stringValue(token), peek(r, 2)!.slice(1, -1))
+  if (use === 'term' && isNumber(token)) cover = r.covering.coverOf(token, XSD + typeOf(token))
+  if (cover === undefined) return pass(r, isTyped ? 3 : 1)
+  r.out.push(isTyped ? token : `"${token}"`, '^^', `<${cover}>`)
+  r.at += isTyped ? 3 : 1
+}
+
+/** One operand; of a level in brackets all. */
+function primary(r: Rewriting, use: Use): void {
+  const token = peek(r)
+  if (token === undefined) return
+  if (token === '(') {
+    pass(r)
+    level(r, use)
+    if (peek(r) === 'AS') pass(r, 2)
+    return pass(r)
+  }
+  if (isVariable(token)) {
+    if (++r.operands > MOST_OPERANDS) throw new Error('it has too many variables in expressions')
+    r.at++
+    r.out.push(use === 'value' ? r.values.valueOf(token) : token)
+  } else if (token === 'NOT' || token === 'EXISTS') {
+    pass(r, token === 'NOT' ? 2 : 1)
+    const outer = r.hasAggregate
+    pattern(r, closingAfter(r.tokens, r.at))
+    r.hasAggregate = outer
+  } else if (token === '<<(') {
+    while (r.at < r.tokens.length && peek(r) !== ')>>') constant(r, 'term')
+    pass(r)
+  } else if (peek(r, 1) === '(' && (isIri(token) || /^[A-Z]/.test(token))) call(r, token, use)
+  else constant(r, use)
+}
+
+/** An expression, up to the comma or bracket after it. */
+function level(r: Rewriting, use: Use): void {
+  const own = kindOfLevel(r.tokens, r.at) ?? use
+  while (r.at < r.tokens.length && !isEnd(peek(r)!)) {
+    const token = peek(r)!
+    if (token === 'IN') {
+      pass(r, 2)
+      list(r, () => own)
+    } else if (OPERATORS.has(token) && peek(r, 1) !== 'EXISTS') pass(r)
+    else primary(r, own)
+  }
+}
+
+/** Arguments, after the bracket that opens, and the one that closes. */
+function list(r: Rewriting, useOf: (argument: number) => Use): void {
+  for (let argument = 0; r.at < r.tokens.length && peek(r) !== ')'; argument++) {
+    if (argument > 0) pass(r)
+    if (peek(r) === 'DISTINCT') pass(r)
+    if (peek(r) === '*') pass(r)
+    level(r, useOf(argument))
+    if (peek(r) === ';') break
+  }
+  while (r.at < r.tokens.length && peek(r) !== ')') pass(r)
+  pass(r)
+}
+
+function call(r: Rewriting, name: string, use: Use): void {
+  if (AGGREGATES.has(name)) r.hasAggregate = true
+  const argument = peek(r, 3) === ')' && isVariable(peek(r, 2)) ? peek(r, 2)! : undefined
+  const special = argument === undefined ? undefined : r.values.ofVariable(name, argument, use)
+  if (special !== undefined) {
+    r.at += 4
+    r.out.push(special)
+  } else if (GIVES_TERM.has(name) && use === 'value')
+    r.out.push(r.values.valueOf(taken(r, () => plainCall(r, name, use))))
+  else if (name === 'DATATYPE') r.out.push(r.values.datatypeOf(taken(r, () => plainCall(r, name, use))))
+  else if (name === 'STRDT' && use === 'term') made(r)
+  else plainCall(r, name, use)
+}
+
+function plainCall(r: Rewriting, name: string, use: Use): void {
+  pass(r, 2)
+  if (name === 'GROUP_CONCAT') return concatenation(r)
+  list(r, (argument) => {
+    if (name === 'COALESCE' || (name === 'IF' && argument > 0)) return use
+    return OF_TERMS.has(name) || name === 'DATATYPE' ? 'term' : 'value'
+  })
+}
+
+/** SPARQL 1.1 §18.5.1.7: of STR of the terms, which Oxigraph does not do. */
+function concatenation(r: Rewriting): void {
+  if (peek(r) === 'DISTINCT') pass(r)
+  r.out.push(`STR(${taken(r, () => level(r, 'term'))})`)
+  while (r.at < r.tokens.length && peek(r) !== ')') pass(r)
+  pass(r)
+}
+
+/** SPARQL 1.1 §17.4.2.11: the literal that it makes may need a cover. */
+function made(r: Rewriting): void {
+  r.at += 2
+  const text = taken(r, () => level(r, 'value'))
+  r.at++
+  const datatype = peek(r, 1) === ')' && isIri(peek(r)) ? peek(r)!.slice(1, -1) : undefined
+  const type = taken(r, () => level(r, 'value'))
+  r.at++
+  r.out.push(r.values.made(text, type, datatype))
+}
+
+const isEnd = (token: string): boolean => token === ')' || token === ',' || token === 'AS' || token === ';'
+
+/** Operators need values. Undefined for one operand alone, and where IRIs are compared with a variable: terms will do. */
+function kindOfLevel(tokens: readonly Token[], start: number): Use | undefined {
+  let depth = 0
+  let [hasOperator, isOfIris, end] = [false, true, start]
+  for (; end < tokens.length; end++) {
+    const { text } = tokens[end]!
+    if (depth === 0 && isEnd(text)) break
+    if (text === '(' || text === '{' || text === '<<(') depth++
+    else if (text === ')' || text === '}' || text === ')>>') depth--
+    else if (depth === 0 && isOperator(tokens, end, start)) hasOperator = true
+    const isFirst = end === start
+    const isAllowed = isFirst ? isVariable(text) || isIri(text) : /^(?:=|!=|IN|NOT|[(),])$/.test(text) || isIri(text)
+    const isLast = isIri(tokens[start]!.text) && end === start + 2 && isVariable(text)
+    if (!isAllowed && !isLast) isOfIris = false
+  }
+  if (!hasOperator) return undefined
+  return isOfIris ? 'term' : 'value'
+}
+
+function isOperator(tokens: readonly Token[], at: number, start: number): boolean {
+  const { text } = tokens[at]!
+  if (text === 'NOT') return tokens[at + 1]?.text === 'IN'
+  // SPARQL 1.1 §19.8 [116]: a signed number after an operand is added.
+  return OPERATORS.has(text) || (at > start && /^[+-]/.test(text))
+}
+
+/** SPARQL 1.1 §4.1.2 */
+const typeOf = (number: string): string => (/e/i.test(number) ? 'double' : number.includes('.') ? 'decimal' : 'integer')

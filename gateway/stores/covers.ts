@@ -1,0 +1,83 @@
+// In charge of literals that Oxigraph would give back as others: it keeps values, so that "01" becomes "1" and xsd:int becomes
+// xsd:integer (its issue 526). In an Oxigraph these get a datatype of our own, the cover, with their own at its end: so they match as
+// terms, and come out as they went in. sparql/covered-text.ts gives expressions their values.
+import { randomBytes } from 'node:crypto'
+import { isFailure } from '../problem.js'
+import { XSD } from '../rdf/vocabulary.js'
+import { coveredText } from '../sparql/covered-text.js'
+import type { Covering } from '../sparql/covered-values.js'
+import { tokensOf } from '../sparql/tokens.js'
+
+const DATE = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
+const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{0,8}[1-9])?`
+const ZONE = String.raw`(?:Z|[+-](?!00:00)(?:0\d|1[0-3]):[0-5]\d)?`
+const NUMBER = String.raw`(?:0|-?(?:[1-9]\d{0,LENGTH}|(?=0\.)0)(?:\.\d{0,LENGTH}[1-9])?)`
+const numbers = (length: number): string => NUMBER.replaceAll('LENGTH', String(length))
+
+/** Forms that Oxigraph leaves as they are; of a datatype without any it leaves none. Of others it leaves all. */
+const UNCHANGED: ReadonlyMap<string, RegExp | undefined> = new Map(
+  Object.entries({
+    boolean: 'true|false',
+    integer: '0|-?[1-9]\\d{0,17}',
+    decimal: numbers(8),
+    double: `${numbers(6)}|-?INF|NaN`,
+    float: `${numbers(2)}|-?INF|NaN`,
+    dateTime: `(?!0000)${DATE}T${TIME}${ZONE}`,
+    date: `(?!0000)${DATE}${ZONE}`,
+    time: `${TIME}${ZONE}`,
+    gYear: `(?!0000)\\d{4}${ZONE}`,
+    gYearMonth: `(?!0000)\\d{4}-\\d\\d${ZONE}`,
+    gMonth: `--\\d\\d${ZONE}`,
+    gMonthDay: `--\\d\\d-\\d\\d${ZONE}`,
+    gDay: `---\\d\\d${ZONE}`,
+    dayTimeDuration: 'P[1-9]\\d{0,5}D|PT[1-9]H',
+    yearMonthDuration: 'P[1-9]\\d{0,3}Y',
+    duration: 'P[1-9]\\d{0,3}Y|P[1-9]\\d{0,5}D',
+    ...Object.fromEntries(
+      ['byte', 'short', 'int', 'long', 'unsignedByte', 'unsignedShort', 'unsignedInt', 'unsignedLong', 'positiveInteger', 'negativeInteger', 'nonPositiveInteger', 'nonNegativeInteger', 'dateTimeStamp'].map((name) => [name, undefined]), // prettier-ignore
+    ),
+  }).map(([name, forms]) => [XSD(name), forms === undefined ? undefined : new RegExp(`^(?:${forms})$`)]),
+)
+
+/** Of the covers of one thread: none can be guessed, so that no client has such a datatype. */
+const MARK = `urn:x-${randomBytes(8).toString('hex')}:`
+
+export interface Covers {
+  /** A line of N-Triples or N-Quads as it is loaded. It has one literal at most. */
+  line(line: string): string
+  /** The text for Oxigraph, of a query or an update that is resolved. After the lines. Throws a plain Error where it cannot be read and there are covers. */
+  text(sparql: string): string
+  /** What Oxigraph has written. */
+  uncovered(written: string): string
+}
+
+/** For one store. */
+export function makeCovers(): Covers {
+  let isUsed = false
+  const coverOf: Covering['coverOf'] = (lexical, datatype) => {
+    if (!UNCHANGED.has(datatype) || UNCHANGED.get(datatype)?.test(lexical)) return undefined
+    isUsed = true
+    return MARK + datatype
+  }
+  return {
+    line(line) {
+      const end = line.lastIndexOf('"') + 1
+      if (end === 0 || !line.startsWith('^^', end)) return line
+      const close = line.indexOf('>', end)
+      const cover = coverOf(line.slice(line.indexOf('"') + 1, end - 1), line.slice(end + '^^<'.length, close))
+      return cover === undefined ? line : `${line.slice(0, end)}^^<${cover}${line.slice(close)}`
+    },
+    text(sparql) {
+      const read = tokensOf(sparql, 'urn:')
+      if (isFailure(read)) {
+        if (!isUsed) return sparql
+        throw new Error(read.detail)
+      }
+      const wasUsed = isUsed
+      const first = coveredText(read.tokens, { mark: MARK, isUsed, coverOf })
+      // A constant may be the first literal that has a cover.
+      return isUsed === wasUsed ? first : coveredText(read.tokens, { mark: MARK, isUsed, coverOf })
+    },
+    uncovered: (written) => (isUsed ? written.replaceAll(MARK, '') : written),
+  }
+}
