@@ -18,6 +18,8 @@ export const STATUS_OF = {
   /** Access tokens cannot be stored. */
   'tokens.failed': 503,
   'access.denied': 403,
+  /** At the store's own URLs, to anonymous clients. */
+  'access.anonymous': 401,
   'access.cross-site': 403,
   'access.federation': 403,
   'access.graphs': 403,

@@ -37,6 +37,10 @@ export function serviceTarget(service: Service, { base, url, query }: AskedServi
   return { kind: 'graph', document, url, isReadOnly: service === '/get' } as const
 }
 
+/** True at one of the store's own URLs. */
+export const isOfStore = (target: { readonly kind: string; readonly endpoint?: string }): boolean =>
+  target.kind === 'graph' || target.kind === 'graph-history' || target.endpoint?.startsWith('/') === true
+
 const PAST = ['version', 'timemap', 'timegate', 'diff'] as const
 
 export interface GraphPast {

@@ -1,6 +1,8 @@
 // In charge of the answer that a problem becomes: a page where the client prefers one, else RDF (spec 2.2). Both say the same.
 import { STATUS_CODES } from 'node:http'
+import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
 import type { Gateway } from '../gateway.js'
+import { isOfStore } from '../http/dataset-target.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { HTML } from '../http/media-type.js'
 import type { Trace } from '../log.js'
@@ -19,11 +21,12 @@ interface Refused {
 }
 
 export function problemAnswer(
-  reason: Problem,
+  given: Problem,
   accept: string | undefined,
   asked: Refused,
   links: readonly Field[] = [],
 ): Response {
+  const reason = ABOUT_RIGHTS.has(given.failure) ? challenged(given, asked) : given
   const page = prefersPage(accept) ? pageOfProblem(reason, asked) : undefined
   if (page === undefined) return problemResponse(reason, accept, undefined, links)
   const own: Field[] = [
@@ -37,6 +40,24 @@ export function problemAnswer(
   return again
     ? streamed(status, fields, withTyped(again, asked.request))
     : response(status, fields, Buffer.from(page.html))
+}
+
+const ABOUT_RIGHTS: ReadonlySet<Problem['failure']> = new Set(['access.denied', 'access.graphs'])
+
+/**
+ * Basic, whose password is an access token, first and in a field of its own: some clients look at one challenge only. Apache Jena
+ * does so with each field, and prefers Bearer to a password that it has, unless Bearer stands behind a scheme that it does not know.
+ */
+const CHALLENGES = [
+  'Basic realm="Triplegate", charset="UTF-8"',
+  `DPoP algs="${ALGORITHMS.join(' ')}", Bearer realm="Triplegate"`,
+].map((challenge) => ['WWW-Authenticate', challenge] as const)
+
+/** RFC 9110 §15.5.2: many clients of a store send their password only when they are asked for it. Elsewhere, spec 5 has 403. */
+function challenged(reason: Problem, { gateway, request, trace }: Refused): Problem {
+  const target = gateway.targetOf(request.requestTarget, request.fields.host)
+  if (trace.agent !== undefined || isFailure(target) || !isOfStore(target)) return reason
+  return { ...reason, failure: 'access.anonymous', fields: [...reason.fields, ...CHALLENGES] }
 }
 
 type WithTyped = (values: URLSearchParams | undefined) => MadePage

@@ -20,7 +20,8 @@ class OwlApiClient {
       }
       outcome = manager.loadOntology(IRI.create(url)).classesInSignature().count();
     } catch (Exception e) {
-      outcome = String.valueOf(e.getMessage()).contains("403") ? "403" : e;
+      java.util.regex.Matcher status = java.util.regex.Pattern.compile("40[13]").matcher(String.valueOf(e.getMessage()));
+      outcome = status.find() ? status.group() : e;
     }
     System.out.println(agent + "\t" + name + "\t" + outcome);
   }

@@ -5,7 +5,7 @@ import sys
 
 from rdflib import ConjunctiveGraph, Graph, Literal, URIRef
 from rdflib.plugins.stores.sparqlstore import SPARQLUpdateStore
-from SPARQLWrapper import BASIC, JSON, POST, SPARQLWrapper
+from SPARQLWrapper import BASIC, CSV, JSON, JSONLD, N3, POST, RDF, RDFXML, TSV, TURTLE, XML, SPARQLWrapper
 
 QUERY = "SELECT ?v { GRAPH ?g { ?s <urn:value> ?v } FILTER(!STRSTARTS(STR(?g), 'urn:')) } ORDER BY ?v"
 
@@ -30,12 +30,12 @@ def rdflib(agent, dataset, token):
 
 
 def wrapper(agent, dataset, token):
-    def ask(endpoint, text):
+    def ask(endpoint, text, form=JSON):
         client = SPARQLWrapper(dataset + endpoint)
         if token:
             client.setHTTPAuth(BASIC)
             client.setCredentials("any", token)
-        client.setReturnFormat(JSON)
+        client.setReturnFormat(form)
         client.setMethod(POST)
         client.setQuery(text)
         return client.query()
@@ -44,7 +44,16 @@ def wrapper(agent, dataset, token):
         bindings = ask("/sparql", QUERY).convert()["results"]["bindings"]
         return " ".join(one["v"]["value"] for one in bindings)
 
+    def formats():
+        made = []
+        for form in (XML, JSON, CSV, TSV, TURTLE, N3, RDF, RDFXML, JSONLD):
+            for text in (QUERY, "CONSTRUCT { <urn:s> <http://e/p> 1 } {}"):
+                answer = ask("/sparql", text, form)
+                made.append(answer.info()["content-type"].split(";")[0].split("/")[1])
+        return " ".join(made)
+
     graph = "<urn:wrapper:%s>" % agent
+    step(agent, "wrapper formats", formats)
     step(agent, "wrapper query", query)
     step(agent, "wrapper update", lambda: ask("/update", "INSERT DATA { GRAPH %s { <urn:s> <urn:value> 1 } }" % graph), is_done=True)
     step(agent, "wrapper clear", lambda: ask("/update", "DROP GRAPH " + graph), is_done=True)

@@ -82,6 +82,13 @@ class RdfConnectionClient {
         });
         step(agent, "delete", () -> done(() -> connection.delete(own)));
       }
+      // It sends the password when it is asked for one.
+      AuthEnv.get().clearAuthEnv();
+      if (!args[at + 1].isEmpty()) AuthEnv.get().registerUsernamePassword(dataset, "any", args[at + 1]);
+      try (RDFConnection connection = RDFConnection.connect(dataset)) {
+        step(agent, "asked, query", () -> connection.queryAsk("ASK {}"));
+        step(agent, "asked, update", () -> done(() -> connection.update("CLEAR SILENT GRAPH <" + own + ">")));
+      }
     }
   }
 }

@@ -35,64 +35,70 @@ const SELECT_VALUES = "SELECT ?v { GRAPH ?g { ?s <urn:value> ?v } FILTER(!STRSTA
 /** The outcome of each step of the owner, the reader and the anonymous client. */
 type Steps = Readonly<Record<string, readonly [owner: string, reader: string, anonymous: string]>>
 
-const WRITE = ['done', '403', '403'] as const
+const WRITE = ['done', '403', '401'] as const
 const JENA: Steps = {
-  query: ['hidden open', 'open', '403'],
+  query: ['hidden open', 'open', '401'],
   update: WRITE,
   put: WRITE,
   load: WRITE,
-  'fetch own': ['2', '403', '403'],
-  'fetch hidden': ['true', '403', '403'],
-  'fetch open': ['true', 'true', '403'],
+  'fetch own': ['2', '403', '401'],
+  'fetch hidden': ['true', '403', '401'],
+  'fetch open': ['true', 'true', '401'],
   'put document': WRITE,
   'delete document': WRITE,
   'load dataset': WRITE,
-  'fetch dataset': ['true true', 'true false', '403'],
+  'fetch dataset': ['true true', 'true false', '401'],
   delete: WRITE,
+  'asked, query': ['true', 'true', '401'],
+  'asked, update': WRITE,
 }
+/** Of a table and of a graph in each format that SPARQLWrapper has. */
+const FORMATS =
+  'sparql-results+xml rdf+xml sparql-results+json ld+json csv turtle tab-separated-values turtle sparql-results+json turtle sparql-results+json turtle sparql-results+json rdf+xml sparql-results+json rdf+xml sparql-results+json ld+json'
 const PYTHON: Steps = {
   // RDFLib does not say why a query is refused.
   'rdflib query': ['hidden open', 'open', 'ValueError'],
   'rdflib add': WRITE,
   'rdflib length': ['1', '0', 'ValueError'],
   'rdflib remove': WRITE,
-  'wrapper query': ['hidden open', 'open', '403'],
+  'wrapper formats': [FORMATS, FORMATS, '401'],
+  'wrapper query': ['hidden open', 'open', '401'],
   'wrapper update': WRITE,
   'wrapper clear': WRITE,
 }
 const SPARQL_HTTP_CLIENT: Steps = {
-  query: ['hidden open', 'open', '403'],
+  query: ['hidden open', 'open', '401'],
   update: WRITE,
   put: WRITE,
-  'get own': ['1', '403', '403'],
-  'get hidden': ['true', '403', '403'],
-  'get open': ['true', 'true', '403'],
+  'get own': ['1', '403', '401'],
+  'get hidden': ['true', '403', '401'],
+  'get open': ['true', 'true', '401'],
   drop: WRITE,
 }
 const COMUNICA_STEPS: Steps = {
-  query: ['hidden open', 'open', '403'],
+  query: ['hidden open', 'open', '401'],
   insert: WRITE,
-  construct: ['1', '0', '403'],
+  construct: ['1', '0', '401'],
   drop: WRITE,
 }
 /** The number of classes: the one that the document declares, and its type. */
 const OWL_STEPS: Steps = {
   open: ['2', '2', '403'],
-  'open by its graph': ['2', '2', '403'],
+  'open by its graph': ['2', '2', '401'],
   hidden: ['2', '403', '403'],
-  'hidden by its graph': ['2', '403', '403'],
+  'hidden by its graph': ['2', '403', '401'],
 }
 const SOH_STEPS: Steps = {
-  query: ['hidden open', 'open', '403'],
-  'query by POST': ['hidden open', 'open', '403'],
+  query: ['hidden open', 'open', '401'],
+  'query by POST': ['hidden open', 'open', '401'],
   put: WRITE,
   post: WRITE,
   update: WRITE,
   'update by a form': WRITE,
-  'get own': ['true', '403', '403'],
-  'get hidden': ['true', '403', '403'],
-  'get open': ['true', 'true', '403'],
-  'head open': ['done', 'done', '403'],
+  'get own': ['true', '403', '401'],
+  'get hidden': ['true', '403', '401'],
+  'get open': ['true', 'true', '401'],
+  'head open': ['done', 'done', '401'],
   delete: WRITE,
 }
 const AGENTS = ['owner', 'reader', 'anonymous']
@@ -172,7 +178,7 @@ void t.test("clients of the store's own URLs", { skip: skipped(withoutFuseki ?? 
     const { page, close } = await browser.visitor(world, 'anonymous', { javaScriptEnabled: true })
     await page.goto(await serveYasgui(t, YASGUI))
     const [query, insert] = [SELECT_VALUES, 'INSERT DATA { GRAPH <urn:yasgui> { <urn:s> <urn:p> 1 } }']
-    const outcomes = [['hidden open', 200], ['open', 403], [403, 403]] // prettier-ignore
+    const outcomes = [['hidden open', 200], ['open', 403], [401, 401]] // prettier-ignore
     for (const [i, [queried, updated]] of outcomes.entries()) {
       const secret = credentials[2 * i + 1]!
       t.equal(await askByYasgui(page, at, secret, query), queried, `${AGENTS[i]} queries`)
@@ -192,11 +198,16 @@ void t.test("clients of the store's own URLs", { skip: skipped(withoutFuseki ?? 
       (await run('curl', ['-sS', '--cacert', ca, '-w', ' %{http_code}', ...(secret ? ['-u', `any:${secret}`] : []), ...args])).stdout // prettier-ignore
     const query = ['--data-urlencode', 'query=SELECT ?v { GRAPH ?g { ?s <urn:value> ?v } } ORDER BY ?v', '-H', 'Accept: text/csv', `${at}/sparql`] // prettier-ignore
     const secrets = [credentials[1]!, credentials[3]!, '']
-    const outcomes: RegExp[] = [/^v\r?\nhidden\r?\nopen\r?\n 200$/, /^v\r?\nopen\r?\n 200$/, / 403$/]
+    const outcomes: RegExp[] = [/^v\r?\nhidden\r?\nopen\r?\n 200$/, /^v\r?\nopen\r?\n 200$/, / 401$/]
     for (const [i, secret] of secrets.entries()) {
       t.match(await curl(secret, ...query), outcomes[i]!, AGENTS[i]!)
+      t.match(
+        await curl(secret, '--anyauth', ...query),
+        outcomes[i]!,
+        `${AGENTS[i]}, with a password that is asked for`,
+      )
       const put = await curl(secret, '-X', 'PUT', '-H', 'Content-Type: text/turtle', '-d', '<urn:s> <urn:p> 1 .', `${at}/data?graph=urn:curl`) // prettier-ignore
-      t.match(put, i === 0 ? / 201$/ : / 403$/, AGENTS[i]!)
+      t.match(put, [/ 201$/, / 403$/, / 401$/][i]!, AGENTS[i]!)
     }
   })
 })

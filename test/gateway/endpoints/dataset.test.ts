@@ -62,7 +62,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     // SPARQL 1.1 Protocol §2.1, §2.2
     ['query via GET', 'owner', 'GET', query(all), CSV, 200, /^v\r?\n(?:open\r?\nhidden|hidden\r?\nopen)\r?\n$/],
     ['query via GET: what may be read', 'stranger', 'GET', query(all), CSV, 200, /^v\r?\nopen\r?\n$/],
-    ['query via GET: no right on the endpoint', 'anonymous', 'GET', query(all), CSV, 403],
+    ['query via GET: no right on the endpoint', 'anonymous', 'GET', query(all), CSV, 401],
     ['query by what takes pages only, as a browser with the URL of a result does', 'stranger', 'GET', query(all), { fields: { Accept: 'text/html' } }, 200, /"value"\s*:\s*"open"/],
     ['query at the dataset by what takes no result', 'stranger', 'GET', query(all, ''), { fields: { Accept: 'application/rdf+xml' } }, 200, /"value"\s*:\s*"open"/],
     ['query at /query', 'stranger', 'GET', query(all, '/query'), CSV, 200, /^v\r?\nopen\r?\n$/],
@@ -77,7 +77,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['GET where updates are taken', 'owner', 'GET', query(all, '/update'), {}, 405],
     ['an update without the right', 'stranger', 'POST', at('/update'), sent('application/sparql-update', insert), 403],
     ['an update at the dataset without the right', 'stranger', 'POST', at(''), form('update', insert), 403],
-    ['an update without a credential', 'anonymous', 'POST', at('/update'), form('update', insert), 403],
+    ['an update without a credential', 'anonymous', 'POST', at('/update'), form('update', insert), 401],
     ['an update of a document keeps what every write keeps', 'owner', 'POST', at('/update'), sent('application/sparql-update', `INSERT DATA { GRAPH <${made}> { ${triple('made')} } }`), 200],
     ['the document has its managed triples', 'owner', 'GET', '/made/', { fields: { Accept: NT } }, 200, /has_container/],
     ['the root cannot be removed', 'owner', 'POST', at('/update'), form('update', `DROP GRAPH <${base}>`), 400],
@@ -86,7 +86,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['GET of a document at the dataset', 'stranger', 'GET', graph(open, ''), {}, 200, /"open"/],
     ['GET of a document, read only', 'stranger', 'GET', graph(open, '/get'), {}, 200, /"open"/],
     ['GET of a document without the right', 'stranger', 'GET', graph(hidden), {}, 403],
-    ['GET of a document without a credential', 'anonymous', 'GET', graph(open), {}, 403],
+    ['GET of a document without a credential', 'anonymous', 'GET', graph(open), {}, 401],
     ['GET of an absent document', 'owner', 'GET', graph(`${base}absent/`), {}, 404],
     ['GET of an absent document without the right', 'stranger', 'GET', graph(`${base}absent/`), {}, 403],
     ['GET of another graph without the right', 'stranger', 'GET', graph('urn:absent'), {}, 403],
@@ -128,7 +128,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['the graph has the parts', 'owner', 'GET', graph('urn:parts'), { fields: { Accept: NT } }, 200, /^<urn:s> <urn:value> "three" \.\n$/],
     ['the union of all graphs, as Fuseki names it', 'owner', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"three"/],
     ['the union of what may be read', 'stranger', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"open"/],
-    ['the union without a credential', 'anonymous', 'GET', graph('union'), { fields: { Accept: NT } }, 403],
+    ['the union without a credential', 'anonymous', 'GET', graph('union'), { fields: { Accept: NT } }, 401],
     ['the union is for reading', 'owner', 'PUT', graph('union'), nt(triple('x')), 400, /for reading/],
     ['PUT of another graph again', 'owner', 'PUT', graph('urn:shown'), nt(triple('shown again')), 204],
     ['POST to another graph', 'owner', 'POST', graph('urn:shown'), nt(triple('posted') + `_:a <${V}> _:a .\n`), 204],
@@ -180,7 +180,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['GET of quads at the dataset', 'owner', 'GET', at(''), {}, 200, /<urn:quads> \{\n<urn:q> <urn:value> "quad" \.\n\}/],
     ['GET of quads: what may be read', 'stranger', 'GET', at('/data'), NQ, 200, /"open"[^]*"TriG" <urn:shown>|"TriG" <urn:shown>[^]*"open"/],
     ['GET of quads, read only', 'stranger', 'GET', at('/get'), NQ, 200, /"open"/],
-    ['GET of quads without a credential', 'anonymous', 'GET', at('/data'), NQ, 403],
+    ['GET of quads without a credential', 'anonymous', 'GET', at('/data'), NQ, 401],
     ['GET of quads in a format for one graph, as with Fuseki', 'owner', 'GET', at('/data'), { fields: { Accept: 'application/rdf+xml' } }, 200, /"quad" <urn:quads> \.\n/],
     // Other URLs stay as they were (spec 1, 4.1).
     ['the URL of a document refuses ?graph', 'owner', 'GET', '/open/?graph=urn:shown', {}, 400],
@@ -195,6 +195,34 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
       if (agent !== 'owner') t.notMatch(answer.text, /hidden"|"quad"|in document/)
     })
   }
+  await row('RFC 9110 §15.5.2: anonymous clients are asked for a password or a token, here alone', async (t) => {
+    const asked = /^Basic realm="Triplegate", charset="UTF-8", .*\bBearer realm="Triplegate"$/
+    const anonymous = world.as('anonymous')
+    for (const url of [
+      query(all),
+      graph(hidden),
+      graph('urn:shown'),
+      at('/data'),
+      query('ASK { ?s !<urn:a>* ?o }', ''),
+    ]) {
+      const { status, fields } = await anonymous('GET', url)
+      t.match([status, fields['www-authenticate']], [401, asked], url)
+    }
+    for (const [agent, url] of [
+      ['stranger', graph(hidden)],
+      ['anonymous', '/hidden/'],
+      ['anonymous', query(all).replace('/ds', '')],
+    ] as const) {
+      const { status, fields } = await world.as(agent)('GET', url)
+      t.same([status, fields['www-authenticate']], [403, undefined], url)
+    }
+    const other = { fields: { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.test' } }
+    t.equal(
+      (await anonymous('PUT', graph(hidden), { ...nt(triple('x')), fields: { ...nt('').fields, ...other.fields } }))
+        .status,
+      403,
+    )
+  })
   await row('a refused POST does not tell whether the document exists', async (t) => {
     for (const agent of ['anonymous', 'stranger']) {
       const answers = [hidden, `${base}hidde1/`, `${base}no/container/`].map(async (name) => {
@@ -203,7 +231,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
         return { status, text, fields: { ...fields, date: '', 'x-request-id': '', connection: '', 'keep-alive': '' } }
       })
       const [there, ...absent] = await Promise.all(answers)
-      t.equal(there!.status, 403)
+      t.equal(there!.status, agent === 'anonymous' ? 401 : 403)
       for (const answer of absent) t.same(answer, there, agent)
     }
   })
@@ -335,10 +363,10 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
   // prettier-ignore
   const ROWS: [name: string, agent: string, url: string, status: number, text?: RegExp][] = [
     ['the TimeMap', 'stranger', graph('urn:h', '&timemap'), 200, /data\?graph=urn%3Ah&timegate>; rel="timegate"/],
-    ['the TimeMap without the right', 'anonymous', graph('urn:h', '&timemap'), 403],
+    ['the TimeMap without the right', 'anonymous', graph('urn:h', '&timemap'), 401],
     ['a version', 'stranger', graph('urn:h', `&version=${first}`), 200, /"behind"/],
     ['a version at the dataset', 'stranger', `/ds?graph=urn:h&version=${first.slice(0, 8)}`, 200, /"behind"/],
-    ['a version without the right', 'anonymous', graph('urn:h', `&version=${first}`), 403],
+    ['a version without the right', 'anonymous', graph('urn:h', `&version=${first}`), 401],
     ['a difference', 'stranger', graph('urn:h', `&version=${second}&diff=${first}`), 200, /put/],
     ['the TimeGate', 'stranger', graph('urn:h', '&timegate'), 302],
     ['a version that is none', 'owner', graph('urn:h', '&version=0123456789'), 404],
