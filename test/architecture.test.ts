@@ -48,7 +48,6 @@ void t.test('the outside world is touched in these files only', async (t) => {
     n3: ['gateway/rdf/n3.ts', 'gateway/rdf/bounded-parser.ts'],
     '@traqula/parser-sparql-1-2': ['gateway/sparql/parse.ts'],
     '@traqula/rules-sparql-1-2': ['gateway/sparql/parse.ts'],
-    'rdf-validate-shacl': ['policies/constraints/constraints.ts'],
     'csv-parse': ['gateway/imports/csv.ts'],
     pino: ['gateway/log.ts'],
     '@peculiar/x509': ['gateway/agents/make-certificate.ts'],

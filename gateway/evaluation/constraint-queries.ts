@@ -1,82 +1,130 @@
-// In charge of running the queries of constraints on a document (SHACL §5.2, SPIN): in the evaluation thread, on the document alone.
-import type { RunQuery } from '../../policies/constraints/query-constraints.js'
+// In charge of running the queries of constraints on the data graph (SHACL §5, §6; SPIN), in the evaluation thread.
+import type { ConstraintQuery, RunQuery, Solution } from '../../policies/constraints/shape.js'
+import type { Path } from '../../policies/constraints/paths.js'
 import { isFailure, type Failure } from '../problem.js'
+import { nTriplesLine, nTriplesTerm, type Quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { analyseQuery } from '../sparql/analysis.js'
-import { sparqlOf, tokensOf, type Token } from '../sparql/tokens.js'
+import { withPlaces } from '../sparql/prebound.js'
+import { iri, type Path as QueryPath, type PathOperator } from '../sparql/view/syntax.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 
-interface Prepared {
-  readonly form: 'ASK' | 'SELECT'
-  readonly tokens: readonly Token[]
+/** Queries that were analysed before, by their text: the parts between which the values stand. */
+export type Prepared = Map<string, readonly string[] | Failure<'unusable'>>
+
+/** Gives the memory of the data back. */
+export interface Queries {
+  readonly run: RunQuery
+  free(): void
 }
 
 const BASE = 'urn:triplegate:constraint'
-const N_TRIPLES = 'application/n-triples'
+const N_QUADS = 'application/n-quads'
+/** The graph that says which blank node is which: no query reaches it (SPARQL has no other way to name one). */
+const NODES = 'urn:triplegate:nodes'
+const IS = 'urn:triplegate:is'
 /** The most violations of one node that are looked at. */
 const MOST = 100
 
 const unusable = (detail: string): Failure<'unusable'> => ({ failure: 'unusable', detail })
+const nameOf = (label: string): string => `urn:triplegate:node:${encodeURIComponent(label)}`
 
-/** `prepared`: queries that were analysed before, by their text. */
-export function makeRunQuery(
-  { Store }: Pick<Oxigraph, 'Store'>,
-  nTriples: string,
-  prepared: Map<string, Prepared | Failure<'unusable'>>,
-): RunQuery & { free(): void } {
+export function makeQueries({ Store }: Pick<Oxigraph, 'Store'>, data: readonly Quad[], prepared: Prepared): Queries {
   let store: InstanceType<typeof Store> | undefined
   const loaded = (): InstanceType<typeof Store> => {
     if (store) return store
     store = new Store()
-    store.load(nTriples, { format: N_TRIPLES, lenient: true })
+    store.load(nQuadsOf(data), { format: N_QUADS, lenient: true })
     return store
   }
-  const run: RunQuery = (text, focus) => {
-    const query = prepared.get(text) ?? prepare(text)
-    prepared.set(text, query)
-    if (isFailure(query)) return query
-    // In a write every node has a name.
-    if (focus.termType !== 'NamedNode') return unusable('a query cannot be about a blank node')
-    const bound = sparqlOf(withThis(query.tokens, focus.value))
-    try {
-      if (query.form === 'ASK') return loaded().query(bound) === true ? [undefined] : []
-      const json = loaded().query(bound, { results_format: RESULTS_JSON }) as string
-      return readOwnSolutions(json)
-        .slice(0, MOST)
-        .map((solution) => solution.get('value'))
-    } catch (error) {
-      // Oxigraph's own errors are plain; any other ends the thread.
-      if (!(error instanceof Error) || error.name !== 'Error') throw error
-      return unusable(`a query cannot be run: ${error.message.split('\n')[0]!.slice(0, 200)}`)
-    }
+  const select = (text: string): readonly Solution[] =>
+    readOwnSolutions(loaded().query(text, { results_format: RESULTS_JSON }) as string)
+  let labels: ReadonlyMap<string, Term> | undefined
+  /** The store has labels of its own for blank nodes. */
+  const own = (term: Term): Term => {
+    if (term.termType !== 'BlankNode') return term
+    labels ??= labelsIn(data, select(`SELECT ?name ?node { GRAPH <${NODES}> { ?name <${IS}> ?node } }`))
+    return labels.get(term.value) ?? term
   }
-  return Object.assign(run, { free: () => (store as { free(): void } | undefined)?.free() })
+  return {
+    run(query, bindings) {
+      const key = `${query.form} ${query.language} ${JSON.stringify(query.path ?? null)} ${query.text}`
+      const parts = prepared.get(key) ?? prepare(query)
+      prepared.set(key, parts)
+      if (isFailure(parts)) return parts
+      const text = parts.join(valuesOf(bindings))
+      try {
+        if (query.form === 'ASK') return loaded().query(text) === true ? [new Map()] : []
+        return select(text).map((solution) => new Map([...solution].map(([name, term]) => [name, own(term)])))
+      } catch (error) {
+        // Oxigraph's own errors are plain; any other ends the thread.
+        if (!(error instanceof Error) || error.name !== 'Error') throw error
+        return unusable(`a query cannot be run: ${error.message.split('\n')[0]!.slice(0, 200)}`)
+      }
+    },
+    free: () => (store as { free(): void } | undefined)?.free(),
+  }
 }
 
-/** SHACL §5.3.2 and more: a constraint reads the document that is checked, and nothing else. */
-function prepare(text: string): Prepared | Failure<'unusable'> {
-  const query = analyseQuery(text, BASE)
-  if (isFailure(query)) return unusable(`a query is no SPARQL: ${query.detail}`)
-  const { form, reads, services, from } = query
-  if (form !== 'ASK' && form !== 'SELECT') return unusable('a query is neither ASK nor SELECT')
-  const isFederated = services.length > 0 || from.default.length + from.named.length > 0
-  if (isFederated || reads.any || reads.graphs.length > 0) return unusable('a query has GRAPH, FROM or SERVICE')
-  const read = tokensOf(query.text, BASE)
-  return isFailure(read) ? unusable(read.detail) : { form, tokens: read.tokens }
+const blankNodesIn = (data: readonly Quad[]): ReadonlyMap<string, Term> =>
+  new Map(
+    data
+      .flatMap(({ subject, object }): readonly Term[] => [subject, object])
+      .filter(({ termType }) => termType === 'BlankNode')
+      .map((node) => [nameOf(node.value), node]),
+  )
+
+function nQuadsOf(data: readonly Quad[]): string {
+  const names = [...blankNodesIn(data)].map(([name, node]) => `<${name}> <${IS}> ${nTriplesTerm(node)} <${NODES}> .`)
+  return [...data.map(nTriplesLine), ...names].join('\n')
 }
 
-/** SHACL §5.3.1: the node takes the place of the variable `this`; a SELECT still gives it. */
-function withThis(tokens: readonly Token[], focus: string): Token[] {
-  let depth = 0
-  let isSelected = false
-  return tokens.map((token) => {
-    const { text } = token
-    if (text === 'SELECT') [isSelected, depth] = [true, 0]
-    else if (text === 'WHERE' || text === '{' || text === 'FROM') isSelected = false
-    else if (text === '(') depth++
-    else if (text === ')') depth--
-    if (text !== '?this') return token
-    return { ...token, text: isSelected && depth === 0 ? `(<${focus}> AS ?this)` : `<${focus}>` }
-  })
+function labelsIn(data: readonly Quad[], solutions: readonly Solution[]): ReadonlyMap<string, Term> {
+  const nodes = blankNodesIn(data)
+  return new Map(solutions.map((solution) => [solution.get('node')!.value, nodes.get(solution.get('name')!.value)!]))
+}
+
+/** The pattern that gives the variables their values. */
+function valuesOf(bindings: Solution): string {
+  const all = [...bindings]
+  const [blank, plain] = [true, false].map((isBlank) =>
+    all.filter(([, { termType }]) => (termType === 'BlankNode') === isBlank),
+  ) as [typeof all, typeof all]
+  const names = plain.map(([name]) => `?${name}`).join(' ')
+  const values = plain.map(([, term]) => nTriplesTerm(term)).join(' ')
+  const nodes = blank.map(([name, { value }]) => `<${nameOf(value)}> <${IS}> ?${name} .`).join(' ')
+  return [
+    ...(plain.length > 0 ? [`VALUES (${names}) { (${values}) }`] : []),
+    ...(blank.length > 0 ? [`GRAPH <${NODES}> { ${nodes} }`] : []),
+  ].join(' ')
+}
+
+/** A constraint reads the data graph, and nothing else; what it calls has to be known. */
+function prepare(query: ConstraintQuery): readonly string[] | Failure<'unusable'> {
+  const { text, form, prebound: names, path, language } = query
+  const analysed = analyseQuery(text, BASE)
+  if (isFailure(analysed)) return unusable(`a query is no SPARQL: ${analysed.detail}`)
+  if (analysed.form !== form) return unusable(`a query is no ${form}`)
+  const [called] = analysed.functions
+  if (called !== undefined) return unusable(`a query calls <${called}>, which is not known here`)
+  if (!analysed.tree) return unusable('a query has what is not supported here')
+  const prebinding = { names, path: path && queryPath(path), isStrict: language === 'SHACL', limit: MOST }
+  const placed = withPlaces(analysed.tree, prebinding)
+  return typeof placed === 'string' ? unusable(`a query cannot be used: ${placed}`) : placed.parts
+}
+
+const OPERATORS: Readonly<Record<Exclude<Path['kind'], 'predicate'>, PathOperator>> = {
+  sequence: '/',
+  alternative: '|',
+  inverse: '^',
+  zeroOrMore: '*',
+  oneOrMore: '+',
+  zeroOrOne: '?',
+}
+
+function queryPath(path: Path): QueryPath {
+  if (path.kind === 'predicate') return iri(path.predicate.value)
+  const items = 'items' in path ? path.items : [path.item]
+  return { kind: 'path', operator: OPERATORS[path.kind], items: items.map(queryPath) }
 }

@@ -1,6 +1,6 @@
 // In charge of evaluating the updates and shapes of clients and ontologies in threads, with limits on time and memory: updates
 // are analysed and run (PATCH), constraints are checked. Work on writes only: reading.ts has threads of its own.
-import type { Evaluated, EvaluationJob, Limits, Updated, Validation } from './worker.js'
+import type { Evaluated, EvaluationJob, Limits, Updated, Validation, ValidationInput } from './worker.js'
 import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Patched } from './run-patch.js'
@@ -36,10 +36,9 @@ export interface EvaluationPool {
     target: string,
   ): Promise<{ readonly nTriples: string } | Problem>
   /**
-   * SHACL. `shapes`: the ontologies as N-Triples, with a version that names exactly this text; `data`: the document.
-   * `constraint.unusable` where the shapes cannot be evaluated: the document must not pass.
+   * SHACL and SPIN: the shapes of the ontologies, and a document. `constraint.unusable` where the shapes cannot be evaluated: the document must not pass.
    */
-  validate(asker: Asker, input: { shapes: string; shapesVersion: string; data: string }): Promise<Validation | Problem>
+  validate(asker: Asker, input: ValidationInput): Promise<Validation | Problem>
   close(): Promise<void>
 }
 

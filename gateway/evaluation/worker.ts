@@ -3,12 +3,14 @@
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
+import type { Factory } from '../../policies/constraints/graph.js'
 import { openOxigraph } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
-import { blankNode, graphOf, nTriplesOf, withNodes, type Quad } from '../rdf/graph.js'
+import { blankNode, graphOf, literal, namedNode, nTriplesOf, quad, withNodes, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
+import { isSkolem, unskolemised } from '../rdf/skolemised.js'
 import { constructFrom } from './run-construct.js'
-import { makeRunQuery } from './constraint-queries.js'
+import { makeQueries, type Prepared, type Queries } from './constraint-queries.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
 import { runUpdate, type UpdateOnCopies } from './run-update.js'
 import type { GraphEdit } from '../stores/store.js'
@@ -22,7 +24,17 @@ export type EvaluationJob =
   | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
   | ({ readonly kind: 'update' } & UpdateOnCopies)
   | { readonly kind: 'construct'; readonly construct: Construct; readonly nTriples: string; readonly target: string }
-  | { readonly kind: 'validate'; readonly shapes: string; readonly shapesVersion: string; readonly data: string }
+  | ({ readonly kind: 'validate' } & ValidationInput)
+
+/** N-Triples. `shapesVersion` names exactly these shapes, `document` the document that the data are. */
+export interface ValidationInput {
+  readonly shapes: string
+  readonly shapesVersion: string
+  readonly data: string
+  readonly document: string
+  /** The bases of the applications. */
+  readonly bases: readonly string[]
+}
 
 /** The bytes that a thread may take, and the characters that an update may add to a document. */
 export interface Limits {
@@ -109,16 +121,25 @@ function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode
 const reasonOf = ({ message }: Error): string =>
   message.startsWith('error at ') ? 'it is not SPARQL 1.1' : message.split('\n')[0]!.slice(0, 200)
 
-let check: { readonly version: string; readonly run: ConstraintCheck; readonly queries: Queries } | undefined
-type Queries = Parameters<typeof makeRunQuery>[2]
+let check: { readonly version: string; readonly run: ConstraintCheck; readonly prepared: Prepared } | undefined
+const rdf = { namedNode, blankNode: () => blankNode(), literal, quad } as unknown as Factory
 
-async function validate({ shapes, shapesVersion, data }: EvaluationJob & { kind: 'validate' }): Promise<Reply> {
+function validate({ shapes, shapesVersion, data, document, bases }: ValidationInput): Reply {
   if (check?.version !== shapesVersion) {
-    check = { version: shapesVersion, run: await makeConstraintCheck(parsed(shapes, 'o')), queries: new Map() }
+    const run = makeConstraintCheck(labelled(readNTriples(shapes)!, 'o'), { rdf, isSkolem })
+    check = { version: shapesVersion, run, prepared: new Map() }
   }
-  const run = makeRunQuery(oxigraph, data, check.queries)
-  const outcome = await check.run(parsed(data, 'd'), run)
-  run.free()
+  const { run, prepared } = check
+  const loaded: Queries[] = []
+  const outcome = run(labelled(unskolemised(readNTriples(data)!, document), 'd'), {
+    queries(graph) {
+      const queries = makeQueries(oxigraph, graph, prepared)
+      loaded.push(queries)
+      return queries.run
+    },
+    isElsewhere: (iri) => iri.replace(/#.*/s, '') !== document && bases.some((base) => iri.startsWith(base)),
+  })
+  for (const queries of loaded) queries.free()
   if (isFailure(outcome)) {
     check = undefined
     return done(problem('constraint.unusable', `The constraints cannot be used: ${outcome.detail}.`))
@@ -127,8 +148,8 @@ async function validate({ shapes, shapesVersion, data }: EvaluationJob & { kind:
 }
 
 /** The prefix distinguishes the blank nodes of the ontologies from those of the document. */
-const parsed = (text: string, prefix: string): Quad[] =>
-  readNTriples(text)!.map((triple) => withNodes(triple, (label) => blankNode(prefix + label)))
+const labelled = (triples: readonly Quad[], prefix: string): Quad[] =>
+  triples.map((triple) => withNodes(triple, (label) => blankNode(prefix + label)))
 
 parentPort!.on('message', (job: EvaluationJob) => {
   void doJob(job).then((reply) => parentPort!.postMessage(reply))

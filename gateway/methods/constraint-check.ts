@@ -34,6 +34,8 @@ export async function checkConstraints(
     shapes: shapes.nTriples,
     shapesVersion: shapes.version,
     data: next.nTriples,
+    document: next.iri,
+    bases: [dataspace.endUser.base, dataspace.admin.base],
   })
   if (isFailure(checked)) return checked
   if (checked.conforms) return undefined

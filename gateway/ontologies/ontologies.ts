@@ -1,7 +1,7 @@
 // In charge of a dataspace's ontologies in memory: the closure of its namespace ontology, and the constraints in it, on which
 // documents rest (spec 4.1, 4.3). Ontology documents count as soon as they are written; what they import is read once, and again
 // when it is cleared.
-import { constraintsIn } from '../../policies/constraints/constraints.js'
+import { constraintsIn } from '../../policies/constraints/presence.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { readStored } from '../rdf/read.js'

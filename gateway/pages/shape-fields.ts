@@ -3,6 +3,7 @@
 import { bySubject, type DescribedSubject } from './described.js'
 import { nTriplesTerm, typed, type Quad, type Term } from '../rdf/graph.js'
 import { readCanonical } from '../rdf/read.js'
+import { isSkolem } from '../rdf/skolemised.js'
 import { OWL, RDF, RDFS, SH, XSD } from '../rdf/vocabulary.js'
 import { labelOf } from './labels.js'
 
@@ -188,7 +189,7 @@ const BEYOND = ['or', 'xone', 'not', 'node', 'qualifiedValueShape']
 
 function fieldOf(shape: DescribedSubject, known: Known): FieldShape | undefined {
   const path = one(shape, 'path')
-  if (path?.termType !== 'NamedNode' || isOff(shape)) return undefined
+  if (path?.termType !== 'NamedNode' || isSkolem(path.value) || isOff(shape)) return undefined
   if (BEYOND.some((name) => all(shape, SH(name)).length > 0)) return undefined
   const plain = kindOf(shape, known)
   if (plain === undefined) return undefined
@@ -223,8 +224,9 @@ const MOST_OPTIONS = 500
 
 function optionsOf(shape: DescribedSubject, known: Known): readonly Term[] | undefined {
   const list = one(shape, 'in')
-  const options =
-    list && known.list(nTriplesTerm(list)).filter(({ termType }) => termType === 'NamedNode' || termType === 'Literal')
+  const isOption = ({ termType, value }: Term): boolean =>
+    termType === 'Literal' || (termType === 'NamedNode' && !isSkolem(value))
+  const options = list && known.list(nTriplesTerm(list)).filter(isOption)
   return options && options.length > 0 ? options : undefined
 }
 

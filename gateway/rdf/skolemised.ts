@@ -1,13 +1,39 @@
-// In charge of the IRIs that blank nodes of documents get when they are stored (design 3). Pure.
-import { namedNode, withNodes, type NamedNode, type Quad } from './graph.js'
+// In charge of the IRIs that blank nodes of documents get when they are stored (design 3), and of the way back. Pure.
+import { blankNode, namedNode, quad, withNodes, type NamedNode, type Quad, type Term } from './graph.js'
 
 /** Blank nodes become `<document>#id<UUID>`, wherever they stand. */
 export function skolemised(content: readonly Quad[], document: string, uuid: () => string): Quad[] {
   const names = new Map<string, NamedNode>()
   const nameOf = (label: string): NamedNode => {
-    const name = names.get(label) ?? namedNode(`${document}#id${uuid()}`)
+    const name = names.get(label) ?? namedNode(`${document}#id${uuid().replace(RANDOM, '$18')}`)
     names.set(label, name)
     return name
   }
   return content.map((triple) => withNodes(triple, nameOf))
+}
+
+/** RFC 9562 §5.8: version 8 tells the UUIDs of the gateway from those that clients put in IRIs of their own. */
+const RANDOM = /^([0-9a-f]{8}-[0-9a-f]{4}-)4/
+const HEX = '[0-9a-f]'
+/** Of an import: the name rests on what the node is (imports/). */
+const OWN = `${HEX}{8}-${HEX}{4}-8${HEX}{3}-${HEX}{4}-${HEX}{12}|${HEX}{32}`
+const OWN_NAME = new RegExp(`#id(?:${OWN})$`)
+/** Of earlier releases, and of LinkedDataHub: clients may have made such an IRI too. */
+const ANY_NAME = new RegExp(`#id(?:${OWN}|${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12})$`)
+
+/** True where the IRI may have taken the place of a blank node. */
+export const isSkolem = (iri: string): boolean => ANY_NAME.test(iri)
+
+/** The IRIs that the gateway made in this document become blank nodes again. */
+export function unskolemised(content: readonly Quad[], document: string): Quad[] {
+  const start = `${document}#id`
+  const node = (term: Term): Term =>
+    term.termType === 'NamedNode' && term.value.startsWith(start) && OWN_NAME.test(term.value)
+      ? blankNode(`n${term.value.slice(start.length).replaceAll('-', '')}`)
+      : term
+  return content.map((triple) => {
+    const [subject, object] = [node(triple.subject), node(triple.object)]
+    if (subject === triple.subject && object === triple.object) return triple
+    return quad(subject as Quad['subject'], triple.predicate, object as Quad['object'])
+  })
 }

@@ -50,7 +50,7 @@ import { analysePatch } from '../../gateway/sparql/patch.js'
 import { overView } from '../../gateway/sparql/view/over-view.js'
 import { irisIn, linesIn } from '../../gateway/stores/n-triples-lines.js'
 import { OXIGRAPH } from '../../gateway/stores/oxigraph-traits.js'
-import { makeConstraintCheck } from '../../policies/constraints/constraints.js'
+import { checkAgainst } from '../support/constraints.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import { makeTokenVerifier } from '../../policies/identity/bearer-token.js'
 import { parseClientCertField } from '../../policies/identity/client-certificate.js'
@@ -849,7 +849,7 @@ void t.test('constraints', async (t) => {
 _:p <http://www.w3.org/ns/shacl#path> <urn:p> .
 _:p <http://www.w3.org/ns/shacl#maxCount> "0"^^<http://www.w3.org/2001/XMLSchema#integer> .
 `)
-  const check = await makeConstraintCheck(shape)
+  const check = checkAgainst(shape)
   await growthRows(
     t,
     rowsOnGraphs('the report', (triples) => check(triples), GRAPHS.slice(0, 5)),

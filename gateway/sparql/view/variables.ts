@@ -62,7 +62,7 @@ function scopeWithin(pattern: Pattern): ReadonlySet<string> {
   }
 }
 
-const projected = ({ projection, where }: Select): ReadonlySet<string> =>
+export const projected = ({ projection, where }: Select): ReadonlySet<string> =>
   projection === '*' ? inScope(where) : projectedIn(projection)
 
 export const projectedIn = (projection: readonly (Variable | Bound)[]): ReadonlySet<string> =>

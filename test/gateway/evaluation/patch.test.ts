@@ -391,7 +391,8 @@ void t.test('analysis and constraints run in the thread too', async (t) => {
   const shape = (more: string) => `${target}<${E}S> <${SH('property')}> _:b .\n_:b <${SH('path')}> <${E}p> .\n${more}`
   const required = shape(`_:b <${SH('minCount')}> "1"^^<${XSD('integer')}> .\n`)
   const data = `<${E}x> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${E}C> .\n`
-  const check = (shapes: string, shapesVersion: string) => evaluation.validate('a', { shapes, shapesVersion, data })
+  const check = (shapes: string, shapesVersion: string) =>
+    evaluation.validate('a', { shapes, shapesVersion, data, document: DOC, bases: [] })
   t.match(await check(required, '1'), { conforms: false, report: `<${SH('focusNode')}> <${E}x>` })
   t.match(await check('not read again', '1'), { conforms: false }, 'shapes are read once per version')
   const unusable = await check(required + `<${E}S> <${SH('sparql')}> _:q .\n`, '2')

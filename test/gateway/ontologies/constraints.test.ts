@@ -15,6 +15,9 @@ const BLOCKS = of('a ldh:InvalidContentBlockType')
 const ask = (text: string): string => of(`a sp:Ask ; sp:text """${text}"""`)
 const sparql = (text: string, more = ''): string =>
   `<urn:S> sh:targetClass <urn:C> ; sh:sparql [ sh:message "Not so" ; sh:select """${text}""" ${more} ] . <urn:Sub> rdfs:subClassOf <urn:C> .`
+const starts = (validator: string): string =>
+  `<urn:Starts> a sh:ConstraintComponent ; sh:parameter [ sh:path <urn:x:prefix> ] , [ sh:path <urn:x:flags> ; sh:optional true ] ; ${validator} .
+  <urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:code> ; <urn:x:prefix> "DE" ] .`
 const LONGER = sparql('SELECT $this ?value WHERE { $this <urn:from> ?a ; <urn:to> ?value FILTER(?value < ?a) }')
 
 void forEachStore(t, 'constraints', async (t, makeStores, kind) => {
@@ -50,6 +53,34 @@ void forEachStore(t, 'constraints', async (t, makeStores, kind) => {
       ['one that is deactivated',                   sparql('SELECT $this WHERE { $this ?p ?o }', '; sh:deactivated true'), '<#x> a <urn:C> .', 201],
       ['beside SHACL Core',                         `${MISSING} <urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:q> ; sh:minCount 1 ] .`, '<#x> a <urn:C> ; <urn:q> 1 .', 422],
       ['both are met',                              `${MISSING} <urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:q> ; sh:minCount 1 ] .`, '<#x> a <urn:C> ; <urn:q> 1 ; <urn:p> 1 .', 201],
+      ['MINUS in SPIN',                             ask('ASK { ?this a <urn:C> MINUS { ?this <urn:ok> true } }'), '<#x> a <urn:C> ; <urn:ok> true .', 201],
+      ['a number of values',                        sparql('SELECT $this (COUNT(?v) AS ?n) WHERE { $this <urn:p> ?v } GROUP BY $this HAVING (COUNT(?v) > 1)'), '<#x> a <urn:C> ; <urn:p> 1, 2 .', 422],
+      ['fewer values',                              sparql('SELECT $this (COUNT(?v) AS ?n) WHERE { $this <urn:p> ?v } GROUP BY $this HAVING (COUNT(?v) > 1)'), '<#x> a <urn:C> ; <urn:p> 1 .', 201],
+      ['prefixes of an imported ontology',          `${sparql('SELECT $this WHERE { $this e:p 1 }', '; sh:prefixes <urn:o>')} <urn:o> owl:imports <urn:i> . <urn:i> owl:imports <urn:o>, <urn:j> . <urn:j> sh:declare [ sh:prefix "e" ; sh:namespace "urn:"^^xsd:anyURI ] .`, '<#x> a <urn:C> ; <urn:p> 1 .', 422],
+      ['a prefix with two namespaces',              `${sparql('SELECT $this WHERE { $this e:p 1 }', '; sh:prefixes <urn:o>')} <urn:o> sh:declare [ sh:prefix "e" ; sh:namespace "urn:" ] , [ sh:prefix "e" ; sh:namespace "urn:x:" ] .`, '<#x> a <urn:C> .', 500],
+      ['a warning of a query',                      `${sparql('SELECT $this { }')} <urn:S> sh:severity sh:Warning .`, '<#x> a <urn:C> .', 201],
+      ['a query on a property shape',               '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path [ sh:inversePath <urn:p> ] ; sh:sparql [ sh:select "SELECT $this ?value { $this $PATH ?value . ?value <urn:q> 1 }" ] ] .', '<#x> a <urn:C> . <#y> <urn:p> <#x> ; <urn:q> 1 .', 422],
+      ['a query that reports a failure',            sparql('SELECT $this (true AS ?failure) { }'), '<#x> a <urn:C> .', 500],
+      ['superclasses of the ontologies, in a query', sparql('PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#> SELECT $this { $this a/rdfs:subClassOf+ <urn:C> }'), '<#x> a <urn:Sub> .', 422],
+      ['a blank node, where one is wanted',         '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:p> ; sh:nodeKind sh:BlankNode ] .', '<#x> a <urn:C> ; <urn:p> [ <urn:q> 1 ] .', 201],
+      ['an IRI, where a blank node is wanted',      '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:p> ; sh:nodeKind sh:BlankNode ] .', '<#x> a <urn:C> ; <urn:p> <#id0c6a1d0e-9a55-4d0a-8d1c-0123456789ab> .', 422],
+      ['a blank node, where an IRI is wanted',      '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:p> ; sh:nodeKind sh:IRI ] .', '<#x> a <urn:C> ; <urn:p> [ <urn:q> 1 ] .', 422],
+      ['a query about a blank node',                sparql('SELECT $this ?value { $this <urn:p> ?value FILTER(isBlank($this) && isBlank(?value)) }'), '[] a <urn:C> ; <urn:p> [ <urn:q> 1 ] .', 422],
+      ['a query about another blank node',          sparql('SELECT $this { $this <urn:p> 1 }'), '[] a <urn:C> ; <urn:p> 2 . [] <urn:p> 1 .', 201],
+      ['an inverse path',                           '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path [ sh:inversePath <urn:p> ] ; sh:minCount 1 ] .', '<#x> a <urn:C> . <#y> <urn:p> <#x> .', 201],
+      ['an inverse path without a value',           '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path [ sh:inversePath <urn:p> ] ; sh:minCount 1 ] .', '<#x> a <urn:C> ; <urn:p> <#y> .', 422],
+      ['MINUS',                                     sparql('SELECT $this { $this ?p ?o MINUS { $this <urn:p> 1 } }'), '<#x> a <urn:C> .', 500],
+      ['VALUES',                                    sparql('SELECT $this { VALUES ?x { 1 } }'), '<#x> a <urn:C> .', 500],
+      ['another value for $this',                   sparql('SELECT $this { BIND(1 AS ?this) }'), '<#x> a <urn:C> .', 500],
+      ['a sub-query without $this',                 sparql('SELECT $this { { SELECT ?y { ?y ?p ?o } } }'), '<#x> a <urn:C> .', 500],
+      ['$shapesGraph',                              sparql('SELECT $this { FILTER(BOUND($shapesGraph)) }'), '<#x> a <urn:C> .', 500],
+      ['a function that is not known',              sparql('SELECT $this { FILTER(<urn:f>($this)) }'), '<#x> a <urn:C> .', 500],
+      ['ASK of a component is true',                starts('sh:validator [ sh:ask "ASK { FILTER(STRSTARTS(STR($value), $prefix)) }" ]'), '<#x> a <urn:C> ; <urn:code> "DE-1" .', 201],
+      ['ASK of a component is false',               starts('sh:validator [ sh:ask "ASK { FILTER(STRSTARTS(STR($value), $prefix)) }" ]'), '<#x> a <urn:C> ; <urn:code> "DE-1", "FR-1" .', 422],
+      ['SELECT of a component finds nothing',       starts('sh:propertyValidator [ sh:select "SELECT $this ?value { $this $PATH ?value FILTER(!STRSTARTS(?value, $prefix)) }" ]'), '<#x> a <urn:C> ; <urn:code> "DE-1" .', 201],
+      ['SELECT of a component finds something',     starts('sh:propertyValidator [ sh:select "SELECT $this ?value { $this $PATH ?value FILTER(!STRSTARTS(?value, $prefix)) }" ]'), '<#x> a <urn:C> ; <urn:code> "FR-1" .', 422],
+      ['a component for node shapes alone',         starts('sh:nodeValidator [ sh:select "SELECT $this { }" ]'), '<#x> a <urn:C> ; <urn:code> "FR-1" .', 201],
+      ['a component in JavaScript',                 starts('sh:validator [ a sh:JSValidator ]'), '<#x> a <urn:C> ; <urn:code> "DE-1" .', 500],
       ['GRAPH',                                     sparql('SELECT $this WHERE { GRAPH ?g { $this ?p ?o } }'), '<#x> a <urn:C> .', 500],
       ['FROM',                                      ask('ASK FROM <urn:g> { ?this ?p ?o }'), '<#x> a <urn:C> .',       500],
       ['SERVICE',                                   ask('ASK { SERVICE <http://127.0.0.1/> { ?this ?p ?o } }'), '<#x> a <urn:C> .', 500],
@@ -83,6 +114,57 @@ void forEachStore(t, 'constraints', async (t, makeStores, kind) => {
     t.match(text, /"Not so"/)
     t.notMatch(text, 'secret')
     t.notMatch(text, 'spin#constraint>')
+  })
+
+  await rowOfContent('a blank node stays one for constraints', async (t) => {
+    await limit('<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:p> ; sh:nodeKind sh:BlankNode ] .')
+    const path = world.freshPath()
+    t.equal((await owner('PUT', path, ttl('<#x> a <urn:C> ; <urn:p> [ <urn:q> 1 ] .'))).status, 201)
+    t.equal(
+      (await owner('PATCH', path, update('INSERT { <urn:a> <urn:b> 1 } WHERE { }'))).status,
+      204,
+      'PATCH of something else',
+    )
+    const { text } = await owner('GET', path, accept('text/turtle'))
+    t.equal((await owner('PUT', path, ttl(text))).status, 200, 'PUT of the document as it was read')
+  })
+
+  await rowOfContent('messages (SHACL §5.3.2)', async (t) => {
+    const messages = async (constraint: string, document: string): Promise<readonly string[]> => {
+      await limit(constraint)
+      const fields = { 'Content-Type': 'text/turtle', ...accept('application/n-triples').fields }
+      const { text } = await owner('PUT', world.freshPath(), { ...ttl(document), fields })
+      return [...text.matchAll(/shacl#resultMessage> (".*"\S*) \./g)].map(([, message]) => message!).sort()
+    }
+    const large = '<urn:x> a <urn:C> ; <urn:v> 7 .'
+    const select = 'sh:select "SELECT $this ?value ?other { $this <urn:v> ?value BIND(?value * 2 AS ?other) }"'
+    const of = (more: string) => `<urn:S> sh:targetClass <urn:C> ; sh:sparql [ ${select} ; ${more} ] .`
+    t.same(await messages(of('sh:message "{?value} of {$this}, {?other}, {?none}"'), large), [
+      '"7 of urn:x, 14, {?none}"',
+    ])
+    t.same(await messages(of('sh:message "too large"@en, "zu groß"@de'), large), ['"too large"@en', '"zu groß"@de'])
+    t.same(await messages(of('a sh:SPARQLConstraint') + '<urn:S> sh:message "of the shape" .', large), [
+      '"of the shape"',
+    ])
+    const own =
+      '<urn:S> sh:targetClass <urn:C> ; sh:sparql [ sh:message "no" ; sh:select "SELECT $this (\'own\' AS ?message) { }" ] .'
+    t.same(await messages(own, large), ['"own"'])
+    const component = (more: string) => starts(`sh:validator [ sh:ask "ASK { FILTER(false) }" ] ; ${more}`)
+    const code = '<urn:x> a <urn:C> ; <urn:code> "FR" .'
+    t.same(await messages(component('sh:labelTemplate "{?value} starts with {$prefix}"'), code), [
+      '"FR starts with DE"',
+    ])
+    t.same(await messages(component('sh:message "Not {$prefix}"'), code), ['"Not DE"'])
+    const count = '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:p> ; sh:minCount 1 ] .'
+    t.same(await messages(count, large), ['"Too few values: at least 1"'])
+  })
+
+  await rowOfContent('an unusable constraint is named', async (t) => {
+    await limit('<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <urn:p> ; sh:js [ ] ] .')
+    const { status, text } = await owner('PUT', world.freshPath(), ttl('<#x> a <urn:C> .'))
+    t.equal(status, 500)
+    t.match(text, /sh:js is not supported/)
+    t.match(text, /admin\/ontologies\/limits\//)
   })
 
   await row('every way to write is checked, and a query that never ends is stopped', async (t) => {

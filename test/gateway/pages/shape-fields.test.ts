@@ -50,6 +50,7 @@ void t.test('fields of shapes', async (t) => {
     ['sh:node through many shapes',      `<urn:S> sh:targetClass <urn:C> . ${chain(10)} <urn:9> sh:property [ sh:path <http://e/p> ] .`, 'P xsd:string 0-∞'],
     ['deactivated',                      of('sh:deactivated true'),                                            ''],
     ['a path of two steps',              '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path (<http://e/p> <http://e/q>) ] .', ''],
+    ['such a path in a stored document',  '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path <http://e/o/#id0c6a1d0e-9a55-4d0a-8d1c-0123456789ab> ] . <http://e/o/#id0c6a1d0e-9a55-4d0a-8d1c-0123456789ab> sh:inversePath <http://e/p> .', ''],
     ['a choice of kinds',                of('sh:or ([ sh:datatype xsd:date ] [ sh:datatype xsd:gYear ])'),     ''],
     ['blank nodes',                      of('sh:nodeKind sh:BlankNode'),                                       ''],
   ]

@@ -1,0 +1,67 @@
+// In charge of classes: which are above another, and what a document needs to be told of those that the ontologies describe. Pure.
+import type { Quad, Term } from '@rdfjs/types'
+import { RDF_TYPE, SUB_CLASS_OF } from '../vocabulary.js'
+import { keyOf } from './graph.js'
+
+/** The direct superclasses, by the key of the class. */
+export type Hierarchy = ReadonlyMap<string, readonly Quad[]>
+
+/** The superclasses of a class, itself included. */
+export type Superclasses = (type: Term) => ReadonlyMap<string, Term>
+
+export function hierarchyOf(triples: Iterable<Quad>): Hierarchy {
+  const hierarchy = new Map<string, Quad[]>()
+  for (const triple of triples) {
+    if (triple.predicate.value !== SUB_CLASS_OF || triple.object.termType === 'Literal') continue
+    const key = keyOf(triple.subject)
+    const known = hierarchy.get(key)
+    if (known) known.push(triple)
+    else hierarchy.set(key, [triple])
+  }
+  return hierarchy
+}
+
+/** In several hierarchies together, which may contain circles. */
+export function makeSuperclasses(...hierarchies: readonly Hierarchy[]): Superclasses {
+  const known = new Map<string, Map<string, Term>>()
+  return (type) => {
+    const found = known.get(keyOf(type))
+    if (found) return found
+    const reached = new Map([[keyOf(type), type]])
+    for (const key of reached.keys()) {
+      for (const { object } of hierarchies.flatMap((hierarchy) => hierarchy.get(key) ?? [])) {
+        reached.set(keyOf(object), object)
+      }
+    }
+    known.set(keyOf(type), reached)
+    return reached
+  }
+}
+
+/**
+ * What the ontologies say about resources that the document does not describe: the types of those at which it points, and
+ * the superclasses of the classes that it uses. It completes the data graph.
+ */
+export function backgroundOf(
+  document: readonly Quad[],
+  ontologyTypes: ReadonlyMap<string, readonly Quad[]>,
+  hierarchy: Hierarchy,
+): readonly Quad[] {
+  const described = new Set(document.map(({ subject }) => keyOf(subject)))
+  const others = new Set(document.map(({ object }) => keyOf(object)).filter((key) => !described.has(key)))
+  const types = [...others].flatMap((key) => ontologyTypes.get(key) ?? [])
+  const used = [...document, ...types].filter(({ predicate }) => predicate.value === RDF_TYPE)
+  const superclasses = makeSuperclasses(hierarchy)
+  const classes = new Set(used.flatMap(({ object }) => [...superclasses(object).keys()]))
+  return [...types, ...[...classes].filter((key) => !described.has(key)).flatMap((key) => hierarchy.get(key) ?? [])]
+}
+
+export function typesIn(ontologies: Iterable<Quad>): ReadonlyMap<string, readonly Quad[]> {
+  const types = new Map<string, Quad[]>()
+  for (const triple of ontologies) {
+    if (triple.predicate.value !== RDF_TYPE) continue
+    const key = keyOf(triple.subject)
+    types.set(key, [...(types.get(key) ?? []), triple])
+  }
+  return types
+}

@@ -1,0 +1,50 @@
+// In charge of what a Core constraint component is (SHACL §4), and of reading its parameter. Pure.
+import type { Literal, Term } from '@rdfjs/types'
+import type { Check, Evaluation, ShapeReader } from './shape.js'
+
+export interface CoreComponent {
+  /** The message, where the shape has none. */
+  readonly text: string
+  /** Undefined where this value of the parameter asks for nothing. */
+  readonly check: (value: Term, shape: ShapeReader, parameter: string) => Check | undefined
+  /** The component belongs to property shapes. */
+  readonly needsPath?: true
+  /** A shape has one value. */
+  readonly isSingle?: true
+}
+
+type Test = (value: Term, evaluation: Evaluation) => boolean
+export type Make<T> = (value: Term, shape: ShapeReader, parameter: string) => T
+
+/** Each value node that fails the test. */
+export const each =
+  (make: Make<Test>): CoreComponent['check'] =>
+  (parameterValue, shape, parameter) => {
+    const test = make(parameterValue, shape, parameter)
+    return (_, values, evaluation) => values.filter((value) => !test(value, evaluation)).map((value) => ({ value }))
+  }
+
+/** All value nodes together fail the test. */
+export const together =
+  (make: Make<(values: readonly Term[], evaluation: Evaluation) => boolean>): CoreComponent['check'] =>
+  (parameterValue, shape, parameter) => {
+    const test = make(parameterValue, shape, parameter)
+    return (_, values, evaluation) => (test(values, evaluation) ? [] : [{}])
+  }
+
+export const numberIn: Make<number> = (value, shape, parameter) =>
+  value.termType === 'Literal' && /^\+?\d{1,15}$/.test(value.value)
+    ? Number(value.value)
+    : shape.fail(`sh:${parameter} is no whole number`)
+
+export const iriIn: Make<string> = (value, shape, parameter) =>
+  value.termType === 'NamedNode' ? value.value : shape.fail(`sh:${parameter} is no IRI`)
+
+export const isTrue: Make<boolean> = ({ value }, shape, parameter) =>
+  /^(?:true|false|1|0)$/.test(value)
+    ? value === 'true' || value === '1'
+    : shape.fail(`sh:${parameter} is neither true nor false`)
+
+export const listIn: Make<readonly Term[]> = (head, shape, parameter) => shape.list(head, parameter)
+
+export const isLiteral = (term: Term): term is Literal => term.termType === 'Literal'

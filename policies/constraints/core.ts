@@ -1,0 +1,11 @@
+// In charge of the Core constraint components (SHACL §4), by their parameter. Pure.
+import type { CoreComponent } from './core-component.js'
+import { OTHERS, PAIRS, SHAPES } from './core-shapes.js'
+import { NUMBERS, TEXTS, VALUE_TYPES } from './core-values.js'
+import { SH } from './graph.js'
+export const CORE: ReadonlyMap<string, CoreComponent> = new Map(
+  [VALUE_TYPES, NUMBERS, TEXTS, PAIRS, SHAPES, OTHERS].flatMap((components) => Object.entries(components)),
+)
+
+export const componentOf = (parameter: string): string =>
+  `${SH}${parameter[0]!.toUpperCase()}${parameter.slice(1)}ConstraintComponent`

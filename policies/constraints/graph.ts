@@ -1,0 +1,95 @@
+// In charge of looking triples up: by subject, predicate and object. Pure.
+import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
+import { RDF_TYPE } from '../vocabulary.js'
+
+export const SH = 'http://www.w3.org/ns/shacl#'
+export const XSD = 'http://www.w3.org/2001/XMLSchema#'
+export const RDF = RDF_TYPE.slice(0, -'type'.length)
+export const LANG_STRING = `${RDF}langString`
+
+/** The part of an RDF/JS factory that is used. */
+export interface Factory {
+  namedNode(iri: string): NamedNode
+  blankNode(): BlankNode
+  literal(value: string, type: string | NamedNode): Literal
+  quad(subject: Term, predicate: Term, object: Term): Quad
+}
+
+export interface TripleIndex {
+  objects(subject: Term, predicate: string): readonly Term[]
+  subjects(predicate: string, object: Term): readonly Term[]
+  about(subject: Term): readonly Quad[]
+  /** Undefined for a list that is malformed, a ring, or longer than MOST_MEMBERS. */
+  list(head: Term): readonly Term[] | undefined
+}
+
+const MOST_MEMBERS = 100_000
+
+/** The term as the key of a map. RDF 1.1 Concepts §3.3: language tags are compared without their case. */
+export function keyOf(term: Term): string {
+  switch (term.termType) {
+    case 'NamedNode':
+      return term.value
+    case 'BlankNode':
+      return `_:${term.value}`
+    case 'Literal':
+      return term.language === ''
+        ? `"${term.value}"^^${term.datatype.value}`
+        : `"${term.value}"@${term.language.toLowerCase()}`
+    case 'Quad':
+      return `<<${keyOf(term.subject)} ${keyOf(term.predicate)} ${keyOf(term.object)}>>`
+    default:
+      return `?${term.value}`
+  }
+}
+
+export const areEqual = (a: Term, b: Term): boolean => keyOf(a) === keyOf(b)
+
+/** Each term once. */
+export const distinct = (terms: Iterable<Term>): readonly Term[] => [
+  ...new Map(Array.from(terms, (term) => [keyOf(term), term])).values(),
+]
+
+export function indexOf(triples: readonly Quad[]): TripleIndex {
+  const bySubject = grouped(triples, ({ subject }) => keyOf(subject))
+  const objects = grouped(triples, ({ subject, predicate }) => `${predicate.value} ${keyOf(subject)}`)
+  let subjects: ReadonlyMap<string, readonly Quad[]> | undefined
+  const index: TripleIndex = {
+    objects: (subject, predicate) => (objects.get(`${predicate} ${keyOf(subject)}`) ?? []).map(({ object }) => object),
+    subjects(predicate, object) {
+      subjects ??= grouped(triples, (triple) => `${triple.predicate.value} ${keyOf(triple.object)}`)
+      return (subjects.get(`${predicate} ${keyOf(object)}`) ?? []).map(({ subject }) => subject)
+    },
+    about: (subject) => bySubject.get(keyOf(subject)) ?? [],
+    list: (head) => listAt(head, index),
+  }
+  return index
+}
+
+function grouped(triples: readonly Quad[], keyOfOne: (triple: Quad) => string): ReadonlyMap<string, readonly Quad[]> {
+  const groups = new Map<string, Quad[]>()
+  for (const triple of triples) {
+    const key = keyOfOne(triple)
+    const group = groups.get(key)
+    if (group) group.push(triple)
+    else groups.set(key, [triple])
+  }
+  return groups
+}
+
+/** SHACL §1.4: a list has one rdf:first and one rdf:rest at each node, and does not return to itself. */
+function listAt(head: Term, index: TripleIndex): readonly Term[] | undefined {
+  const members: Term[] = []
+  const seen = new Set<string>()
+  let node = head
+  while (node.value !== `${RDF}nil`) {
+    const [first, ...others] = index.objects(node, `${RDF}first`)
+    const [rest, ...branches] = index.objects(node, `${RDF}rest`)
+    if (!first || !rest || others.length + branches.length > 0) return undefined
+    if (seen.has(keyOf(node)) || members.length >= MOST_MEMBERS) return undefined
+    seen.add(keyOf(node))
+    members.push(first)
+    node = rest
+  }
+  return members
+}

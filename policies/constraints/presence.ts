@@ -1,0 +1,13 @@
+// In charge of whether ontologies have constraints at all: known without the code that reads them. Pure.
+import type { Quad } from '@rdfjs/types'
+import { SH } from './graph.js'
+
+const SPIN_CONSTRAINT = 'http://spinrdf.org/spin#constraint'
+
+export const isSpin = ({ predicate }: Quad): boolean => predicate.value === SPIN_CONSTRAINT
+
+/** True where there may be a constraint: without SHACL's properties and spin:constraint nothing can be violated. */
+export function constraintsIn(ontologies: Iterable<Quad>): boolean {
+  for (const triple of ontologies) if (triple.predicate.value.startsWith(SH) || isSpin(triple)) return true
+  return false
+}

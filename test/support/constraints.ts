@@ -1,0 +1,32 @@
+// In charge of constraints in tests: the check of documents against ontologies, with queries, without a thread.
+import {
+  makeConstraintCheck,
+  type ConstraintCheck,
+  type ConstraintOutcome,
+} from '../../policies/constraints/constraints.js'
+import type { Factory } from '../../policies/constraints/graph.js'
+import { makeQueries, type Prepared } from '../../gateway/evaluation/constraint-queries.js'
+import { blankNode, literal, namedNode, quad, type Quad } from '../../gateway/rdf/graph.js'
+import { isSkolem } from '../../gateway/rdf/skolemised.js'
+import { openOxigraph } from '../../gateway/stores/bounded-oxigraph.js'
+
+let oxigraph: ReturnType<typeof openOxigraph> | undefined
+
+export const RDF_FACTORY = { namedNode, blankNode: () => blankNode(), literal, quad } as unknown as Factory
+
+/** @param elsewhere what the IRIs of other documents begin with */
+export function checkAgainst(
+  ontologies: readonly Quad[],
+  elsewhere?: string,
+): (document: readonly Quad[]) => ConstraintOutcome {
+  const check: ConstraintCheck = makeConstraintCheck(ontologies, { rdf: RDF_FACTORY, isSkolem })
+  const prepared: Prepared = new Map()
+  return (document) => {
+    oxigraph ??= openOxigraph(256 * 2 ** 20)
+    const engine = oxigraph
+    return check(document, {
+      queries: (graph) => makeQueries(engine, graph, prepared).run,
+      isElsewhere: (iri) => elsewhere !== undefined && iri.startsWith(elsewhere),
+    })
+  }
+}
