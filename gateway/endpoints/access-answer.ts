@@ -43,7 +43,10 @@ function auditOf(asked: About, facts: Facts): AccessView['audit'] | Problem {
   if (isFailure(index)) return index
   const { kind, base } = asked.application
   return {
-    authorizations: authorizationsAbout(index, { application: kind, target: targetOf(facts, base) }),
+    rules: authorizationsAbout(index, { application: kind, target: targetOf(facts, base) }).map((audited) => ({
+      ...audited,
+      coverage: index.coverage(audited.graph),
+    })),
     owners: facts.kind === 'document' ? (facts.document?.owners ?? []) : [],
   }
 }

@@ -1,4 +1,5 @@
 // In charge of the pages with forms about a document (`?form=edit` and its like): showing one, and answering one that was sent.
+import { isOfOne } from '../../policies/authorizations/coverage.js'
 import { entityTagOf, isLarge, isWhole } from '../documents/document.js'
 import { isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import type { Response } from '../http/exchange.js'
@@ -152,6 +153,10 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
 async function answerDelete({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
   const { iri } = document
   const { base, history } = context.application
+  const rules = context.dataspace.access.current()
+  if (isFailure(rules)) return rules
+  const coverage = rules.coverage(iri)
+  const isWide = !isOfOne(coverage)
   const refuse = (refusal?: Refusal): MadePage =>
     deletePage({
       ...{ frame: frameOf(context, iri), document: iri, refusal },
@@ -159,8 +164,14 @@ async function answerDelete({ context, document, values, isSent }: AskedForm): P
       entityTag: entityTagOf(document, TURTLE),
       isContainer: isContainer(document.types),
       isVersioned: history !== undefined,
+      coverage: isWide ? coverage : undefined,
     })
   if (!isSent) return pageAnswer(200, refuse())
+  // Others than the document that the person came from lose the right.
+  if (isWide && values.get('covered') !== 'all') {
+    const { deleteRuleUnsure } = frameOf(context, iri).texts
+    return pageAnswer(400, refuse({ status: 400, detail: deleteRuleUnsure }))
+  }
   const fields = { 'if-match': values.get('if-match') ?? '' }
   const done = await carryOut(context, { method: 'DELETE', url: iri, fields })
   if (done.status < 400) return seeOther(isRoot(iri, base) ? iri : parentOf(iri))

@@ -1,9 +1,10 @@
 // In charge of the page about access to a document: what the agent may do and why, and for those with Control who else may, why
 // or why not, and giving and taking rights.
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import type { Audited, GrantingAuthorization } from '../../policies/authorizations/evidence.js'
+import type { GrantingAuthorization } from '../../policies/authorizations/evidence.js'
 import type { Decision } from '../../policies/decide.js'
 import { ACL, RDF } from '../rdf/vocabulary.js'
+import { AuditTable, type Audit } from './audit.js'
 import { Choice } from './form-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
@@ -17,7 +18,7 @@ export interface AccessView {
   readonly agent: string | undefined
   readonly decisions: readonly Decision[]
   /** For agents with Control. */
-  readonly audit?: { readonly authorizations: readonly Audited[]; readonly owners: readonly string[] } | undefined
+  readonly audit?: Audit | undefined
   /** The question of the agent about another. */
   readonly question?: Question | undefined
   readonly waiting: WaitingRequests
@@ -67,7 +68,7 @@ export const accessPage = worded((view: AccessView): string => {
         <AskForAccess base={base} document={document} missing={missing} />
       ) : null}
       <WaitingList requests={waiting} base={base} admin={frame.site.admin} />
-      {audit ? <Audit audit={audit} base={base} /> : null}
+      {audit ? <AuditTable audit={audit} document={document} base={base} /> : null}
       {question ? <Ask question={question} document={document} base={base} /> : null}
       {audit ? <Grant admin={frame.site.admin} document={document} /> : null}
     </>,
@@ -124,61 +125,6 @@ const AskForAccess = ({ base, document, missing }: AskProps) => (
   </form>
 )
 
-interface AuditProps {
-  readonly audit: NonNullable<AccessView['audit']>
-  readonly base: string
-}
-
-const Audit = ({ audit: { authorizations, owners }, base }: AuditProps) => (
-  <section aria-labelledby="audit">
-    <h2 id="audit">{TEXTS.auditTitle}</h2>
-    <div class="card scroll">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">{TEXTS.who}</th>
-            <th scope="col">{TEXTS.may}</th>
-            <th scope="col">{TEXTS.because}</th>
-            <th scope="col">
-              <span class="hidden">{TEXTS.actions}</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {owners.map((owner) => (
-            <tr>
-              <td>
-                <Iri iri={owner} base={base} />
-              </td>
-              <td>Read, Append, Write</td>
-              <td>{TEXTS.reason('owner')}</td>
-              <td />
-            </tr>
-          ))}
-          {authorizations.map(({ graph, modes, subjects, target }) => (
-            <tr>
-              <td>
-                {subjects.map(({ kind, iri }) => (
-                  <div>{iri === undefined ? TEXTS.subject(kind) : <Iri iri={iri} base={base} />}</div>
-                ))}
-              </td>
-              <td>{modes.join(', ')}</td>
-              <td>
-                {TEXTS.target(target.kind)} <Iri iri={graph} base={base} />
-              </td>
-              <td>
-                <a href={`${graph}?form=delete`} aria-label={TEXTS.takeAwayOf(graph)}>
-                  {TEXTS.takeAway}
-                </a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  </section>
-)
-
 interface QuestionProps {
   readonly question: Question
   readonly document: string
@@ -218,7 +164,7 @@ const Ask = ({ question: { agent, mode, answer }, document, base }: QuestionProp
 
 const Grant = ({ admin, document }: { readonly admin: string; readonly document: string }) => (
   <form method="post" action={`${admin}acl/authorizations/?form=grant`} class="box">
-    <h2>{TEXTS.grantTitle}</h2>
+    <h2 id="grant">{TEXTS.grantTitle}</h2>
     <input type="hidden" name="document" value={document} />
     <fieldset>
       <legend>{TEXTS.grantTo}</legend>

@@ -1,7 +1,9 @@
 // In charge of the pages with forms about a document: editing and adding as Turtle, a new document, deleting, restoring. All that
 // was typed is in the form again after an error.
 import type { Child } from 'hono/jsx'
+import type { Coverage } from '../../policies/authorizations/coverage.js'
 import { Changes, type Changed } from './changes.js'
+import { Covers } from './covers.js'
 import { Violations } from './error-page.js'
 import { Crumbs, Notice, pageOf, type Frame } from './frame.js'
 import { FormSections, type FormSection } from './shape-form.js'
@@ -182,6 +184,8 @@ export interface DeleteView extends About {
   readonly entityTag: string
   readonly isContainer: boolean
   readonly isVersioned: boolean
+  /** Of a rule about more than one document. */
+  readonly coverage?: Coverage | undefined
 }
 
 export const deletePage = worded((view: DeleteView): string =>
@@ -196,6 +200,16 @@ export const deletePage = worded((view: DeleteView): string =>
         </p>
         <p>{view.isVersioned ? TEXTS.deleteVersioned : TEXTS.deleteForGood}</p>
         {view.isContainer ? <p>{TEXTS.deleteContainer}</p> : null}
+        {view.coverage ? (
+          <>
+            <p>{TEXTS.deleteRule}</p>
+            <Covers coverage={view.coverage} base={view.frame.site.base} />
+            <p class="choice">
+              <input type="checkbox" id="covered" name="covered" value="all" required />{' '}
+              <label for="covered">{TEXTS.deleteRuleSure}</label>
+            </p>
+          </>
+        ) : null}
       </div>
       <div class="actions">
         <button class="grave">{TEXTS.deleteNow}</button>

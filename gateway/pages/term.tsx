@@ -73,7 +73,7 @@ export const Named = ({ iri }: { readonly iri: string }) =>
       <Plain text={labelOf(iri)} />
     </a>
   ) : (
-    <Plain text={iri} />
+    <Plain text={Object.hasOwn(TEXTS.labels, iri) ? TEXTS.labels[iri]! : iri} />
   )
 
 /** Datatypes that are never mentioned. */

@@ -1,5 +1,6 @@
 // In charge of the texts of the pages that stand for codes, in English: statuses, modes, reasons of decisions, terms of known
 // vocabularies.
+import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'
 import { ACL, CERT, DCT, DEF, DH, FOAF, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
 
 export const REASONS: Readonly<Record<string, string>> = {
@@ -26,13 +27,6 @@ export const MODE_TEXTS: Readonly<Record<string, string>> = {
 export const SUBJECTS: Readonly<Record<string, string>> = {
   public: 'Everybody',
   'authenticated-agent': 'Everybody who is identified',
-}
-
-export const TARGETS: Readonly<Record<string, string>> = {
-  accessTo: 'this document:',
-  accessToClass: 'its type:',
-  default: 'everything below a container:',
-  control: 'Control:',
 }
 
 export const ERROR_TITLES: Readonly<Record<number, string>> = {
@@ -94,6 +88,8 @@ export const LABELS: Readonly<Record<string, string>> = {
   [DH('Item')]: 'Item',
   [DH('Container')]: 'Container',
   [DEF('Root')]: 'Root container',
+  [OTHER_GRAPH]: 'Graph that is no document',
+  [DEFAULT_GRAPH]: 'Default graph',
   [FOAF('Agent')]: 'Agent',
   [FOAF('Person')]: 'Person',
 }

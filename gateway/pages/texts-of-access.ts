@@ -1,5 +1,5 @@
 // In charge of the texts of the pages about agents: who may do what, who I am, access tokens.
-import { MODE_TEXTS, REASONS, SUBJECTS, TARGETS } from './texts-by-code.js'
+import { MODE_TEXTS, REASONS, SUBJECTS } from './texts-by-code.js'
 
 export const ACCESS_TEXTS = {
   // Access.
@@ -11,7 +11,6 @@ export const ACCESS_TEXTS = {
   reason: (reason: string): string => REASONS[reason] ?? reason,
   mode: (mode: string): string => MODE_TEXTS[mode] ?? mode,
   subject: (kind: string): string => SUBJECTS[kind] ?? kind,
-  target: (kind: string): string => TARGETS[kind] ?? kind,
   askTitle: 'Ask for access',
   askFor: 'I would like to',
   ask: 'Ask the owner',
@@ -23,6 +22,15 @@ export const ACCESS_TEXTS = {
   because: 'Because of',
   takeAway: 'Take away',
   takeAwayOf: (graph: string) => `Take away the right that ${graph} gives`,
+  changeRule: 'Change the rule',
+  changeRuleOf: (graph: string) => `Change the rule ${graph}`,
+  wideRules: 'A rule that covers more than this document cannot be taken away here. Change the rule, or:',
+  coversThis: 'this document',
+  coversBelow: 'everything below',
+  coversType: 'all documents of type',
+  coversAdmin: 'the whole administration',
+  coversOthers: (count: number): string =>
+    `${count.toLocaleString('en')} other ${count === 1 ? 'address' : 'addresses'}`,
   questionTitle: 'May somebody do something?',
   questionAgent: 'WebID of the agent (empty: anybody)',
   questionMode: 'Mode',

@@ -1,6 +1,7 @@
 // In charge of the authorizations of one dataspace in memory: the graphs that count, and their changes, one by one or all at once.
 import type { Fact, Mode } from './authorization.js'
 import type { Audited, AskedTarget } from './evidence.js'
+import { coverageOf, type Coverage } from './coverage.js'
 import { authorizationsOnTargets, matchAuthorizations, type Match } from './match.js'
 import { makeAuthorizationTable, type AuthorizationTable, type TableSize } from './table.js'
 
@@ -29,6 +30,8 @@ export interface AuthorizationIndex {
   subclasses(type: string): readonly string[]
   /** Every authorization on these targets, at most 1000. */
   about(targets: readonly AskedTarget[]): readonly Audited[]
+  /** What the authorizations of a graph cover together. */
+  coverage(graph: string): Coverage
   /** The number of graphs with content, of authorizations, and of distinct IRIs of agents and groups. */
   readonly size: TableSize
 }
@@ -113,6 +116,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
     match: (agent, mode, targets, memberships) => matchAuthorizations(table, [agent, memberships], mode, targets),
     including: (agent, memberships) => table.including(agent, memberships),
     subclasses: (type) => table.subclasses(type),
+    coverage: (graph) => coverageOf(table.inGraph(graph)),
     about: (targets) => authorizationsOnTargets(table, targets),
     get size() {
       return table.size()

@@ -33,6 +33,8 @@ export interface AuthorizationTable {
   readonly targets: Readonly<Record<TargetKind, Targets>>
   /** The agent itself, its groups, and the groups that stand for the subjects of authorizations with many. */
   named(agent: string, memberships?: readonly string[]): Named
+  /** The authorizations in a graph. */
+  inGraph(graph: string): readonly Authorization[]
   /** The IRI of an agent or a group. */
   iriOf(subject: number): string
   /** A class and all its superclasses. */
@@ -99,6 +101,7 @@ export function makeAuthorizationTable(): AuthorizationTable {
       graphs.set(graph, contribution)
       apply(contribution, 'add')
     },
+    inGraph: (graph) => graphs.get(graph)?.authorizations ?? [],
     iriOf: (subject) => iris.iriOf(idIn(subject)),
     named: named.of,
     classes: classes.above,

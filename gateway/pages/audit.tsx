@@ -1,0 +1,93 @@
+// In charge of the table of all who may do something with a document, and by which rules. A rule that covers others too is changed,
+// not taken away.
+import { isOfOne, type Coverage } from '../../policies/authorizations/coverage.js'
+import type { Audited } from '../../policies/authorizations/evidence.js'
+import { Covers } from './covers.js'
+import { Iri } from './term.js'
+import { TEXTS } from './texts.js'
+
+/** An authorization, and all that the document with it covers. */
+type Rule = Audited & { readonly coverage: Coverage }
+
+export interface Audit {
+  readonly rules: readonly Rule[]
+  readonly owners: readonly string[]
+}
+
+interface Props {
+  readonly audit: Audit
+  readonly document: string
+  readonly base: string
+}
+
+export const AuditTable = ({ audit: { rules, owners }, document, base }: Props) => (
+  <section aria-labelledby="audit">
+    <h2 id="audit">{TEXTS.auditTitle}</h2>
+    <div class="card scroll">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{TEXTS.who}</th>
+            <th scope="col">{TEXTS.may}</th>
+            <th scope="col">{TEXTS.because}</th>
+            <th scope="col">
+              <span class="hidden">{TEXTS.actions}</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {owners.map((owner) => (
+            <tr>
+              <td>
+                <Iri iri={owner} base={base} />
+              </td>
+              <td>Read, Append, Write</td>
+              <td>{TEXTS.reason('owner')}</td>
+              <td />
+            </tr>
+          ))}
+          {rules.map((rule) => (
+            <RuleRow rule={rule} document={document} base={base} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+    {rules.every(({ coverage }) => isOfOne(coverage)) ? null : (
+      <p class="hint">
+        {TEXTS.wideRules} <a href="#grant">{TEXTS.grantTitle}</a>
+      </p>
+    )}
+  </section>
+)
+
+interface RuleProps {
+  readonly rule: Rule
+  readonly document: string
+  readonly base: string
+}
+
+const RuleRow = ({ rule: { graph, modes, subjects, coverage }, document, base }: RuleProps) => (
+  <tr>
+    <td>
+      {subjects.map(({ kind, iri }) => (
+        <div>{iri === undefined ? TEXTS.subject(kind) : <Iri iri={iri} base={base} />}</div>
+      ))}
+    </td>
+    <td>{modes.join(', ')}</td>
+    <td>
+      <Iri iri={graph} base={base} />
+      <Covers coverage={coverage} document={document} base={base} />
+    </td>
+    <td>
+      {isOfOne(coverage) ? (
+        <a href={`${graph}?form=delete`} aria-label={TEXTS.takeAwayOf(graph)}>
+          {TEXTS.takeAway}
+        </a>
+      ) : (
+        <a href={`${graph}?form=edit`} aria-label={TEXTS.changeRuleOf(graph)}>
+          {TEXTS.changeRule}
+        </a>
+      )}
+    </td>
+  </tr>
+)

@@ -1,0 +1,48 @@
+// In charge of showing what a rule covers: this document, others, all that is below a container, all of a type.
+import type { Coverage } from '../../policies/authorizations/coverage.js'
+import { Iri, Named } from './term.js'
+import { TEXTS } from './texts.js'
+
+interface Props {
+  readonly coverage: Coverage
+  /** The document that the page is about, if there is one. */
+  readonly document?: string
+  readonly base: string
+}
+
+/** A rule can name thousands. */
+const MOST = 10
+
+export function Covers({ coverage: { resources, below, classes, isControl }, document, base }: Props) {
+  const isHere = document !== undefined && resources.includes(document)
+  const others = resources.filter((one) => one !== document)
+  return (
+    <ul class="covers">
+      {isHere ? <li>{TEXTS.coversThis}</li> : null}
+      {below.slice(0, MOST).map((container) => (
+        <li>
+          {TEXTS.coversBelow} <Iri iri={container} base={base} />
+        </li>
+      ))}
+      {classes.length === 0 ? null : (
+        <li>
+          {TEXTS.coversType}{' '}
+          {classes.slice(0, MOST).map((type, i) => (
+            <>
+              {i === 0 ? '' : ', '}
+              <Named iri={type} />
+            </>
+          ))}
+        </li>
+      )}
+      {isControl ? <li>{TEXTS.coversAdmin}</li> : null}
+      {(document === undefined ? others.slice(0, MOST) : []).map((one) => (
+        <li>
+          <Iri iri={one} base={base} />
+        </li>
+      ))}
+      {document !== undefined && others.length > 0 ? <li>{TEXTS.coversOthers(others.length)}</li> : null}
+      {[below, classes, document === undefined ? others : []].some(({ length }) => length > MOST) ? <li>…</li> : null}
+    </ul>
+  )
+}
