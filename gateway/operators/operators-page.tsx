@@ -117,10 +117,18 @@ const Histories = ({ view: { histories, at } }: { readonly view: OperatorsView }
         {histories.map(({ base, status: { commits, depth, inDoubt, oldest } }) => (
           <tr>
             <th scope="row">{base}</th>
-            <td class="number">{count(commits)}</td>
-            <td class="number">{count(depth)}</td>
-            <td class="number">{count(inDoubt)}</td>
-            <td class="number">{TEXTS.seconds(oldest === undefined ? 0 : Math.max(0, at - oldest) / 1000)}</td>
+            <td class="number" data-label={TEXTS.commits}>
+              {count(commits)}
+            </td>
+            <td class="number" data-label={TEXTS.waiting}>
+              {count(depth)}
+            </td>
+            <td class="number" data-label={TEXTS.doubt}>
+              {count(inDoubt)}
+            </td>
+            <td class="number" data-label={TEXTS.lag}>
+              {TEXTS.seconds(oldest === undefined ? 0 : Math.max(0, at - oldest) / 1000)}
+            </td>
           </tr>
         ))}
       </Table>
@@ -162,19 +170,25 @@ const Requests = ({ name, title, empty, seen }: RequestsProps) => (
       <Table numbers={4} heads={[TEXTS.time, TEXTS.request, TEXTS.answer, TEXTS.agent, TEXTS.took]}>
         {seen.toReversed().map(({ time, id, method, path, status, agent, ms, storeMs, reason }) => (
           <tr>
-            <td class="date">{dateOf(time)}</td>
-            <td>
+            <td class="date" data-label={TEXTS.time}>
+              {dateOf(time)}
+            </td>
+            <td data-label={TEXTS.request}>
               <code>
                 {method} <Plain text={path} most={300} />
               </code>{' '}
               <span class="tag">{id}</span>
             </td>
-            <td>
+            <td data-label={TEXTS.answer}>
               {status} {STATUS_CODES[status] ?? ''}
               {reason === undefined ? '' : `: ${reason}`}
             </td>
-            <td class="iri">{agent ?? TEXTS.anonymous}</td>
-            <td class="number">{TEXTS.ms(ms, storeMs)}</td>
+            <td class="iri" data-label={TEXTS.agent}>
+              {agent ?? TEXTS.anonymous}
+            </td>
+            <td class="number" data-label={TEXTS.took}>
+              {TEXTS.ms(ms, storeMs)}
+            </td>
           </tr>
         ))}
       </Table>

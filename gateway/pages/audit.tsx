@@ -38,11 +38,11 @@ export const AuditTable = ({ audit: { rules, owners }, document, base }: Props) 
         <tbody>
           {owners.map((owner) => (
             <tr>
-              <td>
+              <td data-label={TEXTS.who}>
                 <Iri iri={owner} base={base} />
               </td>
-              <td>Read, Append, Write</td>
-              <td>{TEXTS.reason('owner')}</td>
+              <td data-label={TEXTS.may}>Read, Append, Write</td>
+              <td data-label={TEXTS.because}>{TEXTS.reason('owner')}</td>
               <td />
             </tr>
           ))}
@@ -68,13 +68,13 @@ interface RuleProps {
 
 const RuleRow = ({ rule: { graph, modes, subjects, coverage }, document, base }: RuleProps) => (
   <tr>
-    <td>
+    <td data-label={TEXTS.who}>
       {subjects.map(({ kind, iri }) => (
         <div>{iri === undefined ? TEXTS.subject(kind) : <Iri iri={iri} base={base} />}</div>
       ))}
     </td>
-    <td>{modes.join(', ')}</td>
-    <td>
+    <td data-label={TEXTS.may}>{modes.join(', ')}</td>
+    <td data-label={TEXTS.because}>
       <Iri iri={graph} base={base} />
       <Covers coverage={coverage} document={document} base={base} />
     </td>

@@ -37,7 +37,7 @@ export function ChildrenList({ children }: Props) {
         <>
           <div class="card scroll">
             <table>
-              <thead>
+              <thead class="order">
                 <tr>
                   <Column label={TEXTS.name} by="name" order={order} />
                   <th scope="col">{TEXTS.kind}</th>
@@ -81,9 +81,13 @@ const Row = ({ child: { iri, title, isContainer, created, modified } }: { readon
         </bdi>
       </a>
     </td>
-    <td>{isContainer ? TEXTS.container : TEXTS.item}</td>
-    <td class="date">{created === undefined ? '' : <Time value={dateOf(created)} />}</td>
-    <td class="date">{modified === undefined ? '' : <Time value={dateOf(modified)} />}</td>
+    <td data-label={TEXTS.kind}>{isContainer ? TEXTS.container : TEXTS.item}</td>
+    <td class="date" data-label={TEXTS.created}>
+      {created === undefined ? '' : <Time value={dateOf(created)} />}
+    </td>
+    <td class="date" data-label={TEXTS.modified}>
+      {modified === undefined ? '' : <Time value={dateOf(modified)} />}
+    </td>
   </tr>
 )
 

@@ -115,7 +115,7 @@ export const Notice = ({
 }) => (
   <div class="box notice" role="alert">
     <p>
-      <strong>{TEXTS.errorTitle(status)}</strong> <Detail text={detail} />
+      <strong>{TEXTS.errorTitle(status)}.</strong> <Detail text={detail} />
     </p>
     {children}
   </div>

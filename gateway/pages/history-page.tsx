@@ -115,13 +115,13 @@ function Row({
   const { base } = view.frame.site
   return (
     <tr>
-      <td>
+      <td data-label={TEXTS.from}>
         <input type="radio" name="diff" value={commit} checked={place === 1} aria-label={TEXTS.fromVersion(when)} />
       </td>
-      <td>
+      <td data-label={TEXTS.to}>
         <input type="radio" name="version" value={commit} checked={place === 0} aria-label={TEXTS.toVersion(when)} />
       </td>
-      <td>
+      <td data-label={TEXTS.time}>
         {blob === undefined ? (
           <>
             <Time value={when} isExact /> <span class="tag">{TEXTS.deleted}</span>
@@ -132,13 +132,19 @@ function Row({
           </a>
         )}
       </td>
-      <td>{agent === undefined ? <span class="soft">{TEXTS.nobodyKnown}</span> : <Iri iri={agent} base={base} />}</td>
-      <td>
+      <td data-label={TEXTS.agent}>
+        {agent === undefined ? <span class="soft">{TEXTS.nobodyKnown}</span> : <Iri iri={agent} base={base} />}
+      </td>
+      <td data-label={TEXTS.method}>
         {method ?? ''}
         {version.restores === undefined ? null : <span class="tag">{TEXTS.restored}</span>}
       </td>
-      <td class="number">{added === undefined ? '' : `+${added}`}</td>
-      <td class="number">{removed === undefined ? '' : `−${removed}`}</td>
+      <td class="number" data-label={TEXTS.addedCount}>
+        {added === undefined ? '' : `+${added}`}
+      </td>
+      <td class="number" data-label={TEXTS.removedCount}>
+        {removed === undefined ? '' : `−${removed}`}
+      </td>
       <td>
         {view.canWrite && blob !== undefined && commit !== view.current ? (
           <a href={restoreAt(version)} aria-label={TEXTS.restoreVersion(when)}>

@@ -167,8 +167,8 @@ function Shown({ outcome, base }: { readonly outcome: Exclude<Outcome, { kind: '
         <tbody>
           {outcome.rows.map((row) => (
             <tr>
-              {row.map((term) => (
-                <td>{term ? <Value term={term} base={base} /> : null}</td>
+              {row.map((term, i) => (
+                <td data-label={outcome.variables[i]}>{term ? <Value term={term} base={base} /> : null}</td>
               ))}
             </tr>
           ))}

@@ -5,46 +5,46 @@ import { ACL, CERT, DCT, DEF, DH, FOAF, RDF, RDFS, SIOC } from '../rdf/vocabular
 
 export const REASONS: Readonly<Record<string, string>> = {
   public: 'everybody may',
-  'authenticated-agent': 'everybody who is identified may',
-  agent: 'it was given to this agent',
-  group: 'it was given to a group',
+  'authenticated-agent': 'everybody who is logged in may',
+  agent: 'this agent may',
+  group: 'members of a group may',
   owner: 'the owner may',
-  control: 'Control gives it',
-  'no-authorization': 'no authorization names this document',
-  'mode-missing': 'the authorizations here do not give it',
-  absent: 'there is no such document',
-  'parent-missing': 'there is no container to put it in',
-  'parent-no-container': 'the document above is no container',
+  control: 'Control allows it',
+  'no-authorization': 'no rule covers this document',
+  'mode-missing': 'no rule about this document allows it',
+  absent: 'the document does not exist',
+  'parent-missing': 'the container does not exist',
+  'parent-no-container': 'the document above is not a container',
 }
 
 export const MODE_TEXTS: Readonly<Record<string, string>> = {
   Read: 'Read it',
   Append: 'Add to it',
-  Write: 'Change and delete it, and make documents in it',
+  Write: 'Change it, delete it, and create documents in it',
   Control: 'Decide who may do what',
 }
 
 export const SUBJECTS: Readonly<Record<string, string>> = {
   public: 'Everybody',
-  'authenticated-agent': 'Everybody who is identified',
+  'authenticated-agent': 'Everybody who is logged in',
 }
 
 export const ERROR_TITLES: Readonly<Record<number, string>> = {
-  400: 'This request cannot be understood',
-  401: 'You are not logged in any longer',
+  400: 'The request is not valid',
+  401: 'You need to log in',
   403: 'You may not do this',
-  404: 'There is nothing here',
-  405: 'This cannot be done here',
-  406: 'There is no such form of this',
-  408: 'That took too long to arrive',
-  409: 'This is in conflict with something else',
+  404: 'Not found',
+  405: 'Not possible here',
+  406: 'Not available in that format',
+  408: 'The request took too long to arrive',
+  409: 'In conflict with what exists',
   412: 'Someone else has changed this',
-  413: 'This is too large',
-  414: 'This address is too long',
-  415: 'This kind of content cannot be read',
-  422: 'This does not follow the rules',
-  428: 'A condition is missing',
-  429: 'Enough for today',
+  413: 'Too large',
+  414: 'The address is too long',
+  415: 'This format cannot be read',
+  422: 'The data does not follow the rules',
+  428: 'A precondition is missing',
+  429: 'Limit reached',
   500: 'The gateway made a mistake',
   502: 'The triplestore failed',
   503: 'Not available now',
@@ -52,11 +52,11 @@ export const ERROR_TITLES: Readonly<Record<number, string>> = {
 }
 
 export const ERROR_ADVICE: Readonly<Record<number, string>> = {
-  403: 'Log in as somebody who may, or ask the owner for access.',
-  404: 'Check the address. It may have been deleted, or may never have existed.',
-  412: 'Open it again, and make your change on what is there now.',
-  500: 'Report the request below to whoever runs this gateway.',
-  502: 'Try again in a moment. If it stays so, report the request below.',
+  403: 'Log in with another account, or ask the owner for access.',
+  404: 'Check the address. The document may have been deleted.',
+  412: 'Open it again, and repeat your change.',
+  500: 'Report the request ID below to the operator of this gateway.',
+  502: 'Try again in a moment. If it fails again, report the request ID below.',
   503: 'Try again in a moment.',
   504: 'Try again, or ask for less.',
 }

@@ -103,10 +103,10 @@ const List = ({ tokens, admin, base }: ListProps) => (
             <th scope="row">
               <Plain text={name} />
             </th>
-            <td>
+            <td data-label={TEXTS.who}>
               <Iri iri={agent} base={base} />
             </td>
-            <td>
+            <td data-label={TEXTS.may}>
               {readOnly ? TEXTS.mode('Read') : TEXTS.allOfYours}
               {only === undefined ? null : (
                 <div>
@@ -114,10 +114,12 @@ const List = ({ tokens, admin, base }: ListProps) => (
                 </div>
               )}
             </td>
-            <td class="date">
+            <td class="date" data-label={TEXTS.tokenExpires}>
               <Time value={expires} />
             </td>
-            <td class="date">{lastUsed === undefined ? TEXTS.never : <Time value={lastUsed} />}</td>
+            <td class="date" data-label={TEXTS.lastUsed}>
+              {lastUsed === undefined ? TEXTS.never : <Time value={lastUsed} />}
+            </td>
             <td>
               <form class="inline" method="post" action={`${admin}tokens?revoke=${encodeURIComponent(id)}`}>
                 <button class="grave" aria-label={TEXTS.revokeOf(name)}>

@@ -47,9 +47,9 @@ export const WaitingList = ({ requests: { shown, hasMore }, base, admin }: Props
           <tbody>
             {shown.map(({ document, agents, modes, on }) => (
               <tr>
-                <Iris iris={agents} base={base} />
-                <td>{modes.join(', ')}</td>
-                <Iris iris={on} base={base} />
+                <Iris label={TEXTS.who} iris={agents} base={base} />
+                <td data-label={TEXTS.wants}>{modes.join(', ')}</td>
+                <Iris label={TEXTS.on} iris={on} base={base} />
                 <td>
                   <Decide admin={admin} document={document} kind="grant" label={TEXTS.grantRequest} />{' '}
                   <Decide admin={admin} document={document} kind="refuse" label={TEXTS.refuseRequest} />
@@ -63,8 +63,14 @@ export const WaitingList = ({ requests: { shown, hasMore }, base, admin }: Props
     </section>
   )
 
-const Iris = ({ iris, base }: { readonly iris: readonly string[]; readonly base: string }) => (
-  <td>
+interface IrisProps {
+  readonly label: string
+  readonly iris: readonly string[]
+  readonly base: string
+}
+
+const Iris = ({ label, iris, base }: IrisProps) => (
+  <td data-label={label}>
     {iris.map((iri) => (
       <div>
         <Iri iri={iri} base={base} />

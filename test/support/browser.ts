@@ -99,12 +99,16 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
 /** Of a window of 1180 CSS pixels at 200 %, and of a narrow screen. */
 const NARROW = [590, 360]
 
-/** Nothing makes the page wider than the window. */
+/** Nothing makes the page wider than the window, and no column of a table is cut on a narrow screen. */
 export async function fits(t: Test, page: Page): Promise<void> {
   for (const width of NARROW) {
     await page.setViewportSize({ width, height: 700 })
     const beside = await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
     t.equal(beside, 0, `no scrolling to the side at ${width}`)
+    const cut = await page.evaluate(
+      `[...document.querySelectorAll('table, pre')].filter((one) => one.parentElement.scrollWidth > one.parentElement.clientWidth + 1 || one.scrollWidth > one.clientWidth + 1).map((one) => one.outerHTML.slice(0, 200))`,
+    )
+    t.same(cut, [], `no table is cut at ${width}`)
   }
   await page.setViewportSize({ width: 1180, height: 1000 })
 }

@@ -68,7 +68,7 @@ export async function agents(
     t.match(await page.locator('main').innerText(), /a log-in/)
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.goto(`${world.base}access`)
-    t.match(await page.locator('main').innerText(), /does not know who you are/)
+    t.match(await page.locator('main').innerText(), /not logged in/)
     await close()
   })
   await row('an access token is made, shown once, used by a program, and revoked', async (t) => {
@@ -76,7 +76,7 @@ export async function agents(
     await page.goto(`${world.base}access`)
     await page.getByRole('link', { name: 'Access tokens' }).click()
     await page.getByLabel('Name of the program').fill('backup')
-    await page.getByRole('button', { name: 'Make the token' }).click()
+    await page.getByRole('button', { name: 'Create the token' }).click()
     const token = await page.locator('pre').first().innerText()
     await picture(page, 'token-made')
     const use = async (): Promise<number> =>

@@ -24,7 +24,7 @@ export async function languages(t: Test, world: World, { page }: Visitor): Promi
         t.equal(got.fields['content-language'], tag)
         t.match(got.fields.vary, /^Accept, Accept-Language(?:, Accept-Encoding)?$/)
         t.match(got.text, `<html lang="${tag}">`)
-        t.match(got.text, tag === 'de' ? 'Zum Inhalt' : 'Go to the content')
+        t.match(got.text, tag === 'de' ? 'Zum Inhalt' : 'Skip to content')
       }
     })
   }
@@ -69,9 +69,9 @@ export async function nothingLost(t: Test, world: World, { page }: Visitor): Pro
     ['without the right',           'reader',    own,                                               body, 403, /textarea[^]*typed &lt;b&gt;[^]*Send it again/],
     ['whose certificate is gone',   'anonymous', own,                                               body, 403, /typed &lt;b&gt;[^]*Log in in a new window/],
     ['whose session has ended',     'anonymous', { ...own, Cookie: '__Host-triplegate=ended' },      body, 401, /typed &lt;b&gt;[^]*Log in in a new window/],
-    ['with too much',               'owner',     own, encoded({ content: 'x'.repeat(3 * 1024 * 1024) }), 413, /still in the form: go back/],
-    ['with more than can be shown', 'reader',    own, encoded({ content: 'x'.repeat(300 * 1024) }), 403, /still in the form: go back/],
-    ['in which nothing was typed',  'reader',    own, encoded({ do: 'save', 'if-match': '"x"' }),        403, /^(?![^]*(?:What you typed|go back))/],
+    ['with too much',               'owner',     own, encoded({ content: 'x'.repeat(3 * 1024 * 1024) }), 413, /still in the form. Go back/],
+    ['with more than can be shown', 'reader',    own, encoded({ content: 'x'.repeat(300 * 1024) }), 403, /still in the form. Go back/],
+    ['in which nothing was typed',  'reader',    own, encoded({ do: 'save', 'if-match': '"x"' }),        403, /^(?![^]*(?:What you typed|Go back))/],
     ['of another site',             'owner',     { ...own, 'Sec-Fetch-Site': 'cross-site' },        body, 403, /^(?![^]*typed)/],
   ]
   for (const [name, agent, fields, sent, status, text] of rows) {
@@ -175,7 +175,7 @@ export async function comfort(t: Test, world: World, { page }: Visitor, admin: G
     t.notOk(isFailure(await admin.update(`INSERT DATA { ${requests.join('\n')} }`)))
     const { text } = await world.as('owner')('GET', '/access', { fields: HTML })
     t.equal(text.match(/>Refuse</g)?.length, 100)
-    t.match(text, 'These are the first 100')
+    t.match(text, 'Only the first 100 are shown')
     await admin.update(names.map((name) => `DROP GRAPH <${name}>`).join(' ; '))
   })
 }
@@ -242,7 +242,7 @@ export async function versions(t: Test, world: World, { page }: Visitor): Promis
   }
   await row('a difference, and the question before a restore: axe finds nothing, and they fit', async (t) => {
     await page.goto(`${world.base}notes/n2/?timemap`)
-    await page.getByRole('button', { name: 'Compare From and To' }).click()
+    await page.getByRole('button', { name: 'Compare these versions' }).click()
     await page.waitForURL(/diff=/)
     await looked(t, 'difference')
     await page.getByRole('link', { name: 'Restore “From”' }).click()

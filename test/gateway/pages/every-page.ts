@@ -109,7 +109,7 @@ export async function everyPage(
     const { page, reports } = visitors.get('stranger')!
     await page.goto(`${world.base}access?this=${world.base}notes/n2/`)
     await page.getByRole('button', { name: 'Ask the owner' }).click()
-    await page.getByText('waits for the owner').waitFor()
+    await page.getByText('was sent to the owner').waitFor()
     t.same(await violationsOn(page), [])
     await fits(t, page)
     t.same(reports, [])

@@ -36,7 +36,7 @@ void t.test('rules about access', async (t) => {
       t.ok((await owner('PUT', path, ttl(PREFIXES + rules))).status < 300)
       t.equal((await as('anonymous')('GET', '/c/d/')).status, 200)
       const page = await owner('GET', `/access?this=${here}`, { fields: HTML })
-      t.equal(page.text.includes(`${url}?form=delete`), covers === undefined, 'Take away')
+      t.equal(page.text.includes(`${url}?form=delete`), covers === undefined, 'Revoke')
       t.equal(page.text.includes(`${url}?form=edit`), covers !== undefined, 'Change the rule')
       if (covers) t.match(page.text, covers)
       const form = await owner('GET', `${path}?form=delete`, { fields: HTML })

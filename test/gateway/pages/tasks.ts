@@ -35,7 +35,7 @@ export async function fields(t: Test, world: World, { page }: Visitor): Promise<
     'a new document of a type gets the fields of its shape; 422 stands at the field, and all that was typed stays',
     async (t) => {
       await page.goto(`${world.base}books/?form=new`)
-      await page.getByLabel('What it is about').selectOption('Book')
+      await page.getByLabel('What it describes').selectOption('Book')
       await page.getByRole('button', { name: 'Choose' }).click()
       await page.getByLabel('Title').fill('Emma')
       await page.getByLabel('Pages').fill('many')
@@ -74,7 +74,7 @@ export async function fields(t: Test, world: World, { page }: Visitor): Promise<
       await page.getByLabel('Published').fill('1815-12-23')
       await page.getByRole('button', { name: 'Save' }).click()
       t.equal(await invalid('Author, 2'), 'true')
-      t.match(await page.locator('.error').innerText(), /no whole address/)
+      t.match(await page.locator('.error').innerText(), /is not a full IRI/)
       t.equal(await page.getByLabel('Published').inputValue(), '1815-12-23')
       await page.getByLabel('Author', { exact: true }).fill('https://example.org/jane')
       await page.getByRole('button', { name: 'Show the changes' }).click()
@@ -117,7 +117,7 @@ export async function byKeyboard(t: Test, world: World, { page }: Visitor): Prom
     await page.goto(`${world.base}books/`)
     const focused = (): Promise<string> => page.locator(':focus').innerText()
     await page.keyboard.press('Tab')
-    t.equal(await focused(), 'Go to the content')
+    t.equal(await focused(), 'Skip to content')
     await page.keyboard.press('Enter')
     for (
       let i = 0;
@@ -141,11 +141,11 @@ export async function operators(t: Test, { page, reports }: Visitor, url: string
     async (t) => {
       await page.goto(url)
       const text = await page.locator('main').innerText()
-      t.match(text, /Ready[^]*Commits[^]*Of these without the store/)
+      t.match(text, /Ready[^]*Commits[^]*Answered without the store/)
       t.match(text, /\/notes\/n9\/[^]*403 Forbidden: no-authorization/)
       await page.getByRole('button', { name: 'Purge' }).click()
-      t.match(await page.getByRole('status').innerText(), /caches are empty/)
-      await page.getByRole('link', { name: 'Stop asking' }).click()
+      t.match(await page.getByRole('status').innerText(), /caches were emptied/)
+      await page.getByRole('link', { name: 'Stop refreshing' }).click()
       t.match(page.url(), /still/)
       t.same(reports, [])
     },
