@@ -1,7 +1,4 @@
 // In charge of `triplegate import`: sends files to the endpoint `importer` of a gateway, and shows how far it is.
-import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   argumentsOf,
@@ -14,13 +11,13 @@ import {
 } from './arguments.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
 import { CONNECTION_OPTIONS, connectionOf, makeGatewayClient, type GatewayClient } from './gateway-client.js'
+import { contentOf, filesOf, textIn } from './import-files.js'
 import { gatewayRefusal } from './gateway-refusal.js'
 import { fail, printable, type Terminal } from './terminal.js'
 import type { Environment } from '../configuration/settings.js'
-import { CSV, mediaTypeOf, N_QUADS, TRIG, TSV } from '../rdf/syntaxes.js'
+import { mediaTypeOf, N_QUADS, TRIG } from '../rdf/syntaxes.js'
 import { isFailure } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
-import { MULTIPART } from '../rdf/read-multipart.js'
 import { readNTriples } from '../rdf/read.js'
 import { DCT, SD, TGI } from '../rdf/vocabulary.js'
 
@@ -30,7 +27,8 @@ const DESCRIPTION: CommandDescription = {
   notes: [
     'Rows of CSV become items in the container URL, or what the CONSTRUCT makes of each. N-Quads and TriG have the documents',
     'themselves; other RDF goes into documents in the container. A second run of the same files changes nothing.',
-    'FILE-metadata.json beside a CSV (CSV on the Web) says what its columns mean.',
+    'FILE-metadata.json or csv-metadata.json beside a CSV (CSV on the Web) says what its columns mean.',
+    'A file that fails does not stop the others: the command names it, and exits with 3.',
   ],
   options: [
     { name: 'into', value: 'URL', help: 'the container' },
@@ -46,8 +44,6 @@ const DESCRIPTION: CommandDescription = {
 }
 
 export const IMPORT_COMMAND: Command = { description: DESCRIPTION, run: runImportCommand }
-
-const FILES = /\.(?:csv|tsv|ttl|nt|nq|trig|rdf|owl|jsonld)(?:\.gz)?$/i
 
 export async function runImportCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
   const given = argumentsOf(argv, DESCRIPTION)
@@ -77,39 +73,32 @@ export async function runImportCommand(argv: readonly string[], env: Environment
     if (isFailure(base)) return fail(terminal, base)
     const importer = makeGatewayClient({ ...client.connection, url: new URL('importer', base) })
     if (isFailure(importer)) return fail(terminal, importer)
-    for (const file of files) {
-      const failed = await importFile({ importer, terminal, file, into: into.href, query, options })
-      if (failed) return fail(terminal, failed)
-    }
+    const code = await importFiles(files, { importer, terminal, into: into.href, query, options })
     importer.close()
-    return EXIT.done
+    return code
   } finally {
     client.close()
   }
 }
 
-/** Files, and those in folders, by their names. */
-function filesOf(paths: readonly string[]): string[] | CommandFailure {
-  const files: string[] = []
-  for (const path of paths) {
-    try {
-      if (statSync(path).isDirectory()) {
-        const names = readdirSync(path, { recursive: true, encoding: 'utf8' }).filter((name) => FILES.test(name))
-        files.push(...names.sort().map((name) => join(path, name)))
-      } else files.push(path)
-    } catch (error) {
-      return wrongArguments(`${path}: cannot be read (${(error as NodeJS.ErrnoException).code}).`)
-    }
+/** Each file has its own outcome; only without a gateway do the others wait in vain. */
+async function importFiles(files: readonly string[], asked: Omit<ImportedFile, 'file'>): Promise<number> {
+  const { terminal } = asked
+  const failed: string[] = []
+  let code: number = EXIT.done
+  for (const [i, file] of files.entries()) {
+    const failure = await importFile({ ...asked, file })
+    if (!failure) continue
+    failed.push(file)
+    code = fail(terminal, failure)
+    if (failure.failure !== 'gateway.unreachable') continue
+    failed.push(...files.slice(i + 1))
+    break
   }
-  return files
-}
-
-function textIn(file: string): string | CommandFailure {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    return wrongArguments(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code}).`)
-  }
+  if (failed.length === 0 || files.length === 1) return code
+  terminal.error(`triplegate: ${failed.length} of ${files.length} files were not imported completely:\n`)
+  for (const file of failed) terminal.error(printable(`  ${file}`) + '\n')
+  return EXIT.failed
 }
 
 /** Every answer of an application names its SPARQL endpoint. */
@@ -140,9 +129,10 @@ async function importFile(asked: ImportedFile): Promise<undefined | CommandFailu
     ...(!hasGraphs && { into }),
     ...(query !== undefined && { query }),
   })
+  const content = contentOf(file, mediaType, query === undefined)
+  if (isFailure(content)) return content
+  const { type, body } = content
   terminal.waiting(`${file}: sending …`)
-  const metadata = query === undefined && [CSV, TSV].includes(mediaType) ? metadataBeside(file) : undefined
-  const { type, body } = metadata ? formOf(file, mediaType, metadata) : { type: mediaType, body: readFileSync(file) }
   const fields = { 'Content-Type': type, Prefer: 'respond-async', Accept: 'application/n-triples' }
   const answer = await importer.send('POST', `?${parameters}`, fields, body)
   terminal.waiting(undefined)
@@ -152,26 +142,13 @@ async function importFile(asked: ImportedFile): Promise<undefined | CommandFailu
     return undefined
   }
   const document = answer.fields.location
-  if (answer.status !== 201 || document === undefined) return gatewayRefusal(answer, importer)
+  if (answer.status !== 201 || document === undefined) {
+    const refusal = gatewayRefusal(answer, importer)
+    return { ...refusal, detail: `${file}: ${refusal.detail}` }
+  }
   const state = await ended(asked, document)
   if (isFailure(state)) return state
   return summarised(asked, document, state)
-}
-
-/** W3C tabular-data-model §5.3. */
-const metadataBeside = (file: string): Buffer | undefined =>
-  [file, file.replace(/\.gz$/i, '')].map((one) => `${one}-metadata.json`).flatMap((one) => (existsSync(one) ? [readFileSync(one)] : []))[0] // prettier-ignore
-
-function formOf(file: string, mediaType: string, metadata: Buffer): { readonly type: string; readonly body: Buffer } {
-  const boundary = randomUUID()
-  const name = file
-    .split('/')
-    .at(-1)!
-    .replace(/["\r\n]/g, '_')
-  const head = (disposition: string): string =>
-    `\r\n--${boundary}\r\nContent-Disposition: form-data; ${disposition}\r\n`
-  const parts = [`${head('name="metadata"')}\r\n`, metadata, `${head(`name="file"; filename="${name}"`)}Content-Type: ${mediaType}\r\n\r\n`, readFileSync(file), `\r\n--${boundary}--\r\n`] // prettier-ignore
-  return { type: `${MULTIPART}; boundary=${boundary}`, body: Buffer.concat(parts.map((part) => Buffer.from(part))) }
 }
 
 const POLL_MS = 500
@@ -231,7 +208,8 @@ function summarised(
     const place = line === undefined ? valueOf(TGI('document')) : `line ${line}`
     terminal.error(printable(`  ${place}: ${valueOf(DCT('description'))}`) + '\n')
   }
-  if (isDone) return undefined
+  if (isDone && of('refused') === 0) return undefined
+  if (isDone) return { failure: 'gateway.failed', detail: `${file}: ${of('refused')} documents were refused.` }
   const reason = state.find(
     ({ predicate, subject }) => predicate.value === DCT('description') && subject.termType === 'NamedNode',
   )

@@ -159,6 +159,7 @@ void t.test('importer', async (t) => {
       ['of a CSV without a target', 'writer', '', csv('a\n1\n'), 400],
       ['of a CSV to a container elsewhere', 'writer', '?into=https://elsewhere.test/', csv('a\n1\n'), 400],
       ['with a delimiter of two characters', 'writer', `?into=${base}&delimiter=ab`, csv('a\n1\n'), 400],
+      ['of a CSV with two possible delimiters', 'writer', `?into=${base}&dry-run`, csv('a,b;c\nx,y;z\n'), 400],
       ['with an unknown encoding', 'writer', `?into=${base}&encoding=klingon`, csv('a\n1\n'), 400],
       ['with a SELECT', 'writer', `?query=${encoded('SELECT * {}')}`, csv('a\n1\n'), 400],
       ['with SERVICE', 'writer', `?query=${encoded('CONSTRUCT { GRAPH <urn:g> { ?s ?p ?o } } WHERE { SERVICE <http://localhost/> { ?s ?p ?o } }')}`, csv('a\n1\n'), 400], // prettier-ignore
@@ -282,6 +283,8 @@ void t.test('importer', async (t) => {
       ['CR only', Buffer.from('name\rZoë\r'), ''],
       ['tabs', Buffer.from('name\tx\nZoë\t1\n'), ''],
       ['gzip', gzipSync('name\nZoë\n'), ''],
+      ['UTF-16 without a byte order mark', Buffer.from('name\nZoë\n', 'utf16le'), ''],
+      ["Excel's own words", Buffer.from('sep=|\r\nname|x\r\nZoë|1\r\n|\r\n'), ''],
     ]
     for (const [name, body, query] of encodings) {
       await rowOfReading(`CSV in ${name}`, async (t) => {
@@ -471,6 +474,14 @@ void t.test('importer', async (t) => {
       t.equal((await owner('GET', `${path}Ann/`)).status, 404)
       t.equal((await run(join(folder, 'a.csv'), ...into, ...query)).code, 0)
       t.equal((await owner('GET', `${path}Ann/`)).status, 200)
+      const several = join(folder, 'several')
+      mkdirSync(several)
+      const files = { 'a.csv': 'name\nx\n', 'b.csv': '', 'c.csv': Buffer.from('Zo\xeb\n1\n', 'latin1'), 'd.csv': 'name\nd\n', 'e.nq': '<urn:s> <urn:p> "x" <https://elsewhere.test/x/> .' } // prettier-ignore
+      for (const [name, content] of Object.entries(files)) writeFileSync(join(several, name), content)
+      const some = await run(several, ...into)
+      t.equal(some.code, 3, 'each file has its own outcome')
+      t.match(some.out, /a\.csv: done: 1 rows; 1 documents written[^]*d\.csv: done: 1 rows; 1 documents written/)
+      t.match(some.error, /b\.csv: The CSV has no header[^]*c\.csv: The source is not utf-8[^]*e\.nq: 1 documents were refused[^]*3 of 5 files were not imported completely:\n.*b\.csv\n.*c\.csv\n.*e\.nq\n/) // prettier-ignore
       t.equal((await run(join(folder, 'none.csv'), ...into)).code, 2)
       t.equal((await run(join(folder, 'a.csv'))).code, 2)
       t.not((await run(join(folder, 'query.rq'), ...into)).code, 0)
