@@ -186,18 +186,20 @@ async function taken(
 }
 
 const PREVIEWED = 10
+/** Each of a second at most. */
+const PREVIEW_STEPS = 10
 
 /** The first rows as N-Quads, and the problems in the default graph. */
 async function preview(plan: Plan): Promise<Response | Problem> {
   const thread = await startImportThread()
   try {
     const progress = newProgress(plan.size)
-    const opened = await ask<ReadProgress>(thread, { kind: 'open', plan })
-    const read = isFailure(opened)
-      ? opened
-      : await ask<ReadProgress>(thread, { kind: 'read', rows: PREVIEWED, time: 5_000 })
+    let read = await ask<ReadProgress>(thread, { kind: 'open', plan: { ...plan, isPreview: true } })
+    for (let left = PREVIEW_STEPS; left > 0 && !isFailure(read) && !read.done && read.rows < PREVIEWED; left--) {
+      read = await ask<ReadProgress>(thread, { kind: 'read', rows: PREVIEWED - read.rows, time: 1_000 })
+      if (!isFailure(read)) addFindings(progress, read)
+    }
     if (isFailure(read)) return read
-    addFindings(progress, read)
     Object.assign(progress, { rows: read.rows, documents: read.documents })
     const made = await ask<{ quads: string }>(thread, { kind: 'quads' })
     if (isFailure(made)) return made

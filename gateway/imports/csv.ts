@@ -1,57 +1,39 @@
 // In charge of reading CSV (RFC 4180, and what spreadsheets make of it): its delimiter, its header as properties, its rows. For the
 // thread of an import only.
 import { Readable } from 'node:stream'
-import { CsvError, parse } from 'csv-parse'
+import { CsvError, parse, type Options } from 'csv-parse'
 import { iri, nTriplesTerm } from '../rdf/graph.js'
+import { guessedDelimiter, SEP_LINE } from './csv-delimiter.js'
+import type { Dialect } from './csvw-dialect.js'
 import type { Finding } from './plan.js'
 import { SourceBreak } from './text-of.js'
-import { problem } from '../problem.js'
+import { isFailure, problem } from '../problem.js'
 
 export interface CsvRow {
   /** From 1, the header included, as a spreadsheet counts. */
   readonly number: number
+  /** The same with lines that are skipped, comments and blank lines. */
+  readonly source: number
   readonly line: number
+  /** Trimmed, as the dialect says. */
   readonly cells: readonly string[]
 }
 
 /** In characters: a longer row is a mistake, such as a quotation mark that is never closed. */
 const LONGEST_ROW = 1024 * 1024
 const MOST_COLUMNS = 16_384
-const DELIMITERS = [',', ';', '\t', '|']
 const PEEK = 64 * 1024
 
 /** So many rows are given at once. */
 const AT_ONCE = 250
 
-/** The rows, some at once, that of the header first. Throws a SourceBreak where it is no CSV. @param delimiter undefined: it is guessed */
-export async function* rowsOf(
-  text: AsyncIterable<string>,
-  delimiter: string | undefined,
-): AsyncGenerator<readonly CsvRow[], void> {
-  const pieces = text[Symbol.asyncIterator]()
-  let peeked = ''
-  while (peeked.length < PEEK) {
-    const next = await pieces.next()
-    if (next.done) break
-    peeked += next.value
-  }
-  const all = async function* (): AsyncGenerator<string> {
-    yield peeked
-    for (;;) {
-      const next = await pieces.next()
-      if (next.done) return
-      yield next.value
-    }
-  }
-  const parser = parse({
-    bom: true,
-    delimiter: delimiter ?? guessed(peeked),
-    info: true,
-    max_record_size: LONGEST_ROW,
-    relax_column_count: true,
-    skip_empty_lines: true,
-  })
-  const source = Readable.from(all())
+/** The rows, some at once, that of the header first. Throws a SourceBreak if it is no CSV. */
+export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): AsyncGenerator<readonly CsvRow[], void> {
+  const { peeked, isWhole, all } = await peekedAt(text)
+  const begun = beginning(peeked, isWhole, dialect)
+  if (isFailure(begun)) throw new SourceBreak(begun)
+  const parser = parse(optionsOf(dialect, begun.delimiter))
+  const source = Readable.from(all(begun.text))
   source.on('error', (error) => parser.destroy(error)).pipe(parser)
   let [number, wake] = [0, (): void => undefined]
   let failed: Error | undefined
@@ -61,32 +43,102 @@ export async function* rowsOf(
     wake()
   })
   for (const event of ['readable', 'end']) parser.on(event, () => wake())
+  const trimmed = trimmer(dialect.trim)
   try {
     for (;;) {
       if (failed) throw failed
       const rows: CsvRow[] = []
+      let isRead = false
       while (rows.length < AT_ONCE) {
         const read = parser.read() as Read | null
         if (!read) break
+        isRead = true
         const { record, info } = read
-        if (record.length > MOST_COLUMNS) throw flaw(info.lines, `it has more than ${MOST_COLUMNS} columns`)
-        rows.push({ number: ++number, line: info.lines, cells: record })
+        const line = info.lines + begun.lines
+        if (record.length > MOST_COLUMNS) throw flaw(line, `it has more than ${MOST_COLUMNS} columns`)
+        const cells = record.slice(dialect.skipColumns).map(trimmed)
+        number++
+        // Spreadsheets write rows of delimiters alone below their data.
+        if (cells.every((cell) => cell === '')) continue
+        rows.push({ number, source: number + begun.skipped + info.comment_lines + info.empty_lines, line, cells })
       }
       if (rows.length > 0) yield rows
       else if (parser.readableEnded) return
-      else await new Promise<void>((resolve) => (wake = resolve))
+      else if (!isRead) await new Promise<void>((resolve) => (wake = resolve))
     }
   } catch (error) {
     if (error instanceof SourceBreak || !(error instanceof CsvError)) throw error
-    throw flaw((error as unknown as { lines: number }).lines, SAID[error.code] ?? error.message.slice(0, 200))
+    const { lines } = error as unknown as { lines: number }
+    throw flaw(lines + begun.lines, SAID[error.code] ?? error.message.slice(0, 200))
   } finally {
     source.destroy()
   }
 }
 
+/** The beginning of a text, and all of it, with that in place of the beginning. */
+async function peekedAt(text: AsyncIterable<string>) {
+  const pieces = text[Symbol.asyncIterator]()
+  let [peeked, isWhole] = ['', false]
+  while (peeked.length < PEEK && !isWhole) {
+    const next = await pieces.next()
+    if (next.done) isWhole = true
+    else peeked += next.value
+  }
+  const all = async function* (start: string): AsyncGenerator<string> {
+    yield start
+    for (;;) {
+      const next = await pieces.next()
+      if (next.done) return
+      yield next.value
+    }
+  }
+  return { peeked, isWhole, all }
+}
+
 interface Read {
   readonly record: string[]
-  readonly info: { readonly lines: number }
+  readonly info: { readonly lines: number; readonly comment_lines: number; readonly empty_lines: number }
+}
+
+/** What comes before the header is taken away, and counted. */
+function beginning(text: string, isWhole: boolean, { delimiter, skipRows, quoteChar, commentPrefix }: Dialect) {
+  const [sepLine, named] = SEP_LINE.exec(text) ?? []
+  const [skipped] = new RegExp(`^(?:[^\\r\\n]*(?:\\r\\n|\\n|\\r)){0,${skipRows}}`).exec(
+    text.slice(sepLine?.length ?? 0),
+  )!
+  const rest = text.slice((sepLine?.length ?? 0) + skipped.length)
+  const known =
+    delimiter ??
+    (named === quoteChar ? undefined : named) ??
+    guessedDelimiter(withoutComments(rest, commentPrefix), isWhole)
+  if (isFailure(known)) return known
+  return { text: rest, delimiter: known, skipped: skipRows, lines: skipRows + (sepLine === undefined ? 0 : 1) }
+}
+
+const withoutComments = (text: string, prefix: string | undefined): string =>
+  prefix === undefined ? text : text.split(/(?<=[\r\n])/).filter((line) => !line.startsWith(prefix)).join('') // prettier-ignore
+
+const optionsOf = (
+  { quoteChar, doubleQuote, commentPrefix, lineTerminators }: Dialect,
+  delimiter: string,
+): Options => ({
+  bom: true,
+  delimiter,
+  info: true,
+  max_record_size: LONGEST_ROW,
+  quote: quoteChar,
+  ...(quoteChar !== null && { escape: doubleQuote ? quoteChar : '\\' }),
+  ...(commentPrefix !== undefined && { comment: commentPrefix, comment_no_infix: true }),
+  // All of them: files that were put together have several.
+  record_delimiter: [...(lineTerminators ?? ['\r\n', '\n', '\r'])],
+  relax_column_count: true,
+  skip_empty_lines: true,
+})
+
+function trimmer(trim: Dialect['trim']): (cell: string) => string {
+  if (trim === 'true') return (cell) => cell.trim()
+  if (trim === 'false') return (cell) => cell
+  return trim === 'start' ? (cell) => cell.trimStart() : (cell) => cell.trimEnd()
 }
 
 const SAID: Readonly<Record<string, string>> = {
@@ -100,31 +152,26 @@ const SAID: Readonly<Record<string, string>> = {
 const flaw = (line: number, what: string): SourceBreak =>
   new SourceBreak(problem('content.syntax', `The CSV cannot be read: line ${line}: ${what}.`))
 
-/** The one that the first line has most often, outside of quotation marks. */
-function guessed(text: string): string {
-  const counts = new Map(DELIMITERS.map((one) => [one, 0]))
-  let isQuoted = false
-  for (const character of text) {
-    if (character === '"') isQuoted = !isQuoted
-    else if (!isQuoted && (character === '\n' || character === '\r')) break
-    else if (!isQuoted && counts.has(character)) counts.set(character, counts.get(character)! + 1)
-  }
-  return DELIMITERS.reduce((best, one) => (counts.get(one)! > counts.get(best)! ? one : best))
-}
-
 export interface Header {
   /** The names of the columns: each is there once. */
   readonly names: readonly string[]
   readonly findings: readonly Finding[]
 }
 
-export function headerOf({ cells, line }: CsvRow): Header {
+/** In characters: each row repeats a name. */
+const LONGEST_NAME = 1000
+
+/** @param rows of the header: where there are several, the names of a column are joined */
+export function headerOf(rows: readonly CsvRow[]): Header {
   const findings: Finding[] = []
   const known = new Set<string>()
   /** By name: all numbers before it are taken. */
   const next = new Map<string, number>()
-  const names = cells.map((cell, i) => {
-    const written = cell.trim()
+  const { line } = rows.at(-1)!
+  const columns = Math.max(...rows.map(({ cells }) => cells.length))
+  const names = Array.from({ length: columns }, (_, i) => {
+    const written = [...new Set(rows.map(({ cells }) => cells[i]?.trim() ?? ''))].filter((one) => one !== '').join(' ')
+    if (written.length > LONGEST_NAME) throw flaw(line, `the name of column ${i + 1} has more than ${LONGEST_NAME} characters`) // prettier-ignore
     if (written === '')
       findings.push({ line, column: i + 1, detail: `Column ${i + 1} has no name: it is named column-${i + 1}.` })
     const name = written === '' ? `column-${i + 1}` : written

@@ -59,7 +59,7 @@ export async function bringDescribed(context: Context, order: ImportOrder, path:
   const received = await receivedFrom(source)
   if (isFailure(received)) return received
   const isPlain = order.query === undefined && [CSV, TSV].includes(parseMediaType(received.mediaType)?.type ?? '')
-  const metadata = isPlain ? await metadataBeside(context, received.base) : undefined
+  const metadata = isPlain ? await metadataBeside(context, source) : undefined
   return { order, received: { ...received, metadata } }
 }
 

@@ -5,6 +5,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import type { Quad } from '../rdf/graph.js'
 import { LDH, RDF, SD, SPIN } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
+import { TAB_SEPARATED, USUAL, type Dialect } from './csvw-dialect.js'
 import { readMetadata, type Metadata, type MetadataText } from './csvw-metadata.js'
 import { CSV, TSV } from '../rdf/syntaxes.js'
 import type { Mapping, Plan } from './plan.js'
@@ -110,13 +111,15 @@ export async function planOf(
   if (isFailure(mapping)) return mapping
   const wrong = wrongIn(context, order, kind, mapping)
   if (wrong) return wrong
-  const metadata = kind === 'csv' && !mapping ? metadataOf(order, received) : undefined
+  const usual = type === TSV ? TAB_SEPARATED : USUAL
+  const metadata = kind === 'csv' && !mapping ? metadataOf(order, received, usual) : undefined
   if (isFailure(metadata)) return metadata
   const { path, size, digest, mediaType, base } = received
-  const delimiter = order.delimiter ?? metadata?.delimiter ?? (type === TSV ? '\t' : undefined)
-  const encoding = order.encoding ?? metadata?.encoding ?? 'utf-8'
+  const { delimiter } = order
+  const dialect = { ...(metadata?.dialect ?? usual), ...(delimiter !== undefined && { delimiter }) }
+  const encoding = order.encoding ?? dialect.encoding ?? 'utf-8'
   return {
-    ...{ path, size, digest, kind, mediaType, base, delimiter, encoding, spool, ...(metadata && { metadata }) },
+    ...{ path, size, digest, kind, mediaType, base, dialect, encoding, spool, ...(metadata && { metadata }) },
     mapping: mapping ?? (kind === 'csv' ? { plain: true } : undefined),
     name: order.name,
     into: order.into,
@@ -125,12 +128,16 @@ export async function planOf(
   }
 }
 
-/** Metadata that cannot be used is reported where it only is beside the file. */
-function metadataOf({ file = '' }: ImportOrder, { metadata, base }: Received): Metadata | undefined | Problem {
+/** Metadata that cannot be used is reported if it only is beside the file. */
+function metadataOf(
+  { file = '' }: ImportOrder,
+  { metadata, base }: Received,
+  usual: Dialect,
+): Metadata | undefined | Problem {
   if (!metadata) return undefined
-  const none = (flaw: string): Metadata => ({ columns: [], hasHeader: true, unused: [flaw] })
+  const none = (flaw: string): Metadata => ({ columns: [], dialect: usual, isSuppressed: false, unused: [flaw] })
   if (metadata.flaw !== undefined) return none(metadata.flaw)
-  const read = readMetadata(metadata.text, [base, file])
+  const read = readMetadata(metadata.text, [base, file], usual, metadata.url)
   return isFailure(read) && !metadata.came ? none(read.detail) : read
 }
 

@@ -9,8 +9,8 @@ import { openOxigraph, type Oxigraph } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { thisThread } from '../stores/processor-time.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { openSource, type OpenSource } from './open-source.js'
-import { MOST_FINDINGS, type Finding, type ImportJob, type ImportReply, type Plan, type ReadProgress } from './plan.js'
+import { openSource } from './open-source.js'
+import { MOST_FINDINGS, type Finding, type ImportJob, type ImportReply, type OpenSource, type Plan, type ReadProgress } from './plan.js' // prettier-ignore
 import { openSpool, TooMuch, type Spool } from './spool.js'
 import { SourceBreak } from './text-of.js'
 import { SyntaxBreak } from '../rdf/read-quads.js'
@@ -40,6 +40,10 @@ function yieldToRequests(): void {
 
 /** Times the most bytes of a source: a short cell becomes a triple with long names. */
 const SPOOLED = 16
+/** Times the bytes of this source, beside some: a few bytes must not fill the disk. The items of rows of two bytes need half of it. */
+const [SPOOLED_OF_IT, SPOOLED_BESIDE] = [512, 16 * 1024 * 1024]
+/** What was made goes to disk in pieces of so many bytes. */
+const PIECE = 4 * 1024 * 1024
 
 /** The work of the threads before this one. */
 interface Done {
@@ -75,6 +79,7 @@ async function read({ plan, spool, source, room }: Begun, rows: number, time: nu
       (finding) => ++found <= MOST_FINDINGS && findings.push(finding),
       target - source.rows(),
     )
+    if (spool.pending() > PIECE) break
   }
   const before = spool.bytes()
   const spooled = spool.flush()
@@ -88,7 +93,8 @@ async function doJob(job: ImportJob): Promise<ImportReply> {
   if (job.kind === 'open') {
     const { plan } = job
     const before = doneBefore(plan)
-    const spool = openSpool(plan.spool, before.spooled, SPOOLED * plan.maxBytes)
+    const most = Math.min(SPOOLED * plan.maxBytes, SPOOLED_OF_IT * plan.size + SPOOLED_BESIDE)
+    const spool = openSpool(plan.spool, before.spooled, most)
     begun = { plan, spool, source: await openSource(oxigraph, plan, before), room: makeRoom(plan.spool) }
     return { rows: before.rows, bytes: 0, documents: 0, found: 0, findings: [], done: false }
   }

@@ -1,34 +1,53 @@
 // In charge of what a row of a CSV becomes without a query: an item with a title, whose topic has a property for each column. The
-// datatypes are guessed from the first rows. Pure.
-import { iri, literal, nTriplesTerm, text, typed } from '../rdf/graph.js'
+// datatype of a column is the one that all its cells have. Pure.
+import { iri, isIri, literal, nTriplesTerm, text, typed } from '../rdf/graph.js'
 import { DCT, FOAF, XSD } from '../rdf/vocabulary.js'
+import { isOnCalendar } from './calendar.js'
 import type { CsvRow } from './csv.js'
 
 export type Datatype = 'integer' | 'decimal' | 'double' | 'boolean' | 'date' | 'dateTime' | 'iri' | 'string'
 
-const FORMS: readonly (readonly [Datatype, RegExp])[] = [
+/** Numbers with leading zeros or signs are text: codes look so. Longer ones than these are text too: stores would round them. */
+const FORMS: readonly (readonly [Datatype, RegExp, isValid?: (cell: string) => boolean])[] = [
   ['integer', /^(?:0|-?[1-9]\d{0,17})$/],
   ['decimal', /^-?(?:0|[1-9]\d{0,17})\.\d{1,18}$/],
-  ['double', /^-?\d{1,18}(?:\.\d{1,18})?[eE][+-]?\d{1,3}$/],
+  ['double', /^-?\d{1,18}(?:\.\d{1,18})?[eE][+-]?\d{1,2}$/],
   ['boolean', /^(?:true|false)$/],
-  ['date', /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/],
-  ['dateTime', /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)?$/],
-  ['iri', /^https?:\/\/[^\s<>"{}|\\^`]+$/],
+  ['date', /^\d{4}-\d\d-\d\d$/, (cell) => isOnCalendar(cell, 'date')],
+  ['dateTime', /^\d{4}-\d\d-\d\dT[\d:.]{8,30}(?:Z|[+-]\d\d:\d\d)?$/, (cell) => isOnCalendar(cell, 'dateTime')],
+  ['iri', /^https?:\/\/[^/]/, isIri],
 ]
-/** Values of the one are values of the other. */
-const WIDER: Readonly<Record<string, Datatype>> = { 'integer decimal': 'decimal', 'decimal integer': 'decimal' }
 
 /** The datatype of a cell; undefined for an empty one. */
-const formOf = (cell: string): Datatype | undefined =>
-  cell === '' ? undefined : (FORMS.find(([, form]) => form.test(cell))?.[0] ?? 'string')
+function formOf(cell: string): Datatype | undefined {
+  if (cell === '') return undefined
+  const [datatype, , isValid] = FORMS.find(([, form]) => form.test(cell)) ?? []
+  return datatype === undefined || isValid?.(cell) === false ? 'string' : datatype
+}
 
-/** The datatype of each column in these rows: the one that all its cells have. */
-export function datatypesOf(rows: readonly CsvRow[], columns: number): Datatype[] {
-  return Array.from({ length: columns }, (_, i) => {
-    const forms = new Set(rows.map(({ cells }) => formOf((cells[i] ?? '').trim())).filter((form) => form !== undefined))
-    if (forms.size === 2) return WIDER[[...forms].join(' ')] ?? 'string'
-    return forms.size === 1 ? [...forms][0]! : 'string'
-  })
+/** Whether values of the one are values of the other. */
+const isWithin = (form: Datatype, datatype: Datatype): boolean =>
+  form === datatype || (datatype === 'decimal' && form === 'integer')
+
+export interface Survey {
+  see(row: CsvRow): void
+  /** Of the rows that were seen. */
+  datatypes(): Datatype[]
+}
+
+export function makeSurvey(columns: number): Survey {
+  const found = new Array<Datatype | undefined>(columns).fill(undefined)
+  return {
+    see({ cells }) {
+      for (let i = 0; i < columns; i++) {
+        const known = found[i]
+        const form = known === 'string' ? undefined : formOf(cells[i] ?? '')
+        if (form === undefined || form === known) continue
+        found[i] = known === undefined || isWithin(known, form) ? form : isWithin(form, known) ? known : 'string'
+      }
+    },
+    datatypes: () => found.map((one) => one ?? 'string'),
+  }
 }
 
 export interface Columns {
@@ -40,34 +59,31 @@ export interface Columns {
 
 export const TITLES = /^(?:title|name|label)$/i
 
-/** The triples of a row, in N-Triples without their points. */
+/** Gives the triples of a row, in N-Triples without their points, to `take`. */
 export function itemOf(
   document: string,
   { cells, number }: CsvRow,
   { names, datatypes, namespace }: Columns,
-): string[] {
+  take: (triple: string) => void,
+): void {
   const topic = nTriplesTerm(iri(`${document}#this`))
-  const filled = names.flatMap((name, i) => {
-    const cell = (cells[i] ?? '').trim().toWellFormed()
-    return cell === '' ? [] : [{ name, cell, datatype: datatypes[i]! }]
-  })
-  const titled = filled.find(({ name }) => TITLES.test(name)) ?? filled[0]
+  let [title, isNamed] = [undefined as string | undefined, false]
+  for (const [i, name] of names.entries()) {
+    const cell = (cells[i] ?? '').toWellFormed()
+    if (cell === '') continue
+    if (title === undefined || (!isNamed && TITLES.test(name))) [title, isNamed] = [cell, TITLES.test(name)]
+    take(
+      `${topic} ${nTriplesTerm(iri(namespace + encodeURIComponent(name.toWellFormed())))} ${valueOf(cell, datatypes[i]!)}`,
+    )
+  }
   const about = nTriplesTerm(iri(document))
-  return [
-    `${about} ${nTriplesTerm(iri(DCT('title')))} ${nTriplesTerm(text(titled?.cell ?? `Row ${number}`))}`,
-    `${about} ${nTriplesTerm(iri(FOAF('primaryTopic')))} ${topic}`,
-    ...filled.map(
-      ({ name, cell, datatype }) =>
-        `${topic} ${nTriplesTerm(iri(namespace + encodeURIComponent(name.toWellFormed())))} ${valueOf(cell, datatype)}`,
-    ),
-  ]
+  take(`${about} ${nTriplesTerm(iri(DCT('title')))} ${nTriplesTerm(text(title ?? `Row ${number}`))}`)
+  take(`${about} ${nTriplesTerm(iri(FOAF('primaryTopic')))} ${topic}`)
 }
 
-/** A cell that has not the form of its column is plain text. */
+/** A cell that does not have the form of its column is plain text: a preview knows the first rows only. */
 export function valueOf(cell: string, datatype: Datatype): string {
-  if (datatype === 'string') return nTriplesTerm(literal(cell))
-  const form = formOf(cell)
-  const fits = form === datatype || (datatype === 'decimal' && form === 'integer')
-  if (!fits) return nTriplesTerm(literal(cell))
+  const form = datatype === 'string' ? undefined : formOf(cell)
+  if (form === undefined || !isWithin(form, datatype)) return nTriplesTerm(literal(cell))
   return nTriplesTerm(datatype === 'iri' ? iri(cell) : typed(cell, XSD(datatype)))
 }

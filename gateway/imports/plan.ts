@@ -1,5 +1,7 @@
 // In charge of what an import is to do, as its thread and its record on disk have it, and what the thread says of it.
 import type { Finding } from '../gateway.js'
+import type { TakeQuad } from '../rdf/read-quads.js'
+import type { Dialect } from './csvw-dialect.js'
 import type { Metadata } from './csvw-metadata.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import type { Problem } from '../problem.js'
@@ -23,8 +25,8 @@ export interface Plan {
   readonly mediaType: string
   /** The IRI of the source: relative IRIs, columns and rows are below it. */
   readonly base: string
-  /** One character; undefined: it is guessed. */
-  readonly delimiter: string | undefined
+  /** Of CSV; without a delimiter, that is guessed. */
+  readonly dialect: Dialect
   readonly encoding: string
   readonly mapping: Mapping | undefined
   /** Of a CSV without a query. */
@@ -39,6 +41,17 @@ export interface Plan {
   readonly spool: string
   /** The most bytes of the source when it is unpacked. */
   readonly maxBytes: number
+  /** Rows of a preview: the datatypes of columns are guessed from the first ones. */
+  readonly isPreview?: boolean
+}
+
+/** A source that is read step by step, in the thread of its import. */
+export interface OpenSource {
+  /** Reads on, at most so many rows. */
+  step(take: TakeQuad, report: (finding: Finding) => void, rows: number): Promise<void>
+  rows(): number
+  bytes(): number
+  done(): boolean
 }
 
 export interface ReadProgress {

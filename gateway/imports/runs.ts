@@ -19,6 +19,7 @@ import { stateTriples } from './import-state.js'
 import { hasNotEnded } from './importing.js'
 import type { Plan } from './plan.js'
 import { runImport } from './run-import.js'
+import { GIVEN_UP, nextStart, type Starts } from './starts.js'
 
 /** A run as it is on disk. */
 export interface RunRecord extends Behind {
@@ -38,6 +39,8 @@ interface Kept {
   readonly record: RunRecord
   readonly progress: ImportProgress
   readonly written: number
+  /** Those since the last orderly end of the process. */
+  readonly starts?: Starts | undefined
 }
 
 const KEPT_EVERY_MS = 1_000
@@ -67,7 +70,7 @@ export async function startRun(
   for (const path of [folderOf(record), runsFolder(gateway.importing)]) await flushFolder(path)
   const stored = await storeState(gateway, context, record, progress, { isNew: true })
   if (isFailure(stored)) return stored
-  enqueue(gateway, context, record, progress, 0)
+  enqueue(gateway, context, { record, progress, written: 0 })
   return undefined
 }
 
@@ -78,9 +81,9 @@ export function resumeRuns(gateway: Gateway): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
     try {
-      const { record, progress, written } = JSON.parse(readFileSync(join(path, 'run.json'), 'utf8')) as Kept
+      const { record, progress, written, starts } = JSON.parse(readFileSync(join(path, 'run.json'), 'utf8')) as Kept
       const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === record.base)
-      if (member) enqueue(gateway, member, record, { ...progress, state: 'waiting' }, written)
+      if (member) enqueue(gateway, member, { record, progress: { ...progress, state: 'waiting' }, written, starts })
     } catch {
       // It was killed before its document was created: no client knows of it.
       rmSync(path, { recursive: true, force: true })
@@ -106,14 +109,15 @@ async function drop(record: RunRecord): Promise<void> {
   await rm(folderOf(record), { recursive: true, force: true })
 }
 
-function enqueue(gateway: Gateway, member: Member, record: RunRecord, progress: ImportProgress, written: number): void {
+function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
+  const { record, progress } = kept
   const { runs, turns } = gateway.importing
   const { document, agent, network, plan, startedAt } = record
   const [abort, stop] = [new AbortController(), new AbortController()]
   const signal = AbortSignal.any([abort.signal, stop.signal])
   const asker = agent === undefined ? network : { agent, network }
   const inTurns = async (): Promise<void> => {
-    for (let left: Kept | undefined = { record, progress, written }; left;) {
+    for (let left: Kept | undefined = kept; left;) {
       const endTurn = await turns.take(signal, asker)
       const isCalledBack = (): boolean => !isFailure(endTurn) && endTurn.isCalledBack()
       try {
@@ -151,7 +155,7 @@ interface Turn {
 async function run(
   gateway: Gateway,
   member: Member,
-  { record, progress, written }: Kept,
+  { record, progress, written, starts: before }: Kept,
   { signal, stop, isCalledBack }: Turn,
 ): Promise<undefined | Kept> {
   const { application } = member
@@ -165,22 +169,29 @@ async function run(
     return undefined
   }
   await storeState(gateway, member, record, progress)
+  const starts = await nextStart(record.plan, written, before)
+  await keep({ record, progress, written, starts })
   let [keptAt, done] = [-Infinity, written]
-  const failed = await runImport({
-    context,
-    plan: record.plan,
-    how: record.how,
-    onlyHere: record.describedBy !== undefined,
-    ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
-    ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
-    async kept(now) {
-      done = now
-      if (gateway.now() - keptAt < KEPT_EVERY_MS) return
-      keptAt = gateway.now()
-      await keep({ record, progress, written: now })
-    },
-  })
-  if (stop.aborted) return undefined
+  const failed = starts
+    ? await runImport({
+        context,
+        plan: record.plan,
+        how: record.how,
+        onlyHere: record.describedBy !== undefined,
+        ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
+        ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
+        async kept(now) {
+          done = now
+          if (gateway.now() - keptAt < KEPT_EVERY_MS) return
+          keptAt = gateway.now()
+          await keep({ record, progress, written: now, starts })
+        },
+      })
+    : problem('internal', GIVEN_UP)
+  if (stop.aborted) {
+    await keep({ record, progress, written: done })
+    return undefined
+  }
   if (failed === CALLED_BACK && !signal.aborted) {
     progress.state = 'waiting'
     const left = { record, progress, written: done }
@@ -190,8 +201,15 @@ async function run(
   }
   progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
   if (failed && !signal.aborted) progress.reason = failed.detail
+  await end(context, record, progress)
+  return undefined
+}
+
+/** Says how it has ended, in its document and in the one that describes it, and removes what it needed. */
+async function end(context: Context, record: RunRecord, progress: ImportProgress): Promise<void> {
+  const { gateway } = context
   const endedAt = gateway.now()
-  const stored = await storeState(gateway, member, record, progress, { endedAt })
+  const stored = await storeState(gateway, context, record, progress, { endedAt })
   const { document, agent, describedBy, startedAt } = record
   if (describedBy?.subject !== undefined) {
     const now = { ...context, request: { ...context.request, receivedAt: endedAt } }
@@ -202,7 +220,6 @@ async function run(
     'an import has ended',
   )
   await drop(record)
-  return undefined
 }
 
 const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: string | undefined): Writing => ({

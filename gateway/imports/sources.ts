@@ -17,7 +17,7 @@ import { describedFile, readingOf } from '../request/file-access.js'
 import { refusalOf } from '../request/refusal.js'
 import { hidesMailboxes, shownTo } from '../request/shown.js'
 import { StoreBreak } from '../stores/store.js'
-import { LARGEST_METADATA, type MetadataText } from './csvw-metadata.js'
+import { LARGEST_METADATA, readMetadata, type MetadataText } from './csvw-metadata.js'
 import { mediaTypeOf } from '../rdf/syntaxes.js'
 import { unpackedStart } from '../rdf/unpacked.js'
 import { innerRequest } from './write-as.js'
@@ -29,6 +29,8 @@ export interface Source {
   /** Relative IRIs are resolved against it. */
   readonly url: string
   readonly mediaType: string | undefined
+  /** The field Link of its server. */
+  readonly link?: string | undefined
 }
 
 const ACCEPT = `${READABLE_ACCEPT}, application/n-quads;q=0.9, application/trig;q=0.9, text/csv;q=0.9, */*;q=0.1`
@@ -99,13 +101,35 @@ export const bringUrl =
     }
     if (answer.status > 299) return problem('proxy.failed', `The server of the source answered ${answer.status}.`)
     const mediaType = mediaTypeOf(answer.fields['content-type'], answer.url, await startOf(path))
-    return { path, size: (await stat(path)).size, url: answer.url, mediaType }
+    return { path, size: (await stat(path)).size, url: answer.url, mediaType, link: answer.fields['link'] }
   }
 
-/** CSV on the Web metadata of the CSV at this URL of another server (W3C tabular-data-model §5.3), where it has some. */
-export async function metadataBeside({ gateway, request }: Context, source: string): Promise<MetadataText | undefined> {
+/**
+ * CSV on the Web metadata of the CSV at this URL of another server: the first that describes it (W3C tabular-data-model §5.2 and §5.3),
+ * or why one that exists cannot be used.
+ */
+export async function metadataBeside(
+  context: Context,
+  { url: source, link = '' }: Pick<Source, 'url' | 'link'>,
+): Promise<MetadataText | undefined> {
   const url = new URL(source)
-  if (gateway.proxying.isOwn(url) || url.search !== '') return undefined
+  if (context.gateway.proxying.isOwn(url)) return undefined
+  const [, linked] = /<([^<>]*)>\s*;[^,]*\brel="?(?:[^",;]*\s)?describedby\b/i.exec(link) ?? []
+  const beside = url.search === '' ? [`${url.pathname}-metadata.json`, 'csv-metadata.json'] : []
+  let flawed: MetadataText | undefined
+  for (const one of [...(linked === undefined ? [] : [linked]), ...beside]) {
+    if (!URL.canParse(one, source)) continue
+    const found = await metadataAt(context, new URL(one, source).href)
+    const read =
+      found && (found.flaw === undefined ? readMetadata(found.text, [source]) : problem('content.syntax', found.flaw))
+    if (found && !isFailure(read)) return found
+    if (isFailure(read))
+      flawed ??= { text: '', came: false, flaw: `${new URL(one, source).href} is not used: ${read.detail}` }
+  }
+  return flawed
+}
+
+async function metadataAt({ gateway, request }: Context, url: string): Promise<MetadataText | undefined> {
   const pieces: Buffer[] = []
   let size = 0
   const take = (piece: Buffer): Promise<unknown> => {
@@ -113,14 +137,13 @@ export async function metadataBeside({ gateway, request }: Context, source: stri
     return Promise.resolve(pieces.push(piece))
   }
   const accept = 'application/csvm+json, application/ld+json, application/json;q=0.9'
-  const asked = { accept, take, signal: request.signal() }
-  const answer = await gateway.importing.fetcher.fetch(`${source}-metadata.json`, asked)
-  const flawed = (why: string): MetadataText => ({ text: '', came: false, flaw: `${source}-metadata.json cannot be used: ${why}` }) // prettier-ignore
+  const answer = await gateway.importing.fetcher.fetch(url, { accept, take, signal: request.signal() })
+  const flawed = (flaw: string): MetadataText => ({ text: '', came: false, flaw })
   if (isFailure(answer)) return flawed(answer.detail.replace(/\.$/, ''))
   if (ABSENT.includes(answer.status)) return undefined
   if (answer.status !== 200) return flawed(`its server answered ${answer.status}`)
   if (!/json/.test(answer.fields['content-type'] ?? '')) return flawed('its media type is not that of JSON')
-  return { text: Buffer.concat(pieces).toString(), came: false }
+  return { text: Buffer.concat(pieces).toString(), came: false, url: answer.url }
 }
 
 const ABSENT = [404, 410]

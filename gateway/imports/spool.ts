@@ -13,6 +13,8 @@ export interface Spool {
   /** Writes what was added. The bytes that it has now. */
   flush(): number
   bytes(): number
+  /** Bytes that were added and not written yet. */
+  pending(): number
   documents(): number
   /**
    * So many documents from this one on: parents before their children, names in the order of their characters.
@@ -78,6 +80,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
     add: batch.add,
     flush,
     bytes: () => size,
+    pending: batch.size,
     documents: index.count,
     read(from, most, tagKey) {
       const order = index.inOrder()
@@ -107,6 +110,7 @@ function makeBatch() {
   /** By document where each stretch of its lines begins and ends. */
   const stretches = new Map<string, number[]>()
   return {
+    size: () => used,
     add(document: string, triple: string): void {
       // No character takes more than three bytes.
       if (used + 3 * triple.length + END.length > text.length) {

@@ -65,14 +65,20 @@ export function textOf(path: string, encoding: string, limit: number): SourceTex
     let decoder: InstanceType<typeof TextDecoder> | undefined
     try {
       for await (const piece of pieces) {
-        decoder ??= new TextDecoder(bomOf(piece) ?? encoding, { fatal: true })
+        decoder ??= new TextDecoder(bomOf(piece) ?? wideOf(piece) ?? encoding, { fatal: true })
         yield decoder.decode(piece, { stream: true })
       }
       yield decoder?.decode() ?? ''
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
-      throw new SourceBreak(problem('content.syntax', `The source is not ${encoding}: name its encoding.`))
+      throw new SourceBreak(problem('content.syntax', `The source is not ${encoding}. Name its encoding: &encoding=windows-1252, for example.`))
     }
   }
   return { text: text(), bytes }
+}
+
+/** Without a byte order mark, an ASCII character at the start tells UTF-16. */
+function wideOf([first, second]: Buffer): string | undefined {
+  if (first === 0) return second === 0 ? undefined : 'utf-16be'
+  return second === 0 ? 'utf-16le' : undefined
 }

@@ -1,5 +1,6 @@
 // In charge of URI templates (RFC 6570, without modifiers) as CSV on the Web metadata has them: expanded, with the prefixes that it
 // knows, and resolved. Pure.
+import { isIri } from '../rdf/graph.js'
 
 /** By operator: what is before the values and between them, whether they have their names, whether reserved characters stay. */
 const OPERATORS: Readonly<
@@ -21,27 +22,36 @@ export const isTemplate = (text: string): boolean =>
   [...text.matchAll(EXPRESSION)].every(([, , names]) => NAMES.test(names!)) &&
   !/[{}]/.test(text.replace(EXPRESSION, ''))
 
-/** Undefined where it gives no IRI. @param valueOf one value or several @param base of relative references */
-export function expanded(
-  template: string,
-  valueOf: (name: string) => string | readonly string[] | undefined,
-  base: string,
-): string | undefined {
+export interface Template {
+  readonly text: string
+  /** Undefined if it gives no IRI. @param valueOf one value or several */
+  expand(valueOf: (name: string) => string | readonly string[] | undefined): string | undefined
+}
+
+/** In characters: a longer IRI is a mistake, and would be written for each row. */
+const LONGEST_IRI = 8192
+
+/** @param base of relative references */
+export const makeTemplate = (text: string | undefined, base: string): Template | undefined =>
+  text === undefined ? undefined : { text, expand: (valueOf) => expanded(text, valueOf, base) }
+
+function expanded(template: string, valueOf: Parameters<Template['expand']>[0], base: string): string | undefined {
+  let length = 0
   const text = template.replace(EXPRESSION, (_, operator: string, names: string) => {
     const [first, between, isNamed, isOpen] = OPERATORS[operator]!
     const values = names.split(',').flatMap((name) => {
       const value = valueOf(name)
       if (value === undefined) return []
+      const all = [value].flat()
+      length += all.reduce((sum, one) => sum + one.length, 0)
+      if (length > LONGEST_IRI) return []
       // RFC 6570 §2.4.2: a comma that separates values is no part of one.
-      const written = [value]
-        .flat()
-        .map(isOpen ? openEncoded : encoded)
-        .join(',')
+      const written = all.map(isOpen ? openEncoded : encoded).join(',')
       return [isNamed ? `${name}${written === '' && operator === ';' ? '' : '='}${written}` : written]
     })
     return values.length === 0 ? '' : first + values.join(between)
   })
-  return resolved(text, base)
+  return length > LONGEST_IRI ? undefined : resolved(text, base)
 }
 
 const encoded = (value: string): string =>
@@ -50,7 +60,7 @@ const encoded = (value: string): string =>
 const openEncoded = (value: string): string => encodeURI(value.toWellFormed()).replace(/%25([0-9a-f]{2})/gi, '%$1')
 
 /** Those of the initial context of CSV on the Web that tables use. */
-const PREFIXES: Readonly<Record<string, string>> = {
+export const PREFIXES: Readonly<Record<string, string>> = {
   csvw: 'http://www.w3.org/ns/csvw#',
   dc: 'http://purl.org/dc/terms/',
   dc11: 'http://purl.org/dc/elements/1.1/',
@@ -79,5 +89,5 @@ function resolved(text: string, base: string): string | undefined {
   const namespace = prefix !== undefined && Object.hasOwn(PREFIXES, prefix) ? PREFIXES[prefix]! + rest! : text
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(namespace)
   const whole = isAbsolute ? namespace : URL.canParse(namespace, base) ? new URL(namespace, base).href : undefined
-  return whole !== undefined && /^[^\x00-\x20<>"{}|^`\\]+$/.test(whole) ? whole : undefined
+  return whole !== undefined && whole.length <= LONGEST_IRI && isIri(whole) ? whole : undefined
 }

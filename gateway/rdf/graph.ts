@@ -40,6 +40,9 @@ export function flawOf({ subject, predicate, object }: Quad, depth = 0): string 
   return flawOfTerm(subject) ?? flawOfTerm(predicate) ?? flawOfTerm(object, depth)
 }
 
+/** True of an absolute IRI that a client may write. */
+export const isIri = (value: string): boolean => flawOfTerm(namedNode(value)) === undefined
+
 const nameOf = (termType: string): string => (termType === 'Quad' ? 'triple term' : termType)
 
 function flawOfTerm(term: Term, depth = 0): string | undefined {

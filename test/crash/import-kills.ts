@@ -43,8 +43,15 @@ export async function killImport(folder: string, { rows, documents, kills, rando
   const started = await client('POST', `/importer?query=${encodeURIComponent(QUERY)}`, sent)
   const document = new URL(started.fields.location!).pathname
   const stateOf = async (): Promise<string> => (await client('GET', document, accept('application/n-triples'))).text
+  const progressOf = async (): Promise<string> => {
+    const { text } = await client('GET', `/importer?import=${encodeURIComponent(started.fields.location!)}`, accept('application/n-triples')) // prettier-ignore
+    return text.match(/#(?:rows|written)> "\d+"/g)?.join() ?? ''
+  }
   let killed = 0
   while (killed < kills) {
+    // At the third start without progress it would be given up.
+    const before = await progressOf()
+    while (killed % 2 === 1 && !ended.test(await stateOf()) && (await progressOf()) === before) await sleep(20)
     // The first one soon, so that it meets the import under way.
     await sleep(20 + random() * (killed === 0 ? 300 : 1_000))
     if (ended.test(await stateOf())) break

@@ -30,7 +30,11 @@ import { cookieOf } from '../../gateway/identity/cookies.js'
 import { accessTokenIn } from '../../gateway/identity/token-credentials.js'
 import { headerOf, rowsOf as csvRows } from '../../gateway/imports/csv.js'
 import { readMetadata } from '../../gateway/imports/csvw-metadata.js'
-import { isFormat, valuesOf } from '../../gateway/imports/csvw-values.js'
+import { guessedDelimiter } from '../../gateway/imports/csv-delimiter.js'
+import { USUAL } from '../../gateway/imports/csvw-dialect.js'
+import { formatReader } from '../../gateway/imports/csvw-forms.js'
+import { UNSAID } from '../../gateway/imports/csvw-inherited.js'
+import { cellReader } from '../../gateway/imports/csvw-values.js'
 import { SourceBreak } from '../../gateway/imports/text-of.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/proxy/validators.js'
 import { shapeFormsIn } from '../../gateway/pages/shape-fields.js'
@@ -107,7 +111,6 @@ const forwarded = (text: string): string => {
 const csvwOf = (schema: string, columns: string): string =>
   `{"url":"a.csv","tableSchema":{${schema},"columns":[${columns}{}]}}`
 const csvw = (columns: string): string => csvwOf('"lang":"en"', columns)
-const CELL = { datatype: 'date', nulls: [], default: '' } as const
 /** The store has one such name: others are looked up. */
 const names = makeNames(BASE, (url) => isDocumentOf({ base: BASE, kind: 'end-user' }, `${BASE}admin/`, url))
 await names.learn((_, take) => Promise.resolve(void take(`${BASE}ä/ä/`)))
@@ -473,14 +476,29 @@ void t.test('RDF', async (t) => {
       ['a long language', (n) => csvw(`{"lang":"${fill('a-', n)}"},`)],
       ['different formats of dates', (n) => csvw(many(n, (i) => `{"datatype":{"base":"date","format":"yyyy${fill('-', (i % 90) + 1)}"}},`))],
     ]),
-    ...rowsAbout('a format of dates', CONTENT, (text) => isFormat('date', text) && valuesOf('2020', { ...CELL, format: text }), [
+    ...rowsAbout('a format of dates', CONTENT, (text) => formatReader('date', text)?.('2020-10-10'), [
       ['separators', (n) => `yyyy${fill('-', n)}`],
       ['fractions', (n) => `HH:mm:ss.${fill('S', n)}`],
       ['parts', (n) => fill('yyyy-', n)],
     ]),
-    ...rowsAbout('a cell', CONTENT, (text) => valuesOf(text, { ...CELL, datatype: 'duration', separator: ' ' }), [
+    ...rowsAbout('a cell', CONTENT, cellReader({ ...UNSAID, datatype: { base: 'duration' }, separator: ' ' }), [
       ['many values', (n) => fill('P1D ', n)],
       ['a long one', (n) => `P${fill('1', n)}`],
+    ]),
+    ...rowsAbout('a format of numbers', CONTENT, (text) => formatReader('decimal', { pattern: text })?.('1,234.5'), [
+      ['digits', (n) => fill('#', n)],
+      ['groups', (n) => fill('#,', n)],
+    ]),
+    ...rowsAbout('a number', CONTENT, cellReader({ ...UNSAID, datatype: { base: 'decimal', format: '#,##0.#,#' } }), [
+      ['digits', (n) => fill('1', n)],
+      ['groups', (n) => `1${fill(',123', n)}`],
+      ['a long fraction', (n) => `1.${fill('1,', n)}%`],
+    ]),
+    ...rowsAbout('a guessed delimiter', CONTENT, (text) => guessedDelimiter(text, true), [
+      ['delimiters', (n) => fill(',;\t|', n)],
+      ['quotation marks', (n) => fill('"', n)],
+      ['rows', (n) => fill('a,b\n', n)],
+      ['rows without text', (n) => fill(',\r', n)],
     ]),
     ...rowsAbout('RDF/POST', CONTENT, readAs('application/x-www-form-urlencoded'), [
       ['many triples', (n) => `rdf=${many(n, (i) => `&su=urn:${i}&pu=urn:p&ol=${i}`)}`],
@@ -508,8 +526,8 @@ async function partsIn(text: string): Promise<void> {
 async function csvRowsIn(text: string): Promise<void> {
   let isHeader = true
   try {
-    for await (const rows of csvRows(Readable.from(piecesOf(text)), undefined)) {
-      if (isHeader) headerOf(rows[0]!)
+    for await (const rows of csvRows(Readable.from(piecesOf(text)), USUAL)) {
+      if (isHeader) headerOf([rows[0]!])
       isHeader = false
     }
   } catch (error) {

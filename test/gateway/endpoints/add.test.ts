@@ -41,6 +41,18 @@ const SOURCES: Readonly<Record<string, readonly [type: string | undefined, body:
   '/page.csv-metadata.json': ['text/html', '<p>'],
   '/failing.csv': ['text/csv', 'a\n1\n'],
   '/failing.csv-metadata.json': ['application/json', '{}', 500],
+  '/folder/table.csv': ['text/csv', 'a\n1\n'],
+  '/folder/table.csv-metadata.json': ['application/json', '{ "url": "other.csv" }'],
+  '/folder/csv-metadata.json': [
+    'application/json',
+    '{ "tables": [{ "url": "table.csv", "tableSchema": { "columns": [{ "name": "a", "propertyUrl": "urn:x:folder" }] } }] }',
+  ],
+  '/linked.csv': ['text/csv', 'a\n1\n'],
+  '/linked.csv-metadata.json': ['application/json', '{}'],
+  '/other.json': [
+    'application/csvm+json',
+    '{ "url": "linked.csv", "tableSchema": { "columns": [{ "name": "a", "propertyUrl": "urn:x:linked" }] } }',
+  ],
   '/broken': ['text/turtle', '<a> <b'],
   '/image': ['image/png', 'x'],
   '/large': ['text/turtle', `<#a> <http://example.org/name> "${'x'.repeat(300_000)}" .`],
@@ -51,6 +63,8 @@ const respond: Respond = ({ path }, response) => {
   const source = SOURCES[path]
   if (!source) return void response.writeHead(404).end()
   const [type, body, status = 200] = source
+  if (path === '/linked.csv')
+    response.setHeader('link', '</style.css>; rel=stylesheet, <other.json>; rel="describedby"; type="application/csvm+json"') // prettier-ignore
   response.writeHead(status, type === undefined ? {} : { 'content-type': type }).end(body)
 }
 
@@ -205,6 +219,8 @@ void t.test('add and transform', async (t) => {
       ['/alone.csv', `${base}ns#a`, 0],
       ['/page.csv', `${base}ns#a`, 1],
       ['/failing.csv', `${base}ns#a`, 1],
+      ['/folder/table.csv', 'urn:x:folder', 0],
+      ['/linked.csv', 'urn:x:linked', 0],
     ]
     for (const [path, property, problems] of tables) {
       await row(`an import of ${path} reads the metadata beside it, and its sd:name is the container`, async (t) => {

@@ -1,0 +1,75 @@
+// In charge of the properties of CSV on the Web metadata that columns inherit (W3C tabular-metadata §5.7): what a level says, beside
+// what the levels above it say. Pure.
+import { datatypeOf, STRING } from './csvw-datatypes.js'
+import type { CellFormat } from './csvw-values.js'
+import { isTemplate } from './uri-template.js'
+
+export interface Inherited extends CellFormat {
+  readonly aboutUrl?: string
+  readonly propertyUrl?: string
+  readonly valueUrl?: string
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+export const INHERITED = ['aboutUrl', 'datatype', 'default', 'lang', 'null', 'ordered', 'propertyUrl', 'required', 'separator', 'textDirection', 'valueUrl'] // prettier-ignore
+export const UNSAID: Inherited = { datatype: STRING, nulls: [''], default: '', isOrdered: false, isRequired: false }
+
+const LANGUAGE = /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}$/i
+/** In characters: each row repeats a default, and texts for null are compared with each cell. */
+const [LONGEST, MOST_NULLS] = [1000, 100]
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= LONGEST
+const isNulls = (value: unknown): value is string | string[] =>
+  Array.isArray(value) ? value.length <= MOST_NULLS && value.every(isText) : isText(value)
+export const isLanguage = (value: unknown): value is string => isText(value) && LANGUAGE.test(value)
+
+/**
+ * Looked at once for each level, however many columns are below.
+ * @param report names what is not used @param refuse says why the whole metadata is invalid
+ */
+export function inheritedFrom(
+  level: Json,
+  above: Inherited,
+  report: (what: string) => void,
+  refuse: (why: string) => void,
+): Inherited {
+  const valueOf = <T>(key: string, isUsed: (value: unknown) => value is T): T | undefined => {
+    if (!(key in level)) return undefined
+    const value = level[key]
+    if (isUsed(value)) return value
+    report(key)
+    return undefined
+  }
+  const isFlag = (value: unknown): value is boolean => typeof value === 'boolean'
+  const isSeparator = (value: unknown): value is string | null => value === null || (isText(value) && value !== '')
+  const [aboutUrl, propertyUrl, valueUrl] = ['aboutUrl', 'propertyUrl', 'valueUrl'].map((key) => {
+    const value = level[key] ?? undefined
+    if (value === undefined || (isText(value) && isTemplate(value))) return value
+    report(key)
+    // §5.1.2: what is no text counts as an empty one, which is the URL of the table.
+    return typeof value === 'string' ? undefined : ''
+  })
+  const separator = valueOf('separator', isSeparator)
+  const [lang, nulls] = [valueOf('lang', isLanguage), valueOf('null', isNulls)]
+  const [isOrdered, isRequired] = [valueOf('ordered', isFlag), valueOf('required', isFlag)]
+  const byDefault = valueOf('default', isText)
+  const datatype = 'datatype' in level ? datatypeOf(level['datatype'], report, refuse) : undefined
+  // It is about how text is shown, which has no place in a triple of a plain value.
+  valueOf('textDirection', (value): value is string => ['ltr', 'rtl', 'auto', 'inherit'].includes(value as string))
+  const { separator: separatorAbove, ...more } = above
+  const separates = separator === undefined ? separatorAbove : (separator ?? undefined)
+  return {
+    ...more,
+    ...(separates !== undefined && { separator: separates }),
+    ...(aboutUrl !== undefined && { aboutUrl }),
+    ...(propertyUrl !== undefined && { propertyUrl }),
+    ...(valueUrl !== undefined && { valueUrl }),
+    ...(lang !== undefined && { lang }),
+    ...(nulls !== undefined && { nulls: [nulls].flat() }),
+    ...(byDefault !== undefined && { default: byDefault }),
+    ...(isOrdered !== undefined && { isOrdered }),
+    ...(isRequired !== undefined && { isRequired }),
+    ...(datatype !== undefined && { datatype }),
+  }
+}

@@ -1,0 +1,121 @@
+// In charge of what makes CSV on the Web metadata invalid as a whole (W3C tabular-metadata §5 and §6): names of objects, common
+// properties, references. Pure.
+import { PREFIXES } from './uri-template.js'
+
+type Json = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+const objectsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
+
+/** A property that this specification does not define has a prefix, or is a URL. */
+export const isCommon = (key: string): boolean => {
+  const [, prefix, rest] = /^([a-z][\w.+-]*):(.*)$/is.exec(key) ?? []
+  return prefix !== undefined && (Object.hasOwn(PREFIXES, prefix) || /^\/\/./.test(rest!) || prefix === 'urn')
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : `no text`)
+
+/** Nested common properties. */
+const DEEPEST = 32
+
+/** §5.1.1 to 5.1.3, §5.8: of an object and its common properties. Undefined if it is valid. */
+export function flawOf(object: Json, type: string): string | undefined {
+  if (typeof object['@id'] === 'string' && object['@id'].startsWith('_:')) return `the @id of a ${type} is a blank node`
+  if ('@type' in object && object['@type'] !== type) return `the @type of a ${type} is ${shown(object['@type'])}`
+  for (const key of Object.keys(object)) {
+    const flaw = isCommon(key) ? flawOfCommon(object[key], 0) : undefined
+    if (flaw) return `${key.slice(0, 100)}: ${flaw}`
+    if (key.startsWith('@') && !['@context', '@id', '@type'].includes(key)) return `${key.slice(0, 100)} is not allowed`
+  }
+  return undefined
+}
+
+/** §6.1: as much of JSON-LD as it allows. */
+function flawOfCommon(value: unknown, depth: number): string | undefined {
+  if (depth > DEEPEST) return 'it is nested too deeply'
+  if (Array.isArray(value)) return firstOf(value, (one) => flawOfCommon(one, depth + 1))
+  if (!isObject(value)) return undefined
+  const { '@id': id, '@type': type, '@value': own, '@language': language } = value
+  if ('@value' in value) {
+    const others = Object.keys(value).filter((key) => key !== '@value')
+    if (others.some((key) => !['@type', '@language'].includes(key)) || others.length > 1 || isObject(own))
+      return 'an object with @value has other properties than @type or @language'
+  } else if ('@language' in value) return '@language without @value'
+  if (language !== undefined && !/^[a-z]{1,8}(?:-[a-z0-9]{1,8})*$/i.test(String(language))) return '@language is none'
+  if ('@id' in value && (typeof id !== 'string' || id.startsWith('_:'))) return 'an @id is a blank node'
+  const wrongType = firstOf([type ?? []].flat(), (one) => (isTypeName(one) ? undefined : `the @type ${shown(one)}`)) // prettier-ignore
+  if (wrongType) return wrongType
+  return firstOf(Object.keys(value), (key) => {
+    if (['@id', '@type', '@value', '@language'].includes(key)) return undefined
+    return key.startsWith('@') ? `${key.slice(0, 100)} is not allowed` : flawOfCommon(value[key], depth + 1)
+  })
+}
+
+const isTypeName = (name: unknown): boolean =>
+  typeof name === 'string' && !name.startsWith('_:') && (isCommon(name) || TERMS.has(name))
+
+/** Terms of the context of CSV on the Web, and the datatypes that it has. */
+const TERMS: ReadonlySet<string> = new Set('Cell Column Datatype Dialect Direction ForeignKey JSON NumericFormat Row Schema Table TableGroup TableReference Template Transformation anyAtomicType anyURI base64Binary boolean byte date dateTime dateTimeStamp dayTimeDuration decimal double duration float gDay gMonth gMonthDay gYear gYearMonth hexBinary int integer language long Name NMTOKEN negativeInteger nonNegativeInteger nonPositiveInteger normalizedString positiveInteger QName short string time token unsignedByte unsignedInt unsignedLong unsignedShort yearMonthDuration any binary datetime html json number xml'.split(' ')) // prettier-ignore
+
+function firstOf<T>(all: Iterable<T>, flaw: (one: T) => string | undefined): string | undefined {
+  for (const one of all) {
+    const found = flaw(one)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** §5.6: names are unique, and virtual columns come last. */
+export function flawOfColumns(columns: readonly Json[]): string | undefined {
+  const names = new Set<unknown>()
+  let isVirtual = false
+  return firstOf(columns, (column) => {
+    const { name } = column
+    if (typeof name === 'string' && names.has(name))
+      return `two columns are named ${JSON.stringify(name.slice(0, 100))}`
+    names.add(name)
+    if (isVirtual && column['virtual'] !== true) return 'a column stands after a virtual one'
+    isVirtual ||= column['virtual'] === true
+    return flawOf(column, 'Column')
+  })
+}
+
+const columnsOf = (table: Json): readonly Json[] | undefined => {
+  const schema = table['tableSchema']
+  return isObject(schema) ? objectsIn(schema['columns']) : undefined
+}
+const namesIn = (value: unknown): readonly unknown[] => [value ?? []].flat()
+const lacks = (table: Json | undefined, reference: unknown): boolean => {
+  const columns = table && columnsOf(table)
+  return columns !== undefined && !namesIn(reference).every((name) => columns.some((column) => column['name'] === name))
+}
+
+/** §5.5.2.1: foreign keys name columns of this table, and of another one of the group. */
+export function flawOfForeignKeys(
+  table: Json,
+  tables: readonly Json[],
+  urlOf: (table: Json) => unknown,
+): string | undefined {
+  const schema = isObject(table['tableSchema']) ? table['tableSchema'] : {}
+  return firstOf(objectsIn(schema['foreignKeys']), (key) => {
+    const { columnReference, reference } = key
+    const isKnown = (object: Json, ...known: string[]): boolean =>
+      Object.keys(object).every((one) => known.includes(one))
+    if (!isObject(reference)) return 'a foreign key has no reference'
+    if (
+      !isKnown(key, 'columnReference', 'reference') ||
+      !isKnown(reference, 'resource', 'schemaReference', 'columnReference')
+    )
+      return 'a foreign key has properties of its own'
+    if (namesIn(columnReference).length === 0 || lacks(table, columnReference)) return 'a foreign key names a column that does not exist' // prettier-ignore
+    const { resource, schemaReference } = reference
+    const target = tables.find((one) =>
+      resource === undefined
+        ? isObject(one['tableSchema']) && one['tableSchema']['@id'] === schemaReference
+        : urlOf(one) === urlOf({ url: resource }),
+    )
+    if (!target && (resource !== undefined || schemaReference !== undefined) && tables.every((one) => columnsOf(one)))
+      return 'a foreign key names a table that does not exist'
+    return lacks(target, reference['columnReference']) ? 'a foreign key names a column that does not exist in its table' : undefined // prettier-ignore
+  })
+}
