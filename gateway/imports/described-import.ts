@@ -31,7 +31,8 @@ import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
 import { mayStart } from './importing.js'
 import { containerOf, runsFolder, startRun } from './runs.js'
-import { bringUrl, metadataBeside, type Source } from './sources.js'
+import { metadataBeside } from './metadata-beside.js'
+import { bringUrl, type Source } from './sources.js'
 import { placeHere } from './write-as.js'
 
 export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const

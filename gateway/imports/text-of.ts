@@ -71,7 +71,12 @@ export function textOf(path: string, encoding: string, limit: number): SourceTex
       yield decoder?.decode() ?? ''
     } catch (error) {
       if (!(error instanceof TypeError)) throw error
-      throw new SourceBreak(problem('content.syntax', `The source is not ${encoding}. Name its encoding: &encoding=windows-1252, for example.`))
+      throw new SourceBreak(
+        problem(
+          'content.syntax',
+          `The source is not ${encoding}. Name its encoding: &encoding=windows-1252, for example.`,
+        ),
+      )
     }
   }
   return { text: text(), bytes }
