@@ -3,7 +3,9 @@
 import { writeFile } from 'node:fs/promises'
 import { endpointNamesOf, type EndpointNames } from '../documents/endpoint-names.js'
 import { readConfiguration } from '../configuration/configuration.js'
-import type { DescribedApplication, ServiceDescription } from '../configuration/dataspace.js'
+import type { Arguments } from '../configuration/flags.js'
+import { unservedBases } from '../configuration/served-bases.js'
+import { APPLICATIONS } from '../configuration/setting-table.js'
 import { DEFAULT_DATA, settingsOf, SETTINGS, type Environment, type Settings } from '../configuration/settings.js'
 import { isDocumentOf } from '../documents/document.js'
 import { makeNames } from '../documents/names.js'
@@ -13,6 +15,8 @@ import { isFailure } from '../problem.js'
 import { answered, confirmed, surveyText } from './adoption-text.js'
 import { argumentsOf, HELP_OPTION, textOf, wrongArguments, type Command, type CommandDescription } from './arguments.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
+import { wrongBases } from './serve.js'
+import { secretsOf, systemOf, type Applications } from './system-file.js'
 import { fail, printable, type Terminal } from './terminal.js'
 
 const DESCRIPTION: CommandDescription = {
@@ -55,6 +59,8 @@ async function runInit(argv: readonly string[], env: Environment, terminal: Term
   if (isFailure(settings)) return fail(terminal, settings)
   const applications = await applicationsOf(settings)
   if (isFailure(applications)) return fail(terminal, applications)
+  const flags = flagsOf(given, env, settings, applications)
+  if (isFailure(flags)) return fail(terminal, flags)
   const isFine = await report(settings, applications, terminal)
   if (!isFine) return EXIT.findings
   const file = textOf(given, 'out') ?? 'system.trig'
@@ -66,7 +72,7 @@ async function runInit(argv: readonly string[], env: Environment, terminal: Term
     terminal.out(`Nothing is written. With --yes, triplegate init writes ${file}.\n`)
     return EXIT.done
   }
-  return write({ file, applications, isOpen: policy === 'everyone' }, settings, terminal)
+  return write({ file, applications, isOpen: policy === 'everyone', flags }, settings, terminal)
 }
 
 /** The rules at first: the owner's alone, or those with `lds:allowRead`. */
@@ -74,11 +80,6 @@ const POLICIES: ReadonlySet<string> = new Set(['owner', 'everyone'])
 const WHICH_POLICY = '--policy: give owner or everyone.'
 const WHO_READS =
   'Who reads the documents from the start on: owner, or everyone? Authorizations can open and close them later.'
-
-interface Applications {
-  readonly endUser: DescribedApplication
-  readonly admin: DescribedApplication
-}
 
 async function applicationsOf(settings: Settings): Promise<Applications | CommandFailure> {
   const dataspaces = await readConfiguration(settings)
@@ -132,6 +133,28 @@ async function report(
   }
 }
 
+/** Those that the commands to come need: the file says nothing of listeners, and of other settings that were given here. */
+function flagsOf(
+  { values }: Arguments,
+  env: Environment,
+  settings: Settings,
+  { endUser, admin }: Applications,
+): string | CommandFailure {
+  const unserved = unservedBases(settings, [{ iri: '', endUser, admin }])
+  const isChosen = ['https', 'http', 'host'].some((name) => values.has(name) || env[`TRIPLEGATE_${name.toUpperCase()}`])
+  if (unserved.length > 0 && isChosen) return wrongBases(unserved)
+  const own = SETTINGS.filter(({ name }) => values.has(name) && !IN_FILE.has(name)).flatMap(({ name, secret }) =>
+    values.get(name)!.map((text) => ` --${name}${secret ? '=…' : text === 'true' ? '' : `=${quoted(text)}`}`),
+  )
+  const listening = [...new Set(unserved.map((one) => ` ${one.flags}`))]
+  return [...own, ...listening].join('')
+}
+
+const IN_FILE: ReadonlySet<string> = new Set([...APPLICATIONS, 'config', 'credentials', 'data', 'help'])
+
+/** As a shell takes it. */
+const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
 async function endpointsOf({ endUser, admin }: Applications): Promise<EndpointNames> {
   const { ENDPOINT_NAMES } = await import('../routes.js')
   return endpointNamesOf([endUser, admin], ENDPOINT_NAMES)
@@ -142,10 +165,16 @@ interface Written {
   readonly applications: Applications
   /** Everyone reads. */
   readonly isOpen: boolean
+  /** Settings that the file has no place for, as flags, each with a space before it. */
+  readonly flags: string
 }
 
 /** Never over a file that exists. */
-async function write({ file, applications, isOpen }: Written, settings: Settings, terminal: Terminal): Promise<number> {
+async function write(
+  { file, applications, isOpen, flags }: Written,
+  settings: Settings,
+  terminal: Terminal,
+): Promise<number> {
   const secrets = secretsOf(applications)
   try {
     await writeFile(file, systemOf(applications, isOpen), { flag: 'wx' })
@@ -159,14 +188,16 @@ async function write({ file, applications, isOpen }: Written, settings: Settings
     return fail(terminal, { failure: 'start.failed', detail })
   }
   const credentials = secrets === undefined ? '' : ' --credentials credentials.trig'
-  const data = settings.data === DEFAULT_DATA ? '' : ` --data '${settings.data}'`
-  const given = `--config ${file}${credentials}${data}`
+  const data = settings.data === DEFAULT_DATA ? '' : ` --data ${quoted(settings.data)}`
+  const given = `--config ${quoted(file)}${credentials}${data}${flags}`
+  const { endUser, admin } = applications
+  const adminFlag = admin.base === `${endUser.base}admin/` ? '' : ` --admin ${admin.base}`
   terminal.out(
     [
       `${file} is written${secrets === undefined ? '' : ', and credentials.trig'}. Next (in a clone, with npx before each):`,
       `  triplegate serve ${given} --enforce=false --log-format json 2>triplegate.log`,
       '    watches your clients, and refuses nothing yet; the first start makes certificates and seeds the rules;',
-      `  triplegate adopt ${applications.endUser.base} --names --containers --dry-run${data}`,
+      `  triplegate adopt ${endUser.base} --names --containers --dry-run${adminFlag}${data}`,
       '    says which other graphs would become documents; without --dry-run they do;',
       '  triplegate access observed triplegate.log',
       '    says who would have been refused, with authorizations for it;',
@@ -176,53 +207,4 @@ async function write({ file, applications, isOpen }: Written, settings: Settings
     ].join('\n'),
   )
   return EXIT.done
-}
-
-function systemOf({ endUser, admin }: Applications, isOpen: boolean): string {
-  const service = ({ query, update, graphStore }: ServiceDescription, name: string): string => {
-    const own = `<urn:services/${name}> a sd:Service ;\n    sd:endpoint <${query}> ; a:graphStore <${graphStore}> .\n`
-    return isUsual({ query, update })
-      ? own
-      : `${own}<urn:services/${name}-updates> a sd:Service ; sd:supportedLanguage sd:SPARQL11Update ;\n    sd:endpoint <${update}> .\n`
-  }
-  const services = ({ query, update }: ServiceDescription, name: string): string =>
-    isUsual({ query, update }) ? `<urn:services/${name}>` : `<urn:services/${name}>, <urn:services/${name}-updates>`
-  return `PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#>
-PREFIX a: <https://w3id.org/atomgraph/core#>
-PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
-PREFIX tga: <urn:triplegate:access#>
-
-<urn:apps/end-user> a lds:EndUserDataspace ; lds:origin <${endUser.base}> ;
-    lds:allowRead ${isOpen} ; # true: everyone reads all documents; false: as the authorizations say
-    tga:doors "closed" ; # nobody signs up, and nobody uses the proxy, unless --sign-up and --proxy say so
-    lds:service ${services(endUser.service, 'end-user')} .
-<urn:apps/admin> a lds:AdminDataspace ; lds:origin <${admin.base}> ;
-    lds:service ${services(admin.service, 'admin')} .
-
-${service(endUser.service, 'end-user')}${service(admin.service, 'admin')}
-# A history of every write: add "PREFIX doap: <http://usefulinc.com/ns/doap#>", and for each application
-#   <urn:apps/end-user> lds:versioningRepository <urn:repo> .
-#   <urn:repo> a doap:GitRepository ; doap:location <file:///var/lib/triplegate/documents.git> .
-`
-}
-
-/** True where the gateway finds the update endpoint by that for queries (service-description.ts). */
-const isUsual = ({ query, update }: Pick<ServiceDescription, 'query' | 'update'>): boolean =>
-  update === query!.replace(/\/(?:query|sparql)$/, '/update')
-
-/** Undefined where the stores ask for none. */
-function secretsOf({ endUser, admin }: Applications): string | undefined {
-  const lines = [
-    ['end-user', endUser.service.credentials] as const,
-    ['admin', admin.service.credentials] as const,
-  ].flatMap(([name, credentials]) =>
-    !credentials
-      ? []
-      : 'token' in credentials
-        ? [`<urn:services/${name}> a:authToken ${JSON.stringify(credentials.token)} .`]
-        : [
-            `<urn:services/${name}> a:authUser ${JSON.stringify(credentials.user)} ; a:authPwd ${JSON.stringify(credentials.password)} .`,
-          ],
-  )
-  return lines.length === 0 ? undefined : `PREFIX a: <https://w3id.org/atomgraph/core#>\n\n${lines.join('\n')}\n`
 }

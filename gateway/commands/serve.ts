@@ -1,6 +1,6 @@
 // In charge of `triplegate serve`: starts the gateway, prints its banner or its settings, and stops it on a signal.
 import { startLauncher } from '../../versioning/git/launcher.js'
-import { exitCodesText, EXIT, type Exit } from './exit-codes.js'
+import { exitCodesText, EXIT, type CommandFailure, type Exit } from './exit-codes.js'
 import type { Command } from './arguments.js'
 import { readConfiguration } from '../configuration/configuration.js'
 import { doorsOf } from '../configuration/doors.js'
@@ -15,6 +15,7 @@ import {
   type Environment,
   type Settings,
 } from '../configuration/settings.js'
+import { addressesOf, unservedBases, type UnservedBase } from '../configuration/served-bases.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { makeLog } from '../log.js'
 import { isFailure } from '../problem.js'
@@ -64,6 +65,8 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
     terminal.out(printedConfig(settings, dataspaces))
     return EXIT.done
   }
+  const unserved = unservedBases(settings, dataspaces)
+  if (unserved.length > 0) return fail(terminal, wrongBases(unserved))
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
   const { logLevel, logFormat } = settings
   const log = makeLog(logLevel, logFormat === 'auto' ? terminal.interactive : logFormat === 'pretty')
@@ -82,7 +85,7 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
   }
   const started = running
   terminal.out(
-    `${banner(started, settings)}\n${started.gateway.settings.enforce ? '' : `\n*** ${NOT_ENFORCED}. ***\n`}${terminal.interactive ? NEXT : ''}`,
+    `${banner(started, settings, dataspaces)}\n${started.gateway.settings.enforce ? '' : `\n*** ${NOT_ENFORCED}. ***\n`}${terminal.interactive ? NEXT : ''}`,
   )
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -92,6 +95,14 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
   }
   return EXIT.done
 }
+
+/** A base on this machine that nobody serves is a mistake: WebIDs and documents would be under it. */
+export const wrongBases = (unserved: readonly UnservedBase[]): CommandFailure => ({
+  failure: 'settings.wrong',
+  detail: unserved
+    .map(({ base, problem, flags }) => `${base}: ${problem}. Give ${flags}, or --trusted-proxy if a proxy serves it.`)
+    .join('\n'),
+})
 
 /** The effective settings as environment variables, with a comment for each store and history. */
 function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspace[]): string {
@@ -107,7 +118,11 @@ function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspa
 
 const NEXT = 'README.md says what to do next. Ctrl-C stops the gateway.\n'
 
-function banner({ dataspaces, certificates, ports }: Running, settings: Settings): string {
+function banner(
+  { dataspaces, certificates, ports }: Running,
+  settings: Settings,
+  described: readonly DescribedDataspace[],
+): string {
   const { folder, owner } = certificates
   const lines = dataspaces.flatMap(({ endUser, admin }) =>
     [endUser, admin].flatMap((application) => [
@@ -115,6 +130,8 @@ function banner({ dataspaces, certificates, ports }: Running, settings: Settings
       bannerLine('History', historyText(application, settings)),
     ]),
   )
+  const listening = { ...settings, https: ports.https ?? 'off', http: ports.http ?? 'off' } as const
+  lines.push(bannerLine('Listens', addressesOf(listening, described).join(', ')))
   lines.push(bannerLine('Owner', owner.webId))
   if (ports.management !== undefined) {
     lines.push(bannerLine('Health', `http://127.0.0.1:${ports.management}/health/ready`))

@@ -13,11 +13,13 @@ import { EXIT, type CommandFailure } from './exit-codes.js'
 import {
   CONNECTION_OPTIONS,
   connectionOf,
+  dataOf,
   makeGatewayClient,
   type Connection,
   type GatewayClient,
 } from './gateway-client.js'
 import { gatewayRefusal } from './gateway-refusal.js'
+import { adminBaseAt, basesKnownTo } from './known-bases.js'
 import { parseSettings, type Environment } from '../configuration/settings.js'
 import type { Arguments } from '../configuration/flags.js'
 import { webId } from '../configuration/setting-values.js'
@@ -30,11 +32,14 @@ import { fail, printable, type Terminal } from './terminal.js'
 const DESCRIPTION: CommandDescription = {
   name: 'token',
   forms: [
-    ['token create --name NAME', 'create an access token, and print it: it is shown once'],
-    ['token list', 'list the access tokens'],
-    ['token revoke ID', 'revoke an access token'],
+    ['token create [URL] --name NAME', 'create an access token, and print it: it is shown once'],
+    ['token list [URL]', 'list the access tokens'],
+    ['token revoke [URL] ID', 'revoke an access token'],
   ],
-  notes: ['Programs send a token as a bearer token, or as the password of Basic authentication, with any user.'],
+  notes: [
+    'URL is the base of the gateway (default: the one of the settings in the environment, else the one that the data folder knows).',
+    'Programs send a token as a bearer token, or as the password of Basic authentication, with any user.',
+  ],
   options: [
     { name: 'name', value: 'NAME', help: 'create: what the token is for' },
     { name: 'for', value: 'WEBID', help: 'create: its agent (default: the one of the certificate); needs Control' },
@@ -49,7 +54,7 @@ const DESCRIPTION: CommandDescription = {
     {
       name: 'admin',
       value: 'URL',
-      help: 'base of the admin application (default: TRIPLEGATE_ADMIN_BASE, else https://localhost:8443/admin/)',
+      help: 'base of the admin application (default: TRIPLEGATE_ADMIN_BASE, else {URL}admin/)',
     },
     ...CONNECTION_OPTIONS,
     HELP_OPTION,
@@ -83,14 +88,16 @@ export function parseTokenArguments(
   const given = argumentsOf(argv, DESCRIPTION)
   if ('help' in given) return given
   if (given.faults.length > 0) return wrongArguments(...given.faults)
-  const [written, id, ...more] = given.positionals
+  const [written, ...others] = given.positionals
   const action = ACTIONS.find((one) => one === written)
-  if (!action || more.length > 0 || (action === 'revoke') !== (id !== undefined)) {
+  const isUrl = (one: string): boolean => /^https?:/i.test(one)
+  const [[address, ...further], [id, ...more]] = [others.filter(isUrl), others.filter((one) => !isUrl(one))]
+  if (!action || further.length + more.length > 0 || (action === 'revoke') !== (id !== undefined)) {
     return wrongArguments(
-      'write triplegate token create --name NAME, token list or token revoke ID. See triplegate token --help.',
+      'write triplegate token create URL --name NAME, token list URL or token revoke URL ID. See triplegate token --help.',
     )
   }
-  const url = adminBase(given, env)
+  const url = adminBase(address, given, env)
   if (isFailure(url)) return url
   const [name, agent, only, when] = ['name', 'for', 'only', 'expires'].map((flag) => textOf(given, flag))
   const expires = when === undefined ? undefined : timeOf(when, now)
@@ -114,10 +121,18 @@ export function parseTokenArguments(
   }
 }
 
-function adminBase(given: Arguments, env: Environment): URL | CommandFailure {
+/** Flags first, then the environment, then what the data folder knows. @param address of the gateway */
+function adminBase(address: string | undefined, given: Arguments, env: Environment): URL | CommandFailure {
   const written = textOf(given, 'admin')
   if (written !== undefined)
     return documentUrl(written) ?? wrongArguments(`--admin: ${written} is no base of an application.`)
+  const known = basesKnownTo(dataOf(given, env))
+  const at = address === undefined ? undefined : documentUrl(address)
+  if (address !== undefined)
+    return at
+      ? adminBaseAt(at, known)
+      : wrongArguments(`${address} is no base of a gateway, such as https://localhost:8443/.`)
+  if (known && !env.TRIPLEGATE_ADMIN_BASE && !env.TRIPLEGATE_BASE) return new URL(known.admin)
   const settings = parseSettings([], env)
   return 'faults' in settings ? wrongArguments(...settings.faults) : new URL(settings.adminBase)
 }

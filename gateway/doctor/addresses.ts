@@ -1,6 +1,7 @@
 // In charge of the doctor's look at addresses: the base as clients see it, its name, proxies, and the gateway that runs.
 import { lookup } from 'node:dns/promises'
 import { isLoopbackUrl, type DescribedDataspace } from '../configuration/dataspace.js'
+import { unservedBases } from '../configuration/served-bases.js'
 import type { Settings } from '../configuration/settings.js'
 import { LDT } from '../rdf/vocabulary.js'
 import { doctorOf } from '../request/observe.js'
@@ -17,15 +18,25 @@ export async function addressFindings(
   now: () => number,
 ): Promise<Finding[]> {
   const running = await runningFindings(settings)
-  const isRunning = running.some(({ state }) => state !== 'unknown')
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
-  const tagKey = isRunning ? readTagKey(settings.data) : undefined
+  const tagKey = readTagKey(settings.data)
   const as = (base: string) => tagKey && doctorOf(tagKey, base, now())
-  const asked = await Promise.all(applications.map(({ base }) => (isRunning ? ask(base, 'HEAD', as(base)) : undefined)))
-  const seen = await Promise.all(applications.map(({ base }, at) => baseFindings(base, asked[at])))
-  const isEnforced = settings.enforce && !asked.some((answer) => typeof answer === 'object' && answer.isObserved)
+  // Without a management port only the base can say whether it runs.
+  const isAsked = settings.management === 'off' || running.some(({ state }) => state !== 'unknown')
+  const asked = await Promise.all(applications.map(({ base }) => (isAsked ? ask(base, 'HEAD', as(base)) : undefined)))
+  const ours = asked.flatMap((answer, at) => (isOurs(applications[at]!.base, answer) ? [answer as Answer] : []))
+  const isRunning = settings.management === 'off' ? ours.length > 0 : isAsked
+  const unserved = unservedBases(settings, dataspaces)
+  const seen = await Promise.all(
+    applications.map(({ base }, at) => {
+      const own = unserved.find((one) => one.base === base)
+      if (!own || isOurs(base, asked[at])) return baseFindings(base, isRunning ? asked[at] : undefined)
+      return [finding(`base ${base}`, own.problem, `Give ${own.flags}, or --trusted-proxy if a proxy serves it.`)]
+    }),
+  )
+  const enforcement = enforcementFinding(settings, isRunning, ours)
   const canaries = isRunning ? await canaryFindings(applications, stores, as) : []
-  return [...seen.flat(), ...canaries, ...proxyFindings(settings), ...enforcementFindings(isEnforced), ...running]
+  return [...seen.flat(), ...canaries, ...proxyFindings(settings), enforcement, ...running]
 }
 
 /** @param answer undefined where the gateway does not run */
@@ -46,7 +57,7 @@ async function baseFindings(base: string, answer: Answer | string | undefined): 
   }
   return [
     ...transport,
-    answer.links.includes(`<${base}>; rel="${LDT('base')}"`)
+    isOurs(base, answer)
       ? fine(what, `the gateway answers there (${answer.status})`)
       : finding(
           what,
@@ -70,10 +81,20 @@ function proxyFindings({ https, http, trustedProxy }: Settings): Finding[] {
       ]
 }
 
-const enforcementFindings = (isEnforced: boolean): Finding[] =>
-  isEnforced
-    ? [fine('rules', 'enforced')]
-    : [finding('rules', 'observed only (--enforce=false)', 'Read triplegate access observed, then leave the flag out.')]
+const isOurs = (base: string, answer: Answer | string | undefined): boolean =>
+  typeof answer === 'object' && answer.links.includes(`<${base}>; rel="${LDT('base')}"`)
+
+const OBSERVED = 'Read triplegate access observed, then start the gateway without --enforce=false.'
+
+/** What the gateway that runs does counts, whatever these settings say. */
+function enforcementFinding({ enforce }: Settings, isRunning: boolean, answers: readonly Answer[]): Finding {
+  const what = 'rules'
+  if (answers.some(({ isObserved }) => isObserved))
+    return finding(what, 'observed only: the gateway that runs has --enforce=false', OBSERVED)
+  if (answers.length > 0) return fine(what, 'the gateway that runs enforces them')
+  if (!enforce) return finding(what, 'observed only, with these settings (--enforce=false)', OBSERVED)
+  return unknown(what, isRunning ? 'no base answers' : 'the gateway does not run, or its --management is another')
+}
 
 /** The report of the running gateway about itself: stores, journals, histories. */
 async function runningFindings({ management }: Settings): Promise<Finding[]> {

@@ -30,12 +30,15 @@ export async function machineFindings(machine: Machine): Promise<Finding[]> {
   ]
 }
 
+const LEAST_NODE = [20, 19] as const
+
 function nodeFinding(node: string): Finding {
   const what = 'Node.js'
+  const [major = 0, minor = 0] = node.split('.').map(Number)
+  if (major < LEAST_NODE[0] || (major === LEAST_NODE[0] && minor < LEAST_NODE[1]))
+    return finding(what, `${node} is too old`, 'Install Node.js 22 or later; 20.19 is the oldest that works.')
   // Node.js 20 got its last fix in April 2026.
-  return Number(node.split('.')[0]) >= 22
-    ? fine(what, node)
-    : finding(what, `${node}, which is no longer maintained`, 'Install Node.js 22 or later.')
+  return fine(what, major >= 22 ? node : `${node} works; it is no longer maintained, so 22 or later is better`)
 }
 
 const LEAST_GIT = [2, 36] as const

@@ -46,7 +46,7 @@ async function findingsOf(
     const isCredential = failed.detail.includes('credentials')
     const fix = isCredential
       ? 'Correct --backend-user and --backend-password, or --backend-token (with --admin- for the admin store).'
-      : `Check that the store runs and that its URL is right: ${service.query}`
+      : `Check that the store runs, and that ${flagOf(application)} is right: ${service.query}`
     return [finding(name, failed.detail, fix)]
   }
   const written = await store.update(`DELETE WHERE { GRAPH <${NOTHING}> { ?s ?p ?o } }`, { signal })
@@ -67,6 +67,10 @@ async function findingsOf(
     ...(await contentFindings({ application, store }, name, dataspaces)),
   ]
 }
+
+/** What gives an application its store (settings-dataspace.ts). */
+const flagOf = ({ iri, kind }: DescribedApplication): string =>
+  !iri.startsWith('urn:triplegate:apps/') ? 'its endpoint in the configuration' : kind === 'admin' ? '--admin-backend' : '--backend' // prettier-ignore
 
 /** An endpoint that is not there says of every graph that it is not there: so one is asked for that the store has. */
 async function graphStoreFinding({ application: { service }, store }: OpenedStore, name: string): Promise<Finding> {
@@ -168,7 +172,7 @@ async function contentFindings(
           finding(
             what,
             `graphs of the admin application among the documents: ${listed(rules)}`,
-            'Give the admin application a dataset of its own (--admin-backend).',
+            'They are no rules there: the gateway reads the rules from the store of the admin application. Move them to it, or delete them.',
           ),
         ]
       : []),

@@ -1,6 +1,7 @@
 // In charge of the page of an error: the same status and sentence as in RDF (spec 2.2), and what the reader can do now.
 import { bySubject, type DescribedProperty } from './described.js'
 import { Crumbs, Detail, logInAt, pageOf, type Frame } from './frame.js'
+import { CERTS } from './start-here.js'
 import { TEXTS, worded } from './texts.js'
 import { TypedAgain, type SentForm } from './typed-again.js'
 import { readNTriples } from '../rdf/read.js'
@@ -55,12 +56,24 @@ export const errorPage = worded(({ frame, status, phrase, detail, report, reques
         ) : null}
         {document === site.home ? null : <Action label={TEXTS.backHome} href={site.home} />}
       </ul>
+      {logsIn ? <ImportCertificate /> : null}
       <p class="hint">
         {TEXTS.status} {status} {phrase} · {TEXTS.request} <code>{requestId}</code>
       </p>
     </>,
   )
 })
+
+/** The owner's certificate, and the server's (start/certificates.ts). */
+const ImportCertificate = () => (
+  <details>
+    <summary>{TEXTS.importOwner}</summary>
+    <p>{TEXTS.importHelp}</p>
+    <pre tabindex={0}>
+      {`certutil -A -d sql:$HOME/.pki/nssdb -n triplegate -t P,, -i ${CERTS}/server.pem\npk12util -d sql:$HOME/.pki/nssdb -i ${CERTS}/owner.p12 -W triplegate`}
+    </pre>
+  </details>
+)
 
 interface ActionProps {
   readonly label: string

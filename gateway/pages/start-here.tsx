@@ -63,5 +63,5 @@ export const StartHere = ({ base, admin }: Props) => (
 )
 
 /** In the folder in which the gateway was started. */
-const CERTS = '"${TRIPLEGATE_DATA:-data}"/certs'
+export const CERTS = '"${TRIPLEGATE_DATA:-data}"/certs'
 const curl = (rest: string): string => `curl --cacert ${CERTS}/server.pem --cert ${CERTS}/owner.pem \\\n  ${rest}`

@@ -95,6 +95,9 @@ export const ENGLISH = {
   typedBack: 'Your text is still in the form. Go back in the browser.',
   sendAgain: 'Send it again',
   logInBeside: 'Log in in a new window',
+  importOwner: 'You have a certificate?',
+  importHelp:
+    'A browser finds it after these two lines (Linux, Chromium; pk12util is in libnss3-tools), and a restart. In Firefox: Settings, Certificates, Import. The password of owner.p12 is triplegate.',
 
   // History.
   versionsOf: (count: number) => `This document has ${counted(count, 'version', 'versions')}.`,

@@ -1,7 +1,7 @@
 // In charge of the certificates in the data folder, of server, owner and secretary: creates missing ones, never overwrites
 // a file, and reads them.
 import { randomUUID } from 'node:crypto'
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
+import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { isFailure } from '../problem.js'
@@ -66,6 +66,10 @@ export interface ServerFiles {
   readonly key: string
 }
 
+/** The certificate and the key of owner.pem. Its mode protects it; browsers ask for a password all the same. */
+const OWNER_P12 = 'owner.p12'
+const P12_PASSWORD = 'triplegate'
+
 const LOCAL_HOSTS = ['localhost', '127.0.0.1', '::1']
 
 /**
@@ -96,7 +100,11 @@ export async function ensureCertificates(wanted: CertificatesWanted): Promise<Ce
             now,
           ),
         ),
-    externalOwner === undefined ? clientPem('owner', wanted.ownerWebId).then(identityOf) : { webId: externalOwner },
+    externalOwner === undefined
+      ? clientPem('owner', wanted.ownerWebId)
+          .then((pem) => withBrowserFile(pem, join(folder, OWNER_P12)))
+          .then(identityOf)
+      : { webId: externalOwner },
     clientPem('secretary', wanted.secretaryWebId).then(identityOf),
   ])
   if (isFailure(server) || isFailure(owner) || isFailure(secretary)) {
@@ -159,6 +167,24 @@ async function ensure(file: string, now: number, make: () => Promise<string>): P
   }
 }
 
+/** For browsers, which read no PEM: made where it does not exist, or is older than the certificate. */
+async function withBrowserFile(pem: Pem | UnusableCertificates, file: string): Promise<Pem | UnusableCertificates> {
+  if (isFailure(pem)) return pem
+  try {
+    const made = await modifiedAt(file)
+    if (made !== undefined && made >= (await modifiedAt(pem.file))!) return pem
+    if (made !== undefined) await unlink(file)
+    const { pkcs12Of } = await import('../agents/pkcs12.js')
+    await writeNew(file, await pkcs12Of(`${pem.cert}\n${pem.key}`, 'Triplegate owner', P12_PASSWORD))
+    return pem
+  } catch (error) {
+    return { ...pem, notices: [...pem.notices, `${file}: cannot be made for browsers (${codeOf(error)}).`] }
+  }
+}
+
+const modifiedAt = async (file: string): Promise<number | undefined> =>
+  (await stat(file).catch(() => undefined))?.mtimeMs
+
 const ownFile = (file: string, text: string): PemText => ({ file, text, keyFile: file, keyText: text, fix: MOVE_AWAY })
 
 async function readIfExists(file: string): Promise<string | undefined> {
@@ -171,11 +197,11 @@ async function readIfExists(file: string): Promise<string | undefined> {
 }
 
 /** Writes the whole file or nothing, and never over a file that another process has created: link(2) does not replace. */
-async function writeNew(file: string, pem: string): Promise<void> {
+async function writeNew(file: string, content: string | Buffer): Promise<void> {
   const temporary = `${file}.${randomUUID()}`
   const handle = await open(temporary, 'wx', 0o600)
   try {
-    await handle.writeFile(pem)
+    await handle.writeFile(content)
     await handle.sync()
     await link(temporary, file)
   } catch (error) {

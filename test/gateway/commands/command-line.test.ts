@@ -127,6 +127,21 @@ void t.test('command line', async (t) => {
     t.equal(code, 2)
     for (const flag of ['--https', '--base', '--nonsense']) t.match(err, flag)
   })
+  await row('a base on this machine that no listener serves: the flag that serves it, exit code 2', async (t) => {
+    const rows = [
+      [
+        '--base https://localhost:9/',
+        'https://localhost:9/: no listener serves it: the gateway listens at https://localhost:8443. Give --https 9,',
+      ],
+      ['--base http://127.0.0.1:9/', 'Give --http 9 --https off,'],
+      ['--https 8444 --base https://localhost/', 'listens at https://localhost:8444. Give --https 443,'],
+    ] as const
+    for (const [line, message] of rows)
+      t.match(await inProcess('serve', '--data', join(folder, 'unserved'), ...line.split(' ')), {
+        code: 2,
+        err: message,
+      })
+  })
   await row('a wrong configuration file: every fault, with subject and property', async (t) => {
     const file = join(folder, 'wrong.trig')
     writeFileSync(file, '<urn:app> a <https://w3id.org/atomgraph/linkeddatahub/dataspaces#EndUserDataspace> .')

@@ -143,6 +143,28 @@ void t.test('init and adopt', { skip }, async (t) => {
   t.notOk(existsSync(file))
   const written = await command(...given, '--admin-backend', admin, '--yes')
   t.match(written, { code: 0, out: /--enforce=false/ })
+  t.equal(
+    written.out.match(new RegExp(`--config \\S+ --https ${https}(?: |$)`, 'gm'))?.length,
+    3,
+    'with the port of the base',
+  )
+  const chosen = await command(...given, '--admin-backend', admin, '--https', String(await freePort()), '--yes')
+  t.match(chosen, { code: 2, out: new RegExp(`no listener serves it: .*Give --https ${https}`) })
+  const more = [
+    '--out',
+    join(folder, 'more.trig'),
+    '--https',
+    String(https),
+    '--management',
+    'off',
+    '--look',
+    "it's",
+    '--shared-cache',
+  ]
+  t.match(await command(...given.slice(0, -2), '--admin-backend', admin, ...more, '--yes'), {
+    code: 0,
+    out: /more\.trig --look='it'\\''s' --https=\d+ --management=off --shared-cache/,
+  })
   t.match(await command(...given, '--admin-backend', admin, '--yes'), { code: 3, out: /exists already/ })
   t.match(await store.read(base), /^<\S+> <urn:of> <\S+slash> \.\n$/, 'the store is not changed')
 

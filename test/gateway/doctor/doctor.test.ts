@@ -75,7 +75,10 @@ void t.test('a set-up as recommended has no findings', async (t) => {
   t.match((await findings(other)).found, [/^base .*nothing answers/, /^base .*nothing answers/])
   planted.add('a gateway that does not answer at its base')
   const base = (await served(t, (_, response) => void response.end())).href
-  t.match((await findings([...args, '--base', base])).found, [/^base .*no link to this base/, /^base .*no link/])
+  t.match((await findings([...args, '--base', base, '--trusted-proxy', '127.0.0.1'])).found, [
+    /^base .*no link to this base/,
+    /^base .*no link/,
+  ])
   planted.add('a program that is not the gateway')
   t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/: .*\(1 asked for\)/m)
   t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/admin\/: .*\(1 asked for\)/m)
@@ -90,7 +93,8 @@ void t.test('what the gateway that runs says', async (t) => {
   })
   let check: object = {}
   const management = await served(t, (_, response) => void response.end(JSON.stringify({ checks: [check] })))
-  const seen = () => findings(['--data', freshFolder(), '--base', base.href, '--management', management.port])
+  const seen = (...more: string[]) =>
+    findings(['--data', freshFolder(), '--base', base.href, '--http', base.port, '--https', 'off', '--trusted-proxy', '127.0.0.1', '--management', management.port, ...more]) // prettier-ignore
   const rows: readonly (readonly [fault: string, check: object, leaks: boolean, found: readonly RegExp[]])[] = [
     ['none', { what: 'history', journal: { lastError: null } }, false, []],
     ['a store that fails', { what: 'store', problem: 'gone' }, false, [/^store: gone/]],
@@ -104,8 +108,14 @@ void t.test('what the gateway that runs says', async (t) => {
     t.equal((await seen()).found.length, found.length, fault)
     if (found.length > 0) planted.add(fault)
   }
+  leaks = false
+  t.same(
+    (await seen('--enforce=false')).found,
+    [],
+    'the gateway that runs enforces the rules, whatever these settings say',
+  )
   ;[check, leaks, observes] = [{ what: 'store' }, false, true]
-  t.match((await seen()).found, [/^rules: observed only/])
+  t.match((await seen()).found, [/^rules: observed only: the gateway that runs/])
   planted.add('rules that the gateway only observes')
 })
 
@@ -163,6 +173,7 @@ void t.test('this machine', async (t) => {
     ['a base without TLS', ['--base', 'http://192.0.2.1/'], /^base .*without TLS/],
     ['plain HTTP without a proxy', ['--http', '8081', '--https', 'off'], /^proxy in front: plain HTTP is on/],
     ['rules that are not enforced', ['--enforce=false'], /^rules: observed only/],
+    ['a base that no listener serves', ['--base', 'https://localhost:8765/'], /^base https:\/\/localhost:8765\/: no listener serves it: the gateway listens at https:\/\/localhost:8443/],
     // That file system has no room. Only root may write there, as far as its modes say.
     ...(process.getuid?.() === 0 ? [['a disk without room', ['--data', '/proc/triplegate'], /^disk: 0 MiB free/] as const] : []),
   ]
@@ -183,8 +194,11 @@ void t.test('this machine', async (t) => {
   planted.add('no git')
   const settings = parseSettings(['--data', freshFolder()], {})
   if (isFailure(settings)) throw new Error(settings.detail)
-  const [node] = await machineFindings({ settings, dataspaces: [], now: Date.now(), node: '20.20.2' })
-  t.match(node, { what: 'Node.js', state: 'finding' })
+  // prettier-ignore
+  for (const [version, state] of [['20.18.3', 'finding'], ['18.20.0', 'finding'], ['20.19.0', 'fine'], ['22.1.0', 'fine']] as const) {
+    const [node] = await machineFindings({ settings, dataspaces: [], now: Date.now(), node: version })
+    t.match(node, { what: 'Node.js', state }, version)
+  }
   planted.add('an old Node.js')
 })
 

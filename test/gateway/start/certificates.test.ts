@@ -10,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:https'
@@ -97,12 +98,28 @@ void t.test('private keys are for the owner of the process only', async (t) => {
   t.equal(statSync(join(first, 'certs')).mode & 0o777, 0o700)
   for (const name of readdirSync(join(first, 'certs'))) {
     t.equal(statSync(join(first, 'certs', name)).mode & 0o777, 0o600, name)
+    if (name === 'owner.p12') continue
     t.match(
       readFileSync(join(first, 'certs', name), 'utf8'),
       /^-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\s+-----BEGIN PRIVATE KEY-----[^-]+-----END PRIVATE KEY-----\n$/,
     )
   }
-  t.same(readdirSync(join(first, 'certs')).sort(), ['owner.pem', 'secretary.pem', 'server.pem'], 'nothing else is left')
+  const names = ['owner.p12', 'owner.pem', 'secretary.pem', 'server.pem']
+  t.same(readdirSync(join(first, 'certs')).sort(), names, 'nothing else is left')
+})
+
+void t.test("owner.p12 has the owner's certificate and key for browsers, and follows it", async (t) => {
+  const folder = newFolder()
+  await certificatesIn(folder)
+  const file = (name: string): string => join(folder, 'certs', name)
+  const ofP12 = async (): Promise<string> => (await openssl('pkcs12', '-in', file('owner.p12'), '-passin', 'pass:triplegate', '-nodes')).replace(/^(?:Bag| |subject|issuer|Key).*\n/gm, '') // prettier-ignore
+  const withoutSpace = (text: string): string[] => text.split(/(?=-----BEGIN)/).map((part) => part.trim()).filter((part) => part.startsWith('-----')).sort() // prettier-ignore
+  const now = async () => [withoutSpace(await ofP12()), withoutSpace(readFileSync(file('owner.pem'), 'utf8'))]
+  t.same(...((await now()) as [string[], string[]]))
+  writeFileSync(file('owner.pem'), readFileSync(pem('owner')))
+  utimesSync(file('owner.p12'), 1, 1)
+  await certificatesIn(folder)
+  t.same(...((await now()) as [string[], string[]]))
 })
 
 void t.test('curl trusts the server by its certificate and shows its own', async (t) => {
@@ -143,7 +160,7 @@ void t.test('processes that start at once get the same certificates', async (t) 
     [1, 2, 3, 4].map((i) => certificatesIn(folder, { ownerWebId: `https://data.example.org/${i}#i` })),
   )
   for (const one of all) t.same(one, all[0])
-  t.equal(readdirSync(join(folder, 'certs')).length, 3, 'nothing else is left')
+  t.equal(readdirSync(join(folder, 'certs')).length, 4, 'nothing else is left')
 })
 
 void t.test('an owner with a WebID of their own has no certificate here', async (t) => {
