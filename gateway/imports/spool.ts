@@ -60,7 +60,10 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
       size += head.length + length
       pieces.push(head, ...texts)
     }
-    if (size > most) throw new TooMuch(`What it makes has more than ${most} bytes.`)
+    if (size > most)
+      throw new TooMuch(
+        `The triples of the source have more than ${most} bytes. Use shorter names, or import it in parts.`,
+      )
     if (pieces.length > 0) writeSync(file, Buffer.concat(pieces))
     return size
   }
