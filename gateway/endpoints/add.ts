@@ -56,7 +56,7 @@ async function importInto(context: Context, place: Place, source: Source): Promi
 
 const NO_CONTAINER = problem(
   'content.too-large',
-  `The source is larger than the ${LARGEST} bytes that can go into one document. Name a container in sd:name, on which you have Append as on the endpoint importer: then it becomes documents there.`,
+  `One document takes ${LARGEST} bytes at most. To import a larger source, name a container in sd:name; you need Append on it and on importer.`,
 )
 
 /** An import makes documents of the graphs that these name, wherever those are: not unasked, and not in a container that was named. */

@@ -117,7 +117,7 @@ async function solveSoon(context: Context, rights: UpdateRights, opened: Opened)
 const SLOW: ForStore = {
   reason: problem(
     'update.time',
-    `Finding the graphs of the update takes longer than ${MOST_LOCKED_MS / 1000} seconds. Name the graphs that it reads and writes, or send it in parts.`,
+    `Finding the graphs of the update takes longer than ${MOST_LOCKED_MS / 1000} seconds. Name its graphs, or send it in parts.`,
   ),
 }
 

@@ -5,7 +5,7 @@ import { sharersOf } from '../gateway.js'
 import type { Context } from '../request/context.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { everyUpdate, everyWrite, underLocks, type Lock } from '../documents/locks.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
@@ -14,6 +14,7 @@ import { graphsChanged } from './changed-graphs.js'
 import { isForStore } from './found-graphs.js'
 import { carryOutPlan } from './planned-update.js'
 import { keepingRoots } from './root-guard.js'
+import { storeOnly } from './store-only.js'
 import { updateRights } from './update-rights.js'
 
 type DecidedHere = Pick<Decided<EndpointTarget>, 'facts' | 'decision'>
@@ -40,16 +41,8 @@ export async function answerUpdate(
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
     if (!rights.isFree) return outcome.reason
   }
-  return rights.isFree ? sendToStore(context, update, decided) : FOR_STORE_ALONE
+  return rights.isFree ? sendToStore(context, update, decided) : storeOnly(update)
 }
-
-const FOR_STORE_ALONE = problem(
-  'access.graphs',
-  'Only agents who may read and write every graph can send this update: it loads, calls functions of the triplestore, has ' +
-    'annotations or triple terms, names a graph by which stores mean others, such as urn:x-arq:DefaultGraph, copies the default ' +
-    'graph, or does not name its graphs after its first operation. Name them, send each operation alone, or write ' +
-    'INSERT { GRAPH <…> { ?s ?p ?o } } WHERE { ?s ?p ?o } in place of a copy. Triples outside of GRAPH are those of the default graph.',
-)
 
 /** The store performs the update as it is. */
 async function sendToStore(
@@ -77,7 +70,7 @@ async function sendToStore(
   const act = async (): Promise<Response | Problem> => {
     const rights = updateRights(context, facts)
     if (isFailure(rights)) return rights
-    if (!rights.isFree) return FOR_STORE_ALONE
+    if (!rights.isFree) return storeOnly(update)
     // Not aborted when the client leaves: the store may perform the update all the same.
     const own = parts.find(({ sharer }) => sharer === application)!
     const others = parts.filter((part) => part !== own)

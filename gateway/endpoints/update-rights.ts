@@ -39,8 +39,7 @@ export function updateRights(context: Context, endpoint: Facts): UpdateRights | 
 /** The same words whatever the graphs have, and whether they exist or not. */
 export const REFUSED = problem(
   'access.denied',
-  'Access not authorized: the update would change a graph that you may not change so. It needs Append or Write on each ' +
-    'graph that it inserts into, Write on each that it deletes from, and Write on the container of each document that it creates.',
+  'Access not authorized: the update needs Append or Write where it inserts, Write where it deletes, and Write on containers of new documents.',
 )
 
 /** The modes on a document; all of them on one that the update creates. A problem where the touch is refused. */

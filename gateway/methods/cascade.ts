@@ -134,6 +134,5 @@ function forbidden({ dataspace, request: { method } }: Context, iri: string, fac
 const tooMany = (): Problem =>
   problem(
     'content.too-large',
-    `There are too many documents below this one, or too large ones: one request deletes fewer than ${MOST}, of ` +
-      `${MOST_CHARACTERS / 1024 / 1024} MiB together. Delete the containers below it first.`,
+    `One request deletes fewer than ${MOST} documents of ${MOST_CHARACTERS / 1024 / 1024} MiB together. Delete the containers below this one first.`,
   )

@@ -9,7 +9,7 @@ import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import { closingAfter, type Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
-import { planOf, type UpdatePlan } from './update-plan.js'
+import { planOf, type StoreOnly, type UpdatePlan } from './update-plan.js'
 import type { CopyPlan } from './view/copy.js'
 import { makeTreeReader } from './view/read-tree.js'
 import type { Query, Term } from './view/syntax.js'
@@ -60,6 +60,8 @@ export interface UpdateAnalysis {
   readonly loads: readonly string[]
   /** Undefined where only the store can carry the update out. */
   readonly plan: UpdatePlan | undefined
+  /** The reason for that, where it is in the operations and not in what they use. */
+  readonly storeOnly?: StoreOnly | undefined
 }
 
 /**
@@ -129,9 +131,10 @@ export function analyseUpdate(
   const functions = [...findings.functions]
   const services = servicesOf(findings)
   const isPlain = services.length === 0 && functions.length === 0 && !reads.magic
-  const plan = isPlain ? planOf(parsed) : undefined
+  const found = isPlain ? planOf(parsed) : undefined
+  const [plan, storeOnly] = typeof found === 'string' ? [undefined, found] : [found, undefined]
   const ordering = orderingWork(tree)
-  return { text, reads, removes, services, functions, ordering, plan, ...writesOf(operations, iriOf) }
+  return { text, reads, removes, services, functions, ordering, plan, storeOnly, ...writesOf(operations, iriOf) }
 }
 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>

@@ -34,14 +34,18 @@ export interface OpenStep {
 /** Of quads in the templates of a step that does not name its graphs: the main thread takes them over (design 7). */
 const MOST_TEMPLATES = 10_000
 
-/** Undefined where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
-export function planOf(parsed: Parsed): UpdatePlan | undefined {
+/** The part of an update that only the store can carry out. */
+export type StoreOnly = 'terms' | 'templates' | 'copy' | 'unnamed'
+
+/** The reason where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
+export function planOf(parsed: Parsed): UpdatePlan | StoreOnly {
   const steps = stepsOf(parsed)
-  if (!steps) return undefined
+  if (!steps) return 'terms'
   const open = steps[0] && openOf(steps[0])
-  if (open && open.remove.length + open.add.length > MOST_TEMPLATES) return undefined
+  if (open && open.remove.length + open.add.length > MOST_TEMPLATES) return 'templates'
   const named = open ? steps.slice(1) : steps
-  if (!named.every(isNamed)) return undefined
+  const unnamed = named.find((step) => !isNamed(step))
+  if (unnamed) return 'source' in unnamed ? 'copy' : 'unnamed'
   const plan = { touches: touchesOf(steps), reads: readsOf(named) }
   return open ? { ...plan, open } : plan
 }

@@ -64,7 +64,7 @@ async function writable(edit: GraphEdit, every: Every): Promise<GraphEdit | Prob
   if (lines && (await every(lines, isWritable))) return { graph, isCleared: true, removed: [], added: lines }
   return problem(
     'update.form',
-    `The update would change terms of <${graph}> that RDF does not allow, or that stores may read otherwise. Change them with a PUT of the graph alone.`,
+    `The update would change terms of <${graph}> that stores may read in another way. Change them with PUT of the graph.`,
   )
 }
 

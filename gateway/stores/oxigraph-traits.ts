@@ -27,5 +27,5 @@ export const tooManyPatterns = (
 
 const TOO_MANY = problem(
   'content.too-large',
-  'The embedded store would take too long to order the patterns: it joins a hundred in one group at most, and fewer where there are many groups, OPTIONALs and variables. Send several queries or updates.',
+  'The embedded store would take too long: too many patterns in one group, or too many groups and OPTIONALs. Send several queries or updates.',
 )

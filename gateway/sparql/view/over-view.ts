@@ -27,7 +27,7 @@ import {
 import { readsMore } from './reads-more.js'
 import { REFUSALS, UNREAD } from './refusals.js'
 import { mayMeetTerm } from './triple-terms.js'
-import { hasService, hasUnbounded } from './unbounded-expressions.js'
+import { hasService, unboundedIn } from './unbounded-expressions.js'
 import { startBefore } from './unfit-predicates.js'
 import { contentsOf, freshNames, hasAlternatives, hasOptional, mayLackName, mayRepeat, mentions } from './variables.js'
 import {
@@ -127,7 +127,8 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     })
     const restricted = guarded(work, restrictOnlyConstants(work, body) ?? restrictBody(work, body), guard)
     if (work.isTested && hasService(body)) throw new Refused('service')
-    if (work.isTested && hasUnbounded(body, sight.later)) throw new Refused('expression')
+    const unbounded = work.isTested && unboundedIn(body, sight.later)
+    if (unbounded) throw new Refused(unbounded)
     if (work.isTested && view.isJena && filtersDeep(body)) throw new Refused('closure')
     const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
     const text = queryText({ base: query.base, dataset, body: sent })

@@ -5,51 +5,58 @@ import type { Unanswerable } from './work.js'
 
 const refusal = (detail: string): Problem => problem('access.graphs', detail)
 
-const NAME = 'GRAPH <…> { }, FROM or default-graph-uri.'
+const NAME = 'GRAPH <…> { } or FROM.'
 
 export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem>> = {
   closure: refusal(
-    `A path with *, + or ? leads through too many graphs here, or stands in EXISTS of a FILTER. Write MINUS in place of NOT EXISTS, or name the graphs: ${NAME}`,
+    'This path with *, + or ? leads through too many graphs, or stands in EXISTS. Write MINUS, or name the graphs: GRAPH <…> { } or FROM.',
   ),
   'store-name': refusal(
-    'The query names a graph by which stores mean several graphs, or the default graph: only agents who may read every graph can use it. Write FROM <http://www.w3.org/ns/solid/sparql#union-default-graph> for the union of the graphs that you may read, or no FROM for the default graph.',
+    'Only agents who may read every graph can use this graph name. For all that you may read: FROM <http://www.w3.org/ns/solid/sparql#union-default-graph>.',
   ),
   'no-variables': refusal(
-    'The query selects * where there is no variable: it cannot be restricted to the graphs that its agent may read. Write ASK, or select a constant: SELECT (1 AS ?found).',
+    'SELECT * without a variable cannot be restricted to what you may read. Write ASK, or select a constant: SELECT (1 AS ?found).',
   ),
   counted: refusal(
-    'The query counts DISTINCT * over blank nodes or paths, which stores count in different ways: it cannot be restricted to the graphs that its agent may read. Name what to count: COUNT(DISTINCT ?variable).',
+    'COUNT(DISTINCT *) over blank nodes or paths cannot be restricted to what you may read. Count a variable: COUNT(DISTINCT ?variable).',
   ),
   'too-large': refusal(
-    `With the rules on what its agent may read, the query is too large. Write fewer patterns, or name the graphs: ${NAME}`,
+    `The query is too large once the access rules are added. Write fewer patterns, or name the graphs: ${NAME}`,
   ),
-  from: refusal(
-    'The triplestore does not take FROM for the dataset: only agents who may read every graph can use it here. Write GRAPH <…> { }.',
-  ),
+  from: refusal('This triplestore cannot restrict FROM to what you may read. Write GRAPH <…> { } instead.'),
   pattern: refusal(
-    'The query has a pattern in GRAPH that cannot be restricted to the graphs that its agent may read. Name the graphs with FROM NAMED, or write OPTIONAL, UNION, MINUS, FILTER, BIND, paths and sub-queries outside of GRAPH ?g { }, each with a GRAPH ?g { } of its own in it.',
+    'This pattern in GRAPH ?g cannot be restricted to what you may read. Give each OPTIONAL, UNION or sub-query its own GRAPH ?g { }.',
   ),
-  expression: refusal(
-    `A FILTER that stands in OPTIONAL or EXISTS, or that has EXISTS in it, or beside COUNT(DISTINCT *), computes a long text, compares a duration, adds or subtracts values of which none is known to be a number, or searches by a regular expression that is no constant or may take long (a group that repeats, or many of * + ? and {). Where it is only about what stands in it, write it in a group of its own, OPTIONAL { { … FILTER(…) } }; write xsd:decimal(?a) - ?b of numbers, or name the graphs: ${NAME}`,
+  regex: refusal(
+    `REGEX or REPLACE in this FILTER is not constant, or may take long. Write a simpler expression, or name the graphs: ${NAME}`,
   ),
+  sum: refusal(
+    `+ or - in this FILTER may compute with a duration. For numbers write xsd:decimal(?a) - ?b, or name the graphs: ${NAME}`,
+  ),
+  duration: refusal(`This FILTER compares a duration. Compare numbers or dates, or name the graphs: ${NAME}`),
+  'long-text': refusal(`This FILTER computes a long text. Compute a shorter one, or name the graphs: ${NAME}`),
   computed: refusal(
-    `The query computes values in GRAPH ?g { } (BIND, an aggregate, AS or ORDER BY of a sub-query) beside a sub-query, MINUS or EXISTS. Compute them outside: { SELECT ?g (MAX(?x) AS ?max) { GRAPH ?g { … } } GROUP BY ?g }, or name the graphs: ${NAME}`,
+    `GRAPH ?g { } computes values beside a sub-query, MINUS or EXISTS. Compute them outside of GRAPH, or name the graphs: ${NAME}`,
   ),
   service: refusal(
-    `The query has SERVICE beside patterns of graphs: another server would get what its agent may not read. Send both queries by themselves, or name the graphs: ${NAME}`,
+    `SERVICE would send another server what you may not read. Send that query by itself, or name the graphs: ${NAME}`,
   ),
   unread: refusal(
-    'The query has a function or a syntax of the triplestore, which only agents who may read every graph can use; with Jena, rdfs:member is one. Write it in SPARQL 1.2, with the functions of SPARQL.',
+    'Only agents who may read every graph can use functions or syntax of the triplestore. Write the query in SPARQL 1.2.',
   ),
 }
+
+/** An expression of a FILTER has no small bound: the query may be written in another way (later-filters.ts). */
+export const isUnboundedRefusal = (found: object): boolean =>
+  [REFUSALS.regex, REFUSALS.sum, REFUSALS.duration, REFUSALS['long-text']].includes(found as Problem)
 
 /** A path over several graphs: it can be answered on a copy of them. */
 export const CLOSURE = REFUSALS.closure
 
 const LISTABLE = new Set(
-  (['closure', 'no-variables', 'counted', 'too-large', 'pattern', 'expression', 'computed', 'service'] as const).map(
-    (reason) => REFUSALS[reason].detail,
-  ),
+  Object.entries(REFUSALS)
+    .filter(([reason]) => !['store-name', 'from', 'unread'].includes(reason))
+    .map(([, { detail }]) => detail),
 )
 
 /** True where the query can be answered over a list of the graphs, if they are few. A problem may come from a thread. */

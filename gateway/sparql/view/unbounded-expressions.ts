@@ -3,6 +3,7 @@
 // (design 4). Pure.
 import { XSD } from '../../rdf/vocabulary.js'
 import type { Bound, Expression, Query, Term } from './syntax.js'
+import type { Unbounded } from './work.js'
 
 /** A size is that of one value of the data, or of a text of STEP characters. */
 const STEP = 256
@@ -16,24 +17,47 @@ const MOST_QUANTIFIERS = 2
 const MOST_STEPS = 100
 
 /**
- * True where an expression of a FILTER has no small bound. Other expressions compute nothing that has
+ * What has no small bound in an expression of a FILTER, if there is one. Other expressions compute nothing that has
  * not been tested (computed-values.ts), but for those of EXISTS in a FILTER.
  * @param later expressions that are evaluated when all has been tested (later-filters.ts)
  */
-export function hasUnbounded(body: Query['body'], later: ReadonlySet<unknown> = new Set()): boolean {
+export function unboundedIn(body: Query['body'], later: ReadonlySet<unknown> = new Set()): Unbounded | undefined {
   const isLarge = makeBounds(body)
   // The size of an expression is that of all in it, but for patterns.
-  const isUnbounded = (part: unknown, isOpen: boolean, isIncluded: boolean): boolean => {
-    if (typeof part !== 'object' || part === null) return false
+  const find = (part: unknown, isOpen: boolean, isIncluded: boolean): Unbounded | undefined => {
+    if (typeof part !== 'object' || part === null) return undefined
     const { kind = '' } = part as { readonly kind?: string }
-    if (later.has(part)) return false
+    if (later.has(part)) return undefined
     const isExpression = EXPRESSIONS.has(kind)
-    if (isOpen && isExpression && !isIncluded && isLarge(part as Expression)) return true
+    if (isOpen && isExpression && !isIncluded && isLarge(part as Expression))
+      return causeIn(part as Expression, isLarge)
     const isWithin = kind !== 'exists' && (isIncluded || isExpression)
-    return Object.values(part).some((each) => isUnbounded(each, isOpen || kind === 'filter', isWithin))
+    for (const each of Object.values(part)) {
+      const found = find(each, isOpen || kind === 'filter', isWithin)
+      if (found) return found
+    }
+    return undefined
   }
-  return isUnbounded(body, false, false)
+  return find(body, false, false)
 }
+
+/** The operator that has no bound, for the message. */
+function causeIn(expression: Expression, isLarge: (expression: Expression) => boolean): Unbounded {
+  if (!('args' in expression)) return 'long-text'
+  const { args } = expression
+  if (expression.kind === 'operation') {
+    const { operator } = expression
+    if (operator === 'regex' || operator === 'replace') return 'regex'
+    if (isSumOfUnknown(operator, args)) return 'sum'
+    if (COMPARISONS.has(operator) && args.some(isDuration)) return 'duration'
+  }
+  const large = args.find(isLarge)
+  return large ? causeIn(large, isLarge) : 'long-text'
+}
+
+/** Jena counts the months of a date and a long duration one by one. */
+const isSumOfUnknown = (operator: string, args: readonly Expression[]): boolean =>
+  (operator === '+' || operator === '-') && !args.some(isNumber)
 
 /** True where another server answers a part: it would get what has not been tested. */
 export function hasService(part: unknown): boolean {
@@ -106,9 +130,8 @@ const SUMS = new Set(['concat', '+', '-', '*', '/'])
 function ofOperation(operator: string, args: readonly Expression[], sizes: readonly number[]): number {
   const [first = 1] = sizes
   const longest = longestOf(sizes)
-  // Jena counts the months of a date and a long duration one by one.
-  if ((operator === '+' || operator === '-') && !args.some(isNumber)) return Infinity
-  // It compares long durations so too.
+  if (isSumOfUnknown(operator, args)) return Infinity
+  // Jena compares long durations month by month, too.
   if (COMPARISONS.has(operator) && args.some(isDuration)) return Infinity
   if (SUMS.has(operator)) return sizes.reduce((sum, each) => sum + each, 0)
   if (operator === 'encode_for_uri') return 3 * longest

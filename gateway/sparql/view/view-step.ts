@@ -5,7 +5,7 @@ import type { Query } from './syntax.js'
 import { datasetOf } from './listing.js'
 import { overView, type Overviewed, type StoreTraits } from './over-view.js'
 import { withLaterFilters } from './later-filters.js'
-import { CLOSURE, REFUSALS } from './refusals.js'
+import { CLOSURE, isUnboundedRefusal } from './refusals.js'
 import type { Problem } from '../../problem.js'
 import { graphPredicate } from './predicate.js'
 import type { Grounds } from './work.js'
@@ -44,7 +44,7 @@ export function takeViewStep(query: Query, { graphs, readable, listed, isCopied,
   const sight = { ...seen, grounds: new Map(readable) }
   if (isCopied) return overCopy(query, sight) ?? CLOSURE
   const found = overView(query, sight)
-  if (found !== REFUSALS.expression) return found
+  if (!isUnboundedRefusal(found)) return found
   const { query: rewritten, expressions } = withLaterFilters(query)
   return expressions.size > 0 ? overView(rewritten, { ...sight, later: expressions }) : found
 }

@@ -64,17 +64,12 @@ export interface View {
 export const isOxigraph = ({ showsName, listsGraphs }: Pick<View, 'showsName' | 'listsGraphs'>): boolean =>
   showsName && listsGraphs
 
+/** The part of an expression that has no small bound (unbounded-expressions.ts). */
+export type Unbounded = 'regex' | 'sum' | 'duration' | 'long-text'
+
 /** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
 export type Unanswerable =
-  | 'closure'
-  | 'store-name'
-  | 'no-variables'
-  | 'counted'
-  | 'too-large'
-  | 'pattern'
-  | 'expression'
-  | 'computed'
-  | 'service'
+  'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'pattern' | Unbounded | 'computed' | 'service'
 
 /** Thrown by the functions that restrict. */
 export class Refused extends Error {

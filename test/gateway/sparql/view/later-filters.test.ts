@@ -1,8 +1,7 @@
 // FILTERs whose expressions have no small bound, which may fail or take long for some values: over any number of graphs, a store evaluates
 // them on what an agent may read only (design 4), and what is hidden changes no answer.
 import t from 'tap'
-import { isFailure } from '../../../../gateway/problem.js'
-import { REFUSALS } from '../../../../gateway/sparql/view/refusals.js'
+import { isUnboundedRefusal } from '../../../../gateway/sparql/view/refusals.js'
 import { takeViewStep } from '../../../../gateway/sparql/view/view-step.js'
 import { FUSEKI_KINDS, hasKinds, overFuseki } from '../../../support/fuseki-kinds.js'
 import { read, rowsOfEach } from '../../../support/over-views.js'
@@ -109,7 +108,7 @@ for (const kind of FUSEKI_KINDS) {
       }
       for (const [name, query] of REFUSED) {
         const found = takeViewStep(read(query)!, step)
-        t.ok(isFailure(found) && found.detail === REFUSALS.expression.detail, `${name}: ${query}`)
+        t.ok(isUnboundedRefusal(found), `${name}: ${query}`)
       }
     })
   }
