@@ -28,6 +28,9 @@ export interface Spool {
 
 export class TooMuch extends Error {}
 
+const tooMany = (bytes: number): TooMuch =>
+  new TooMuch(`The triples of the source have more than ${bytes} bytes. Use shorter names, or import it in parts.`)
+
 /** In bytes; the write of a document has a closer bound. */
 const LARGEST = 128 * 1024 * 1024
 
@@ -60,10 +63,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
       size += head.length + length
       pieces.push(head, ...texts)
     }
-    if (size > most)
-      throw new TooMuch(
-        `The triples of the source have more than ${most} bytes. Use shorter names, or import it in parts.`,
-      )
+    if (size > most) throw tooMany(most)
     if (pieces.length > 0) writeSync(file, Buffer.concat(pieces))
     return size
   }
