@@ -1,6 +1,6 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
-import type { Gateway } from './gateway.js'
+import type { Gateway, KnownAgent } from './gateway.js'
 import { MAX_BODY, tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
 import { TOO_MANY_REQUESTS } from './http/listener.js'
@@ -27,13 +27,13 @@ import { routeOf, takesFiles } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './steps.js'
 
 /** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
-export function handle(request: Request, gateway: Gateway): Awaitable<Response> {
+export function handle(request: Request, gateway: Gateway, known?: KnownAgent): Awaitable<Response> {
   const { watchdog } = gateway
   watchdog.works(request)
   const trace = makeTrace(() => watchdog.works(request))
   const accept = acceptOverride(request.requestTarget) ?? request.fields.accept
   try {
-    const answered = run(answer(request, gateway, accept, trace), trace.continues)
+    const answered = run(answer(request, { gateway, accept, trace, known }), trace.continues)
     if (!(answered instanceof Promise)) return finish(answered, request, gateway, trace)
     return answered
       .catch((error: unknown) => internalError(error, request, gateway, accept))
@@ -59,7 +59,8 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
   return request.method === 'HEAD' ? withoutBody(readable) : readable
 }
 
-function* answer(request: Request, gateway: Gateway, accept: string | undefined, trace: Trace): Steps<Response> {
+type Asking = Pick<Context, 'gateway' | 'accept' | 'trace'> & { readonly known: KnownAgent | undefined }
+function* answer(request: Request, { gateway, accept, trace, known }: Asking): Steps<Response> {
   const refuse = (reason: Problem, links: Response['fields'] = []): Response => {
     trace.problem = reason.failure
     return problemAnswer(reason, accept, { gateway, request, trace }, links)
@@ -83,7 +84,7 @@ function* answer(request: Request, gateway: Gateway, accept: string | undefined,
   const writes = mayWrite(request, target, route)
   if (writes === true && isOfOtherSite(request, target.dataspace, gateway)) return refuse(CROSS_SITE)
 
-  let agent = identify(request, target, { gateway, trace, writes: writes !== false })
+  let agent = identify(request, target, { gateway, trace, writes: writes !== false, known })
   if (agent instanceof Promise) agent = yield* wait(agent)
   if (isFailure(agent)) return refuse(agent)
   // Without a cache, rules are read as documents are: for each request.

@@ -1,5 +1,5 @@
-// In charge of requests through the Linked Data proxy to other applications of this installation: answered in this process, as
-// requests of an anonymous client (design 3). They take the whole way of a request, so that nothing is decided here.
+// In charge of requests through the Linked Data proxy to other applications of this installation: answered in this process, in the
+// same dataspace as requests of the agent, in others as those of an anonymous client (design 3). They take the whole way of a request.
 import type { FetchAnswer } from '../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import { BodyBreak, tooLarge } from '../http/body.js'
@@ -23,7 +23,7 @@ export async function answerInside(context: Context, url: URL, inner: InnerReque
   const { proxying } = context.gateway
   let target = url
   for (let redirects = 0; ; redirects++) {
-    const answered = await proxying.inside(requestTo(target, inner, context.request))
+    const answered = await proxying.inside(requestTo(target, inner, context.request), context)
     const { status } = answered
     const fields = fieldsOf(answered)
     if ('cache-group-invalidation' in fields) context.trace.hasWritten = true
@@ -41,7 +41,7 @@ export async function answerInside(context: Context, url: URL, inner: InnerReque
 
 const LEADS_AWAY = problem('proxy.failed', 'The URL is redirected too often, or in a way that is not followed.')
 
-/** It has nothing that identifies the client, but its network, by which shares are counted. */
+/** It has no credential, since that could be for another dataspace; and the network of the client, by which shares are counted. */
 function requestTo(url: URL, { method, fields, body }: InnerRequest, outer: Request): Request {
   const host = url.host.replace(/\.(?=:|$)/, '')
   return {

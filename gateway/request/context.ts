@@ -1,21 +1,11 @@
 // In charge of what is known of one request on its way: the value that every step of the pipeline is given.
-import type { Gateway, Member } from '../gateway.js'
-import type { TokenLimits } from '../identity/access-tokens.js'
+import type { Agent, Gateway, Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 
 export { askerOf } from '../evaluation/job-queue.js'
-
-/** The agent that sent the request, or on whose behalf it was sent. */
-export interface Agent {
-  /** Undefined for an anonymous client. */
-  readonly webId?: string
-  /** Statements of the issuer of its token or session about it: a decision takes these for members too (design 4). */
-  readonly memberships?: readonly string[]
-  /** Of an agent that is proved by an access token: what that leaves of its rights. */
-  readonly token?: TokenLimits
-}
+export type { Agent } from '../gateway.js'
 
 /** One request on its way, with what has been found out about it. */
 export interface Context extends Member {

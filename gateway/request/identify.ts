@@ -14,7 +14,7 @@ import type {
 import type { Proved } from '../../policies/identity/memberships.js'
 import type { Request } from '../http/exchange.js'
 import type { Reading } from '../evaluation/reading.js'
-import type { Gateway, Member } from '../gateway.js'
+import type { Gateway, KnownAgent, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
 import { accessTokenIn } from '../identity/token-credentials.js'
@@ -37,8 +37,12 @@ const ANONYMOUS: Agent = {}
 export function identify(
   request: Request,
   target: Target<Member>,
-  { gateway, trace, writes }: Identifying,
+  { gateway, trace, writes, known }: Identifying,
 ): Awaitable<Agent | Problem> {
+  if (known?.dataspace === target.dataspace) {
+    trace.agent = known.agent.webId
+    return known.agent
+  }
   const { certificate, fields } = request
   const { authorization, cookie, 'on-behalf-of': principal } = fields
   const isAnonymous =
@@ -53,6 +57,8 @@ interface Identifying {
   readonly trace: Trace
   /** True where the request may need more than Read. */
   readonly writes: boolean
+  /** Identified by the request that this one is a part of, as strictly: it writes where that does. */
+  readonly known?: KnownAgent | undefined
 }
 
 /**

@@ -38,6 +38,7 @@ interface Shared {
   readonly owner: Client
   readonly ownerThere: Client
   readonly anonymousThere: Client
+  readonly anonymousHere: Client
 }
 
 interface Options {
@@ -79,10 +80,10 @@ async function startShared(
   const ca = readFileSync(join(folder, 'certs/server.pem'), 'utf8')
   const pem = readFileSync(join(folder, 'certs/owner.pem'), 'utf8')
   const host = `127.0.0.1:${port}`
-  const clients = [makeClient({ port, ca, pem }), makeClient({ port, ca, pem, host }), makeClient({ port, ca, host })]
+  const clients = [makeClient({ port, ca, pem }), makeClient({ port, ca, pem, host }), makeClient({ port, ca, host }), makeClient({ port, ca })] // prettier-ignore
   t.teardown(() => clients.forEach((client) => client.close()))
-  const [owner, other, anonymousThere] = clients as [Client, Client, Client]
-  return { running, here, there, owner, ownerThere: other, anonymousThere }
+  const [owner, other, anonymousThere, anonymousHere] = clients as [Client, Client, Client, Client]
+  return { running, here, there, owner, ownerThere: other, anonymousThere, anonymousHere }
 }
 
 const keepOpen = (store: GraphStore): GraphStore => ({ ...store, close: () => Promise.resolve() })
@@ -253,7 +254,7 @@ const sorted = (text: unknown): string =>
 
 void t.test('two dataspaces on one admin store', async (t) => {
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
-  const { running, here, there, owner, ownerThere, anonymousThere } = await startShared(t, stores)
+  const { running, here, there, owner, ownerThere, anonymousThere, anonymousHere } = await startShared(t, stores)
   const { endUser, admin: other } = there
   const graph = `${other.base}acl/authorizations/open/`
   const rule = `<${graph}#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ;
@@ -291,9 +292,37 @@ void t.test('two dataspaces on one admin store', async (t) => {
     t.equal((await through(loop)).status, 403, 'anonymous clients may not use the proxy')
     t.equal((await through(other.base)).status, 403)
     for (const own of [here.endUser.base, here.admin.base]) t.equal((await through(own)).status, 400, own)
-    t.equal((await owner('GET', `/admin/?uri=${here.endUser.base}`)).status, 403, 'nor is the own document public')
     t.equal((await change(`DROP GRAPH <${graph}>`)).status, 200)
   })
+  await rowsOf(t, 'none')(
+    '?uri= of the other application of the dataspace: as the agent, by the whole way',
+    async (t) => {
+      const document = `${here.endUser.base}proxied/`
+      const through = (client: Client, method: string, uri: string, more: Send = {}): Promise<Answer> =>
+        client(method, `/admin/?uri=${encodeURIComponent(uri)}`, more)
+      t.equal((await through(owner, 'PUT', document, ttl('<> <urn:p> 1 .'))).status, 201)
+      t.equal((await through(owner, 'GET', here.endUser.base)).status, 200)
+      const read = await through(owner, 'GET', document)
+      t.match([read.status, read.text, read.fields['cache-control']], [200, /<urn:p>/, /^private/])
+      t.equal((await owner('GET', '/proxied/')).status, 200)
+      const another = { ...ttl(''), fields: { ...ttl('').fields, 'If-Match': '"another"' } }
+      t.equal((await through(owner, 'PUT', document, another)).status, 412, 'conditions hold')
+      const foreign = { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.test' }
+      t.equal(
+        (await through(owner, 'PUT', document, { ...ttl(''), fields: { ...ttl('').fields, ...foreign } })).status,
+        403,
+      )
+      t.equal((await through(owner, 'GET', `${document}?uri=${here.admin.base}`)).status, 508, 'no loop')
+      t.equal((await through(anonymousHere, 'GET', document)).status, 403)
+      const limited = `[] a <urn:triplegate:access#AccessToken> ; <http://purl.org/dc/terms/title> "t" ; <urn:triplegate:access#only> <${document}> .`
+      const made = await owner('POST', '/admin/tokens', { ...ttl(limited), fields: { ...ttl('').fields, Accept: 'application/n-triples' } }) // prettier-ignore
+      const bearer = { fields: { Authorization: `Bearer ${/#token> "([^"]+)"/.exec(made.text)?.[1]}` } }
+      t.equal((await through(anonymousHere, 'GET', document, bearer)).status, 200, 'within the limits of a token')
+      t.equal((await through(anonymousHere, 'GET', here.endUser.base, bearer)).status, 403, 'beyond them')
+      t.equal((await through(anonymousHere, 'DELETE', document, bearer)).status, 403)
+      t.equal((await owner('DELETE', '/proxied/')).status, 204)
+    },
+  )
   await rowsOf(t, 'none')('a source of the other dataspace: read as by an anonymous client', async (t) => {
     const asked = `[] <http://purl.org/dc/terms/source> <${endUser.base}> ; <http://www.w3.org/ns/sparql-service-description#name> <${here.endUser.base}> .`
     t.equal((await ownerThere('GET', '/')).status, 200)
