@@ -7,7 +7,7 @@ import { writeWhole } from '../files/whole-file.js'
 import { problem, type Problem } from '../problem.js'
 import { graphOf, iri, nTriplesOf, text, triple, typed, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
-import { AC, DCT, LDS, RDF, XSD } from '../rdf/vocabulary.js'
+import { AC, DCT, LAPP, LDS, RDF, XSD } from '../rdf/vocabulary.js'
 import type { DescribedApplication } from './dataspace.js'
 
 export interface Description {
@@ -55,12 +55,16 @@ export function openOwnDescription(application: DescribedApplication, data: stri
   }
 }
 
-const TYPE = { 'end-user': LDS('EndUserDataspace'), admin: LDS('AdminDataspace') } as const
-const ORIGIN = LDS('origin')
+/** The terms of LinkedDataHub 5.6, and those of older configurations: they mean the same here. */
+const TYPES = {
+  'end-user': [LDS('EndUserDataspace'), LAPP('EndUserApplication')],
+  admin: [LDS('AdminDataspace'), LAPP('AdminApplication')],
+} as const
+const ALLOW_READ = [LDS('allowRead'), LAPP('allowRead')] as const
 
 const fixed = ({ iri: subject, base, kind }: Named): Quad[] => [
-  triple(subject, RDF('type'), iri(TYPE[kind])),
-  triple(subject, ORIGIN, iri(base.replace(/\/$/, ''))),
+  ...TYPES[kind].map((type) => triple(subject, RDF('type'), iri(type))),
+  ...[LDS('origin'), LAPP('origin')].map((property) => triple(subject, property, iri(base.replace(/\/$/, '')))),
 ]
 
 export const describedTriples = (
@@ -71,7 +75,7 @@ export const describedTriples = (
   ...(title === undefined ? [] : [triple(application.iri, DCT('title'), text(title))]),
   ...(description === undefined ? [] : [triple(application.iri, DCT('description'), text(description))]),
   ...(stylesheet === undefined ? [] : [triple(application.iri, AC('stylesheet'), iri(stylesheet))]),
-  triple(application.iri, LDS('allowRead'), typed(String(allowRead), XSD('boolean'))),
+  ...ALLOW_READ.map((property) => triple(application.iri, property, typed(String(allowRead), XSD('boolean')))),
 ]
 
 /** A property, and what is wrong with it. */
@@ -79,8 +83,16 @@ type Mistake = readonly [property: string, message: string]
 
 const LONGEST = 10_000
 
-/** All mistakes at once, each in a sentence. */
-export function readDescription(application: Named, triples: readonly Quad[]): Description | readonly Mistake[] {
+/**
+ * All mistakes at once, each in a sentence.
+ * @param before of a change: a setting that has two terms counts by the one that is changed. Undefined for the stored file, which may
+ * be of an earlier release
+ */
+export function readDescription(
+  application: Named,
+  triples: readonly Quad[],
+  before?: Description,
+): Description | readonly Mistake[] {
   const mistakes: Mistake[] = []
   const own = new Map<string, Quad['object'][]>()
   for (const { subject, predicate, object } of triples) {
@@ -95,9 +107,15 @@ export function readDescription(application: Named, triples: readonly Quad[]): D
     if (another || !isRight(value)) mistakes.push([property, `<${property}> takes ${wanted}.`])
     return value.value
   }
-  for (const { predicate, object } of fixed(application)) {
-    const value = one(predicate.value, (term) => term.equals(object), `<${object.value}> here, and cannot be changed`)
-    if (value === undefined) mistakes.push([predicate.value, `<${predicate.value}> cannot be removed.`])
+  const expected = fixed(application)
+  for (const property of new Set(expected.map(({ predicate }) => predicate.value))) {
+    const wanted = expected.filter(({ predicate }) => predicate.value === property).map(({ object }) => object)
+    const given = own.get(property) ?? []
+    own.delete(property)
+    if (before && !wanted.every((term) => given.some((value) => value.equals(term))))
+      mistakes.push([property, `<${property}> cannot be removed.`])
+    if (!given.every((value) => wanted.some((term) => value.equals(term))))
+      mistakes.push([property, `<${property}> takes <${wanted[0]!.value}> here, and cannot be changed.`])
   }
   const isText = ({ termType, value }: Quad['object']): boolean => termType === 'Literal' && value.length <= LONGEST
   const title = one(DCT('title'), isText, `one text of ${LONGEST} characters at most`)
@@ -106,13 +124,18 @@ export function readDescription(application: Named, triples: readonly Quad[]): D
   const stylesheet = one(AC('stylesheet'), isUrl, 'one http or https URL')
   const isBoolean = (term: Quad['object']): boolean =>
     term.termType === 'Literal' && term.datatype.value === XSD('boolean') && /^(?:true|false|1|0)$/.test(term.value)
-  const allowRead = one(LDS('allowRead'), isBoolean, 'one xsd:boolean')
+  const allowed = ALLOW_READ.map((property) => one(property, isBoolean, 'one xsd:boolean')).filter(
+    (value) => before !== undefined || value !== undefined,
+  )
+  const allowRead = allowed
+    .map((value) => value === 'true' || value === '1')
+    .find((value) => value !== before?.allowRead)
   for (const property of own.keys()) mistakes.push([property, `<${property}> is no setting.`])
   if (mistakes.length > 0) return mistakes
   return {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(stylesheet !== undefined && { stylesheet }),
-    allowRead: allowRead === 'true' || allowRead === '1',
+    allowRead: allowRead ?? before?.allowRead ?? false,
   }
 }

@@ -6,7 +6,7 @@ import { readText } from '../http/body.js'
 import type { Response } from '../http/exchange.js'
 import { RDF_FORMATS, RDF_NAMES } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { graphOf, nTriplesOf, type Graph } from '../rdf/graph.js'
+import { graphOf, nTriplesOf, nTriplesTerm, type Graph } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { judge } from '../request/access.js'
 import { evaluateConditions } from '../request/conditions.js'
@@ -61,9 +61,10 @@ async function change(context: Context, iri: string, update: string): Promise<Re
   const patched = await gateway.evaluation.patch(askerOf(context), nTriplesOf(now), update, iri)
   context.trace.continues()
   if (isFailure(patched)) return patched
+  if (patched.removed.length + patched.added.length === 0 && !(await isSo(context, now, update, iri))) return NOTHING
   const removed = new Set(patched.removed)
   const lines = [...now.lines.filter((line) => !removed.has(line)), ...patched.added]
-  const next = readDescription(application, readNTriples(lines.join('\n')) ?? [])
+  const next = readDescription(application, readNTriples(lines.join('\n')) ?? [], application.own.current())
   if (!('allowRead' in next)) return violated(next)
   const failed = application.own.put(next)
   if (failed) return failed
@@ -74,4 +75,21 @@ async function change(context: Context, iri: string, update: string): Promise<Re
   gateway.log.info({ id: request.id, base: application.base, agent: agent.webId }, 'the settings have changed')
   const fields = [['ETag', graphTag(graphNow(context), RDF_FORMATS[0])] as const, ['Vary', 'Accept'] as const]
   return response(204, [...fields, linkField(application, agent.webId, undefined)])
+}
+
+const NOTHING = problem(
+  'update.form',
+  'The update changes nothing: the settings have none of what it names. GET shows their terms.',
+)
+
+/** True where the settings say already what the update would insert. */
+async function isSo(context: Context, { triples }: Graph, update: string, iri: string): Promise<boolean> {
+  const plan = await context.gateway.evaluation.analyse(askerOf(context), update, iri)
+  if (isFailure(plan) || plan.add.length === 0) return false
+  const known = triples.map(({ subject, predicate, object }) =>
+    [subject, predicate, object].map((term) => nTriplesTerm(term)),
+  )
+  return plan.add.every((template) =>
+    known.some((terms) => terms.every((term, at) => [term, '?'].includes(template[at]!.replace(/^\?.*/, '?')))),
+  )
 }

@@ -58,9 +58,12 @@ function answer({ application, request }: Context, { file, description, isPublic
   const validators: Field[] = [
     ['ETag', tag],
     ['Last-Modified', formatHttpDate(storedAt)],
-    // The content of a URL never changes. Shared caches ask again after a minute: the right to read it may end. Content that is not for
-    // everyone, the next user of the browser must not get from its cache.
-    ['Cache-Control', isPublic ? 'public, max-age=604800, s-maxage=60, immutable' : 'private, no-cache'],
+    // Spec 4.6. The content of a URL never changes. Shared caches ask again after a minute, since the right to read it may end, and
+    // never keep what is not for everyone.
+    [
+      'Cache-Control',
+      isPublic ? 'public, max-age=604800, s-maxage=60, immutable' : 'private, max-age=604800, immutable',
+    ],
   ]
   const outcome = evaluateConditions(request, { entityTags: [tag], lastModified: storedAt }, true, UNMET)
   if (outcome === 'not-modified') return response(304, validators)

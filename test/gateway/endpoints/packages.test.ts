@@ -10,6 +10,7 @@ import { accept, makeWorld, ttl, update } from '../../support/world.js'
 
 const OWL = 'http://www.w3.org/2002/07/owl#'
 const LDT = 'https://www.w3.org/ns/ldt#'
+const LAPP = 'https://w3id.org/atomgraph/linkeddatahub/apps#'
 const LDS = 'https://w3id.org/atomgraph/linkeddatahub/dataspaces#'
 const DCT = 'http://purl.org/dc/terms/'
 const ACL = 'http://www.w3.org/ns/auth/acl#'
@@ -208,13 +209,25 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
       ['another property',            'owner',     `INSERT { ?d <${LDS}service> <urn:s> } WHERE { ?d a ?t }`,             422],
       ['another subject',             'owner',     `INSERT { <urn:x> <${DCT}title> "X" } WHERE { ?d a ?t }`,              422],
       ['everything',                  'owner',     'DELETE WHERE { ?s ?p ?o }',                                           422],
-      ['no update',                   'owner',     'ASK {}',                                                              400],
+      ['no update',                   'owner',     'ASK {}',                                                              422],
+      ['a property that is not there', 'owner',    `DELETE { ?d <${LDS}allowread> ?o } INSERT { ?d <${LDS}allowread> true } WHERE { ?d <${LDS}allowread> ?o }`, 422],
+      ['a value that is not there',   'owner',     `DELETE WHERE { ?d <${DCT}title> "Another" }`,                         422],
+      ['both values of one setting',  'owner',     `INSERT { ?d <${LAPP}allowRead> false } WHERE { ?d a ?t }`,            422],
       ['by a writer',                 'writer',    open,                                                                  403],
       ['by a reader',                 'reader',    open,                                                                  403],
       ['by a stranger',               'stranger',  open,                                                                  403],
       ['by an anonymous client',      'anonymous', open,                                                                  403],
     ]
     for (const [name, agent, text, status] of rows) t.equal((await change(text, agent)).status, status, name)
+    const inOlder = (value: boolean): string =>
+      `DELETE { ?d <${LAPP}allowRead> ?o } INSERT { ?d <${LAPP}allowRead> ${value} } WHERE { ?d <${LAPP}allowRead> ?o }`
+    t.equal((await change(inOlder(true))).status, 204, 'it is so already')
+    t.equal((await change(inOlder(false))).status, 204, 'in the terms of older configurations')
+    t.equal((await world.as('anonymous')('GET', item)).status, 403)
+    const closed = await owner('GET', '/settings', accept('application/n-triples'))
+    for (const term of [LDS, LAPP]) t.match(closed.text, `<${term}allowRead> "false"`)
+    t.equal((await change(inOlder(true).replaceAll(LAPP, LDS))).status, 204)
+    t.equal((await world.as('anonymous')('GET', item)).status, 200)
     for (const agent of ['writer', 'reader', 'stranger', 'anonymous'])
       t.equal((await world.as(agent)('GET', '/settings')).status, 403, agent)
     t.equal((await owner('PATCH', '/settings', ttl('<> a <> .'))).status, 415)

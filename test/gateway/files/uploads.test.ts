@@ -118,7 +118,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       'accept-ranges': 'bytes',
       etag: `"${sha1Of('Hello')}"`,
       'repr-digest': `sha-256=:${sha256Of('Hello')}:`,
-      'cache-control': 'private, no-cache',
+      'cache-control': 'private, max-age=604800, immutable',
       'content-security-policy': "default-src 'none'; sandbox",
       'x-content-type-options': 'nosniff',
       'content-disposition': "inline; filename*=UTF-8''note.txt",
