@@ -26,7 +26,8 @@ import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
 import type { Mirrored } from './mirror/mirrored.js'
 import type { Request, Response } from './http/exchange.js'
-import type { AccessTokens, TokenLimits } from './identity/access-tokens.js'
+import type { AccessTokens } from './identity/access-tokens.js'
+import type { Agent } from './identity/agent.js'
 import type { CheckToken } from './identity/token-credentials.js'
 import type { Identities } from './identity/identities.js'
 import type { NamespaceStore } from './ontologies/namespace-store.js'
@@ -109,40 +110,21 @@ export interface Access {
   close(): void
 }
 
-/** The agent that sent the request, or on whose behalf it was sent. */
-export interface Agent {
-  /** Undefined for an anonymous client. */
-  readonly webId?: string
-  /** Statements of the issuer of its token or session about it: a decision takes these for members too (design 4). */
-  readonly memberships?: readonly string[]
-  /** Of an agent that is proved by an access token: what that leaves of its rights. */
-  readonly token?: TokenLimits
-}
-
-/** An agent that a dataspace has identified already. */
-export interface KnownAgent {
-  readonly dataspace: Dataspace
-  readonly agent: Agent
-}
-
 /** The Linked Data proxy (spec 4.4): who may use it, and what it needs. */
 export interface Proxying {
   readonly use: 'identified' | 'everyone' | 'off'
   readonly fetcher: GuardedFetch
   /** True where a URL is one of this gateway. */
   isOwn(url: URL): boolean
-  /** Answers a request to such a URL, as one that has come from outside: of `known` where that is given for its dataspace. */
-  readonly inside: (request: Request, known?: KnownAgent) => Awaitable<Response>
+  /** Answers a request to such a URL, as from outside: of `known` where that is given for its dataspace. */
+  readonly inside: (request: Request, known?: { dataspace: Dataspace; agent: Agent }) => Awaitable<Response>
   /** RFC 9110 §7.6.3: a pseudonym in place of the host; the same on each instance of this gateway. */
   readonly pseudonym: string
   readonly takePlace: TakePlaceOf
 }
 
 /** The limits of requests that need no right: how much of it at once and in a day, for one network and in all. */
-export interface OpenDoor {
-  readonly takePlace: TakePlace
-  readonly takeOfDay: TakeOfDay
-}
+export type OpenDoor = { readonly takePlace: TakePlace; readonly takeOfDay: TakeOfDay }
 
 /** Data from other places (spec 4.3: add, transform, importer). */
 export interface Importing {

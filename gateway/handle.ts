@@ -1,6 +1,6 @@
 // In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
-import type { Gateway, KnownAgent } from './gateway.js'
+import type { Gateway } from './gateway.js'
 import { MAX_BODY, tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
 import { TOO_MANY_REQUESTS } from './http/listener.js'
@@ -12,7 +12,7 @@ import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
 import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
 import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules } from './request/admission.js'
-import type { Context } from './request/context.js'
+import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'

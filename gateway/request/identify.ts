@@ -1,6 +1,6 @@
 // In charge of identifying the agent: from the credentials of a request to a WebID, to an anonymous client, or to a refusal.
 // Profiles that are documents of this gateway are read in process, others through the guarded fetcher.
-import type { Agent } from './context.js'
+import type { Agent, KnownAgent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
 import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
@@ -14,7 +14,7 @@ import type {
 import type { Proved } from '../../policies/identity/memberships.js'
 import type { Request } from '../http/exchange.js'
 import type { Reading } from '../evaluation/reading.js'
-import type { Gateway, KnownAgent, Member } from '../gateway.js'
+import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
 import { accessTokenIn } from '../identity/token-credentials.js'
