@@ -4,24 +4,16 @@ import type { Path } from '../../policies/constraints/paths.js'
 import { isFailure, type Failure } from '../problem.js'
 import { nTriplesLine, nTriplesTerm, type Quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
-import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { analyseQuery } from '../sparql/analysis.js'
 import { withPlaces } from '../sparql/prebound.js'
 import { iri, type Path as QueryPath, type PathOperator } from '../sparql/view/syntax.js'
-import type { Oxigraph } from '../stores/bounded-oxigraph.js'
+import type { CoveredStore } from './covered-store.js'
 
 /** Queries that were analysed before, by their text: the parts between which the values stand. */
 export type Prepared = Map<string, readonly string[] | Failure<'unusable'>>
 
-/** Gives the memory of the data back. */
-export interface Queries {
-  readonly run: RunQuery
-  free(): void
-}
-
 const BASE = 'urn:triplegate:constraint'
-const N_QUADS = 'application/n-quads'
-/** The graph that says which blank node is which: no query reaches it (SPARQL has no other way to name one). */
+/** The graph that gives blank nodes names: SPARQL has no other way to mean one. Queries have no GRAPH, and do not reach it. */
 const NODES = 'urn:triplegate:nodes'
 const IS = 'urn:triplegate:is'
 /** The most violations of one node that are looked at. */
@@ -30,59 +22,35 @@ const MOST = 100
 const unusable = (detail: string): Failure<'unusable'> => ({ failure: 'unusable', detail })
 const nameOf = (label: string): string => `urn:triplegate:node:${encodeURIComponent(label)}`
 
-export function makeQueries({ Store }: Pick<Oxigraph, 'Store'>, data: readonly Quad[], prepared: Prepared): Queries {
-  let store: InstanceType<typeof Store> | undefined
-  const loaded = (): InstanceType<typeof Store> => {
-    if (store) return store
-    store = new Store()
-    store.load(nQuadsOf(data), { format: N_QUADS, lenient: true })
-    return store
-  }
-  const select = (text: string): readonly Solution[] =>
-    readOwnSolutions(loaded().query(text, { results_format: RESULTS_JSON }) as string)
-  let labels: ReadonlyMap<string, Term> | undefined
-  /** The store has labels of its own for blank nodes. */
-  const own = (term: Term): Term => {
-    if (term.termType !== 'BlankNode') return term
-    labels ??= labelsIn(data, select(`SELECT ?name ?node { GRAPH <${NODES}> { ?name <${IS}> ?node } }`))
-    return labels.get(term.value) ?? term
-  }
-  return {
-    run(query, bindings) {
-      const key = `${query.form} ${query.language} ${JSON.stringify(query.path ?? null)} ${query.text}`
-      const parts = prepared.get(key) ?? prepare(query)
-      prepared.set(key, parts)
-      if (isFailure(parts)) return parts
-      const text = parts.join(valuesOf(bindings))
-      try {
-        if (query.form === 'ASK') return loaded().query(text) === true ? [new Map()] : []
-        return select(text).map((solution) => new Map([...solution].map(([name, term]) => [name, own(term)])))
-      } catch (error) {
-        // Oxigraph's own errors are plain; any other ends the thread.
-        if (!(error instanceof Error) || error.name !== 'Error') throw error
-        return unusable(`a query cannot be run: ${error.message.split('\n')[0]!.slice(0, 200)}`)
-      }
-    },
-    free: () => (store as { free(): void } | undefined)?.free(),
+/** @param store an empty one. It gets the data with the first query */
+export function makeRunQuery(store: CoveredStore, data: readonly Quad[], prepared: Prepared): RunQuery {
+  let isLoaded = false
+  return (query, bindings) => {
+    const key = `${query.form} ${query.language} ${JSON.stringify([query.path, query.prebound])} ${query.text}`
+    const parts = prepared.get(key) ?? prepare(query)
+    prepared.set(key, parts)
+    if (isFailure(parts)) return parts
+    if (!isLoaded) store.load(nQuadsOf(data))
+    isLoaded = true
+    const text = parts.join(valuesOf(bindings))
+    try {
+      if (query.form === 'ASK') return store.ask(text) ? [new Map()] : []
+      return readOwnSolutions(store.select(text))
+    } catch (error) {
+      // Oxigraph's own errors are plain; any other ends the thread.
+      if (!(error instanceof Error) || error.name !== 'Error') throw error
+      return unusable(`a query cannot be run: ${error.message.split('\n')[0]!.slice(0, 200)}`)
+    }
   }
 }
 
-const blankNodesIn = (data: readonly Quad[]): ReadonlyMap<string, Term> =>
-  new Map(
-    data
-      .flatMap(({ subject, object }): readonly Term[] => [subject, object])
-      .filter(({ termType }) => termType === 'BlankNode')
-      .map((node) => [nameOf(node.value), node]),
-  )
-
-function nQuadsOf(data: readonly Quad[]): string {
-  const names = [...blankNodesIn(data)].map(([name, node]) => `<${name}> <${IS}> ${nTriplesTerm(node)} <${NODES}> .`)
-  return [...data.map(nTriplesLine), ...names].join('\n')
-}
-
-function labelsIn(data: readonly Quad[], solutions: readonly Solution[]): ReadonlyMap<string, Term> {
-  const nodes = blankNodesIn(data)
-  return new Map(solutions.map((solution) => [solution.get('node')!.value, nodes.get(solution.get('name')!.value)!]))
+function nQuadsOf(data: readonly Quad[]): readonly string[] {
+  const nodes = data.flatMap(({ subject, object }): readonly Term[] => [subject, object])
+  const labels = new Set(nodes.filter(({ termType }) => termType === 'BlankNode').map(({ value }) => value))
+  return [
+    ...data.map(nTriplesLine),
+    ...[...labels].map((label) => `<${nameOf(label)}> <${IS}> _:${label} <${NODES}> .`),
+  ]
 }
 
 /** The pattern that gives the variables their values. */

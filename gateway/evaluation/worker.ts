@@ -10,7 +10,8 @@ import { blankNode, graphOf, literal, namedNode, nTriplesOf, quad, withNodes, ty
 import { readNTriples } from '../rdf/n-triples.js'
 import { isSkolem, unskolemised } from '../rdf/skolemised.js'
 import { constructFrom } from './run-construct.js'
-import { makeQueries, type Prepared, type Queries } from './constraint-queries.js'
+import { makeRunQuery, type Prepared } from './constraint-queries.js'
+import { withCoveredStore } from './covered-store.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
 import { runUpdate, type UpdateOnCopies } from './run-update.js'
 import type { GraphEdit } from '../stores/store.js'
@@ -124,22 +125,19 @@ const reasonOf = ({ message }: Error): string =>
 let check: { readonly version: string; readonly run: ConstraintCheck; readonly prepared: Prepared } | undefined
 const rdf = { namedNode, blankNode: () => blankNode(), literal, quad } as unknown as Factory
 
-function validate({ shapes, shapesVersion, data, document, bases }: ValidationInput): Reply {
+function validate({ shapes, shapesVersion, data, document: iri, bases }: ValidationInput): Reply {
   if (check?.version !== shapesVersion) {
     const run = makeConstraintCheck(labelled(readNTriples(shapes)!, 'o'), { rdf, isSkolem })
     check = { version: shapesVersion, run, prepared: new Map() }
   }
   const { run, prepared } = check
-  const loaded: Queries[] = []
-  const outcome = run(labelled(unskolemised(readNTriples(data)!, document), 'd'), {
-    queries(graph) {
-      const queries = makeQueries(oxigraph, graph, prepared)
-      loaded.push(queries)
-      return queries.run
-    },
-    isElsewhere: (iri) => iri.replace(/#.*/s, '') !== document && bases.some((base) => iri.startsWith(base)),
-  })
-  for (const queries of loaded) queries.free()
+  const document = labelled(unskolemised(readNTriples(data)!, iri), 'd')
+  const outcome = withCoveredStore(oxigraph, (store) =>
+    run(document, {
+      queries: (graph) => makeRunQuery(store, graph, prepared),
+      isElsewhere: (other) => other.replace(/#.*/s, '') !== iri && bases.some((base) => other.startsWith(base)),
+    }),
+  )
   if (isFailure(outcome)) {
     check = undefined
     return done(problem('constraint.unusable', `The constraints cannot be used: ${outcome.detail}.`))

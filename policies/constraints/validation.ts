@@ -65,29 +65,41 @@ function makeValidator(shapes: Shapes, { index, superclasses }: Data, run: RunQu
   /** The lowest pair about which something has been assumed. */
   let assumed = Infinity
 
-  /**
-   * SHACL §3.4.3 leaves recursion undefined. Here a node conforms to a shape as long as nothing says otherwise.
-   */
+  /** SHACL §3.4.3 leaves recursion undefined. Here a node conforms to a shape as long as nothing says otherwise. */
   function* validate(node: Term, focus: Term): Generator<Result> {
     const shape = shapes.at(node)
-    if (!shape) return
     const key = `${keyOf(node)} ${keyOf(focus)}`
+    if (!shape || known.get(key) === true) return
     const before = open.get(key)
     if (before !== undefined) {
       assumed = Math.min(assumed, before)
       return
     }
-    if (open.size >= DEEPEST) throw new Unusable(`shapes lead from node to node more than ${DEEPEST} times`)
-    open.set(key, open.size)
+    const [outer, depth] = [assumed, open.size]
+    if (depth >= DEEPEST) throw new Unusable(`shapes lead from node to node more than ${DEEPEST} times`)
+    open.set(key, depth)
+    assumed = Infinity
+    let conforms: boolean | undefined
     try {
-      const values = shape.path ? valuesAt(shape.path, focus, index) : [focus]
-      for (const constraint of shape.constraints) {
-        for (const found of constraint.check(focus, values, evaluation)) yield resultOf(focus, shape, constraint, found)
+      for (const result of resultsOf(shape, focus)) {
+        conforms = false
+        yield result
       }
-      for (const property of shape.properties) for (const value of values) yield* validate(property, value)
+      conforms ??= true
     } finally {
       open.delete(key)
+      const isCertain = assumed >= depth
+      if (isCertain && conforms !== undefined) known.set(key, conforms)
+      assumed = isCertain ? outer : Math.min(outer, assumed)
     }
+  }
+
+  function* resultsOf(shape: Shape, focus: Term): Generator<Result> {
+    const values = shape.path ? valuesAt(shape.path, focus, index) : [focus]
+    for (const constraint of shape.constraints) {
+      for (const found of constraint.check(focus, values, evaluation)) yield resultOf(focus, shape, constraint, found)
+    }
+    for (const property of shape.properties) for (const value of values) yield* validate(property, value)
   }
 
   const evaluation: Evaluation = {
@@ -95,17 +107,11 @@ function makeValidator(shapes: Shapes, { index, superclasses }: Data, run: RunQu
     run,
     isInstance: (node, type) => isInstanceOf(index, superclasses, node, [keyOf(type)]),
     conforms(focus, node) {
-      const key = `${keyOf(node)} ${keyOf(focus)}`
-      const answer = known.get(key)
+      const answer = known.get(`${keyOf(node)} ${keyOf(focus)}`)
       if (answer !== undefined) return answer
-      const [outer, depth] = [assumed, open.size]
-      assumed = Infinity
       const results = validate(node, focus)
       const conforms = results.next().done === true
       results.return(undefined)
-      const isCertain = assumed >= depth
-      if (isCertain) known.set(key, conforms)
-      assumed = isCertain ? outer : Math.min(outer, assumed)
       return conforms
     },
   }

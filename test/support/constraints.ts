@@ -5,7 +5,8 @@ import {
   type ConstraintOutcome,
 } from '../../policies/constraints/constraints.js'
 import type { Factory } from '../../policies/constraints/graph.js'
-import { makeQueries, type Prepared } from '../../gateway/evaluation/constraint-queries.js'
+import { makeRunQuery, type Prepared } from '../../gateway/evaluation/constraint-queries.js'
+import { withCoveredStore } from '../../gateway/evaluation/covered-store.js'
 import { blankNode, literal, namedNode, quad, type Quad } from '../../gateway/rdf/graph.js'
 import { isSkolem } from '../../gateway/rdf/skolemised.js'
 import { openOxigraph } from '../../gateway/stores/bounded-oxigraph.js'
@@ -23,10 +24,11 @@ export function checkAgainst(
   const prepared: Prepared = new Map()
   return (document) => {
     oxigraph ??= openOxigraph(256 * 2 ** 20)
-    const engine = oxigraph
-    return check(document, {
-      queries: (graph) => makeQueries(engine, graph, prepared).run,
-      isElsewhere: (iri) => elsewhere !== undefined && iri.startsWith(elsewhere),
-    })
+    return withCoveredStore(oxigraph, (store) =>
+      check(document, {
+        queries: (graph) => makeRunQuery(store, graph, prepared),
+        isElsewhere: (iri) => elsewhere !== undefined && iri.startsWith(elsewhere),
+      }),
+    )
   }
 }
