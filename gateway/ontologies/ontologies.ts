@@ -5,6 +5,8 @@ import { constraintsIn } from '../../policies/constraints/presence.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import { readStored } from '../rdf/read.js'
+import { unskolemised } from '../rdf/skolemised.js'
+import { RDFS } from '../rdf/vocabulary.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
 import { closureOf, ontologyKey, type Closure } from './closure.js'
@@ -152,7 +154,17 @@ async function triplesOf(store: GraphStore, { local, imported }: Closure): Promi
 
 async function ontologyTriples(store: GraphStore, document: string): Promise<readonly Quad[] | Problem> {
   const text = await store.read(document)
-  return isFailure(text) ? text : ontologyTriplesIn(text ?? '', document)
+  const triples = isFailure(text) ? text : ontologyTriplesIn(text ?? '', document)
+  return isFailure(triples) ? triples : withBlankNodes(triples, document)
+}
+
+/** Restrictions, lists and shapes. A resource with a label, or to which nothing leads, is one that other documents name. */
+function withBlankNodes(triples: readonly Quad[], document: string): readonly Quad[] {
+  const values = new Set(triples.map(({ object }) => object.value))
+  const labelled = new Set(
+    triples.filter(({ predicate }) => predicate.value === RDFS('label')).map(({ subject }) => subject.value),
+  )
+  return unskolemised(triples, document, (iri) => labelled.has(iri) || !values.has(iri))
 }
 
 export function ontologyTriplesIn(text: string, document: string): readonly Quad[] | Problem {

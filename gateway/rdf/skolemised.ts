@@ -24,11 +24,15 @@ const ANY_NAME = new RegExp(`#id(?:${OWN}|${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12})
 /** True where the IRI may have taken the place of a blank node. */
 export const isSkolem = (iri: string): boolean => ANY_NAME.test(iri)
 
-/** The IRIs that the gateway made in this document become blank nodes again. */
-export function unskolemised(content: readonly Quad[], document: string): Quad[] {
+/** The IRIs that the gateway made in this document become blank nodes again. @param isName true for those that stay */
+export function unskolemised(
+  content: readonly Quad[],
+  document: string,
+  isName: (iri: string) => boolean = () => false,
+): Quad[] {
   const start = `${document}#id`
   const node = (term: Term): Term =>
-    term.termType === 'NamedNode' && term.value.startsWith(start) && OWN_NAME.test(term.value)
+    term.termType === 'NamedNode' && term.value.startsWith(start) && OWN_NAME.test(term.value) && !isName(term.value)
       ? blankNode(`n${term.value.slice(start.length).replaceAll('-', '')}`)
       : term
   return content.map((triple) => {

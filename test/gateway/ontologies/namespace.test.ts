@@ -81,6 +81,15 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     },
   )
 
+  await row('has the blank nodes that its documents were sent with, in queries', async (t) => {
+    const restriction = `<${ns}Bill> <${RDFS}subClassOf> [ a <${OWL}Restriction> ; <${OWL}onProperty> <${ns}p> ] .`
+    const made = `[] a <${OWL}Class> ; <${RDFS}label> "Made by a form" . <${ns}Sub> <${RDFS}subClassOf> [ <${RDFS}label> "Labelled" ] .`
+    t.equal((await put(restriction + made)).status, 200)
+    const [asked, blank] = [(pattern: string) => ask(world, pattern), 'FILTER(isBlank(?x))']
+    t.equal(await asked(`<${ns}Bill> <${RDFS}subClassOf> ?x . ?x <${OWL}onProperty> ?p ${blank}`), 'true')
+    t.equal(await asked(`?x <${RDFS}label> ?label ${blank}`), 'false', 'a resource with a label can be named')
+  })
+
   await row('is given in the same way where it is large', async (t) => {
     const classes = Array.from({ length: 700 }, (_, i) => `<${ns}Class${i}> a <${OWL}Class> .`).join('\n')
     t.equal((await put(classes)).status, 200)
