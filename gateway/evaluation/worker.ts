@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
 import type { Factory } from '../../policies/constraints/graph.js'
-import { openOxigraph } from '../stores/bounded-oxigraph.js'
+import { openOxigraph, refusalOf } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, literal, namedNode, nTriplesOf, quad, withNodes, type Quad } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
@@ -107,7 +107,7 @@ function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode
   } catch (error) {
     if (!(error instanceof Error)) throw error
     // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is spent.
-    if (error.name === 'Error') return done(problem(code, `The SPARQL ${kind} cannot be run: ${reasonOf(error)}.`))
+    if (error.name === 'Error') return done(problem(code, `The SPARQL ${kind} cannot be run: ${refusalOf(error)}.`))
     if (error instanceof RangeError) {
       const detail = `The SPARQL ${kind} is nested too deeply, or chains too many operators.`
       return { reply: problem(code, detail), spent: true }
@@ -117,10 +117,6 @@ function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode
     return { reply: problem('update.time', detail), spent: true }
   }
 }
-
-/** Oxigraph's message, without its place, which is one in our own query, and its long list of expected tokens. */
-const reasonOf = ({ message }: Error): string =>
-  message.startsWith('error at ') ? 'it is not SPARQL 1.1' : message.split('\n')[0]!.slice(0, 200)
 
 let check: { readonly version: string; readonly run: ConstraintCheck; readonly prepared: Prepared } | undefined
 const rdf = { namedNode, blankNode: () => blankNode(), literal, quad } as unknown as Factory

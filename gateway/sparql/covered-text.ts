@@ -88,9 +88,14 @@ function select(r: Rewriting): void {
   const outer = r.hasAggregate
   r.hasAggregate = false
   pass(r)
+  const named = new Set<string>()
   while (r.at < r.tokens.length && peek(r) !== '{') {
-    if (peek(r) === '(') primary(r, 'term')
+    const token = peek(r)!
+    if (token === '(') primary(r, 'term')
+    // Oxigraph takes a variable once.
+    else if (isVariable(token) && named.has(token)) r.at++
     else pass(r)
+    named.add(token)
   }
   const start = r.out.length
   pattern(r, closingAfter(r.tokens, r.at))
@@ -197,10 +202,14 @@ function plainCall(r: Rewriting, name: string, use: Use): void {
   })
 }
 
-/** SPARQL 1.1 §18.5.1.7: of STR of the terms, which Oxigraph does not do. */
 function concatenation(r: Rewriting): void {
   if (peek(r) === 'DISTINCT') pass(r)
-  r.out.push(`STR(${taken(r, () => level(r, 'term'))})`)
+  const concatenated = taken(r, () => level(r, 'term'))
+  r.out.push(
+    isVariable(concatenated) && !concatenated.includes(' ')
+      ? r.values.concatenated(concatenated)
+      : `STR(${concatenated})`,
+  )
   while (r.at < r.tokens.length && peek(r) !== ')') pass(r)
   pass(r)
 }

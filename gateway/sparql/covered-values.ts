@@ -34,11 +34,16 @@ export function makeValues({ mark, isUsed, coverOf }: Covering) {
     return `COALESCE(IF(${found} = "", ${best}, STRDT(STRBEFORE(${found}, "\\f"), IRI(${cover}))), ${best})`
   }
 
+  /** SPARQL 1.1 §18.5.1.7: of STR of the terms, which Oxigraph does not do; as in SPARQL 1.2, a language tag that all share stays. */
+  const concatenated = (variable: string): string => `COALESCE(CONCAT(${valueOf(variable)}), STR(${variable}))`
+
   return {
     valueOf,
+    concatenated,
     datatypeOf: (call: string): string => (isUsed ? `IRI(REPLACE(STR(${call}), "^${mark}", ""))` : call),
     /** Of a call with a variable alone. */
     ofVariable(name: string, variable: string, use: Use): string | undefined {
+      if (name === 'GROUP_CONCAT') return `${name}(${concatenated(variable)})`
       return isUsed && (name === 'MIN' || name === 'MAX') && use === 'term' ? extreme(name, variable) : undefined
     },
     /** `datatype`: where the type is one token. */

@@ -54,3 +54,21 @@ function readUnsigned(bytes: Buffer, start: number): [value: number, end: number
 function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
 }
+
+/** What Oxigraph finds in texts that the grammar lets in, and how its message says so. */
+const REASONS: readonly (readonly [says: RegExp, reason: string])[] = [
+  [
+    /variable that is unbound/,
+    'SELECT has a variable that is not grouped. Give expressions a name: GROUP BY (… AS ?name)',
+  ],
+  [/SELECT \* is not authorized/, 'SELECT * does not go with GROUP BY. Name the variables'],
+  [/overrides an existing variable|expected \[_\]$/, 'the variable after AS has a value already. Use another name'],
+  [/Duplicated variable/, 'SELECT has a variable twice'],
+  [/expected UNDEF/, 'a row of VALUES has too few or too many values'],
+  [/expected <unreported>/, 'a label of a blank node stands in two groups. Use a variable'],
+  [/^error at /, 'it is not SPARQL 1.1'],
+]
+
+/** Why Oxigraph refuses a text, without places in texts of our own and lists of tokens. */
+export const refusalOf = ({ message }: Error): string =>
+  REASONS.find(([says]) => says.test(message))?.[1] ?? message.split('\n')[0]!.slice(0, 200)

@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { defaultGraph, namedNode } from 'oxigraph/web.js'
 import { ready, type ThreadMessage } from './limited-thread.js'
-import { openOxigraph } from './bounded-oxigraph.js'
+import { openOxigraph, refusalOf } from './bounded-oxigraph.js'
 import { makeCovers } from './covers.js'
 import { hasBlankNode, irisIn, isTriple, linesOf, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { JSON_LD, RDF_XML } from '../http/media-type.js'
@@ -191,10 +191,6 @@ function mustBeStorable(line: string): void {
   if (!isTriple(line)) throw new TypeError('no triple of RDF 1.2')
   if (hasBlankNode(line)) for (const iri of irisIn(line)) free(namedNode(iri))
 }
-
-/** The first sentence in a message that lists the tokens that could stand in a place. */
-const refusalOf = ({ message }: Error): string =>
-  /(?:^|, )([A-Z][a-z]+ [^,]* [^,]*)/.exec(message)?.[1] ?? message.split('\n')[0]!.slice(0, 200)
 
 // Every object of the WebAssembly module has `free`, though its types do not say so.
 const free = (object: object): void => (object as { free(): void }).free()

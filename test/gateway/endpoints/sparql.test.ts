@@ -68,6 +68,7 @@ async function values(world: World, row: Row): Promise<void> {
     ['GROUP BY an expression that is selected', 'SELECT (YEAR(?d) AS ?x) (COUNT(*) AS ?n) { ?s ?p ?d } GROUP BY (YEAR(?d))', 400],
     ['GROUP BY an expression with a name', `SELECT ?x (COUNT(*) AS ?n) { ${graph} { ?s ?p ?y } FILTER(?y < 2) } GROUP BY (?y + 0 AS ?x)`, ['1']],
     ['a variable that is not grouped', 'SELECT ?s (COUNT(*) AS ?x) { ?s ?p ?o }', 400],
+    ['a variable that is selected twice', 'SELECT ?x ?x { BIND(1 AS ?x) }', ['1']],
     ['a name that is used twice', 'SELECT (1 AS ?x) { ?s ?p ?x }', 400],
     ['values are compared', `SELECT ?x { ${graph} { ?s ?p ?x } FILTER(?x = 1) }`, ['01', '1']],
     ['patterns match terms', `SELECT ?x { ${graph} { ?s ?p 01 ; ?p ?x } FILTER(?x < 2) }`, ['01', '1']],
