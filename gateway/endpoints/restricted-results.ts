@@ -1,5 +1,5 @@
-// In charge of what is other in results of agents who may not read every graph: nothing of them tells of the graphs that these may not
-// read (design 4), neither their bytes nor their fields.
+// In charge of results that do not pass as the store gives them: graphs that are written here, and all of agents who may not read every
+// graph: nothing of them tells of the graphs that these may not read (design 4), neither their bytes nor their fields.
 import type { Ask } from '../../cache/stored-results.js'
 import { N_TRIPLES, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -17,27 +17,33 @@ export const tellsOfAll = ({ isRestricted, readSet }: Judged): boolean => isRest
 export const isOfOneAnswer = ({ volatile, isRestricted, makesBlankNodes }: Judged): boolean =>
   volatile || (isRestricted === true && makesBlankNodes)
 
-interface RestrictedGraph {
+interface WrittenGraph {
   /** That the store is asked for. */
   readonly source: Format
   written(pieces: AsyncIterable<Uint8Array>): ReturnType<Ask<Problem>>
 }
 
 /**
- * A graph. Most formats of a store have prefixes in them that come with the data of all graphs: it is asked for N-Triples, which are Turtle
- * too, and other formats are written here. Undefined for other results.
+ * A graph. Most formats of a store have prefixes in them that come with the data of all graphs: for agents with restrictions it is asked
+ * for N-Triples, which are Turtle too. RDF/XML and JSON-LD are written here for everyone: stores fail over terms of RDF 1.2, or leave out
+ * what has no form. Undefined for other results.
  */
-export function asRestrictedGraph(
+export function asWrittenGraph(
   context: Context,
-  { form }: QueryAnalysis,
+  { form, isRestricted }: QueryAnalysis,
   { source }: ResultFormat,
-): RestrictedGraph | undefined {
+): WrittenGraph | undefined {
   if (form !== 'CONSTRUCT' && form !== 'DESCRIBE') return undefined
   const isAsItIs = source === N_TRIPLES || source === TURTLE
-  const written: RestrictedGraph['written'] = (pieces) =>
+  if (isAsItIs && !isRestricted) return undefined
+  const written: WrittenGraph['written'] = (pieces) =>
     isAsItIs ? Promise.resolve({ pieces }) : writtenAs(context, pieces, source)
   return { source: N_TRIPLES, written }
 }
+
+/** True where the result is too large to be written here. */
+export const isTooLargeToWrite = (answer: Awaited<ReturnType<Ask<Problem>>>): boolean =>
+  'failure' in answer && answer.failure === TOO_LARGE
 
 /** In bytes of N-Triples: all of it has to be read before the first byte can be written. */
 const MOST_WRITTEN = 8 * 1024 * 1024
@@ -48,10 +54,10 @@ async function writtenAs(
   format: Format,
 ): ReturnType<Ask<Problem>> {
   const { application, gateway } = context
-  const text = await wholeText(Promise.resolve(pieces), MOST_WRITTEN, tooLargeFor(format))
+  const text = await wholeText(Promise.resolve(pieces), MOST_WRITTEN, TOO_LARGE)
   if (isFailure(text)) return { failure: text }
   const graph = await gateway.reading.canonical(askerOf(context), text, application.cache.tagKey)
-  if (isFailure(graph)) return { failure: graph }
+  if (isFailure(graph)) return { failure: graph.failure === 'store.unreadable' ? NO_FORM : graph }
   const bytes = await gateway.reading.writeRdf(askerOf(context), graph.nTriples, format)
   return isFailure(bytes) ? { failure: bytes } : { pieces: only(bytes) }
 }
@@ -61,8 +67,12 @@ export async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* [bytes]
 }
 
-const tooLargeFor = ({ mediaType }: Format): Problem =>
-  problem(
-    'negotiation.not-acceptable',
-    `The result is too large to be written as ${mediaType}. Ask for text/turtle or application/n-triples.`,
-  )
+const NO_FORM = problem(
+  'negotiation.not-acceptable',
+  'The result has terms that RDF/XML and JSON-LD have no form for. Ask for text/turtle or application/n-triples.',
+)
+
+const TOO_LARGE = problem(
+  'negotiation.not-acceptable',
+  'The result is too large to be written as RDF/XML or JSON-LD. Ask for text/turtle or application/n-triples.',
+)

@@ -14,6 +14,7 @@ import {
 } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../request/conditions.js'
+import { wellFormed } from '../rdf/xml-pieces.js'
 import type { Context } from '../request/context.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
@@ -146,9 +147,15 @@ export function inFormat(
 ): AsyncIterable<Uint8Array> {
   const { source } = format
   if (form === 'ASK') return source === JSON_RESULTS && WRITTEN[format.code] ? booleanAs(pieces, format) : pieces
+  const sound = source === XML_RESULTS || source === RDF_XML ? wellFormed(pieces, new StoreBreak(NO_XML)) : pieces
   const end = form === 'SELECT' && ENDS.get(source)
-  return end ? whole(pieces, end) : pieces
+  return end ? whole(sound, end) : sound
 }
+
+const NO_XML = problem(
+  'negotiation.not-acceptable',
+  'The result has a character that XML 1.0 cannot contain. Ask for JSON, TSV, N-Triples or Turtle.',
+)
 
 /** How a result of solutions ends, with white space (SPARQL 1.1 Query Results JSON Format §3.2; XML Format §2). */
 const ENDS: ReadonlyMap<Format, RegExp> = new Map([

@@ -13,9 +13,9 @@ import { isPublic, linkField, marksOf, response } from '../request/respond.js'
 import { sharedCacheFields } from '../request/shared-caches.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { StoreBreak } from '../stores/store.js'
-import { stream } from '../request/stream.js'
+import { begun, stream } from '../request/stream.js'
 import { after, type Awaitable } from '../steps.js'
-import { asRestrictedGraph, isOfOneAnswer, tellsOfAll, type Judged } from './restricted-results.js'
+import { asWrittenGraph, isOfOneAnswer, isTooLargeToWrite, tellsOfAll, type Judged } from './restricted-results.js'
 import { storeOf } from './sparql-copy.js'
 import { formatFor, inFormat, type Output, type ResultFormat } from './sparql-formats.js'
 
@@ -46,13 +46,18 @@ function answerIn(
   decision: Decision,
   format: ResultFormat,
 ): Awaitable<Response | Problem> {
-  const asGraph = query.isRestricted ? asRestrictedGraph(context, query, format) : undefined
-  const source = asGraph?.source ?? format.source
+  const asGraph = asWrittenGraph(context, query, format)
   const send: Ask<Problem> = async (signal) => {
     const call = { signal, asker: askerOf(context) }
-    const pieces = await context.trace.store(storeOf(context, query).query(query.text, source.mediaType, call))
-    if (isFailure(pieces)) return { failure: pieces }
-    return asGraph ? asGraph.written(pieces) : { pieces: inFormat(pieces, query.form, format) }
+    const ask = ({ mediaType }: Format) =>
+      context.trace.store(storeOf(context, query).query(query.text, mediaType, call))
+    if (asGraph) {
+      const pieces = await ask(asGraph.source)
+      const written = isFailure(pieces) ? { failure: pieces } : await asGraph.written(pieces)
+      if (query.isRestricted || !isTooLargeToWrite(written)) return written
+    }
+    const pieces = await ask(format.source)
+    return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
   }
   return answerResult(context, { ...query, format, decision }, send)
 }
@@ -120,21 +125,6 @@ async function askAnew(signal: AbortSignal, send: Ask<Problem>): Promise<ResultA
   const sent = await send(signal)
   if ('failure' in sent) return { kind: 'failed', failure: sent.failure }
   return { kind: 'streamed', pieces: await begun(sent.pieces) }
-}
-
-/** Waits for the first piece: a query that fails at once is answered with an error, and not with a broken stream. */
-async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const source = pieces[Symbol.asyncIterator]()
-  let first: IteratorResult<Uint8Array> | undefined = await source.next()
-  const iterator: AsyncIterator<Uint8Array> = {
-    next: async () => {
-      const ready = first
-      first = undefined
-      return ready ?? source.next()
-    },
-    return: async () => (await source.return?.()) ?? { done: true, value: undefined },
-  }
-  return { [Symbol.asyncIterator]: () => iterator }
 }
 
 const commonFields = ({ application, agent }: Context, decision: Decision, vary = 'Accept'): Field[] => [

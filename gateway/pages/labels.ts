@@ -2,19 +2,7 @@
 import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'
 import { TEXTS } from './texts.js'
 
-/** Also of vocabularies that the gateway does not use itself. */
-const KNOWN: readonly (readonly [prefix: string, namespace: string])[] = [
-  ...Object.entries(CONFIGURATION_PREFIXES),
-  ['skos', 'http://www.w3.org/2004/02/skos/core#'],
-  ['schema', 'https://schema.org/'],
-  ['schema', 'http://schema.org/'],
-  ['dc', 'http://purl.org/dc/elements/1.1/'],
-  ['dcat', 'http://www.w3.org/ns/dcat#'],
-  ['geo', 'http://www.w3.org/2003/01/geo/wgs84_pos#'],
-  ['void', 'http://rdfs.org/ns/void#'],
-  ['ldp', 'http://www.w3.org/ns/ldp#'],
-  ['vcard', 'http://www.w3.org/2006/vcard/ns#'],
-]
+const KNOWN: readonly (readonly [prefix: string, namespace: string])[] = Object.entries(CONFIGURATION_PREFIXES)
 
 /** For people who write queries: each prefix once. */
 export const NAMESPACES: readonly (readonly [prefix: string, namespace: string])[] = [

@@ -47,6 +47,41 @@ export const MEDIA_TYPE = terms('http://www.sparontologies.net/mediatype/')
 export const HTTP = terms('http://www.w3.org/2011/http#')
 export const SC = terms('http://www.w3.org/2011/http-statusCodes#')
 
+/**
+ * Vocabularies of others that much data uses, under the names of the RDFa initial context where it has one. Written only where they are
+ * used. More are added at the end: the same graph gives the same bytes.
+ */
+const WELL_KNOWN: Readonly<Record<string, string>> = {
+  skos: 'http://www.w3.org/2004/02/skos/core#',
+  skosxl: 'http://www.w3.org/2008/05/skos-xl#',
+  dc: 'http://purl.org/dc/elements/1.1/',
+  dcmitype: 'http://purl.org/dc/dcmitype/',
+  dcat: 'http://www.w3.org/ns/dcat#',
+  void: 'http://rdfs.org/ns/void#',
+  vann: 'http://purl.org/vocab/vann/',
+  schema: 'http://schema.org/',
+  sdo: 'https://schema.org/',
+  vcard: 'http://www.w3.org/2006/vcard/ns#',
+  org: 'http://www.w3.org/ns/org#',
+  time: 'http://www.w3.org/2006/time#',
+  geo: 'http://www.w3.org/2003/01/geo/wgs84_pos#',
+  geosparql: 'http://www.opengis.net/ont/geosparql#',
+  qb: 'http://purl.org/linked-data/cube#',
+  odrl: 'http://www.w3.org/ns/odrl/2/',
+  cc: 'http://creativecommons.org/ns#',
+  as: 'https://www.w3.org/ns/activitystreams#',
+  ldp: 'http://www.w3.org/ns/ldp#',
+  oa: 'http://www.w3.org/ns/oa#',
+  sosa: 'http://www.w3.org/ns/sosa/',
+  ssn: 'http://www.w3.org/ns/ssn/',
+  adms: 'http://www.w3.org/ns/adms#',
+  bibo: 'http://purl.org/ontology/bibo/',
+  gr: 'http://purl.org/goodrelations/v1#',
+  wd: 'http://www.wikidata.org/entity/',
+  wdt: 'http://www.wikidata.org/prop/direct/',
+  dbo: 'http://dbpedia.org/ontology/',
+}
+
 /** The prefixes of documents. */
 export const PREFIXES: Readonly<Record<string, string>> = {
   rdf: RDF(''),
@@ -72,6 +107,7 @@ export const PREFIXES: Readonly<Record<string, string>> = {
   sd: SD(''),
   http: HTTP(''),
   sc: SC(''),
+  ...WELL_KNOWN,
 }
 
 /** The prefixes of messages about the configuration. */

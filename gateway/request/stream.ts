@@ -30,3 +30,18 @@ export async function stream(
   }
   return streamed(200, fields, { [Symbol.asyncIterator]: () => iterator })
 }
+
+/** Waits for the first piece: a query that fails at once is answered with an error, and not with a broken stream. */
+export async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const source = pieces[Symbol.asyncIterator]()
+  let first: IteratorResult<Uint8Array> | undefined = await source.next()
+  const iterator: AsyncIterator<Uint8Array> = {
+    next: async () => {
+      const ready = first
+      first = undefined
+      return ready ?? source.next()
+    },
+    return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}

@@ -1,23 +1,26 @@
-// In charge of escapes in SPARQL: those of characters anywhere in a text, and those in its strings (SPARQL 1.1 §19.2, §19.7).
+// In charge of escapes in SPARQL: in IRIs and strings, as SPARQL 1.2 §19.2 and Turtle have them, and nowhere else (SPARQL 1.1 §19.7).
 // Pure.
 import type { Failure } from '../problem.js'
 
-// SPARQL 1.1 §19.2, but only where the character can stand in a word, a name or an IRI: no escape starts or ends a token.
 const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|[^])/gu
-const INNER = /^[\w\-.:/?=&@~!$+,;%\u00a0-\ud7ff\ue000-\u{10ffff}]$/u
+/** SPARQL 1.1 §19.8 IRIREF: escapes do not let in what could not stand there itself. */
+const IN_IRI = /^[^\x00-\x20<>"{}|^`\\]$/u
 
 const codePoint = (hexadecimal: string): string => {
   const number = parseInt(hexadecimal, 16)
   return number > 0x10ffff || (number >= 0xd800 && number <= 0xdfff) ? '' : String.fromCodePoint(number)
 }
 
-export const withoutEscapes = (source: string): string =>
-  source.includes('\\') ? source.replace(ESCAPE, withoutEscape) : source
-
-const withoutEscape = (escape: string, short: string | undefined, long: string | undefined): string => {
-  const hexadecimal = short ?? long
-  const character = hexadecimal === undefined ? '' : codePoint(hexadecimal)
-  return INNER.test(character) ? character : escape
+/** The text between `<` and `>` without its escapes; undefined where one stands for what no IRI has. */
+export function iriWithoutEscapes(text: string): string | undefined {
+  if (!text.includes('\\')) return text
+  let isWhole = true
+  const iri = text.replace(ESCAPE, (_, short?: string, long?: string) => {
+    const character = codePoint((short ?? long)!)
+    if (!IN_IRI.test(character)) isWhole = false
+    return character
+  })
+  return isWhole ? iri : undefined
 }
 
 // SPARQL 1.1 §19.7

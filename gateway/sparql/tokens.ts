@@ -2,7 +2,7 @@
 // both read it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. BASE stands only
 // where a function resolves against it. Pure.
 import { resolve } from 'relative-to-absolute-iri'
-import { stringSpelling, withoutEscapes } from './escapes.js'
+import { iriWithoutEscapes, stringSpelling } from './escapes.js'
 import { isFailure, type Failure } from '../problem.js'
 import { isTooLong, normalBase, TOO_LONG } from '../rdf/bases.js'
 
@@ -48,7 +48,7 @@ const TOKEN = new RegExp(
     '(?<space>[ \\t\\r\\n]+|#[^\\r\\n]*)',
     '(?<string>"""[^"\\\\]*(?:(?:\\\\[^]|"(?!""))[^"\\\\]*)*"""|\'\'\'[^\'\\\\]*(?:(?:\\\\[^]|\'(?!\'\'))[^\'\\\\]*)*\'\'\'' +
       '|"[^"\\\\\\r\\n]*(?:\\\\[^][^"\\\\\\r\\n]*)*"|\'[^\'\\\\\\r\\n]*(?:\\\\[^][^\'\\\\\\r\\n]*)*\')',
-    '<(?<iri>[^\\x00-\\x20<>"{}|^`\\\\]*)>',
+    '<(?<iri>(?:[^\\x00-\\x20<>"{}|^`\\\\]|\\\\u[0-9A-Fa-f]{4}|\\\\U[0-9A-Fa-f]{8})*)>',
     `[?$](?<variable>[${FIRST}][${FIRST}${MORE}]*)`,
     `(?<blank>_:[${FIRST}](?:[${CHARS}.]*[${CHARS}])?)`,
     `(?<prefix>(?:[${BASE_CHARS}](?:[${CHARS}.]{0,255}[${CHARS}])?)?):(?<local>(?:[${FIRST}:]|${LOCAL})(?:(?:[${CHARS}.:]|${LOCAL})*(?:[${CHARS}:]|${LOCAL}))?)?`,
@@ -63,8 +63,7 @@ const TOKEN = new RegExp(
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
 /** The tokens of a text. Prefixed names become IRIs, and PREFIX is gone; so is BASE where nothing depends on it. */
-export function tokensOf(source: string, base: string): Tokens | Flaw {
-  const text = withoutEscapes(source)
+export function tokensOf(text: string, base: string): Tokens | Flaw {
   const prologue = makePrologue(base)
   const tokens: Token[] = []
   let depth = 0
@@ -149,11 +148,9 @@ export function lastGroup(tokens: readonly Token[]): readonly Token[] {
   return tokens.slice(start, end)
 }
 
-/** Where a token or a flaw of this text is, in words. Lines and columns count from 1; an escape counts as its character. */
-export function placeOf(source: string, at: number): string {
-  const lines = withoutEscapes(source)
-    .slice(0, at)
-    .split(/\r\n|\r|\n/)
+/** Where a token or a flaw of this text is, in words. Lines and columns count from 1. */
+export function placeOf(text: string, at: number): string {
+  const lines = text.slice(0, at).split(/\r\n|\r|\n/)
   return `line ${lines.length}, column ${lines.at(-1)!.length + 1}`
 }
 
@@ -189,7 +186,9 @@ function makePrologue(document: string): Prologue {
   let isOpen = true
   /** The tokens of a declaration that is not complete: its keyword, and the prefix. */
   let begun: readonly string[] = []
-  const absolute = (reference: string): Spelling => {
+  const absolute = (written: string): Spelling => {
+    const reference = iriWithoutEscapes(written)
+    if (reference === undefined) return malformed('unexpected escape: it stands for a character that no IRI has')
     if (ABSOLUTE.test(reference)) return hasDotSegment(reference) ? malformed(DOT_SEGMENT) : reference
     try {
       return resolve(reference, base)
@@ -216,8 +215,9 @@ function makePrologue(document: string): Prologue {
         return DECLARATION
       }
       if (begun[0] === 'VERSION') {
-        // SPARQL 1.2 §4.1.4: it announces, and changes no meaning.
-        if (string === undefined) return malformed('VERSION needs a string')
+        // SPARQL 1.2 §4.1.4: it announces, and changes no meaning. §19.8, VersionSpecifier: a short string.
+        if (string === undefined || /^(?:"""|''')/.test(string))
+          return malformed('VERSION needs a string in one pair of quotes')
         begun = []
         return DECLARATION
       }

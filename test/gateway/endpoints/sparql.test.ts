@@ -270,8 +270,6 @@ async function federation(world: World, row: Row): Promise<void> {
     SILENT: `SELECT * { SERVICE SILENT ${evil} ${inner} }`,
     'lower case': `select * { service ${evil} ${inner} }`,
     'mixed case': `SELECT * { sErViCe ${evil} ${inner} }`,
-    'an escape in the keyword': `SELECT * { \\u0053ERVICE ${evil} ${inner} }`,
-    'a long escape in the keyword': `SELECT * { SERVIC\\U00000045 ${evil} ${inner} }`,
     'an escape in the IRI': `SELECT * { SERVICE <http://\\u0065vil.example/sparql> ${inner} }`,
     'a comment in between': `SELECT * { SERVICE # SERVICE\n ${evil} ${inner} }`,
     'after a text that looks like a comment': `SELECT * { ?s <http://e/#> "#" . SERVICE ${evil} ${inner} }`,
@@ -307,7 +305,6 @@ async function federation(world: World, row: Row): Promise<void> {
     LOAD: `LOAD ${evil}`,
     'LOAD INTO GRAPH': `load ${evil} into graph <http://e/g>`,
     'LOAD of a file': 'LOAD <file:///etc/passwd>',
-    'LOAD with an escape': `L\\u004FAD ${evil}`,
     'LOAD after another operation': `INSERT DATA {} ; LOAD ${evil}`,
     'LOAD of a prefixed name': 'PREFIX e: <http://evil.example/> LOAD e:sparql',
     'SERVICE in an update': `INSERT { ?s ?p ?o } WHERE { SERVICE ${evil} ${inner} }`,
@@ -358,6 +355,8 @@ async function functions(world: World, row: Row, kind: string): Promise<void> {
     ['fn:collation-key', 'SELECT (<http://www.w3.org/2005/xpath-functions#collation-key>("a", "b") AS ?x) {}', 400],
     ['a Java class', 'SELECT (<java:java.lang.System.exit>(1) AS ?x) {}', 400],
     ['a Java class, prefixed', 'PREFIX j: <java:java.lang.> SELECT (j:System(1) AS ?x) {}', 400],
+    ['escapes in a keyword (SPARQL 1.2 §19.2)', `SELECT * { \\u0053ERVICE <http://evil.example/> { ?s ?p ?o } }`, 400],
+    ['a long escape in a keyword', `SELECT * { SERVIC\\U00000045 <http://evil.example/> { ?s ?p ?o } }`, 400],
     ['a Java class, with an escape', 'SELECT (<\\u006Aava:java.lang.System>(1) AS ?x) {}', 400],
     ['a Java class, in capitals', 'SELECT (<JAVA:java.lang.System>(1) AS ?x) {}', 400],
     ['a Java class as property function', 'SELECT * { ?s <java:org.example.Function> ?o }', 400],
@@ -417,6 +416,9 @@ async function negotiation(world: World, row: Row): Promise<void> {
   // A property that RDF/XML has no name for.
   const unwritable = 'CONSTRUCT { <http://e/s> <http://e/1> 1 } {}'
   const volatile = 'CONSTRUCT { <http://e/s> <http://e/1> ?x } { BIND(NOW() AS ?x) }'
+  // Terms of RDF 1.2, which neither RDF/XML nor JSON-LD has.
+  const tripleTerm = 'CONSTRUCT { <http://e/s> <http://e/p> <<( <http://e/a> <http://e/b> 1 )>> } {}'
+  const control = (text: string, other = '1') => `SELECT ?x ?y { BIND("${text}" AS ?x) BIND(${other} AS ?y) }`
   const deep = `${'TRIPLE(<urn:a>, <urn:b>, '.repeat(40)}"x"${')'.repeat(40)}`
   const deeplyNested = `CONSTRUCT { <urn:s> <urn:p> ?t } { BIND(${deep} AS ?t) }`
   const rows: [query: string, accept: string | undefined, expected: string | 406][] = [
@@ -430,6 +432,12 @@ async function negotiation(world: World, row: Row): Promise<void> {
     [select, 'text/turtle', 406],
     [unwritable, 'application/rdf+xml', 406],
     [unwritable, 'application/rdf+xml, application/xml;q=0.9, text/turtle;q=0.1', 'text/turtle;charset=UTF-8'],
+    [tripleTerm, 'application/ld+json, text/turtle;q=0.5', 'text/turtle;charset=UTF-8'],
+    [tripleTerm, 'application/rdf+xml', 406],
+    [control('\\u0001'), 'application/sparql-results+xml', 406],
+    [control('\\uFFFE'), 'text/xml, application/sparql-results+json;q=0.5', JSON_RESULTS],
+    [control('\\u0001', 'NOW()'), 'application/xml, text/csv;q=0.5', 'text/csv;charset=UTF-8'],
+    [control('\\t\\r\\n ]]> &'), 'application/sparql-results+xml', 'application/sparql-results+xml'],
     [volatile, 'application/rdf+xml, application/n-triples;q=0.1', 'application/n-triples;charset=UTF-8'],
     [ask, undefined, JSON_RESULTS],
     [ask, 'application/sparql-results+xml', 'application/sparql-results+xml'],
@@ -467,6 +475,11 @@ async function negotiation(world: World, row: Row): Promise<void> {
   }
   const bodies: [query: string, accept: string, body: RegExp][] = [
     [ask, 'text/csv', /^_askResult\r\ntrue\r\n$/],
+    [
+      control('\\t\\r\\n ]]> &'),
+      'application/sparql-results+xml',
+      /<literal>(&#9;|&#x0009;)(&#13;|&#x000D;)(&#10;|&#x000A;)( |&#32;)\]\]&gt; &amp;<\/literal>/,
+    ],
     ['ASK { FILTER(false) }', 'text/tab-separated-values', /^\?_askResult\nfalse\n$/],
     ['ASK { FILTER(false) }', 'text/plain', /^no\n$/],
     ['ASK { FILTER(NOW() != NOW()) }', 'text/csv', /^_askResult\r\nfalse\r\n$/],

@@ -41,6 +41,17 @@ const UNWRITABLE: readonly [behaviour: string, predicate: string, text: string, 
   ['another such character', 'http://e/p', '\uffff', 'U+FFFF'],
 ]
 
+void t.test('vocabularies that much data uses have their prefixes, where they are used', async (t) => {
+  const label = 'http://www.w3.org/2004/02/skos/core#prefLabel'
+  const graph = graphOf([quad(namedNode('http://a/'), namedNode(label), literal('x'))])
+  const written = (format: Format): string => writeGraph(graph, format) as string
+  t.equal(written(TURTLE), '@prefix skos: <http://www.w3.org/2004/02/skos/core#>.\n\n<http://a/> skos:prefLabel "x".\n')
+  t.match(written(RDF_XML), 'xmlns:skos="http://www.w3.org/2004/02/skos/core#"')
+  t.match(written(JSON_LD), '"@context":{"skos":"http://www.w3.org/2004/02/skos/core#"}')
+  t.equal(new Set(Object.values(PREFIXES)).size, Object.keys(PREFIXES).length, 'one prefix for each')
+  for (const namespace of Object.values(PREFIXES)) t.match(namespace, /^(?:https?:|urn:).*[/#]$/, 'names follow it')
+})
+
 void t.test('formats written', async (t) => {
   const graph = graphOf([
     quad(namedNode('http://a/'), namedNode(RDF('type')), namedNode(PREFIXES.foaf + 'Agent')),
