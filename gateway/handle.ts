@@ -84,11 +84,11 @@ function* answer(request: Request, { gateway, accept, trace, known }: Asking): S
   const writes = mayWrite(request, target, route)
   if (writes === true && isOfOtherSite(request, target.dataspace, gateway)) return refuse(CROSS_SITE)
 
-  let agent = identify(request, target, { gateway, trace, writes: writes !== false, known })
+  let agent = 'isForEveryone' in route ? {} : identify(request, target, { gateway, trace, writes: writes !== false, known }) // prettier-ignore
   if (agent instanceof Promise) agent = yield* wait(agent)
   if (isFailure(agent)) return refuse(agent)
   // Without a cache, rules are read as documents are: for each request.
-  if (target.dataspace.access.refresh) yield* wait(readRules(target, agent))
+  if (target.dataspace.access.refresh && !('isForEveryone' in route)) yield* wait(readRules(target, agent))
   const { application, dataspace } = target
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
   const asked: Asked = { context, target, content: undefined }

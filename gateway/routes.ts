@@ -112,7 +112,7 @@ const ENDPOINTS = {
   'packages/uninstall': { methods: 'POST, OPTIONS',            accepts: FORMS, needs: appends, answer: uninstall },
   settings:             { methods: 'GET, HEAD, PATCH, OPTIONS', accepts: PATCHED, needs: 'open', answer: settings },
   'uploads/':           { methods: 'GET, HEAD, OPTIONS',       needs: 'open',  answer: uploads },
-  'static/':            { methods: READ_METHODS, needs: 'open', answer: staticFile },
+  'static/':            { methods: READ_METHODS, needs: 'open', isForEveryone: true, answer: staticFile },
   // The store's own URLs (http/dataset-target.ts).
   '/':                  { methods: SPARQL_METHODS, accepts: DATASET_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededOfDataset, answer: answerDataset },
   '/sparql':            { methods: SPARQL_METHODS,             accepts: SPARQL_ACCEPTS, couldNeed: () => ['Read'], read: readSparqlRequest, needs: reads, answer: queryDataset },

@@ -12,7 +12,7 @@ import {
 import type { SealingKeys } from '../../policies/identity/seal.js'
 import { makeSeenTexts, type SeenTexts } from '../../policies/identity/seen-texts.js'
 import { makeSessions, type Session, type Sessions } from '../../policies/identity/session.js'
-import type { ProfileRequest, ReadProfile } from '../../policies/identity/webid.js'
+import { isPassing, type ProfileRequest, type ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
 import {
@@ -127,8 +127,7 @@ const overloaded = (): Problem => problem('server.overloaded', 'Too many credent
 function settled(answer: Confirmation, trace: Trace): boolean | Problem {
   if (!isFailure(answer)) return answer
   if (answer.failure === 'busy') return overloaded()
-  if (answer.failure === 'store-unavailable')
-    return problem('access.unavailable', 'A WebID profile cannot be read now.', AGAIN)
+  if (isPassing(answer)) return problem('access.unavailable', 'A WebID profile cannot be read now.', AGAIN)
   return refused(trace, `${answer.failure}: ${answer.detail}`)
 }
 

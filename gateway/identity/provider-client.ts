@@ -3,6 +3,7 @@
 import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'
 import { failure, type Failure } from '../../policies/failure.js'
+import { isUntrusted } from '../../policies/fetch/fetch-failure.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { membershipsOf } from '../../policies/identity/memberships.js'
 import { isFailure } from '../problem.js'
@@ -40,7 +41,8 @@ export interface OidcClient {
 }
 
 const DISCOVERY_MS = 3_600_000
-const FAILURE_MS = 10_000
+/** As clients are told to wait. */
+const FAILURE_MS = 1_000
 const TIMEOUT_S = 10
 
 /** `fetcher` follows no redirects: the requests contain credentials. */
@@ -159,6 +161,8 @@ const guarded =
       ...(signal && { signal }),
     })
     if (isFailure(answer)) throw new Unreachable(withFix(answer))
+    if (answer.status >= 500 || answer.status === 429)
+      throw new Unreachable(`It was answered with status ${answer.status}.`)
     const bare = [101, 204, 205, 304].includes(answer.status)
     return new Response(bare ? null : new Uint8Array(answer.body), { status: answer.status, headers: answer.fields })
   }
@@ -166,12 +170,12 @@ const guarded =
 class Unreachable extends Error {}
 
 /** The reason for the log, with the setting that a provider in a private network needs. */
-function withFix({ failure, detail }: Failure): string {
+function withFix(failed: Failure): string {
+  const { failure, detail } = failed
   if (failure === 'refused-address' || failure === 'refused-port') {
     return `${detail} If the identity provider is in your own network, give --allow-fetch with its address.`
   }
-  const isUntrusted = failure === 'unreachable' && /CERT|SELF_SIGNED|ISSUER/.test(detail)
-  return isUntrusted
+  return isUntrusted(failed)
     ? `${detail} If its certificate is of your own authority, start the gateway with NODE_EXTRA_CA_CERTS=FILE.`
     : detail
 }

@@ -3,6 +3,7 @@
 import type { Agent, KnownAgent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
+import { isUntrusted } from '../../policies/fetch/fetch-failure.js'
 import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
 import type {
   CredentialFailure,
@@ -130,7 +131,8 @@ function certificateRefused({ failure, detail }: CredentialFailure, trace: Trace
   trace.cause = `${failure}: ${detail}`
   const again = { fields: [['Retry-After', '1']] } as const
   if (failure === 'busy') return problem('server.overloaded', detail, again)
-  if (failure === 'store-unavailable') {
+  // What cannot be checked now is not wrong.
+  if (failure === 'store-unavailable' || failure === 'unreachable') {
     return problem('access.unavailable', 'The WebID profile cannot be read now.', again)
   }
   return problem(
@@ -237,10 +239,22 @@ async function readRemote(
   reading: Reading,
 ): Promise<Awaited<ReturnType<ReadProfile>>> {
   const answer = await fetcher.fetch(document, { accept: READABLE_ACCEPT })
-  if (isFailure(answer)) return unavailable(answer.detail)
-  if (answer.status !== 200) return unavailable(`It was answered with status ${answer.status}.`)
+  if (isFailure(answer)) {
+    const passes = PASSING.has(answer.failure) && !isUntrusted(answer)
+    return passes ? unreachable(answer.detail) : unavailable(answer.detail)
+  }
+  const { status } = answer
+  if (status !== 200) {
+    const detail = `It was answered with status ${status}.`
+    return status >= 500 || status === 429 ? unreachable(detail) : unavailable(detail)
+  }
   const content = await readableContent(answer, LARGEST_PROFILE)
   if (isFailure(content)) return unavailable(content.detail)
   const triples = await reading.readRdf(asking.network(), { ...content, base: document }, undefined)
-  return isFailure(triples) ? unavailable(triples.detail) : triples
+  if (!isFailure(triples)) return triples
+  return triples.failure === 'server.overloaded' ? failure('busy', triples.detail) : unavailable(triples.detail)
 }
+
+/** Of a fetch: the server may answer later. */
+const PASSING: ReadonlySet<string> = new Set(['unresolvable', 'unreachable', 'time', 'aborted'])
+const unreachable = (detail: string): ProfileFailure => failure('unreachable', detail)

@@ -48,6 +48,8 @@ export interface DecidedRoute<Of extends Target<Member> = Target<Member>, Conten
 /** The answer itself says who may do what. */
 export interface OpenRoute<Of extends Target<Member> = Target<Member>> extends Row<Of> {
   readonly needs: 'open'
+  /** The answer is the same for everyone: no credential is looked at, and no store is asked. */
+  readonly isForEveryone?: true
   answer(asked: Asked<Of>): Awaitable<Response | Problem>
 }
 

@@ -19,6 +19,10 @@ const DETAIL = {
 
 export type FetchFailure = Failure<keyof typeof DETAIL>
 
+/** The certificate of the server is not trusted: that does not pass. */
+export const isUntrusted = ({ failure, detail }: Failure): boolean =>
+  failure === 'unreachable' && /CERT|SELF_SIGNED|ISSUER/.test(detail)
+
 /** `cause` is an error code of the connection, of TLS or of the parser. */
 export const fetchFailure = (code: FetchFailure['failure'], cause?: string): FetchFailure =>
   failure(code, cause ? `${DETAIL[code]} (${cause})` : DETAIL[code])

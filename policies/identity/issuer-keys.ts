@@ -8,7 +8,8 @@ export type ReadKeys = () => Promise<JSONWebKeySet | Failure>
 const MAX_AGE_MS = 600_000
 /** How long an unknown key does not make the gateway read the keys again. */
 const COOLDOWN_MS = 30_000
-const FAILURE_MS = 10_000
+/** As clients are told to wait: requests at the same time ask the issuer once. */
+const FAILURE_MS = 1_000
 
 /** Thrown through jose, which knows failures as errors only. */
 export class KeysUnavailable extends Error {}

@@ -2,13 +2,13 @@
 // LinkedDataHub 4.2), and the issuers that it trusts (solid:oidcIssuer, Solid-OIDC §5). No other document counts.
 import { failure, isFailure } from '../failure.js'
 import { makeRemembered, type TimedValue } from './remembered.js'
-import { isUncertain, type ProfileFailure, type ProfileRequest, type ReadProfile } from './webid.js'
+import { isPassing, isUncertain, type ProfileFailure, type ProfileRequest, type ReadProfile } from './webid.js'
 
 const DELEGATES = 'http://www.w3.org/ns/auth/acl#delegates'
 const OIDC_ISSUER = 'http://www.w3.org/ns/solid/terms#oidcIssuer'
 const FAILURE_MS = 2_000
 
-/** True where the profile says so. `busy`: too many profiles are being read. */
+/** True where the profile says so. */
 export type Confirmation = boolean | ProfileFailure
 
 /** Each answers at once where the profile was read before. */
@@ -64,7 +64,7 @@ export function makeProfileStatements({
         restsOn(document)
         const profile = await readProfile(document, asking)
         if (isFailure(profile)) {
-          const lasts = profile.failure === 'busy' ? 0 : FAILURE_MS
+          const lasts = isPassing(profile) ? 0 : FAILURE_MS
           return { value: { answer: profile }, lifetime: lasts, isUncertain: isUncertain(profile) }
         }
         const answer = profile.some(

@@ -9,7 +9,7 @@ import { interned } from './seen-texts.js'
 
 const CERT = 'http://www.w3.org/ns/auth/cert#'
 
-/** The reason for refusing a certificate, for the log. `store-unavailable`, `busy`: it says nothing about the credential. */
+/** The reason for refusing a certificate, for the log. */
 export type CredentialFailure =
   | ProfileFailure
   | Failure<
@@ -17,13 +17,17 @@ export type CredentialFailure =
     >
 
 /**
- * `store-unavailable`: the profile is a document of this gateway, whose store fails. `busy`: too many remote ones are being read.
- * None of the three says that the profile has changed.
+ * `store-unavailable`: the profile is a document of this gateway, whose store fails. `unreachable`: its server does not answer now.
+ * `busy`: too many remote ones are being read. None of the four says that the profile has changed.
  */
-export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable' | 'busy'>
+export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable' | 'unreachable' | 'busy'>
 
-export const isUncertain = ({ failure }: { readonly failure?: string }): boolean =>
-  failure === 'profile-unavailable' || failure === 'store-unavailable' || failure === 'busy'
+/** The profile cannot be read now, which says nothing about a credential: such a failure is not remembered. */
+export const isPassing = ({ failure }: { readonly failure?: string }): boolean =>
+  failure === 'store-unavailable' || failure === 'unreachable' || failure === 'busy'
+
+export const isUncertain = (outcome: { readonly failure?: string }): boolean =>
+  outcome.failure === 'profile-unavailable' || isPassing(outcome)
 
 /** The request that a profile is read for. */
 export interface ProfileRequest {
@@ -93,9 +97,7 @@ export function makeWebIdVerifier(settings: {
       const outcome = await withinBudget(checkKey(certificate, certificate.webId, read))
       const value = { certificate, outcome }
       if (!isFailure(outcome)) return { value, lifetime }
-      // The next request of another network may find a place.
-      const forgotten = outcome.failure === 'busy'
-      return { value, lifetime: forgotten ? 0 : failureLifetime, isUncertain: isUncertain(outcome) }
+      return { value, lifetime: isPassing(outcome) ? 0 : failureLifetime, isUncertain: isUncertain(outcome) }
     }
     const found = verified.find(fingerprint, look, asking.maxAge?.(certificate.webId))
     if (isFailure(found)) return failure('busy', 'Too many WebID profiles are being read.')
@@ -128,7 +130,7 @@ export function makeWebIdVerifier(settings: {
 async function withinBudget(checked: Promise<Verification>): Promise<Verification> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<CredentialFailure>((resolve) => {
-    timer = setTimeout(resolve, BUDGET_MS, failure('profile-unavailable', 'The WebID profile took too long to read.'))
+    timer = setTimeout(resolve, BUDGET_MS, failure('unreachable', 'The WebID profile took too long to read.'))
   })
   return Promise.race([checked, late]).finally(() => clearTimeout(timer))
 }
@@ -159,6 +161,7 @@ async function checkKey(
   const keys = [...new Map(named.map((t) => [t.object.value, t])).values()]
   const own = keysIn(profile)
   let asked = 0
+  let passing: CredentialFailure | undefined
   for (const { object } of keys.slice(0, 20)) {
     if (isKey(own.get(object.value), key)) return { webId: interned(webId) }
     const keyDocument = withoutFragment(object.value)
@@ -166,10 +169,12 @@ async function checkKey(
     if (++asked > KEY_DOCUMENTS) continue
     const described = await readProfile(keyDocument)
     if (isFailure(described)) {
-      if (described.failure !== 'profile-unavailable') return described
+      if (isPassing(described)) passing ??= described
     } else if (isKey(keysIn(described).get(object.value), key)) return { webId: interned(webId) }
   }
-  return failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)
+  return (
+    passing ?? failure('key-not-in-profile', `The client certificate's key is not in the WebID profile <${webId}>.`)
+  )
 }
 
 /** The most moduli, and exponents, of one key. */

@@ -132,12 +132,7 @@ void t.test('identity', async (t) => {
     )
     t.equal(await status({ 'Client-Cert': byteSequence(pem) }), 400, 'is ignored')
   })
-  for (const webId of [
-    'https://169.254.169.254/latest#me',
-    'https://10.0.0.1/#me',
-    'http://[::ffff:10.0.0.1]/#me',
-    'https://localhost:1/#me',
-  ]) {
+  for (const webId of ['https://169.254.169.254/latest#me', 'https://10.0.0.1/#me', 'http://[::ffff:10.0.0.1]/#me']) {
     await row(`a profile on an address that may not be fetched: ${webId} → 400`, async (t) => {
       const answer = await plain('GET', '/', { fields: { 'Client-Cert': byteSequence(await made(webId)) } })
       t.equal(answer.status, 400)
@@ -229,9 +224,9 @@ void t.test('identity', async (t) => {
       trusted.passTime(6_000)
       server.closeAllConnections()
       server.close()
-      t.same([await put(), await status(fields)], [400, 403], 'the server is away: no write, and reads go on')
+      t.same([await put(), await status(fields)], [503, 403], 'the server is away: no write, and reads go on')
       trusted.passTime(60_000)
-      t.equal(await status(fields), 400, 'reads end with the age')
+      t.equal(await status(fields), 503, 'reads end with the age')
     },
   )
   await row('a key removed from a remote profile may not write, and from then on not read', async (t) => {
@@ -283,7 +278,7 @@ void t.test('identity', async (t) => {
     t.equal(await from('192.0.2.2', pem), 403, 'a remote profile, from another network')
     t.equal(statuses.length, 4, 'while all others wait for that server')
     await Promise.all(answers)
-    t.equal(statuses.filter((status) => status === 503).length, 4)
+    t.equal(statuses.filter((status) => status === 503).length, 20, 'those that could not be read too')
   })
   await row('the log has the reason, and no certificate', async (t) => {
     trusted.log.length = 0
