@@ -24,6 +24,11 @@ export const LISTENERS = [
   row('management', of('PORT', port), 'Port for health, metrics and purge, on loopback only, or off.', {
     default: '9464',
   }),
+  row('monitoring', of('PORT', port), 'Port for health and metrics alone, for monitors on other machines, or off.', {
+    default: 'off',
+  }),
+  row('monitoring-host', of('ADDRESS', anyText), 'Address to listen at for monitors.', { otherwise: 'as --host' }),
+  row('monitoring-token', of('TOKEN', anyText), 'Bearer token that monitors send.', { secret: true }),
 ] as const
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const

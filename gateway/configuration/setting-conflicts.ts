@@ -51,6 +51,8 @@ const PARTNERS: readonly (readonly [name: string, needed: string, problem: strin
   ['smtp-url', 'smtp-from', 'is not enough to send e-mail'],
   ['smtp-from', 'smtp-url', 'is not enough to send e-mail'],
   ['smtp-to', 'smtp-url', 'is not enough to send e-mail'],
+  ['monitoring-token', 'monitoring', 'does nothing alone'],
+  ['monitoring-host', 'monitoring', 'does nothing alone'],
   ['store-pages-write', 'store-pages', 'does nothing alone'],
 ]
 
@@ -67,6 +69,8 @@ function portConflicts(given: AllGiven, source: SourceOf): string[] {
     ['http', 'https'],
     ['management', 'https'],
     ['management', 'http'],
+    ['monitoring', 'https'],
+    ['monitoring', 'http'],
     ['store-pages', 'https'],
     ['store-pages', 'http'],
     ['store-pages', 'management'],
@@ -75,6 +79,9 @@ function portConflicts(given: AllGiven, source: SourceOf): string[] {
     if (port !== 'off' && port !== '0' && port === portOf(other)) {
       faults.push(`${source(name)}: has the port of --${other}. Give each its own.`)
     }
+  }
+  if (portOf('monitoring') !== 'off' && !given.has('monitoring-token')) {
+    faults.push(`${source('monitoring')}: would show health and metrics to everyone. Give --monitoring-token too.`)
   }
   if (portOf('https') === 'off' && given.has('tls-cert')) {
     faults.push(`${source('tls-cert')}: nothing would use it, for https is off. Remove it, or give --https PORT.`)

@@ -19,6 +19,12 @@ const HISTORY = [
     otherwise: 'local for an embedded store, else off',
   }),
   row('history-token', of('TOKEN', anyText), 'Token for the repositories on GitHub.', secret),
+  row(
+    'history-delay',
+    of('MS', values.orOff(milliseconds)),
+    'Age of a change without a commit from which on the gateway is not ready, in milliseconds, or off.',
+    { default: '600000' },
+  ),
   row('history-api', of('URL', values.apiUrl), "Base URL of GitHub's REST API.", {
     otherwise: 'https://api.github.com; for GitHub Enterprise https://HOST/api/v3',
   }),

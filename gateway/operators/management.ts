@@ -1,11 +1,14 @@
-// In charge of the management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches, and the mirror.
+// In charge of the management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches, and the
+// mirror; and of health and metrics for monitors with a token.
+import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from '../http/exchange.js'
+import type { Settings } from '../configuration/settings.js'
 import type { Application, Dataspace, Gateway } from '../gateway.js'
-import type { History } from '../../versioning/history.js'
 import { makeMetrics } from './metrics.js'
 import { makeMirrorEndpoints, WRITE_FIELD } from './mirror-endpoints.js'
 import { fileOf, operatorsAnswer } from './operators-answer.js'
 import { isFailure } from '../problem.js'
+import { checksOf } from './checks.js'
 
 const json = (status: number, value: unknown, fields: Response['fields'] = []): Response =>
   answerOf(status, 'application/json', `${JSON.stringify(value, null, 2)}\n`, fields)
@@ -19,16 +22,24 @@ function answerOf(status: number, type: string, text: string, fields: Response['
   }
 }
 
-const PROBE_MS = 5_000
 const REFUSAL_STATUS = { 'application.absent': 404, 'mirror.refused': 409 } as const
+
+export interface Management {
+  /** On loopback, to programs of this machine. */
+  answer(request: Request): Promise<Response>
+  /** Health and metrics, to whoever has the token. */
+  monitor(request: Request): Promise<Response>
+}
 
 export function makeManagement(
   dataspaces: readonly Dataspace[],
   gateway: Gateway,
-): (request: Request) => Promise<Response> {
+  settings: Pick<Settings, 'data' | 'historyDelay' | 'monitoringToken'>,
+): Management {
+  const limits = { ...settings, now: gateway.now }
   const metrics = makeMetrics(dataspaces, gateway)
   const ready = async (): Promise<Response> => {
-    const checks = await Promise.all(dataspaces.flatMap(checksOf))
+    const checks = await checksOf(dataspaces, limits)
     const isReady = checks.every(({ problem }) => problem === undefined)
     return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
   }
@@ -38,41 +49,61 @@ export function makeManagement(
     return isFailure(answer) ? json(REFUSAL_STATUS[answer.failure], { error: answer.detail }) : answer
   }
   const page = async (query: URLSearchParams, { fields }: Request): Promise<Response> => {
-    const checks = await Promise.all(dataspaces.flatMap(checksOf))
+    const checks = await checksOf(dataspaces, limits)
     return operatorsAnswer({ dataspaces, gateway, checks, query, fields })
   }
-  const paths: Readonly<
-    Record<string, readonly [methods: string, answer: (query: URLSearchParams, request: Request) => Promise<Response>]>
-  > = {
-    '/': ['GET, HEAD', page],
+  const open: Paths = {
     '/health/live': ['GET, HEAD', () => Promise.resolve(json(200, { status: 'live' }))],
     '/health/ready': ['GET, HEAD', ready],
     '/metrics': ['GET, HEAD', async () => answerOf(200, metrics.contentType, await metrics.text())],
+  }
+  const paths: Paths = {
+    '/': ['GET, HEAD', page],
+    ...open,
     '/purge': ['POST', (query, request) => purged(query, request, (asked) => purge(asked, dataspaces, gateway))],
     '/mirror/verify': ['POST', async (query, request) => mirror('verify', query, request)],
     '/mirror/sweep': ['POST', async (query, request) => mirror('sweep', query, request)],
   }
-  return async (request) => {
-    const { requestTarget, method } = request
-    const refused = refusalOf(request)
-    if (refused) return refused
-    const [path, query] = requestTarget.split('?', 2)
-    const file = fileOf(path!, gateway)
-    if (file && method === 'GET') return file
-    const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
-    if (!known)
-      return json(404, { error: `There is nothing at this path. Use one of ${Object.keys(paths).join(', ')}.` })
-    const [methods, answer] = known
-    if (!methods.split(', ').includes(method))
-      return json(405, { error: `The method is not allowed here. Use ${methods.replace(', ', ' or ')}.` }, [
-        ['Allow', methods],
-      ])
-    if (methods === 'POST' && request.fields[WRITE_FIELD] === undefined && !(path === '/purge' && isOwnForm(request)))
-      return json(403, { error: NO_WRITE_FIELD })
-    const { status, fields, body } = await answer(new URLSearchParams(query), request)
-    return { status, fields, ...(method !== 'HEAD' && body && { body }) }
+  return {
+    async answer(request) {
+      const refused = refusalOf(request)
+      if (refused) return refused
+      const file = fileOf(request.requestTarget.split('?', 1)[0]!, gateway)
+      return file && request.method === 'GET' ? file : answerAt(paths, request)
+    },
+    monitor: async (request) => (isMonitor(request, settings.monitoringToken) ? answerAt(open, request) : NO_TOKEN),
   }
 }
+
+type Answer = (query: URLSearchParams, request: Request) => Promise<Response>
+type Paths = Readonly<Record<string, readonly [methods: string, answer: Answer]>>
+
+async function answerAt(paths: Paths, request: Request): Promise<Response> {
+  const { requestTarget, method } = request
+  const [path, query] = requestTarget.split('?', 2)
+  const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
+  if (!known) return json(404, { error: `There is nothing at this path. Use one of ${Object.keys(paths).join(', ')}.` })
+  const [methods, answer] = known
+  if (!methods.split(', ').includes(method))
+    return json(405, { error: `The method is not allowed here. Use ${methods.replace(', ', ' or ')}.` }, [
+      ['Allow', methods],
+    ])
+  if (methods === 'POST' && request.fields[WRITE_FIELD] === undefined && !(path === '/purge' && isOwnForm(request)))
+    return json(403, { error: NO_WRITE_FIELD })
+  const { status, fields, body } = await answer(new URLSearchParams(query), request)
+  return { status, fields, ...(method !== 'HEAD' && body && { body }) }
+}
+
+/** RFC 6750 §2.1. The hashes are compared, so that the time tells nothing of the token. */
+function isMonitor({ fields: { authorization = '' } }: Request, token: string | undefined): boolean {
+  const [, sent] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
+  const [one, other] = [sent ?? '', token ?? ''].map((text) => createHash('sha256').update(text).digest())
+  return sent !== undefined && token !== undefined && timingSafeEqual(one!, other!)
+}
+
+const NO_TOKEN = json(401, { error: 'Send the token of --monitoring-token: Authorization: Bearer TOKEN.' }, [
+  ['WWW-Authenticate', 'Bearer realm="monitoring"'],
+])
 
 const NO_WRITE_FIELD = 'A request that changes something needs the field Triplegate-Management: 1.'
 
@@ -88,43 +119,6 @@ function refusalOf({ hosts, fields }: Request): Response | undefined {
   const isForeign = origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`
   if (!isForeign && (site === undefined || site === 'same-origin' || site === 'none')) return undefined
   return json(403, { error: 'A page of another site may not use the management port.' })
-}
-
-interface Check {
-  readonly what: string
-  readonly problem?: string
-  readonly warning?: string
-  /** Of a history: the state of its journal, and why commits wait. */
-  readonly journal?: object
-}
-
-const checksOf = ({ endUser, admin, access }: Dataspace): Promise<Check>[] => [
-  ...[endUser, admin].map(async ({ base, store }): Promise<Check> => {
-    const failed = await store.ready({ signal: AbortSignal.timeout(PROBE_MS) })
-    return { what: `store of ${base} (${store.name})`, ...(failed && { problem: failed.detail }) }
-  }),
-  ...[endUser, admin].flatMap(({ base, history, alignment }) =>
-    history ? [Promise.resolve(historyCheck(base, history, alignment?.warning()))] : [],
-  ),
-  (async (): Promise<Check> => {
-    const index = access.current()
-    return { what: `authorizations of ${endUser.base}`, ...(isFailure(index) && { problem: index.detail }) }
-  })(),
-]
-
-/** A warning only: the gateway stays ready, because it reads and writes documents while commits wait. */
-function historyCheck(base: string, history: History, misaligned: string | undefined): Check {
-  const { repository, parked, blocked, lastError, oldest, ...figures } = history.status()
-  const journal = {
-    ...figures,
-    oldest: oldest === undefined ? null : new Date(oldest).toISOString(),
-    lastError: lastError ?? null,
-    parked: parked ?? null,
-    blocked,
-  }
-  const warnings = [parked, misaligned].filter((warning) => warning !== undefined)
-  const warning = warnings.length > 0 && { warning: warnings.join(' ') }
-  return { what: `history of ${base} (${repository})`, journal, ...warning }
 }
 
 /** A page of this listener itself says so by both fields, which no page of another origin can set (Fetch Metadata, Fetch §3.2). */

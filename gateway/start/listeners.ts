@@ -1,4 +1,4 @@
-// In charge of the listeners: HTTPS, plain HTTP behind a proxy, and management on loopback.
+// In charge of the listeners: HTTPS, plain HTTP behind a proxy, management on loopback, and health and metrics for monitors.
 import type { Certificates } from './certificates.js'
 import { matcherOf } from './make-gateway.js'
 import { listenAddress } from '../configuration/dataspace.js'
@@ -15,9 +15,15 @@ import { openStorePages } from '../operators/store-pages.js'
 import { problemAnswer } from '../request/problem-answer.js'
 import { problemResponse } from '../request/respond.js'
 
-type Name = 'https' | 'http' | 'management' | 'storePages'
+type Name = 'https' | 'http' | 'management' | 'monitoring' | 'storePages'
 
-const FLAGS = { https: 'https', http: 'http', management: 'management', storePages: 'store-pages' } as const
+const FLAGS = {
+  https: 'https',
+  http: 'http',
+  management: 'management',
+  monitoring: 'monitoring',
+  storePages: 'store-pages',
+} as const
 
 /** The ports that listen. A port that the system chooses is known here only. */
 export type Ports = Readonly<Partial<Record<Name, number>>>
@@ -38,7 +44,8 @@ export async function takePorts(settings: Settings, dataspaces: readonly Describ
     const port = settings[name]
     if (port === 'off') continue
     try {
-      taken.set(name, await takePort(port, name === 'management' ? '127.0.0.1' : host))
+      const own = name === 'management' ? '127.0.0.1' : name === 'monitoring' ? settings.monitoringHost : undefined
+      taken.set(name, await takePort(port, own ?? host))
     } catch (error) {
       await closePorts(taken)
       throw new StartFailure(portFailure(name, port, error))
@@ -54,7 +61,7 @@ export function openListeners(
   server: Certificates['server'],
 ): Promise<readonly Listener[]> {
   const answer: Answer = (request) => handle(request, gateway)
-  const operators: Answer = makeManagement(gateway.dataspaces, gateway)
+  const operators = makeManagement(gateway.dataspaces, gateway, settings)
   const started = gateway.now().toString(36)
   let count = 0
   const { bodyTimeout, bodyMemory, maxBody } = settings
@@ -68,7 +75,8 @@ export function openListeners(
   const open: Readonly<Record<Name, (port: TakenPort) => Promise<Listener>>> = {
     https: (port) => listen({ ...common, port, tls: server, refuse }, answer),
     http: (port) => listen({ ...common, port, isTrustedProxy, refuse }, answer),
-    management: (port) => listen({ ...common, port }, operators),
+    management: (port) => listen({ ...common, port }, operators.answer),
+    monitoring: (port) => listen({ ...common, port }, operators.monitor),
     storePages: (port) => listenForPages(gateway, settings, { ...common, port, ...(settings.https === 'off' ? { isTrustedProxy } : { tls: server }) }), // prettier-ignore
   }
   return Promise.all([...taken].map(([name, port]) => open[name](port)))

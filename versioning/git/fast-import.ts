@@ -68,8 +68,10 @@ const isArray = (files: ImportedCommit['files']): files is readonly FileState[] 
 export async function fastImport(folder: string, task: ImportTask): Promise<Imported | ImportFailure> {
   const { child, ended } = startGit(folder, ['fast-import', '--done', '--quiet', '--date-format=raw'], task.yields)
   const run: ImportRun = { task, child, idle: watchIdle(child), replies: repliesOf(child.stdout), commits: [] }
+  // Git answers each commit (get-mark): a batch may take any time, as long as it goes on.
+  child.stdout.on('data', () => run.idle.alive())
   // The way in which git ends tells why the stream breaks.
-  const fed = pipeline(Readable.from(importStream(run)), child.stdin).catch(() => undefined)
+  const fed = pipeline(Readable.from(taken(run, importStream(run))), child.stdin).catch(() => undefined)
   const ending = await ended
   await fed
   run.idle.stop()
@@ -79,6 +81,14 @@ export async function fastImport(folder: string, task: ImportTask): Promise<Impo
   }
   for (const reply of run.replies.rest()) run.commits.push(reply)
   return { commits: run.commits }
+}
+
+/** Git has taken a piece when the next one is asked for. */
+async function* taken({ idle }: ImportRun, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    idle.alive()
+    yield piece
+  }
 }
 
 async function* importStream(run: ImportRun): AsyncGenerator<string> {

@@ -17,7 +17,7 @@ import {
 } from './pauses.js'
 import type { JournalEntry } from './record.js'
 import { makeSignal, type Signal } from './signal.js'
-import { anotherInTurn, block, makeCommitTurns, nextInTurn, type CommitTurns } from './turns.js'
+import { anotherInTurn, block, learn, makeCommitTurns, nextInTurn, type CommitTurns } from './turns.js'
 import type { VersionIndex } from './version-index.js'
 
 export interface Relay {
@@ -40,6 +40,8 @@ export interface Relay {
 /** Changes are gathered for so many times as long as the last commits took: the machine is there for requests first. */
 const GATHER_FACTOR = 4
 const LONGEST_GATHER_MS = 1000
+/** ms. Where commits took longer, the machine is so busy that a process with a low priority hardly gets on. */
+const LONG_MS = 10_000
 
 interface Relaying {
   readonly branch: Branch
@@ -140,12 +142,14 @@ async function commitThese(relaying: Relaying, entries: readonly JournalEntry[])
   const lost = entries.find(({ id }, i) => changes[i]?.id !== id)
   if (lost) return block(turns, lost.document, 'Its content is missing from the journal, which was damaged.')
   // Then committing is as urgent as new requests.
-  const presses = relaying.hurrying > 0 || journal.isHalfFull()
+  const isSlow = relaying.effort > LONG_MS || turns.most < turns.batch
+  const presses = relaying.hurrying > 0 || journal.isHalfFull() || isSlow
   const outcome = await repository.commit(await onTheirFiles(index, changes), presses)
   const committed = isFailure(outcome) ? outcome.done : outcome
   const failed = committed.length > 0 ? await recordCommits(following, changes, committed) : undefined
   relaying.effort = performance.now() - began
   if (failed) return failed
+  if (!isFailure(outcome) || outcome.failure === 'failed') learn(turns, changes.length, isFailure(outcome))
   if (!isFailure(outcome)) {
     return committed.length > 0 ? undefined : { failure: 'failed', detail: `${repository.name} committed nothing.` }
   }

@@ -8,6 +8,8 @@ export interface CommitTurns {
   readonly log: OperatorLog
   /** The most changes that the repository commits at once. */
   readonly batch: number
+  /** Fewer after a failure, since a smaller batch may succeed; as many again after successes. */
+  most: number
   /** Documents whose own changes cannot be committed, with the reason. */
   readonly blocked: Map<string, string>
   /** Documents whose changes were denied when they were tried last. */
@@ -18,6 +20,7 @@ export interface CommitTurns {
 
 export const makeCommitTurns = (options: Pick<CommitTurns, 'journal' | 'log' | 'batch'>): CommitTurns => ({
   ...options,
+  most: options.batch,
   blocked: new Map(),
   denied: new Set(),
   singly: 0,
@@ -25,8 +28,8 @@ export const makeCommitTurns = (options: Pick<CommitTurns, 'journal' | 'log' | '
 
 /** The changes to commit next. Those of denied documents come when there are no others. */
 export function nextInTurn(turns: CommitTurns): readonly JournalEntry[] {
-  const { journal, denied, singly, batch } = turns
-  const most = singly > 0 ? 1 : batch
+  const { journal, denied, singly } = turns
+  const most = singly > 0 ? 1 : turns.most
   const entries = journal.ready(most, mustWait(turns))
   if (entries.length > 0 || denied.size === 0) return entries
   denied.clear()
@@ -37,6 +40,10 @@ export function nextInTurn(turns: CommitTurns): readonly JournalEntry[] {
 export function anotherInTurn(turns: CommitTurns, document: string): JournalEntry | undefined {
   turns.denied.add(document)
   return turns.journal.ready(1, mustWait(turns))[0]
+}
+
+export function learn(turns: CommitTurns, tried: number, hasFailed: boolean): void {
+  turns.most = hasFailed ? Math.max(1, Math.floor(tried / 2)) : Math.min(turns.batch, Math.max(turns.most, 2 * tried))
 }
 
 /** Commits no further changes of the document. */

@@ -131,6 +131,8 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['--tls-cert a.pem', {}, /^--tls-cert: is half of a server certificate\. Give --tls-key too\.$/],
     ['--tls-key a.pem', {}, /^--tls-key: is half of a server certificate\. Give --tls-cert too\.$/],
     [`${PLAIN} --tls-cert a.pem --tls-key b.pem`, {}, /^--tls-cert: nothing would use it, for https is off\./],
+    ['--monitoring 9465', {}, /^--monitoring: would show health and metrics to everyone\. Give --monitoring-token too\./],
+    ['--monitoring-token secret --monitoring 8443', {}, /^--monitoring: has the port of --https\./],
     ['--log-format loud', {}, /^--log-format: "loud" is not known\. Give one of auto, json, pretty\.$/],
     ['--log-level loud', {}, /^--log-level: "loud" is not known\. Give one of fatal, error/],
     ['--history file:///tmp/a%2Fb.git --admin-history file:///tmp/a%zz', {}, ENCODED, ADMIN_ENCODED],
