@@ -18,7 +18,7 @@ import {
   type Write,
 } from './next-state.js'
 
-export interface Change extends Pick<Write, 'document' | 'base' | 'now' | 'uuid'> {
+export interface Change extends Pick<Write, 'document' | 'base' | 'now' | 'uuid' | 'forms'> {
   readonly method: 'POST' | 'PATCH'
   readonly current: Document
   /** Lines of the current state. */

@@ -1,5 +1,6 @@
 // In charge of the next state of a document: the triples that a write leaves, managed ones included (spec 2.1). Pure.
 import { graphOf, irisOf, iri, triple, typed, valuesOf, type Graph, type Quad } from '../rdf/graph.js'
+import { AS_WRITTEN, inForms, type LiteralForms } from '../rdf/literal-forms.js'
 import { readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
 import { linesAbout, linesBeginning } from '../rdf/sorted-lines.js'
@@ -39,12 +40,14 @@ export interface Write {
   readonly agent: string | undefined
   readonly now: number
   readonly uuid: () => string
+  /** How the store keeps literals; as they were written where it is left out. */
+  readonly forms?: LiteralForms
 }
 
 /** The state after a PUT. For an existing document `dct:modified` grows strictly, whatever the clock says. */
 export function nextState(write: Write): Graph {
   const { document, base, current, content } = write
-  const given = skolemised(content, document, write.uuid)
+  const given = inForms(skolemised(content, document, write.uuid), write.forms ?? AS_WRITTEN)
   const types = irisOf({ triples: given }, document, RDF('type'))
   return graphOf([
     ...given.filter((t) => !isManaged(t, document)),

@@ -14,7 +14,7 @@ import { bringUrl, withSource, type Source } from '../imports/sources.js'
 import { queryText } from '../imports/queries.js'
 import { appendAs, mayWriteAs, placeOf, type Place } from '../imports/write-as.js'
 import { unpacked } from '../rdf/unpacked.js'
-import type { WrittenContent } from '../methods/write-request.js'
+import { toStore, type WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { lookUp } from '../request/access.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
@@ -87,7 +87,7 @@ export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<R
     if (isFailure(made)) return made
     const body = Buffer.from(made.nTriples)
     const sent = { body, contentType: 'application/n-triples', base: place.document }
-    const content = await gateway.reading.readContent(askerOf(context), sent, undefined, place.application.cache.tagKey)
+    const content = await gateway.reading.readContent(askerOf(context), sent, undefined, toStore(place.application))
     return isFailure(content) ? content : appendAs(context, place, content, request.receivedAt)
   })
 
@@ -117,7 +117,7 @@ async function readContent(context: Context, source: Source, document: string): 
   if (isFailure(body)) return body
   const { gateway, application } = context
   const sent = { body, contentType: source.mediaType, base: source.url, document }
-  return gateway.reading.readContent(askerOf(context), sent, contextsFor(context), application.cache.tagKey)
+  return gateway.reading.readContent(askerOf(context), sent, contextsFor(context), toStore(application))
 }
 
 async function readText(context: Context, source: Source): Promise<string | Problem> {

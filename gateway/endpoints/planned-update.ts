@@ -152,7 +152,8 @@ async function carryOutLocked(
   const { application, gateway } = context
   const graphs = await findGraphs(context, rights, named)
   if (isFailure(graphs) || isForStore(graphs)) return graphs
-  const job = { update: text, base: application.base, graphs: graphs.copies, solutions }
+  const forms = application.traits.literals()
+  const job = { update: text, base: application.base, graphs: graphs.copies, solutions, forms }
   const updated = await gateway.evaluation.update(askerOf(context), job)
   if (isFailure(updated)) return FOR_STORE.has(updated.failure) ? { reason: updated } : updated
   const { edits } = updated

@@ -58,7 +58,7 @@ async function change(context: Context, iri: string, update: string): Promise<Re
   const entityTags = RDF_NAMES.map((format) => graphTag(now, format))
   const outcome = evaluateConditions(request, { entityTags }, false, UNMET)
   if (isFailure(outcome)) return outcome
-  const patched = await gateway.evaluation.patch(askerOf(context), nTriplesOf(now), update, iri)
+  const patched = await gateway.evaluation.patch(askerOf(context), nTriplesOf(now), { update, base: iri })
   context.trace.continues()
   if (isFailure(patched)) return patched
   if (patched.removed.length + patched.added.length === 0 && !(await isSo(context, now, update, iri))) return NOTHING
@@ -84,7 +84,7 @@ const NOTHING = problem(
 
 /** True where the settings say already what the update would insert. */
 async function isSo(context: Context, { triples }: Graph, update: string, iri: string): Promise<boolean> {
-  const plan = await context.gateway.evaluation.analyse(askerOf(context), update, iri)
+  const plan = await context.gateway.evaluation.analyse(askerOf(context), { update, base: iri })
   if (isFailure(plan) || plan.add.length === 0) return false
   const known = triples.map(({ subject, predicate, object }) =>
     [subject, predicate, object].map((term) => nTriplesTerm(term)),

@@ -4,7 +4,8 @@ import { randomUUID } from 'node:crypto'
 import { changedSum, sumOf } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
 import { problem, type Problem } from '../problem.js'
-import { graphOf, mayBeRewritten, nTriplesLine, nTriplesOf, type Quad } from '../rdf/graph.js'
+import { graphOf, nTriplesLine, nTriplesOf, type Quad } from '../rdf/graph.js'
+import { AS_WRITTEN, inForms, mayBeRewritten, type LiteralForms } from '../rdf/literal-forms.js'
 import { readCanonical, readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
 import { changedLines } from '../rdf/sorted-lines.js'
@@ -24,58 +25,66 @@ export interface LargeContent extends Canonical {
   readonly labelled?: string
 }
 
-export function largeContentOf(triples: readonly Quad[], document: string, tagKey: string): LargeContent {
+/** Content that is to be stored in a document. */
+export interface ToStore {
+  readonly document: string
+  /** The secret of the entity-tags (cache/entity-tag.ts). */
+  readonly tagKey: string
+  /** How the store keeps literals. */
+  readonly forms: LiteralForms
+}
+
+export function largeContentOf(triples: readonly Quad[], { document, tagKey, forms }: ToStore): LargeContent {
   const named = skolemised(triples, document, randomUUID)
-  const graph = graphOf(named)
+  const graph = graphOf(inForms(named, forms))
   const isLabelled = named.some((triple, i) => triple !== triples[i])
   return {
     nTriples: nTriplesOf(graph),
     sum: sumOf(graph.lines, tagKey),
-    isRewritable: mayBeRewritten(graph),
+    isRewritable: mayBeRewritten(graph, forms),
     ...(isLabelled && { labelled: nTriplesOf(graphOf(triples)) }),
   }
 }
 
 /** Lines of canonical N-Triples that are removed; N-Triples that are added. */
-export interface LargeChange {
+export interface LargeChange extends ToStore {
   readonly method: 'POST' | 'PATCH'
   readonly current: Canonical
   readonly removed: string
   readonly added: string
-  readonly document: string
-  /** The secret of the entity-tags (cache/entity-tag.ts). */
-  readonly tagKey: string
 }
 
 /** The graph after the change; 'unchanged' where no line changes. */
 export function changeLarge(change: LargeChange): LargeContent | 'unchanged' | Problem {
-  const { method, current, removed, document, tagKey } = change
+  const { method, current, removed, document, tagKey, forms } = change
   const added = readNTriples(change.added)
   if (!added) return problem('internal', 'The update gave triples that cannot be read.')
-  const lines = { method, removed: linesOf(removed), added, document }
+  const lines = { method, removed: linesOf(removed), added, document, forms }
   const after = changedText(current.nTriples, lines, randomUUID)
   if (after === 'unchanged') return after
   const difference = documentDifference(current.nTriples, after)
   return {
     nTriples: after,
     sum: changedSum(current.sum, difference, tagKey),
-    isRewritable: mayBeRewritten({ triples: added }),
+    isRewritable: mayBeRewritten({ triples: added }, forms),
   }
 }
 
 interface LinesChange extends Pick<LargeChange, 'method' | 'document'> {
   readonly removed: readonly string[]
   readonly added: readonly Quad[]
+  readonly forms?: LiteralForms | undefined
 }
 
 /** Canonical N-Triples after a change. Blank nodes that others have stored become IRIs too; the labels of a PATCH are theirs. */
 export function changedText(
   nTriples: string,
-  { method, removed, added, document }: LinesChange,
+  { method, removed, added, document, forms = AS_WRITTEN }: LinesChange,
   uuid: () => string,
 ): string | 'unchanged' {
   const isOld = mayHaveBlankNodes(nTriples)
-  const lines = (isOld && method === 'PATCH' ? added : skolemised(added, document, uuid)).map(nTriplesLine)
+  const named = isOld && method === 'PATCH' ? added : skolemised(added, document, uuid)
+  const lines = inForms(named, forms).map(nTriplesLine)
   const changed = changedLines(nTriples, removed, lines)
   if (changed === nTriples && (method === 'PATCH' || !isOld)) return 'unchanged'
   return isOld ? nTriplesOf(graphOf(skolemised(readCanonical(changed), document, uuid))) : changed

@@ -1,6 +1,6 @@
 // In charge of evaluating the updates and shapes of clients and ontologies in threads, with limits on time and memory: updates
 // are analysed and run (PATCH), constraints are checked. Work on writes only: reading.ts has threads of its own.
-import type { Evaluated, EvaluationJob, Limits, Updated, Validation, ValidationInput } from './worker.js'
+import type { Evaluated, EvaluationJob, Limits, SentPatch, Updated, Validation, ValidationInput } from './worker.js'
 import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Patched } from './run-patch.js'
@@ -17,12 +17,12 @@ export type { Validation } from './worker.js'
  */
 export interface EvaluationPool {
   /** `analysePatch` with a time limit, off the main thread. */
-  analyse(asker: Asker, update: string, base: string): Promise<Patch | Problem>
+  analyse(asker: Asker, sent: SentPatch): Promise<Patch | Problem>
   /**
    * The changes of the update in the document (run-patch.ts). `nTriples` must be canonical. Any
    * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
-  patch(asker: Asker, nTriples: string, update: string, base: string): Promise<Patched | Problem>
+  patch(asker: Asker, nTriples: string, sent: SentPatch): Promise<Patched | Problem>
   /** The changes of an update with a plan (sparql/update-steps.ts) in the graphs that it names (run-update.ts). */
   update(asker: Asker, update: UpdateOnCopies): Promise<Updated | Problem>
   /**
@@ -63,9 +63,9 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
   }
   const threads = openThreads<EvaluationJob, Evaluated>(settings, tooLong, options)
   return {
-    analyse: (asker, update, base) => threads.do(asker, { kind: 'analyse', update, base }) as Promise<Patch | Problem>,
-    patch: (asker, nTriples, update, base) =>
-      threads.do(asker, { kind: 'patch', nTriples, update, base }) as Promise<Patched | Problem>,
+    analyse: (asker, sent) => threads.do(asker, { kind: 'analyse', ...sent }) as Promise<Patch | Problem>,
+    patch: (asker, nTriples, sent) =>
+      threads.do(asker, { kind: 'patch', nTriples, ...sent }) as Promise<Patched | Problem>,
     update: (asker, update) => threads.do(asker, { kind: 'update', ...update }) as Promise<Updated | Problem>,
     construct: (asker, construct, nTriples, target) =>
       threads.do(asker, { kind: 'construct', construct, nTriples, target }) as Promise<

@@ -8,7 +8,14 @@ import { canonicalLines } from '../rdf/canonical.js'
 import { entailed } from '../rdf/entailment.js'
 import { convert, type ForeignContent } from '../rdf/convert.js'
 import { insertionOf, type SentQuads } from './insertion.js'
-import { changeLarge, largeContentOf, type Canonical, type LargeChange, type LargeContent } from './large-changes.js'
+import {
+  changeLarge,
+  largeContentOf,
+  type Canonical,
+  type LargeChange,
+  type LargeContent,
+  type ToStore,
+} from './large-changes.js'
 import { lostType } from './lost-type.js'
 import { stateIn, type StateForm } from './state.js'
 import { returnMemory } from './thread-memory.js'
@@ -43,8 +50,8 @@ export type ReadingJob =
       readonly base: string
       readonly document: string | undefined
       readonly contexts: KnownContexts
-      /** The secret of the entity-tags, where the content is to be stored: then a LargeContent is wanted. */
-      readonly tagKey: string | undefined
+      /** Where the content is to be stored: then a LargeContent is wanted. */
+      readonly toStore: Omit<ToStore, 'document'> | undefined
     }
   | { readonly kind: 'change'; readonly change: LargeChange }
   | { readonly kind: 'insertion'; readonly quads: SentQuads }
@@ -148,12 +155,12 @@ const withoutTree = (found: QueryAnalysis | UpdateAnalysis | Problem): QueryAnal
     : found
 
 async function read(
-  { body, contentType, base, document = base, tagKey }: ReadingJob & { kind: 'read' },
+  { body, contentType, base, document = base, toStore }: ReadingJob & { kind: 'read' },
   options: ReadOptions,
 ): Promise<string | LargeContent | Problem> {
   const triples = await readGraph(Buffer.from(body), contentType, base, options)
   if (isFailure(triples)) return triples
-  return tagKey === undefined ? nTriplesOf(graphOf(triples)) : largeContentOf(triples, document, tagKey)
+  return toStore ? largeContentOf(triples, { document, ...toStore }) : nTriplesOf(graphOf(triples))
 }
 
 function canonical({ nTriples, tagKey }: ReadingJob & { kind: 'canonical' }): Canonical | Problem {

@@ -6,7 +6,7 @@ import type { Version } from '../../versioning/change.js'
 import type { Asker } from './job-queue.js'
 import type { SentQuads } from './insertion.js'
 import { openThreads, type Threads, type ThreadsOptions } from './threads.js'
-import type { Canonical, LargeChange, LargeContent } from './large-changes.js'
+import type { Canonical, LargeChange, LargeContent, ToStore } from './large-changes.js'
 import type { Converted, KnownContexts, ReadingJob, ReadingReply } from './reading-worker.js'
 import { N_TRIPLES, parseMediaType, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -21,7 +21,7 @@ import { analyseConstruct } from '../sparql/construct.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import type { Viewed, ViewStep } from '../sparql/view/view-step.js'
 
-export type { Canonical, LargeContent } from './large-changes.js'
+export type { Canonical, LargeContent, ToStore } from './large-changes.js'
 export type { Converted } from './reading-worker.js'
 
 export interface Content {
@@ -44,13 +44,13 @@ export interface Reading {
   readText(asker: Asker, content: Content, loadContext: LoadContext | undefined): Promise<string | Problem>
   /**
    * The same for content that is to be stored in the document `base`: the triples of a short one, with their blank nodes, else
-   * a text. `tagKey`: the secret of the entity-tags.
+   * a text.
    */
   readContent(
     asker: Asker,
     content: Content,
     loadContext: LoadContext | undefined,
-    tagKey: string,
+    toStore: Omit<ToStore, 'document'>,
   ): Promise<readonly Quad[] | LargeContent | Problem>
   /** `changeLarge` of large-changes.ts. */
   change(asker: Asker, change: LargeChange): Promise<LargeContent | 'unchanged' | Problem>
@@ -113,15 +113,15 @@ export function openReading(options: ThreadsOptions = {}): Reading {
     async readRdf(asker, content, loadContext) {
       const short = await readShort(content)
       if (short) return short
-      const nTriples = await readLong(threads, asker, content, { loadContext, tagKey: undefined })
+      const nTriples = await readLong(threads, asker, content, { loadContext })
       return isFailure(nTriples) ? nTriples : triplesOf(nTriples as string)
     },
     readText: async (asker, content, loadContext) =>
       (await readShortText(content)) ??
-      (readLong(threads, asker, content, { loadContext, tagKey: undefined }) as Promise<string | Problem>),
-    readContent: async (asker, content, loadContext, tagKey) =>
+      (readLong(threads, asker, content, { loadContext }) as Promise<string | Problem>),
+    readContent: async (asker, content, loadContext, toStore) =>
       (await readShort(content)) ??
-      (readLong(threads, asker, content, { loadContext, tagKey }) as Promise<LargeContent | Problem>),
+      (readLong(threads, asker, content, { loadContext, toStore }) as Promise<LargeContent | Problem>),
     change: (asker, change) =>
       threads.do(asker, { kind: 'change', change }) as Promise<LargeContent | 'unchanged' | Problem>,
     insertion: (asker, quads) => threads.do(asker, { kind: 'insertion', quads }) as Promise<string | Problem>,
@@ -202,9 +202,9 @@ const readLong = (
   threads: Threads<ReadingJob, ReadingReply>,
   asker: Asker,
   { body, contentType, base, document }: Content,
-  { loadContext, tagKey }: { loadContext: LoadContext | undefined; tagKey: string | undefined },
+  { loadContext, toStore }: { loadContext: LoadContext | undefined; toStore?: Omit<ToStore, 'document'> },
 ): Promise<ReadingReply> =>
-  withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, document, tagKey }, loadContext)
+  withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, document, toStore }, loadContext)
 
 /** Contexts that name contexts that name contexts. */
 const CONTEXT_ROUNDS = 3

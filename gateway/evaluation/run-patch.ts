@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { nTriplesTerm } from '../rdf/graph.js'
+import { AS_WRITTEN, lineInForm } from '../rdf/literal-forms.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { SOLUTION_LIMIT, type Patch, type TemplateTriple } from '../sparql/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -41,7 +42,7 @@ export interface Patched {
  * The changes of the PATCH in the document. `nTriples` must be canonical (nTriplesOf); its blank nodes keep their labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or where the document would grow
  * by more than `growth` characters.
  */
-export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch): Patched | Problem {
+export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, forms = AS_WRITTEN): Patched | Problem {
   const { oxigraph, growth, newLabels } = engine
   const lines = new Set(nTriples.split('\n').filter(Boolean))
   const solutions = solve(oxigraph, lines, patch.query)
@@ -53,7 +54,7 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch): P
   for (const solution of solutions) {
     for (const triple of patch.remove) {
       const line = lineOf(triple, solution)
-      if (line !== undefined) gone.push(line)
+      if (line !== undefined) gone.push(lineInForm(line, forms))
     }
     const fresh = newLabels()
     for (const triple of patch.add) {
@@ -61,7 +62,7 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch): P
       if (line === undefined) continue
       grown += line.length
       if (grown > growth) return tooLarge(`add more than ${growth} characters to the document`)
-      come.push(line)
+      come.push(lineInForm(line, forms))
     }
   }
   // SPARQL 1.1 Update §3.1.3: all that is deleted before all that is inserted.

@@ -3,6 +3,7 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
 import { blankNode, nTriplesLine, withNodes } from '../rdf/graph.js'
+import { AS_WRITTEN, lineInForm, type LiteralForms } from '../rdf/literal-forms.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import { parseSparql } from '../sparql/parse.js'
@@ -29,6 +30,8 @@ export interface UpdateOnCopies {
   readonly graphs: readonly CopiedGraph[]
   /** Those of the first step, where the store has found them. */
   readonly solutions: readonly Values[] | undefined
+  /** How the store keeps literals. */
+  readonly forms?: LiteralForms
 }
 
 interface Copy {
@@ -43,14 +46,14 @@ interface Copy {
 /** The edits of the graphs that the update changes. Only such updates get here as have a plan (update-steps.ts). */
 export function runUpdate(
   engine: PatchEngine,
-  { update, base, graphs, solutions }: UpdateOnCopies,
+  { update, base, graphs, solutions, forms = AS_WRITTEN }: UpdateOnCopies,
 ): readonly GraphEdit[] | Problem {
-  const parsed = parseSparql(update, { kind: 'update', base })
+  const parsed = parseSparql(update, { kind: 'update', base, forms })
   if (isFailure(parsed)) return parsed
   const steps = stepsOf(parsed, 'whole')
   if (!steps) return problem('internal', 'The update cannot be carried out on copies.')
   const copies = new Map(graphs.map((copied, i) => [copied.graph, copyOf(copied, i)]))
-  const room = { left: engine.growth }
+  const room = { left: engine.growth, forms }
   for (const [i, step] of steps.entries()) {
     const found = i === 0 ? solutions : undefined
     if (step.kind === 'clearAll') {
@@ -151,6 +154,7 @@ const NO_SOURCE = problem(
 /** How many characters the update may still add. */
 interface Room {
   left: number
+  readonly forms: LiteralForms
 }
 
 function change(
@@ -175,7 +179,7 @@ function change(
       if (!copy) continue
       const line = lineOf(terms, solution, fresh)
       if (line === undefined) continue
-      into.push([copy, line])
+      into.push([copy, lineInForm(line, room.forms)])
       if (fresh && (room.left -= line.length) < 0) return tooLarge(`add more than ${engine.growth} characters`)
     }
     return undefined

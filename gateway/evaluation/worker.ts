@@ -7,6 +7,7 @@ import type { Factory } from '../../policies/constraints/graph.js'
 import { openOxigraph, refusalOf } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, literal, namedNode, nTriplesOf, quad, withNodes, type Quad } from '../rdf/graph.js'
+import type { LiteralForms } from '../rdf/literal-forms.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { isSkolem, unskolemised } from '../rdf/skolemised.js'
 import { constructFrom } from './run-construct.js'
@@ -20,9 +21,16 @@ import { prepareParser } from '../sparql/parse.js'
 import { analysePatch, type Patch } from '../sparql/patch.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 
+export interface SentPatch {
+  readonly update: string
+  readonly base: string
+  /** How the store keeps literals. */
+  readonly forms?: LiteralForms
+}
+
 export type EvaluationJob =
-  | { readonly kind: 'analyse'; readonly update: string; readonly base: string }
-  | { readonly kind: 'patch'; readonly nTriples: string; readonly update: string; readonly base: string }
+  | ({ readonly kind: 'analyse' } & SentPatch)
+  | ({ readonly kind: 'patch'; readonly nTriples: string } & SentPatch)
   | ({ readonly kind: 'update' } & UpdateOnCopies)
   | { readonly kind: 'construct'; readonly construct: Construct; readonly nTriples: string; readonly target: string }
   | ({ readonly kind: 'validate' } & ValidationInput)
@@ -66,7 +74,7 @@ const KEPT_BYTES = 128 * 1024 * 1024
 async function doJob(job: EvaluationJob): Promise<Reply> {
   switch (job.kind) {
     case 'analyse':
-      return done(analyse(job.update, job.base))
+      return done(analyse(job))
     case 'patch':
       return patch(job)
     case 'update':
@@ -89,16 +97,17 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
 const done = (reply: Evaluated): Reply => ({ reply, spent: oxigraph.size() > KEPT_BYTES })
 
 // An update is usually run just after it has been analysed.
-let last: { readonly update: string; readonly base: string; readonly patch: Patch | Problem } | undefined
-function analyse(update: string, base: string): Patch | Problem {
-  if (last?.update !== update || last.base !== base) last = { update, base, patch: analysePatch(update, base) }
+let last: (SentPatch & { readonly patch: Patch | Problem }) | undefined
+function analyse({ update, base, forms }: SentPatch): Patch | Problem {
+  const isLast = last?.update === update && last.base === base && String(last.forms?.byValue) === String(forms?.byValue)
+  if (!last || !isLast) last = { update, base, ...(forms && { forms }), patch: analysePatch(update, base, forms) }
   return last.patch
 }
 
-function patch({ nTriples, update, base }: EvaluationJob & { kind: 'patch' }): Reply {
-  const analysed = analyse(update, base)
+function patch({ nTriples, ...sent }: EvaluationJob & { kind: 'patch' }): Reply {
+  const analysed = analyse(sent)
   if (isFailure(analysed)) return done(analysed)
-  return tried('update', () => runPatch(engine, nTriples, analysed), 'update.form')
+  return tried('update', () => runPatch(engine, nTriples, analysed, sent.forms), 'update.form')
 }
 
 function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode = `${kind}.syntax`): Reply {

@@ -1,7 +1,7 @@
 // In charge of the thread of an import as its process sees it: jobs within their limits, and the documents that it makes, in batches.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { startThread, type LimitedThread } from '../stores/limited-thread.js'
-import type { ImportJob, ImportReply, Made } from './plan.js'
+import type { ImportJob, ImportReply, Made, ToStore } from './plan.js'
 
 const MEMORY = 384 * 2 ** 20
 const YOUNG = 4 * 2 ** 20
@@ -42,13 +42,12 @@ const AHEAD = 2
 /**
  * The documents in batches: an empty one at the end.
  * @param from the documents before this one are left out
- * @param tagKey the secret of the entity-tags (cache/entity-tag.ts)
  */
-export function makeBatches(thread: Thread, from: number, tagKey: string) {
+export function makeBatches(thread: Thread, from: number, toStore: ToStore) {
   const made: Promise<readonly Made[] | Problem>[] = []
   let next = Promise.resolve(from)
   const prepare = (): void => {
-    const batch = next.then((at) => ask<readonly Made[]>(thread, { kind: 'documents', from: at, most: BATCH, tagKey }))
+    const batch = next.then((at) => ask<readonly Made[]>(thread, { kind: 'documents', from: at, most: BATCH, toStore }))
     next = Promise.all([next, batch]).then(([at, one]) => (isFailure(one) ? at : at + one.length))
     made.push(batch)
   }

@@ -100,7 +100,7 @@ async function doJob(job: ImportJob): Promise<ImportReply> {
   }
   if (!begun) return problem('internal', 'The import has not begun.')
   if (job.kind === 'read') return read(begun, job.rows, job.time)
-  return job.kind === 'quads' ? { quads: begun.spool.quads() } : begun.spool.read(job.from, job.most, job.tagKey)
+  return job.kind === 'quads' ? { quads: begun.spool.quads() } : begun.spool.read(job.from, job.most, job.toStore)
 }
 
 async function tried(job: ImportJob): Promise<ImportReply> {

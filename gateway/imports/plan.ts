@@ -3,6 +3,7 @@ import type { Finding } from '../gateway.js'
 import type { TakeQuad } from '../rdf/read-quads.js'
 import type { Dialect } from './csvw-dialect.js'
 import type { Metadata } from './csvw-metadata.js'
+import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { Construct } from '../sparql/construct-plan.js'
 import type { Problem } from '../problem.js'
 
@@ -70,12 +71,18 @@ export type Made = { readonly document: string; readonly level: number } & (
   { readonly nTriples: string; readonly sum?: string } | { readonly refused: string }
 )
 
+/** The secret of the entity-tags (cache/entity-tag.ts), and how the store keeps literals. */
+export interface ToStore {
+  readonly tagKey: string
+  readonly forms: LiteralForms
+}
+
 export type ImportJob =
   | { readonly kind: 'open'; readonly plan: Plan }
   /** Reads on, for some rows or some time in ms. */
   | { readonly kind: 'read'; readonly rows: number; readonly time: number }
-  /** The documents from this one on, parents before their children. `tagKey`: the secret of the entity-tags, which is not kept. */
-  | { readonly kind: 'documents'; readonly from: number; readonly most: number; readonly tagKey: string }
+  /** The documents from this one on, parents before their children. `toStore` is not kept. */
+  | { readonly kind: 'documents'; readonly from: number; readonly most: number; readonly toStore: ToStore }
   /** All that was made, as N-Quads. */
   | { readonly kind: 'quads' }
 

@@ -4,8 +4,9 @@ import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Finding, ImportProgress } from '../gateway.js'
 import type { Outcomes } from '../methods/create-together.js'
-import type { WrittenContent } from '../methods/write-request.js'
+import { toStore, type WrittenContent } from '../methods/write-request.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
+import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { Context } from '../request/context.js'
 import type { Awaitable } from '../steps.js'
 import type { Made, Plan, ReadProgress } from './plan.js'
@@ -102,7 +103,7 @@ async function writeAll(running: Running, thread: Thread): Promise<undefined | P
   const over = await running.ended?.()
   if (over) return over
   let from = running.from
-  const batches = makeBatches(thread, from, running.context.application.cache.tagKey)
+  const batches = makeBatches(thread, from, toStore(running.context.application))
   let batch = await batches.next()
   try {
     while (!isFailure(batch) && batch.length > 0) {
@@ -167,14 +168,20 @@ async function writeLevel(running: Running, documents: readonly Made[]): Promise
   return failed ?? (signal.aborted ? CANCELLED : undefined)
 }
 
-const contentOf = ({ nTriples, sum }: Exclude<Made, { refused: string }>): WrittenContent => ({
-  ...{ nTriples, isRewritable: false },
+const contentOf = (
+  { nTriples, sum }: Exclude<Made, { refused: string }>,
+  { byValue, isUnclear }: LiteralForms,
+): WrittenContent => ({
+  ...{ nTriples, isRewritable: isUnclear || byValue.length > 0 },
   ...(sum !== undefined && { sum }),
 })
 
 /** Most documents of an import do not exist yet. Gives those that are done with. */
 async function createLevel({ context, progress }: Running, documents: readonly Made[]): Promise<Outcomes> {
-  const contents = documents.flatMap((made) => ('refused' in made ? [] : [[made.document, contentOf(made)] as const]))
+  const forms = context.application.traits.literals()
+  const contents = documents.flatMap((made) =>
+    'refused' in made ? [] : [[made.document, contentOf(made, forms)] as const],
+  )
   const outcomes = await createAs(context, contents, context.gateway.now())
   const over = [...outcomes].filter(([, outcome]) => !isFailure(outcome) || !PASSING.has(outcome.failure))
   for (const [document, outcome] of over) {
@@ -201,7 +208,7 @@ async function writeOne(running: Running, made: Made): Promise<'written' | 'unch
   const { context, how, signal, onlyHere } = running
   const place = (onlyHere ? placeHere : placeOf)(context, made.document)
   if (isFailure(place)) return place
-  const content = contentOf(made)
+  const content = contentOf(made, running.context.application.traits.literals())
   for (let tries = 1; ; tries++) {
     const answered = await importAs(context, place, content, { how, now: context.gateway.now() })
     if (!isFailure(answered)) return answered

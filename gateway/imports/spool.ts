@@ -3,7 +3,8 @@
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { sumOf } from '../../cache/entity-tag.js'
 import { compareAsBytes, sortedAsBytes } from '../rdf/graph.js'
-import type { Made } from './plan.js'
+import { lineInForm } from '../rdf/literal-forms.js'
+import type { Made, ToStore } from './plan.js'
 
 export interface Spool {
   /** Learns where the documents are that it had when it was opened, until that time (`performance.now()`). True once it knows all. */
@@ -18,9 +19,8 @@ export interface Spool {
   documents(): number
   /**
    * So many documents from this one on: parents before their children, names in the order of their characters.
-   * @param tagKey the secret of the entity-tags (cache/entity-tag.ts)
    */
-  read(from: number, most: number, tagKey: string): Made[]
+  read(from: number, most: number, toStore: ToStore): Made[]
   /** Everything, as N-Quads. */
   quads(): string
   close(): void
@@ -70,11 +70,11 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
 
   const textOf = (number: number): string => readStretches(file, index.stretchesOf(number))
   const lengthOf = (number: number): number => index.stretchesOf(number).reduce((sum, [, one]) => sum + one, 0)
-  const made = (number: number, tagKey: string): Made => {
+  const made = (number: number, { tagKey, forms }: ToStore): Made => {
     const document = index.nameOf(number)
     const about = { document, level: levelOf(document) }
     if (lengthOf(number) > LARGEST) return { ...about, refused: 'The document would be too large.' }
-    const lines = sortedAsBytes(textOf(number).split('\n').slice(0, -1))
+    const lines = linesIn(textOf(number), forms)
     const nTriples = `${lines.join('\n')}\n`
     return { ...about, nTriples, ...(nTriples.length > QUICKLY_SUMMED && { sum: sumOf(lines, tagKey) }) }
   }
@@ -85,13 +85,13 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
     bytes: () => size,
     pending: batch.size,
     documents: index.count,
-    read(from, most, tagKey) {
+    read(from, most, toStore) {
       const order = index.inOrder()
       const read: Made[] = []
       for (let i = from, taken = 0; i < order.length && read.length < most; i++) {
         taken += lengthOf(order[i]!)
         if (taken > BATCH_BYTES && read.length > 0) break
-        read.push(made(order[i]!, tagKey))
+        read.push(made(order[i]!, toStore))
       }
       return read
     },
@@ -104,6 +104,11 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
         .join(''),
     close: () => closeSync(file),
   }
+}
+
+function linesIn(text: string, forms: ToStore['forms']): string[] {
+  const lines = text.split('\n').slice(0, -1)
+  return sortedAsBytes(lines.map((line) => lineInForm(line, forms)))
 }
 
 /** What was added and is not on disk yet, as bytes: many strings would be copied again and again while they wait. */

@@ -7,14 +7,15 @@ import { managedTriples, nextState } from '../documents/next-state.js'
 import type { LargeContent } from '../evaluation/reading.js'
 import type { Patched } from '../evaluation/run-patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { mayBeRewritten, nTriplesLine, nTriplesOf } from '../rdf/graph.js'
+import { nTriplesLine, nTriplesOf } from '../rdf/graph.js'
+import { mayBeRewritten } from '../rdf/literal-forms.js'
 import { readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
 import { changedLines, linesBeginning } from '../rdf/sorted-lines.js'
 import { DCT } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
 import { mayHaveBlankNodes } from '../stores/n-triples-lines.js'
-import { isLargeContent, type WriteRequest } from './write-request.js'
+import { isLargeContent, toStore, type WriteRequest } from './write-request.js'
 
 export interface Next {
   readonly document: Document
@@ -37,7 +38,8 @@ export async function nextDocument(
   if (method === 'PUT') return orUnchanged(asked, current, afterPut(context, iri, asked, replaced, current))
   if (method === 'POST') return orUnchanged(asked, current, await afterPost(context, current!, asked))
   if (isFailure(asked.update)) return asked.update
-  const patched = await context.gateway.evaluation.patch(askerOf(context), current!.nTriples, asked.update, iri)
+  const sent = { update: asked.update, base: iri, forms: context.application.traits.literals() }
+  const patched = await context.gateway.evaluation.patch(askerOf(context), current!.nTriples, sent)
   return isFailure(patched) ? patched : afterPatch(context, current!, patched)
 }
 
@@ -50,8 +52,8 @@ function orUnchanged({ byImport }: { byImport?: true }, current: Document | unde
   return before === after ? 'unchanged' : next
 }
 
-const commonOf = ({ application: { base, cache }, request, gateway }: Context, document: string) =>
-  ({ document, base, now: request.receivedAt, uuid: gateway.uuid, tagKey: cache.tagKey }) as const
+const commonOf = ({ application, request, gateway }: Context, document: string) =>
+  ({ document, base: application.base, now: request.receivedAt, uuid: gateway.uuid, ...toStore(application) }) as const
 
 function afterPut(
   context: Context,
@@ -66,7 +68,7 @@ function afterPut(
   if (isLargeContent(content)) return { document: replacedDocument(write, content), isRewritable: content.isRewritable }
   const next = nextState({ ...write, content })
   const sum = current && sumAfter(current, nTriplesOf(next), cache.tagKey)
-  return { document: documentOf(iri, base, next, cache.tagKey, sum), isRewritable: mayBeRewritten(next) }
+  return { document: documentOf(iri, base, next, cache.tagKey, sum), isRewritable: mayBeRewritten(next, write.forms) }
 }
 
 /** Undefined where most lines change: then to sum up all of them is less work. */
@@ -96,7 +98,8 @@ async function afterPost(
     return afterLarge(context, current, { method, removed: '', added })
   }
   const document = changedDocument({ ...common, method, current, removed: [], added: content })
-  return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples: content }) }
+  if (typeof document === 'string') return document
+  return { document, isRewritable: mayBeRewritten({ triples: content }, common.forms) }
 }
 
 /** After a PATCH, or an update of the SPARQL endpoint: the lines that it changes in an existing document. */
@@ -107,7 +110,8 @@ export async function afterPatch(context: Context, current: Document, { removed,
   if (!triples) return problem('internal', 'The update gave triples that cannot be read.')
   const common = commonOf(context, current.iri)
   const document = changedDocument({ ...common, method: 'PATCH', current, removed, added: triples })
-  return typeof document === 'string' ? document : { document, isRewritable: mayBeRewritten({ triples }) }
+  if (typeof document === 'string') return document
+  return { document, isRewritable: mayBeRewritten({ triples }, common.forms) }
 }
 
 /** Of a document that an update of the SPARQL endpoint creates with these lines. */
@@ -123,9 +127,9 @@ function largeContent(
   document: string,
   added: string,
 ): Promise<LargeContent | 'unchanged' | Problem> {
-  const { tagKey } = context.application.cache
-  const current = { nTriples: '', sum: sumOf([], tagKey) }
-  const change = { method: 'POST', current, removed: '', added, document, tagKey } as const
+  const common = toStore(context.application)
+  const current = { nTriples: '', sum: sumOf([], common.tagKey) }
+  const change = { method: 'POST', current, removed: '', added, document, ...common } as const
   return context.gateway.reading.change(askerOf(context), change)
 }
 
@@ -139,7 +143,7 @@ async function afterLarge(
   const { nTriples, sum } = current
   const left = await context.gateway.reading.change(askerOf(context), {
     ...{ method, current: { nTriples, sum }, removed, added },
-    ...{ document: current.iri, tagKey: common.tagKey },
+    ...{ document: current.iri, ...toStore(context.application) },
   })
   if (left === 'unchanged' && method === 'PATCH') return 'unchanged'
   if (isFailure(left)) return left

@@ -6,6 +6,7 @@ import { checkConstraints } from './constraint-check.js'
 import { documentOf, isLarge, readDocumentNow, readFactsNow, tooLarge, type Document } from '../documents/document.js'
 import type { Access, Gateway, Member } from '../gateway.js'
 import { flawOf, type Quad } from '../rdf/graph.js'
+import { mayBeRewritten } from '../rdf/literal-forms.js'
 import { hadNoEffect } from '../mirror/write-failures.js'
 import { locksOf, underLocks } from '../documents/locks.js'
 import type { Trace } from '../log.js'
@@ -56,13 +57,16 @@ export async function putDocument(
     if (orphaned) return orphaned
     const { base, cache } = application
     const kept = current && managedTriples(current)
-    const state = nextState({ document: iri, base, current: kept, content, agent, now: time, uuid: gateway.uuid })
+    const forms = application.traits.literals()
+    const write = { document: iri, base, current: kept, content, agent, now: time, uuid: gateway.uuid, forms }
+    const state = nextState(write)
     const next = documentOf(iri, base, state, cache.tagKey)
-    return (
-      tooLarge(next) ??
-      (await checkConstraints(writing, current, next, true)) ??
-      replaceDocument(writing, iri, next, current)
-    )
+    const refused = tooLarge(next) ?? (await checkConstraints(writing, current, next, true))
+    if (refused) return refused
+    const written = await replaceDocument(writing, iri, next, current)
+    // The store may have it in another form.
+    if (!isFailure(written) && mayBeRewritten(state, forms)) cache.versions.changed(iri)
+    return written
   })
 }
 

@@ -1,7 +1,8 @@
 // In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
 import { codingFlaw, MAX_BODY, readText } from '../http/body.js'
 import type { Request } from '../http/exchange.js'
-import type { LargeContent } from '../evaluation/reading.js'
+import type { LargeContent, ToStore } from '../evaluation/reading.js'
+import type { Application } from '../gateway.js'
 import { valuesOf, type Quad } from '../rdf/graph.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 import { RDF } from '../rdf/vocabulary.js'
@@ -80,10 +81,17 @@ export async function readWriteRequest(
   }
   const sent = { body, contentType: type, base: iri }
   const isEmpty = body.length === 0 && method === 'PUT'
-  const { tagKey } = context.application.cache
-  const content = isEmpty ? [] : await gateway.reading.readContent(askerOf(context), sent, contextsFor(context), tagKey)
+  const content = isEmpty
+    ? []
+    : await gateway.reading.readContent(askerOf(context), sent, contextsFor(context), toStore(context.application))
   return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
+
+/** What content that is to be stored is made with. */
+export const toStore = ({ cache, traits }: Pick<Application, 'cache' | 'traits'>): Omit<ToStore, 'document'> => ({
+  tagKey: cache.tagKey,
+  forms: traits.literals(),
+})
 
 async function readUpdate(context: Context, iri: string): Promise<WriteRequest | Problem> {
   const { request, gateway } = context
@@ -91,7 +99,8 @@ async function readUpdate(context: Context, iri: string): Promise<WriteRequest |
     reason === 'unsupported' ? unsupportedPatch(detail) : problem('update.form', detail)
   const text = await readText(request, gateway.settings.maxBody, refused, MAX_BODY)
   if (isFailure(text)) return text
-  const analysed = await gateway.evaluation.analyse(askerOf(context), text, iri)
+  const sent = { update: text, base: iri, forms: context.application.traits.literals() }
+  const analysed = await gateway.evaluation.analyse(askerOf(context), sent)
   // Spec 7: 422, which comes after the preconditions (design 3, order).
   if (isFailure(analysed) && analysed.failure !== 'update.form') return analysed
   return { method: 'PATCH', update: isFailure(analysed) ? analysed : text }

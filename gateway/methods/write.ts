@@ -192,7 +192,10 @@ async function store(
 ): Promise<Response | Problem> {
   const document = await replaceDocument(writingOf(context), iri, next, current, restores)
   if (isFailure(document)) return document
-  if (isByImport) return WRITTEN
+  if (isByImport) {
+    if (isRewritable) context.application.cache.versions.changed(iri)
+    return WRITTEN
+  }
   const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
   return respond(context, status, isRewritable ? await asStored(context, document!) : document!)
 }

@@ -2,7 +2,10 @@
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
+import type { LiteralForms } from '../rdf/literal-forms.js'
+import { XSD } from '../rdf/vocabulary.js'
 import { replaceChanged } from '../stores/changed-lines.js'
+import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
@@ -13,6 +16,8 @@ export interface Journalled extends SettlementSettings {
   isDocument(graph: string): boolean
   readonly settlement: Settlement
   readonly states: States
+  /** How the store keeps literals. */
+  readonly literals: () => LiteralForms
 }
 
 /** Enters the changes into the journal, durably: the store is asked after that. */
@@ -59,16 +64,32 @@ export async function carryOut(
 }
 
 /** @param seen the document before, where the store has exactly this now */
-export const apply = (
-  store: GraphStore,
-  { document, content }: NewChange,
+export async function apply(
+  { store, literals }: Pick<Journalled, 'store' | 'literals'>,
+  { document, before, content }: NewChange,
   seen: string | undefined,
-): Promise<undefined | Problem> => {
+): Promise<undefined | Problem> {
   if (content === undefined) return store.remove(document)
+  if (literals().hidesZeros && before !== undefined && linesOf(before).some(isDecimal)) {
+    const failed = await store.edit([wholeEdit(document, content)])
+    if (failed?.failure !== 'update.form') return failed
+  }
   return seen === undefined
     ? store.replace(document, content, { canonical: true })
     : replaceChanged(store, document, seen, content)
 }
+
+const DECIMAL = `"^^<${XSD('decimal')}> .`
+const isDecimal = (line: string): boolean => line.endsWith(DECIMAL)
+
+/** The graph is removed first. */
+const wholeEdit = (graph: string, after: string): GraphEdit => ({
+  ...{ graph, isCleared: true, removed: [], added: linesOf(after), after },
+})
+
+/** An edit that deletes decimals of a store that hides their zeros, as one of the whole graph. */
+const sure = (edit: GraphEdit): GraphEdit =>
+  edit.after !== undefined && edit.removed.some(isDecimal) ? wholeEdit(edit.graph, edit.after) : edit
 
 /** Stores run the operations of one update as one transaction, or stop at the first that fails. */
 export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Promise<undefined | Problem> =>
@@ -76,8 +97,10 @@ export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Prom
 
 /** One document alone is replaced as a PUT replaces it: so it may have terms that have no form in SPARQL. */
 export const applyAll = (
-  store: GraphStore,
+  { store, literals }: Pick<Journalled, 'store' | 'literals'>,
   changes: readonly NewChange[],
   edits: readonly GraphEdit[],
 ): Promise<undefined | Problem> =>
-  changes.length === 1 && edits.length === 1 ? apply(store, changes[0]!, changes[0]!.before) : store.edit(edits)
+  changes.length === 1 && edits.length === 1
+    ? apply({ store, literals }, changes[0]!, changes[0]!.before)
+    : store.edit(literals().hidesZeros ? edits.map(sure) : edits)

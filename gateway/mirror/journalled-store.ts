@@ -5,6 +5,7 @@ import type { Locks } from '../documents/locks.js'
 import type { States } from '../documents/stored-state.js'
 import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
+import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
 import { apply, applyAll, carryOut, dropAll, type Journalled } from './journal.js'
 import {
@@ -55,16 +56,22 @@ export interface JournalledStoreSettings {
   readonly sweep: SettlementSettings['sweep'] | undefined
   readonly locks: Locks
   readonly states: States
+  /** How the store keeps literals. */
+  readonly literals: () => LiteralForms
   readonly log: Log
 }
 
 export const makeJournalledStore = ({ history, sweep, ...settings }: JournalledStoreSettings): JournalledStore =>
   history && sweep ? versioned({ history, sweep, ...settings }) : unversioned(settings)
 
-const unversioned = ({ store, base }: Pick<JournalledStoreSettings, 'store' | 'base'>): JournalledStore => ({
-  carryOut: (change, seen) => apply(store, change, seen),
+const unversioned = ({
+  store,
+  base,
+  literals,
+}: Pick<JournalledStoreSettings, 'store' | 'base' | 'literals'>): JournalledStore => ({
+  carryOut: (change, seen) => apply({ store, literals }, change, seen),
   remove: (removals) => dropAll(store, removals),
-  edit: (changes, edits) => applyAll(store, changes, edits),
+  edit: (changes, edits) => applyAll({ store, literals }, changes, edits),
   update: ({ text, ...author }, others = []) =>
     store.announces
       ? store.update(text, { announce: (graphs) => Promise.resolve(removedRoot(base, graphs)) })
@@ -82,7 +89,7 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
     return documents ? prepareDocuments(application, documents, author) : prepareDataset(application, author)
   }
   return {
-    carryOut: (change, seen) => carryOut(application, [change], () => apply(settings.store, change, seen)),
+    carryOut: (change, seen) => carryOut(application, [change], () => apply(settings, change, seen)),
     // Each removal becomes a commit of its own, and one in doubt is settled by itself.
     remove: (removals) => carryOut(application, removals, () => dropAll(settings.store, removals)),
     edit(changes, edits) {
@@ -90,7 +97,7 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
       // The store is in memory: a graph that the history does not record would be lost with the process.
       const lost = store.announces && edits.find(({ graph }) => !isDocument(graph))
       if (lost) return Promise.resolve(notRecorded(lost.graph, base))
-      return carryOut(application, changes, () => applyAll(store, changes, edits))
+      return carryOut(application, changes, () => applyAll(settings, changes, edits))
     },
     update: ({ text, documents, agent, time }, others = []) =>
       settings.store.announces

@@ -186,24 +186,6 @@ export const irisOf = (graph: Pick<Graph, 'triples'>, subject: string, predicate
     .filter((t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType === 'NamedNode')
     .map((t) => t.object.value)
 
-const DATATYPES = XSD('')
-// Datatypes that stores keep by value (integers, decimals, floats, booleans, dates and times), and their canonical forms
-// (XML Schema 1.1 Datatypes): a literal in another spelling may come back in that form.
-const BY_VALUE =
-  /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte)|decimal|double|float|boolean|dateTime(?:Stamp)?|date|time|g\w+|\w*[dD]uration)$/i
-const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d*[1-9])?Z)?)$/
-
-/** True where a store may return a literal of this graph in another spelling. */
-export const mayBeRewritten = ({ triples }: Pick<Graph, 'triples'>): boolean =>
-  triples.some(
-    ({ object }) =>
-      isOfRdf12(object) ||
-      (object.termType === 'Literal' &&
-        object.datatype.value.startsWith(DATATYPES) &&
-        BY_VALUE.test(object.datatype.value.slice(DATATYPES.length)) &&
-        !CANONICAL.test(object.value)),
-  )
-
 /** The triple with other nodes in place of its blank nodes, also within triple terms; itself where it has none. */
 export function withNodes(triple: Quad, nodeOf: (label: string) => NamedNode | BlankNode): Quad {
   const other = (term: Term): Term =>

@@ -1,7 +1,8 @@
 // In charge of deciding whether two texts stand for the same graph: stores give blank nodes labels of their own, and some
 // keep the value of a literal, not its spelling. Pure.
 import { createHash } from 'node:crypto'
-import { literal, nTriplesTerm, type Quad, type Term } from './graph.js'
+import { literal, namedNode, nTriplesTerm, type Quad, type Term } from './graph.js'
+import { storedForm, type Typed } from './literal-forms.js'
 import { readNTriples } from './n-triples.js'
 import { XSD } from './vocabulary.js'
 
@@ -76,8 +77,9 @@ const DATATYPES = XSD('')
 function byValue(term: Term): Term {
   if (term.termType !== 'Literal' || !term.datatype.value.startsWith(DATATYPES)) return term
   if (term.value.length > LONGEST) return term
-  const value = valueOf(term.value, term.datatype.value.slice(DATATYPES.length))
-  return value === undefined ? term : literal(value, term.datatype)
+  const written: Typed = [term.value, term.datatype.value.slice(DATATYPES.length)]
+  const [form, type] = storedForm(written) ?? written
+  return literal(valueOf(form, type) ?? form, namedNode(DATATYPES + type))
 }
 
 /** Longer literals are compared as texts. */

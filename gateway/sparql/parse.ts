@@ -3,7 +3,9 @@
 import { sparql12ParserBuilder } from '@traqula/parser-sparql-1-2'
 import { completeParseContext, copyParseContext, lex } from '@traqula/rules-sparql-1-2'
 import { isFailure, problem, type Problem } from '../problem.js'
+import type { LiteralForms } from '../rdf/literal-forms.js'
 import { stringValue } from './escapes.js'
+import { tokensInForms } from './literal-tokens.js'
 import { withoutPlainTriples } from './plain-data.js'
 import { placeOf, sparqlOf, tokensOf, type Token, type Tokens } from './tokens.js'
 import { findingsIn, type Findings, type Node } from './tree.js'
@@ -31,6 +33,8 @@ export interface ParseOptions {
   readonly base: string
   /** Changes the tokens before they are parsed. */
   readonly change?: ((tokens: readonly Token[]) => readonly Token[] | Problem) | undefined
+  /** How the store keeps literals: those of patterns, templates and data become what it has. */
+  readonly forms?: LiteralForms
 }
 
 /** The parser gave up: at this character of what it read, or at the end. */
@@ -67,11 +71,12 @@ const context = (): typeof CONTEXT => {
 }
 
 /** `query.syntax` or `update.syntax` where the text is not SPARQL 1.2 of this kind. */
-export function parseSparql(source: string, { kind, base, change }: ParseOptions): Parsed | Problem {
+export function parseSparql(source: string, { kind, base, change, forms }: ParseOptions): Parsed | Problem {
   const read = tokensOf(source, base)
   if (isFailure(read)) return unreadable(kind, `${read.detail}, ${placeOf(source, read.at)}`)
-  const tokens = change ? change(read.tokens) : read.tokens
-  if (isFailure(tokens)) return tokens
+  const changed = change ? change(read.tokens) : read.tokens
+  if (isFailure(changed)) return changed
+  const tokens = forms ? tokensInForms(changed, forms) : changed
   const strange = tokens.find(({ text }) => /^[A-Za-z]/.test(text) && !KEYWORDS.has(text))
   if (strange) return unreadable(kind, `unexpected ${quoted(strange)}, ${placeOf(source, strange.at)}`)
   const parsed = kind === 'update' ? withoutPlainTriples(tokens) : tokens

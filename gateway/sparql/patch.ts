@@ -1,9 +1,10 @@
 // In charge of reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
 // run it. Pure. run-patch.ts executes the analysed text: both come from the same tokens.
 import { flawOf, iri, nTriplesTerm, quad } from '../rdf/graph.js'
+import type { LiteralForms } from '../rdf/literal-forms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { NEW_TOKENS } from './keywords.js'
-import { parseSparql, unreadable, type Parsed, type Values } from './parse.js'
+import { parseSparql, unreadable, type Parsed, type ParseOptions, type Values } from './parse.js'
 import { rdfTerm } from './rdf-term.js'
 import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { isVariable, nodesOf, operationsIn, type Node } from './tree.js'
@@ -28,13 +29,13 @@ const FORMS = 'A PATCH is one DELETE/INSERT … WHERE or one DELETE WHERE on the
  * The update, resolved against the document's URI, as a plan. Spec 7: `update.form` both for a text that is no update and for
  * a form that PATCH does not take. Slow on long texts: `EvaluationPool.analyse` does the same in a thread, with a time limit.
  */
-export function analysePatch(update: string, base: string): Patch | Problem {
-  const plan = planOfText(update, base)
+export function analysePatch(update: string, base: string, forms?: LiteralForms): Patch | Problem {
+  const plan = planOfText(update, { kind: 'update', base, ...(forms && { forms }) })
   return isFailure(plan) && plan.failure === 'update.syntax' ? problem('update.form', plan.detail) : plan
 }
 
-function planOfText(update: string, base: string): Patch | Problem {
-  const parsed = parseSparql(update, { kind: 'update', base })
+function planOfText(update: string, options: ParseOptions): Patch | Problem {
+  const parsed = parseSparql(update, options)
   if (isFailure(parsed)) return parsed
   const operation = onlyModify(operationsIn(parsed.tree))
   if (isFailure(operation)) return operation

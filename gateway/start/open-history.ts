@@ -74,6 +74,7 @@ export async function openVersioned(
   const { isDocument } = names
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const traits = makeTraits(store, log)
+  await traits.findLiterals()
   const recordsOthers = opened !== undefined && takesOthers
   const isRecorded = (graph: string): boolean =>
     isDocument(graph) ||
@@ -95,6 +96,7 @@ export async function openVersioned(
     sweep,
     locks,
     states,
+    literals: () => traits.literals(),
     log,
   })
   return {

@@ -4,7 +4,9 @@ import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { AS_WRITTEN, UNCLEAR, type LiteralForms } from '../rdf/literal-forms.js'
 import { NAMES_OF_JENA, type StoreTraits } from '../sparql/view/over-view.js'
+import { literalFormsOf } from './literal-probe.js'
 import { select } from './select.js'
 import type { GraphStore } from './store.js'
 
@@ -16,6 +18,10 @@ export interface Traits {
   current(signal?: AbortSignal): Promise<StoreTraits | Problem>
   /** Undefined until they are found out. */
   known(): StoreTraits | undefined
+  /** How the store keeps literals: unclear until it is found out. */
+  literals(): LiteralForms
+  /** Finds it out. A store that cannot be asked now is asked again later. */
+  findLiterals(): Promise<void>
 }
 
 /** Asks the store once it has named graphs to ask about; until then it has nothing to hide. */
@@ -31,7 +37,32 @@ export function makeTraits(store: GraphStore, log: Log): Traits {
     log[isFailure(found) ? 'warn' : 'info']({ store: store.name, ...details }, 'how the triplestore answers queries')
     return found
   }
-  return { current: async (signal) => known ?? (asked ??= find(signal)), known: () => known }
+  const { literals, findLiterals } = makeLiterals(store, log)
+  return { current: async (signal) => known ?? (asked ??= find(signal)), known: () => known, literals, findLiterals }
+}
+
+/** ms between attempts. */
+const ASK_LITERALS_EVERY = 60_000
+
+function makeLiterals(store: GraphStore, log: Log): Pick<Traits, 'literals' | 'findLiterals'> {
+  // The embedded store keeps the text of each graph.
+  let found: LiteralForms | undefined = store.traits && AS_WRITTEN
+  let asked = -Infinity
+  async function findLiterals(): Promise<void> {
+    asked = performance.now()
+    if (found) return
+    const forms = await literalFormsOf(store)
+    if (isFailure(forms))
+      log.warn({ store: store.name, problem: forms.detail }, 'unknown how the triplestore keeps literals')
+    else log.info({ store: store.name, ...(found = forms) }, 'how the triplestore keeps literals')
+  }
+  return {
+    findLiterals,
+    literals() {
+      if (!found && performance.now() - asked > ASK_LITERALS_EVERY) void findLiterals()
+      return found ?? UNCLEAR
+    },
+  }
 }
 
 const MAX_BYTES = 64 * 1024

@@ -18,6 +18,7 @@ import {
   type Graph,
   type Quad,
 } from '../../../gateway/rdf/graph.js'
+import { AS_WRITTEN } from '../../../gateway/rdf/literal-forms.js'
 import { readNTriples } from '../../../gateway/rdf/read.js'
 import { changedLines, hasLine, linesBeginning } from '../../../gateway/rdf/sorted-lines.js'
 import { changeLarge, largeContentOf } from '../../../gateway/evaluation/large-changes.js'
@@ -46,7 +47,7 @@ const put = (content: Quad[], { method = 'PUT', ...more }: More = {}): Graph => 
   const uuid = () => `u${counter++}`
   if (method === 'PUT' || !write.current) {
     const next = nextState({ ...write, uuid })
-    const large = largeContentOf(content, DOC, KEY)
+    const large = largeContentOf(content, { document: DOC, tagKey: KEY, forms: AS_WRITTEN })
     const text = replacedDocument({ ...write, uuid, tagKey: KEY }, large)
     same(text, documentOf(write.document, write.base, next, KEY), 'a large content leaves the same')
     return next
@@ -275,9 +276,10 @@ void t.test('a POST and a PATCH leave what parsing the whole document would', as
 /** The change as a reading thread makes it. */
 function changedLarge(change: Change): Document | 'absent' | 'unchanged' {
   const { method, document, current, tagKey, removed } = change
-  const given = method === 'POST' ? largeContentOf(change.added, document, tagKey).nTriples : undefined
+  const common = { document, tagKey, forms: AS_WRITTEN }
+  const given = method === 'POST' ? largeContentOf(change.added, common).nTriples : undefined
   const added = given ?? change.added.map(nTriplesLine).join('\n')
-  const left = changeLarge({ method, document, current, removed: removed.join('\n'), added, tagKey })
+  const left = changeLarge({ method, current, removed: removed.join('\n'), added, ...common })
   if (isFailure(left)) throw new Error(left.detail)
   if (left === 'unchanged' && method === 'PATCH') return left
   return documentAfter(change, left === 'unchanged' ? current : left)

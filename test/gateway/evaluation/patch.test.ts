@@ -173,8 +173,8 @@ type WholePool = Omit<EvaluationPool, 'patch'> & {
 const evaluationFor = (t: { teardown(end: () => Promise<void>): void }, options: PoolOptions = {}): WholePool => {
   const evaluation = openPool({ timeLimit: 30_000, ...options })
   t.teardown(() => evaluation.close())
-  const patch: WholePool['patch'] = async (asker, nTriples, update, base) => {
-    const patched = await evaluation.patch(asker, nTriples, update, base)
+  const patch: WholePool['patch'] = async (asker, nTriples, sent) => {
+    const patched = await evaluation.patch(asker, nTriples, sent)
     if (isFailure(patched)) return patched
     const lines = nTriples.split('\n').filter((line) => line !== '' && !patched.removed.includes(line))
     return [...lines, ...patched.added].map((line) => `${line}\n`).join('')
@@ -241,20 +241,22 @@ void t.test('the result of an update', async (t) => {
     ['a computed value is a new one', [long], insert(':s :next ?n', ':s :long ?o BIND(?o + 0 AS ?n)'), [long, next7]],
   ]
   for (const [name, before, update, after] of rows) {
-    t.same(sorted(await evaluation.patch('a', nt(...before), P + update, DOC)), sorted(nt(...after)), name)
+    t.same(
+      sorted(await evaluation.patch('a', nt(...before), { update: P + update, base: DOC })),
+      sorted(nt(...after)),
+      name,
+    )
   }
 
-  const blank = await evaluation.patch(
-    'a',
-    nt(one, two),
-    `${P}INSERT { ?s :has [ :value ?o ; :self _:b ] . _:b :of ?s } WHERE { ?s :p ?o }`,
-    DOC,
-  )
+  const blank = await evaluation.patch('a', nt(one, two), {
+    update: `${P}INSERT { ?s :has [ :value ?o ; :self _:b ] . _:b :of ?s } WHERE { ?s :p ?o }`,
+    base: DOC,
+  })
   const labels = new Set(String(blank).match(/_:\S+/g))
   t.equal(labels.size, 4, 'blank nodes of a template: new in every solution, shared within it')
   const legacy = `<${E}s> <${E}p> _:old .\n_:old <${E}q> "x" .\n`
   t.same(
-    sorted(await evaluation.patch('a', legacy, `${P}DELETE WHERE { ?b :q ?x }`, DOC)),
+    sorted(await evaluation.patch('a', legacy, { update: `${P}DELETE WHERE { ?b :q ?x }`, base: DOC })),
     [`<${E}s> <${E}p> _:old .`],
     'blank nodes of the document keep their labels',
   )
@@ -264,7 +266,7 @@ void t.test('the result of an update', async (t) => {
     ['only the engine refuses', insert(':a :b ?x', '?s ?p ?x . { ?x ?y ?z } BIND(1 AS ?x)'), 'update.form'],
     ['a refused form', 'DROP ALL', 'update.form'],
   ] as const) {
-    const answer = await evaluation.patch('a', nt(one), P + update, DOC)
+    const answer = await evaluation.patch('a', nt(one), { update: P + update, base: DOC })
     t.equal(isFailure(answer) && answer.failure, code, name)
   }
 })
@@ -298,7 +300,10 @@ void t.test('property: a PATCH of constants is exact for all literals', async (t
       const expected = new Set(before.lines)
       for (const line of graphOf(deleted).lines) expected.delete(line)
       for (const line of graphOf(inserted).lines) expected.add(line)
-      t.same(sorted(await evaluation.patch('a', nTriplesOf(before), update, DOC)), [...expected].sort())
+      t.same(
+        sorted(await evaluation.patch('a', nTriplesOf(before), { update: update, base: DOC })),
+        [...expected].sort(),
+      )
     }),
     { numRuns: 60 },
   )
@@ -337,13 +342,13 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
   ]
   for (const [name, options, document, update, codes, says] of rows) {
     const evaluation = evaluationFor(t, options)
-    const answer = await evaluation.patch('a', document, update, DOC)
+    const answer = await evaluation.patch('a', document, { update: update, base: DOC })
     const detail = isFailure(answer) ? answer.detail : 'a result'
     t.ok(isFailure(answer) && codes.split('|').includes(answer.failure), `${name}: ${detail}`)
     if (says) t.match(isFailure(answer) && detail, says, `${name}: the message names the limit`)
     // On a machine that is too busy, the answer is to retry.
     const next = await until(async () => {
-      const result = await evaluation.patch('a', ONE, SIMPLE, DOC)
+      const result = await evaluation.patch('a', ONE, { update: SIMPLE, base: DOC })
       return (!isFailure(result) || result.failure !== 'server.overloaded') && result
     })
     t.equal(next, `${ONE}<${E}t> <${E}p> "2" .\n`, `${name}: the next job works`)
@@ -354,34 +359,39 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
 void t.test('the queue is bounded', async (t) => {
   const evaluation = evaluationFor(t, { workers: 2 })
   const answers = await Promise.all(
-    Array.from({ length: 20 }, (_, i) => evaluation.patch('a', ONE, `INSERT { <${E}t> <${E}p> ${i} } WHERE {}`, DOC)),
+    Array.from({ length: 20 }, (_, i) =>
+      evaluation.patch('a', ONE, { update: `INSERT { <${E}t> <${E}p> ${i} } WHERE {}`, base: DOC }),
+    ),
   )
   answers.forEach((answer, i) => t.match(answer, `"${i}"^^`, `answer ${i} belongs to request ${i}`))
 
   const small = evaluationFor(t, { timeLimit: 900, each: 1, patience: 600 })
   // The start of the thread counts for waiting jobs too.
-  await until(async () => !isFailure(await small.patch('a', '', SIMPLE, DOC)))
-  const running = small.patch('a', many(500), ENDLESS, DOC)
+  await until(async () => !isFailure(await small.patch('a', '', { update: SIMPLE, base: DOC })))
+  const running = small.patch('a', many(500), { update: ENDLESS, base: DOC })
   await new Promise((resolve) => setImmediate(resolve))
-  const [waiting, refused] = await Promise.all([small.patch('a', ONE, SIMPLE, DOC), small.patch('a', ONE, SIMPLE, DOC)])
+  const [waiting, refused] = await Promise.all([
+    small.patch('a', ONE, { update: SIMPLE, base: DOC }),
+    small.patch('a', ONE, { update: SIMPLE, base: DOC }),
+  ])
   t.equal(isFailure(waiting) && waiting.failure, 'server.overloaded', 'a job that waits too long')
   t.equal(isFailure(refused) && refused.failure, 'server.overloaded', 'a job above the length of the queue')
   const ended = await running
   t.match(ended, { failure: /^(?:update\.time|server\.overloaded)$/ })
 
   const closing = evaluationFor(t)
-  t.equal(await closing.patch('a', '', SIMPLE, DOC), `<${E}t> <${E}p> "2" .\n`)
-  const busy = closing.patch('a', many(500), ENDLESS, DOC)
-  const behind = closing.analyse('a', SIMPLE, DOC)
+  t.equal(await closing.patch('a', '', { update: SIMPLE, base: DOC }), `<${E}t> <${E}p> "2" .\n`)
+  const busy = closing.patch('a', many(500), { update: ENDLESS, base: DOC })
+  const behind = closing.analyse('a', { update: SIMPLE, base: DOC })
   await closing.close()
-  for (const answer of [await busy, await behind, await closing.analyse('a', SIMPLE, DOC)]) {
+  for (const answer of [await busy, await behind, await closing.analyse('a', { update: SIMPLE, base: DOC })]) {
     t.equal(isFailure(answer) && answer.failure, 'server.closing', 'closing answers every job')
   }
 })
 
 void t.test('analysis and constraints run in the thread too', async (t) => {
   const evaluation = evaluationFor(t)
-  t.same(await evaluation.analyse('a', SIMPLE, DOC), analysePatch(SIMPLE, DOC))
+  t.same(await evaluation.analyse('a', { update: SIMPLE, base: DOC }), analysePatch(SIMPLE, DOC))
   const target = `<${E}S> <${SH('targetClass')}> <${E}C> .\n`
   const shape = (more: string) => `${target}<${E}S> <${SH('property')}> _:b .\n_:b <${SH('path')}> <${E}p> .\n${more}`
   const required = shape(`_:b <${SH('minCount')}> "1"^^<${XSD('integer')}> .\n`)

@@ -14,6 +14,7 @@ import { openSpool } from '../../../gateway/imports/spool.js'
 import type { Plan, ReadProgress } from '../../../gateway/imports/plan.js'
 import { CANCELLED } from '../../../gateway/imports/run-import.js'
 import { isFailure } from '../../../gateway/problem.js'
+import { AS_WRITTEN } from '../../../gateway/rdf/literal-forms.js'
 import { thisThread } from '../../../gateway/stores/processor-time.js'
 
 void t.test('the thread of an import has the lowest priority, and no other thread', async (t) => {
@@ -53,7 +54,7 @@ void t.test('a run that has read everything is continued by another thread, howe
   }
   t.match(progress, { rows: documents, documents, bytes: spooled, done: true })
   t.ok(steps > 1, 'in steps')
-  const made = await makeBatches(thread, read, 'key').next()
+  const made = await makeBatches(thread, read, { tagKey: 'key', forms: AS_WRITTEN }).next()
   t.equal(isFailure(made) ? made : made.length, 256)
 })
 

@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import t from 'tap'
 import { sumOf } from '../../../cache/entity-tag.js'
 import { openSpool } from '../../../gateway/imports/spool.js'
+import { AS_WRITTEN } from '../../../gateway/rdf/literal-forms.js'
 import { createTogether, type Wanted } from '../../../gateway/methods/create-together.js'
 
 const KEY = 'key'
+const TO_STORE = { tagKey: KEY, forms: AS_WRITTEN }
 
 void t.test('a spool', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-spool-'))
@@ -29,7 +31,7 @@ void t.test('a spool', (t) => {
       spool.flush()
     }
     const bytes = spool.flush()
-    const made = spool.read(0, 10, KEY)
+    const made = spool.read(0, 10, TO_STORE)
     t.equal(made.length, documents.length, name)
     t.ok(
       made.every((one) => 'nTriples' in one && one.nTriples === '<urn:s> <urn:p> "1" .\n<urn:s> <urn:p> "2" .\n'),
@@ -39,7 +41,7 @@ void t.test('a spool', (t) => {
     spool.close()
     const again = openSpool(path, bytes)
     t.ok(again.index(Infinity), name)
-    t.same(again.read(0, 10, KEY), made, `${name}: opened again`)
+    t.same(again.read(0, 10, TO_STORE), made, `${name}: opened again`)
     again.close()
   }
   t.end()
@@ -62,7 +64,7 @@ void t.test('what a large document brings with it', async (t) => {
     spool.flush()
     const made = []
     const sizes = []
-    for (let batch = spool.read(0, 10, KEY); batch.length > 0; batch = spool.read(made.length, 10, KEY)) {
+    for (let batch = spool.read(0, 10, TO_STORE); batch.length > 0; batch = spool.read(made.length, 10, TO_STORE)) {
       made.push(...batch)
       sizes.push(batch.length)
     }

@@ -11,6 +11,7 @@ import { openStates } from '../../../gateway/documents/stored-state.js'
 import { sweepsOf, verify } from '../../../gateway/mirror/mirror.js'
 import type { Mirrored } from '../../../gateway/mirror/mirrored.js'
 import { isFailure } from '../../../gateway/problem.js'
+import { AS_WRITTEN } from '../../../gateway/rdf/literal-forms.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { documentOfPath, documentPath } from '../../../versioning/git/document-path.js'
 import type { History } from '../../../versioning/history.js'
@@ -64,7 +65,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
   }
   const sweep = sweepsOf(mirrored, locks)
   const common = { store, history, base: BASE, isDocument, locks, states, log: makeLog('silent') }
-  const journalled = makeJournalledStore({ ...common, sweep })
+  const journalled = makeJournalledStore({ ...common, sweep, literals: () => AS_WRITTEN })
   return {
     history,
     journalled,

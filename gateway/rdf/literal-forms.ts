@@ -1,0 +1,256 @@
+// In charge of the lexical forms in which a store keeps literals. Some keep the value of a number, a date or a boolean, and
+// write it in a form of their own: "1.50" comes back as "1.5". What the gateway compares, deletes and records has that form
+// from the start. Pure.
+import { isOfRdf12, literal, namedNode, quad, type Graph, type Quad, type Term } from './graph.js'
+import { XSD } from './vocabulary.js'
+
+/** Datatypes that a store keeps in one way. */
+export type Family = 'integer' | 'decimal' | 'double' | 'float' | 'boolean' | 'dateTime' | 'date'
+
+/** How a store keeps literals (stores/literal-probe.ts). */
+export interface LiteralForms {
+  /** The datatypes that it keeps by value, in the forms of `storedForm`. */
+  readonly byValue: readonly Family[]
+  /** It may keep literals in other forms: a document is read again after a write. */
+  readonly isUnclear: boolean
+  /**
+   * It takes 1.5 and 1.50 for two literals where they are deleted, and writes both as 1.5 (TDB2 of Jena 5): only removing the whole
+   * graph removes such a decimal for sure, if it was written behind the gateway.
+   */
+  readonly hidesZeros: boolean
+}
+
+export const AS_WRITTEN: LiteralForms = { byValue: [], isUnclear: false, hidesZeros: false }
+export const UNCLEAR: LiteralForms = { ...AS_WRITTEN, isUnclear: true }
+
+/** A lexical form, and the name of a datatype of XML Schema. */
+export type Typed = readonly [form: string, type: string]
+
+const RANGES: Readonly<Record<string, readonly [least?: bigint, most?: bigint]>> = {
+  integer: [],
+  long: [-(2n ** 63n), 2n ** 63n - 1n],
+  int: [-(2n ** 31n), 2n ** 31n - 1n],
+  short: [-(2n ** 15n), 2n ** 15n - 1n],
+  byte: [-128n, 127n],
+  unsignedLong: [0n, 2n ** 64n - 1n],
+  unsignedInt: [0n, 2n ** 32n - 1n],
+  unsignedShort: [0n, 2n ** 16n - 1n],
+  unsignedByte: [0n, 255n],
+  nonNegativeInteger: [0n],
+  positiveInteger: [1n],
+  nonPositiveInteger: [undefined, 0n],
+  negativeInteger: [undefined, -1n],
+}
+
+export const familyOf = (type: string): Family | undefined =>
+  Object.hasOwn(RANGES, type) ? 'integer' : type === 'dateTimeStamp' ? 'dateTime' : FAMILIES.get(type)
+const FAMILIES = new Map(
+  (['decimal', 'double', 'float', 'boolean', 'dateTime', 'date'] as const).map((family) => [family as string, family]),
+)
+
+/** Longer forms are rare. */
+const LONGEST = 60
+
+/**
+ * The form in which a store that keeps values has the literal: that of Jena's TDB2, which keeps ill-typed literals as they were
+ * written. Undefined where versions of Jena and Java differ: of values for which its 56 bits have no room, and of many digits.
+ */
+export function storedForm([form, type]: Typed): Typed | undefined {
+  const family = familyOf(type)
+  if (family === undefined) return [form, type]
+  if (form.length > LONGEST) return undefined
+  // XML Schema 1.1 Datatypes §4.3.6: blanks around the value do not count.
+  const text = trimmed(form)
+  switch (family) {
+    case 'integer':
+      return typed(integerForm(text, form, type), type)
+    case 'decimal':
+      return typed(decimalForm(text, form), type)
+    case 'double':
+    case 'float':
+      return typed(floatForm(text, form, family), type)
+    case 'boolean':
+      return [BOOLEANS.get(text) ?? form, type]
+    case 'dateTime':
+    case 'date':
+      return dateForm(text, [form, type])
+  }
+}
+
+const isBlank = (character: string | undefined): boolean => character !== undefined && ' \t\r\n'.includes(character)
+
+function trimmed(text: string): string {
+  let [start, end] = [0, text.length]
+  while (isBlank(text[start])) start++
+  while (end > start && isBlank(text[end - 1])) end--
+  return text.slice(start, end)
+}
+
+function withoutEndingZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end--
+  return digits.slice(0, end)
+}
+const withoutZeros = (digits: string): string => digits.replace(/^0+/, '')
+
+const typed = (form: string | undefined, type: string): Typed | undefined => (form === undefined ? form : [form, type])
+
+const BOOLEANS = new Map([
+  ['1', 'true'],
+  ['true', 'true'],
+  ['0', 'false'],
+  ['false', 'false'],
+])
+
+const MOST_INTEGER = 2n ** 55n
+const LONGEST_INTEGER = 19
+
+function integerForm(text: string, form: string, type: string): string | undefined {
+  if (!/^[+-]?\d+$/.test(text)) return form
+  if (form.length > LONGEST_INTEGER) return undefined
+  const value = BigInt(text.replace('+', ''))
+  const [least, most] = RANGES[type]!
+  if ((least !== undefined && value < least) || (most !== undefined && value > most)) return form
+  return value < MOST_INTEGER && value >= -MOST_INTEGER ? String(value) : undefined
+}
+
+/** So many digits fit into 48 bits, with those of a zero after the point. */
+const MOST_DIGITS = 14
+
+function decimalForm(text: string, form: string): string | undefined {
+  const [, sign, whole = '', part = ''] = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text) ?? []
+  if (sign === undefined || whole + part === '') return form
+  const fraction = withoutEndingZeros(part) || '0'
+  const isLong = [whole + part, whole + fraction].some((digits) => withoutZeros(digits).length > MOST_DIGITS)
+  if (isLong) return undefined
+  const number = `${withoutZeros(whole) || '0'}.${fraction}`
+  return number === '0.0' || sign !== '-' ? number : `-${number}`
+}
+
+const INFINITE = new Map([
+  ['INF', 'INF'],
+  ['+INF', 'INF'],
+  ['-INF', '-INF'],
+  ['NaN', 'NaN'],
+])
+/** Every version of Java writes numbers between these with the digits that JavaScript gives them. */
+const SURE = { double: { digits: 15, least: 1e-5, beyond: 1e15 }, float: { digits: 6, least: 1e-3, beyond: 1e7 } }
+
+function floatForm(text: string, form: string, type: 'double' | 'float'): string | undefined {
+  const infinite = INFINITE.get(text)
+  if (infinite !== undefined) return infinite
+  const [, digits] = /^[+-]?(\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.exec(text) ?? []
+  if (digits === undefined) return form
+  const value = Number(text)
+  if (value === 0) return `${Object.is(value, -0) ? '-' : ''}0.0${type === 'double' ? 'e0' : ''}`
+  const { digits: most, least, beyond } = SURE[type]
+  const isSure = Math.abs(value) >= least && Math.abs(value) < beyond
+  return isSure && withoutZeros(digits.replace('.', '')).length <= most ? javaForm(value, type) : undefined
+}
+
+/** Double.toString of Java, which Jena ends with "e0" where it has no exponent. */
+function javaForm(value: number, type: 'double' | 'float'): string {
+  const [mantissa, exponent] = value.toExponential().split('e') as [string, string]
+  const size = Math.abs(value)
+  if (size < 1e-3 || size >= 1e7) return `${withPoint(mantissa)}E${Number(exponent)}`
+  return withPoint(String(value)) + (type === 'double' ? 'e0' : '')
+}
+
+const withPoint = (number: string): string => (number.includes('.') ? number : `${number}.0`)
+
+const DATE = '(\\d{4})-(\\d\\d)-(\\d\\d)'
+const ZONE = '(Z|[+-]\\d\\d:\\d\\d)?'
+const DATE_TIME = new RegExp(`^${DATE}T(\\d\\d):(\\d\\d):(\\d\\d)(?:\\.(\\d+))?${ZONE}$`)
+const ONLY_DATE = new RegExp(`^${DATE}${ZONE}$`)
+/** The first year that has no room. */
+const LATE_YEAR = 8000
+
+function dateForm(text: string, written: Typed): Typed | undefined {
+  const [, type] = written
+  const [, year, month, day, ...rest] = (type === 'date' ? ONLY_DATE : DATE_TIME).exec(text) ?? []
+  if (year === undefined || Number(year) >= LATE_YEAR || !isDay(Number(year), Number(month), Number(day)))
+    return written
+  const zone = zoneForm(rest.at(-1) ?? '')
+  if (zone === undefined) return written
+  if (type === 'date') return [`${year}-${month}-${day}${zone}`, type]
+  const [hours, minutes, seconds, part = ''] = rest as [string, string, string, string?]
+  if (Number(hours) === 24) return minutes + seconds === '0000' && part === '' ? written : undefined
+  if (Number(hours) > 24 || Number(minutes) > 59 || Number(seconds) > 59) return written
+  const fraction = withoutEndingZeros(part)
+  if (fraction.length > 3) return written
+  const form = `${year}-${month}-${day}T${hours}:${minutes}:${seconds}${fraction && `.${fraction}`}${zone}`
+  // Such a literal without a zone is ill-typed, and kept as the other.
+  return zone === '' && rest.at(-1) !== undefined && type === 'dateTimeStamp'
+    ? undefined
+    : [form, zone === '' ? 'dateTime' : type]
+}
+
+const isDay = (year: number, month: number, day: number): boolean =>
+  month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year === 0 ? 4 : year, month, 0)).getUTCDate()
+
+/** In quarters of an hour, of which two numbers stand for Z and for no zone. Undefined where there is no room for it. */
+function zoneForm(zone: string): string | undefined {
+  if (zone === '' || zone === 'Z') return zone
+  const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(4))]
+  if (minutes % 15 !== 0 || minutes > 59 || 60 * hours + minutes > 14 * 60) return undefined
+  return ODD_ZONES.get(zone) ?? zone
+}
+const ODD_ZONES = new Map([
+  ['-00:00', '+00:00'],
+  ['-00:15', 'Z'],
+  ['-00:30', ''],
+])
+
+const DATATYPES = XSD('')
+
+/** The datatype's name, where the literal is one that the store keeps by value. */
+function typeOf(term: Term, { byValue }: LiteralForms): string | undefined {
+  if (term.termType !== 'Literal' || !term.datatype.value.startsWith(DATATYPES)) return undefined
+  const type = term.datatype.value.slice(DATATYPES.length)
+  const family = familyOf(type)
+  return family && byValue.includes(family) ? type : undefined
+}
+
+/** The triples as the store will have them. Triple terms are kept as they were written. */
+export const inForms = (triples: readonly Quad[], forms: LiteralForms): readonly Quad[] =>
+  forms.byValue.length === 0 ? triples : triples.map((triple) => inForm(triple, forms))
+
+function inForm(triple: Quad, forms: LiteralForms): Quad {
+  const type = typeOf(triple.object, forms)
+  const stored = type === undefined ? undefined : storedForm([triple.object.value, type])
+  if (!stored || (stored[0] === triple.object.value && stored[1] === type)) return triple
+  return quad(triple.subject, triple.predicate, literal(stored[0], namedNode(DATATYPES + stored[1])))
+}
+
+// Datatypes that stores keep by value (integers, decimals, floats, booleans, dates and times), and their canonical forms
+// (XML Schema 1.1 Datatypes): a literal in another spelling may come back in that form.
+const BY_VALUE =
+  /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte)|decimal|double|float|boolean|dateTime(?:Stamp)?|date|time|g\w+|\w*[dD]uration)$/i
+const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d*[1-9])?Z)?)$/
+
+/** True where a store may return a literal of this graph in another form. */
+export const mayBeRewritten = ({ triples }: Pick<Graph, 'triples'>, forms: LiteralForms): boolean =>
+  triples.some(({ object }) => {
+    if (isOfRdf12(object)) return true
+    if (object.termType !== 'Literal' || !object.datatype.value.startsWith(DATATYPES)) return false
+    const type = object.datatype.value.slice(DATATYPES.length)
+    if (forms.isUnclear) return BY_VALUE.test(type) && !CANONICAL.test(object.value)
+    return typeOf(object, forms) !== undefined && storedForm([object.value, type]) === undefined
+  })
+
+const LITERAL_OF_LINE = /(?<= )"((?:[^"\\]|\\[tnr]){0,60})"\^\^<http:\/\/www\.w3\.org\/2001\/XMLSchema#(\w+)> \.$/
+const ESCAPED: Readonly<Record<string, string>> = { '\\t': '\t', '\\n': '\n', '\\r': '\r' }
+
+/** The same of a line of canonical N-Triples. */
+export function lineInForm(line: string, { byValue }: LiteralForms): string {
+  const found = byValue.length === 0 ? null : LITERAL_OF_LINE.exec(line)
+  if (!found) return line
+  const [, escaped, type] = found as unknown as [string, string, string]
+  const family = familyOf(type)
+  if (!family || !byValue.includes(family)) return line
+  const form = escaped.replace(/\\[tnr]/g, (escape) => ESCAPED[escape]!)
+  const stored = storedForm([form, type])
+  return stored && (stored[0] !== form || stored[1] !== type)
+    ? `${line.slice(0, found.index)}"${stored[0]}"^^<${DATATYPES}${stored[1]}> .`
+    : line
+}
