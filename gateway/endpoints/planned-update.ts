@@ -93,7 +93,7 @@ async function carryOutRounds(
       const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
       if (now && !touchesOf(open!, now).every((touch) => isWithin(pinned.get(touch.graph), touch)))
         return { again: now }
-      return carryOutLocked({ context, text, rights, named }, now)
+      return carryOutLocked({ context, text, rights, named, isCleared: open?.clears !== undefined }, now)
     }
     const outcome = await underLocks(context.gateway, locksOf(context, named, open !== undefined), act, left)
     if (!isAgain(outcome)) return outcome
@@ -143,10 +143,11 @@ interface Carried {
   readonly text: string
   readonly rights: UpdateRights
   readonly named: readonly Named[]
+  readonly isCleared: boolean
 }
 
 async function carryOutLocked(
-  { context, text, rights, named }: Carried,
+  { context, text, rights, named, isCleared }: Carried,
   solutions: Solutions | undefined,
 ): Promise<Outcome> {
   const { application, gateway } = context
@@ -166,7 +167,7 @@ async function carryOutLocked(
   })
   // It decides whether the default graph is recorded.
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
-  const failed = await editDocuments(context, graphs.documents, edits, others)
+  const failed = await editDocuments(context, graphs.documents, edits, { others, isCleared })
   await othersChanged(context, others, failed)
   return failed
 }

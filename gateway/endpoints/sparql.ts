@@ -159,13 +159,18 @@ const ANONYMOUS = problem(
  * The status is 403, since the method is allowed. In a store that has such documents, an update has to name the graphs that it
  * writes: those that it would match are unknown before it is performed, and afterwards it cannot be undone.
  */
-function protection({ writeSet }: UpdateAnalysis, { application, gateway }: Context): Problem | undefined {
+function protection(
+  { writeSet, besideCleared }: UpdateAnalysis,
+  { application, gateway }: Context,
+): Problem | undefined {
   const here = sharersOf(application.store, gateway).flatMap(protectedIn)
   if (here.length === 0) return undefined
-  if (writeSet === 'dataset') {
+  // After CLEAR ALL they are as they were (root-guard.ts).
+  const written = besideCleared ?? writeSet
+  if (written === 'dataset') {
     return problem('access.denied', 'Name each graph that the update writes: some documents here cannot be changed.')
   }
-  const named = here.find((document) => writeSet.includes(document))
+  const named = here.find((document) => written.includes(document))
   return named === undefined
     ? undefined
     : problem('access.denied', `<${named}> cannot be changed: it is a document of the owner or the secretary.`)

@@ -13,7 +13,7 @@ import type { Context } from '../request/context.js'
 import { rootKept } from '../mirror/journalled-update.js'
 import { checkConstraints } from './constraint-check.js'
 import { recordFiles } from './described-files.js'
-import { afterCreation, afterPatch, type Next } from './next-document.js'
+import { afterCreation, afterPatch, nextDocument, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
 import { afterFailure, changed, type Writing } from './put-document.js'
 import { ADDS_TYPE, widening, type AccessBefore } from './widening.js'
@@ -36,22 +36,30 @@ interface Changed {
   readonly next: Next | undefined
 }
 
-/** @param others the edits of graphs that are no documents */
+/** @param others the edits of graphs that are no documents @param isCleared the update clears every graph that its agent may read */
 export async function editDocuments(
   context: Context,
   documents: readonly FoundDocument[],
   edits: readonly GraphEdit[],
-  others: readonly GraphEdit[],
+  { others, isCleared }: { readonly others: readonly GraphEdit[]; readonly isCleared: boolean },
 ): Promise<undefined | Problem> {
   const changes: Changed[] = []
   for (const found of documents) {
+    // CLEAR ALL: the documents of the owner and the secretary stay, and the root keeps its managed triples (spec 4.1).
+    if (isCleared && context.dataspace.protectedDocuments.has(found.iri)) continue
     const edit = edits.find(({ graph }) => graph === found.iri)
     const failed = edit && addsUnreadType(found, edit)
     if (failed) return failed
     const next = edit && (await nextOf(context, found, edit))
     if (isFailure(next)) return next
     // Spec 4.1: the root document cannot be deleted.
-    if (next === 'absent' && isRoot(found.iri, context.application.base)) return rootKept(found.iri)
+    if (next === 'absent' && isRoot(found.iri, context.application.base)) {
+      if (!isCleared) return rootKept(found.iri)
+      const left = await nextDocument(context, found.iri, { method: 'PUT', content: [] }, found.current, found.current)
+      if (isFailure(left)) return left
+      changes.push({ found, next: left as Next })
+      continue
+    }
     if (next && next !== 'unchanged') changes.push({ found, next: next === 'absent' ? undefined : next })
   }
   for (const change of changes) {

@@ -7,7 +7,7 @@ import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
 import { orderingWork } from './ordering-work.js'
 import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
-import { closingAfter, type Token } from './tokens.js'
+import { closingAfter, sparqlOf, type Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
 import { planOf, type StoreOnly, type UpdatePlan } from './update-plan.js'
 import type { CopyPlan } from './view/copy.js'
@@ -54,6 +54,8 @@ export interface UpdateAnalysis {
   readonly writeSet: GraphSet
   readonly reads: Reads
   readonly removes: RemovedGraphs
+  /** Of `writesOf`. */
+  readonly besideCleared: readonly string[] | undefined
   readonly services: readonly string[] | 'variable'
   readonly functions: readonly string[]
   readonly ordering: number
@@ -123,7 +125,7 @@ export function analyseUpdate(
   const { iriOf } = values
   const operations = operationsIn(tree)
   // SPARQL 1.1 §19.8 [29]: an update may have no operation. Some stores want one.
-  const text = operations.length === 0 ? 'INSERT DATA {}' : parsed.text
+  const text = operations.length === 0 ? 'INSERT DATA {}' : sparqlOf(parsed.tokens.flatMap(silentWhereAbsent))
   const flaw = flawOfInserted(operations, values)
   if (flaw !== undefined) return unreadable('update', flaw)
   const reads = readsOfUpdate(operations, iriOf)
@@ -136,6 +138,12 @@ export function analyseUpdate(
   const ordering = orderingWork(tree)
   return { text, reads, removes, services, functions, ordering, plan, storeOnly, ...writesOf(operations, iriOf) }
 }
+
+/** SPARQL 1.1 Update §3.1.4: where no empty graphs are recorded, to clear a graph that does not exist succeeds. Jena records none, and fails. */
+const silentWhereAbsent = (token: Token, at: number, tokens: readonly Token[]): readonly Token[] =>
+  (token.text === 'CLEAR' || token.text === 'DROP') && tokens[at + 1]?.text === 'GRAPH'
+    ? [token, { ...token, text: 'SILENT' }]
+    : [token]
 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>
   isServiceVariable ? 'variable' : [...services]

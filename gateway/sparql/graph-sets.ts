@@ -20,14 +20,17 @@ export function graphSetOf(graphs: ReadonlySet<string>): GraphSet {
   return [...graphs].every((graph) => PLAIN.test(graph) && !MAGIC.test(graph)) ? [...graphs].sort() : 'dataset'
 }
 
+interface Writes {
+  readonly writeSet: GraphSet
+  readonly loads: readonly string[]
+  /** Where it has CLEAR or DROP of ALL or NAMED, and names all other graphs that it can change: these. */
+  readonly besideCleared: readonly string[] | undefined
+}
+
 /** The graphs that the operations of an update can change, and the documents that it loads. */
-export function writesOf(
-  operations: readonly Node[],
-  iriOf: (term: Node) => string,
-): { readonly writeSet: GraphSet; readonly loads: readonly string[] } {
-  const graphs = new Set<string>()
-  const loads: string[] = []
-  let everything = false
+export function writesOf(operations: readonly Node[], iriOf: (term: Node) => string): Writes {
+  const [graphs, loads] = [new Set<string>(), [] as string[]]
+  let [everything, isCleared] = [false, false]
 
   const named = (term: unknown): void => {
     if (term === undefined) graphs.add(DEFAULT_GRAPH)
@@ -38,7 +41,7 @@ export function writesOf(
   const reference = (graph: Node): void => {
     if (graph['subType'] === 'default') named(undefined)
     else if (graph['subType'] === 'specific') named(graph['graph'])
-    else everything = true
+    else isCleared = true
   }
   /** SPARQL 1.1 Update §3.1.3: WITH is the graph of the triples that name none. */
   const template = (quads: unknown, withGraph: unknown): void => {
@@ -78,5 +81,7 @@ export function writesOf(
         everything = true
     }
   }
-  return { writeSet: everything ? 'dataset' : graphSetOf(graphs), loads }
+  const beside = everything ? 'dataset' : graphSetOf(graphs)
+  const besideCleared = isCleared && beside !== 'dataset' ? beside : undefined
+  return { writeSet: isCleared ? 'dataset' : beside, loads, besideCleared }
 }

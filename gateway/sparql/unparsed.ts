@@ -51,7 +51,14 @@ export function passedOn(
   const functions = functionsIn(tokens)
   const shared = { text, reads: EVERYTHING, services: [], functions, ordering: tokens.length ** 3 }
   if (kind === 'update') {
-    return { ...shared, writeSet: 'dataset', removes: { graphs: [], allBut: undefined }, loads: [], plan: undefined }
+    return {
+      ...shared,
+      writeSet: 'dataset',
+      removes: { graphs: [], allBut: undefined },
+      besideCleared: undefined,
+      loads: [],
+      plan: undefined,
+    }
   }
   return {
     ...shared,

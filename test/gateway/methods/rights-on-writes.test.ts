@@ -441,9 +441,6 @@ async function treeOf({ world, make }: Pick<Setting, 'world' | 'make'>): Promise
 const refusedUpdates = (root: string): string[] => [
   `DROP GRAPH <${root}>`,
   `DROP SILENT GRAPH <${root}>`,
-  'DROP ALL',
-  'CLEAR ALL',
-  'CLEAR NAMED',
   `CLEAR GRAPH <${root}>`,
   `MOVE <${root}> TO <${root}moved/>`,
   `DELETE WHERE { GRAPH <${root}> { ?s ?p ?o } }`,

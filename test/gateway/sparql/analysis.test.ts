@@ -461,8 +461,8 @@ await row(
     t.equal(
       update(`BASE <http://a/> CLEAR GRAPH <g> ; BASE <b/> ${insert} ; BASE <http://c/> DROP GRAPH <g> ; ${insert} ;`)
         .text,
-      'CLEAR GRAPH <http://a/g> ; BASE <http://a/b/> INSERT { ?s ?p ?i } WHERE { BIND( IRI( "x" ) AS ?i ) } ; ' +
-        'DROP GRAPH <http://c/g> ; BASE <http://c/> INSERT { ?s ?p ?i } WHERE { BIND( IRI( "x" ) AS ?i ) } ;',
+      'CLEAR SILENT GRAPH <http://a/g> ; BASE <http://a/b/> INSERT { ?s ?p ?i } WHERE { BIND( IRI( "x" ) AS ?i ) } ; ' +
+        'DROP SILENT GRAPH <http://c/g> ; BASE <http://c/> INSERT { ?s ?p ?i } WHERE { BIND( IRI( "x" ) AS ?i ) } ;',
     )
   },
 )
@@ -473,7 +473,7 @@ const SILENT_LOADS: [text: string, sent: string, loads?: string[]][] = [
   ['LOAD <http://x/>', 'LOAD <http://x/>', ['http://x/']],
   [
     'CLEAR GRAPH <g> ; LOAD SILENT <http://x/> ; CLEAR GRAPH <h>',
-    'CLEAR GRAPH <http://e/g> ; CLEAR GRAPH <http://e/h>',
+    'CLEAR SILENT GRAPH <http://e/g> ; CLEAR SILENT GRAPH <http://e/h>',
   ],
   [
     'LOAD SILENT <http://x/> ; INSERT DATA { <s> <p> "; LOAD SILENT <http://x/>" }',
