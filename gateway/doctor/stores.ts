@@ -14,7 +14,7 @@ import { fine, finding, unknown, type Finding } from './finding.js'
 
 /** Names nothing: no write of the doctor changes anything. */
 const NOTHING = 'urn:triplegate:doctor'
-const ASKING_MS = 10_000
+const ASKING_MS = 30_000
 const LISTED = 5
 const MOST_SKEW_MS = 5_000
 
@@ -99,7 +99,9 @@ const DEFAULT_GRAPHS = { own: 'its own', union: 'the union of its graphs', bag: 
 
 async function defaultGraphFinding(store: GraphStore, name: string): Promise<Finding> {
   const what = `${name}: default graph`
-  const traits = await traitsOf(store, AbortSignal.timeout(ASKING_MS))
+  const signal = AbortSignal.timeout(ASKING_MS)
+  const traits = await traitsOf(store, signal)
+  if (signal.aborted) return unknown(what, `no answer in ${ASKING_MS / 1000} s: the store is large, or busy`)
   if (isFailure(traits))
     return finding(what, traits.detail, 'Use a store that passes the contract (docs/operating.md).')
   const known = DEFAULT_GRAPHS[traits.defaultGraph]
