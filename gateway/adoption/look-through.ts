@@ -4,16 +4,12 @@ import { inParallel } from '../mirror/mirrored.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import type { Refused } from './plan.js'
-import { changesIn, inParts, referencesIn, type Changes, type GraphReferences, type Sought } from './references.js'
+import { changesIn, inParts, type Changes, type Sought } from './references.js'
 
 /** An application. */
 export interface Member {
   readonly base: string
   readonly store: Pick<GraphStore, 'query'>
-}
-
-export interface FoundReferences extends Changes {
-  readonly pairs: GraphReferences['pairs']
 }
 
 /** With its graphs. */
@@ -22,7 +18,7 @@ export interface Searched extends Member {
 }
 
 interface Part {
-  readonly found: readonly FoundReferences[]
+  readonly found: readonly Changes[]
   readonly refused: readonly Refused[]
   readonly looked: number
 }
@@ -36,19 +32,14 @@ export async function* lookThrough({ store, graphs }: Searched, sought: Sought):
 }
 
 async function lookAt(store: Member['store'], graphs: readonly string[], sought: Sought): Promise<Part | Problem> {
-  const all = await referencesIn(store, graphs, sought)
-  if (isFailure(all)) return otherwise(all)
-  const changes = await changesIn(store, all)
+  const changes = await changesIn(store, graphs, sought)
   if (isFailure(changes)) return otherwise(changes)
-  const pairsOf = new Map(all.map(({ graph, pairs }) => [graph, pairs]))
   const refused = changes.flatMap(({ graph, taken }) =>
     taken === undefined
       ? []
       : [{ graph, why: `its references stay: it has <${taken}> already, and an undo could not tell them apart` }],
   )
-  const found = changes.flatMap((one) =>
-    one.taken === undefined && one.count > 0 ? [{ ...one, pairs: pairsOf.get(one.graph)! }] : [],
-  )
+  const found = changes.filter(({ taken }) => taken === undefined)
   return { found, refused, looked: graphs.length }
 
   async function otherwise(problem: Problem): Promise<Part | Problem> {

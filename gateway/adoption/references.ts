@@ -19,7 +19,7 @@ export type Pair = readonly [before: string, after: string]
 /** The references that change. */
 export interface Sought {
   readonly moves: Plan['moves']
-  /** Of the names that change (renames.ts). */
+  /** Of the names that change, and of those that they get (renames.ts). */
   readonly beginnings: readonly string[]
   readonly endpoints: EndpointNames
   /** Predicates and classes stay; undefined where they change too. */
@@ -39,38 +39,9 @@ export function iriAfter(iri: string, moves: Plan['moves']): string | undefined 
 
 const withFragment = (move: Move | undefined, fragment: string): string | undefined => move && move.to + fragment
 
-/** The IRIs that change, by graph. */
-export async function referencesIn(
-  store: Store,
-  graphs: readonly string[],
-  { moves, beginnings, endpoints, vocabulary }: Sought,
-): Promise<readonly GraphReferences[] | Problem> {
-  const filter = beginnings
-    .map((beginning) => `(isIRI(?x) && STRSTARTS(STR(?x), ${JSON.stringify(beginning)}))`)
-    .join(' || ')
-  const places = ['?x ?p ?o', '?s ?p ?x', ...(vocabulary ? [] : ['?s ?x ?o'])].map((place) => `{ ${place} }`)
-  const query = `SELECT DISTINCT ?g ?x WHERE { VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }
-  GRAPH ?g { ${places.join(' UNION ')} FILTER(${filter}) } }`
-  const found = new Map<string, Pair[]>()
-  const failed = await selectEach(store, query, ['g', 'x'], {}, ([graph, iri]) => {
-    const after = iri?.termType === 'NamedNode' ? iriAfter(iri.value, moves) : undefined
-    // The URL of an endpoint is what rules about the endpoint name.
-    if (after === undefined || !isNameable(after) || !isNameable(iri!.value) || endpoints.has(iri!.value)) return
-    const known = found.get(graph!.value)
-    if (known) known.push([iri!.value, after])
-    else found.set(graph!.value, [[iri!.value, after]])
-  })
-  if (failed) return failed
-  const terms = await vocabulary?.among([...found.values()].flat().map(([before]) => before))
-  if (isFailure(terms)) return terms
-  return [...found].flatMap(([graph, all]) => {
-    const pairs = all.filter(([before]) => !terms?.has(before))
-    return pairs.length === 0 ? [] : [{ graph, pairs }]
-  })
-}
-
-export interface Changes {
-  readonly graph: string
+/** What changes in a graph. */
+export interface Changes extends GraphReferences {
+  /** Triples. */
   readonly count: number
   /** The first of them. */
   readonly examples: readonly string[]
@@ -79,42 +50,66 @@ export interface Changes {
 }
 
 const EXAMPLES = 3
-/** IRIs that one query or update names. */
+/** IRIs that one update names. */
 const AT_ONCE = 200
 
-/** The triples that change in these graphs. */
-export async function changesIn(
-  store: Store,
-  found: readonly GraphReferences[],
-): Promise<readonly Changes[] | Problem> {
-  const counts = new Map(found.map(({ graph, pairs }) => [graph, { after: new Map(pairs), count: 0, examples: [] as string[], taken: undefined as string | undefined }])) // prettier-ignore
-  const rows = found.flatMap(({ graph, pairs }) => pairs.map(([before, after]) => ({ graph, before, after })))
-  for (const part of inParts(rows, AT_ONCE)) {
-    const befores = part.map(({ graph, before }) => `(<${graph}> <${before}>)`)
-    const query = `SELECT ?g ?at ?s ?p ?o WHERE { ${lookedUp('?g', befores)} }`
-    const failed = await selectEach(store, query, ['g', 'at', 's', 'p', 'o'], {}, ([g, at, s, p, o]) => {
-      const known = counts.get(g!.value)!
-      const isPair = (term: typeof s): boolean => term?.termType === 'NamedNode' && known.after.has(term.value)
-      // A triple with two such IRIs is found at each of them.
-      if ((at!.value !== 's' && isPair(s)) || (at!.value === 'p' && isPair(o))) return
-      if (known.count++ < EXAMPLES) known.examples.push([s!, p!, o!].map(nTriplesTerm).join(' '))
-    })
-    if (failed) return failed
-    const afters = part.map(({ graph, after }) => `(<${graph}> <${after}>)`).join(' ')
-    const places = ['?x ?p ?o', '?s ?p ?x', '?s ?x ?o'].map((place) => `{ VALUES (?g ?x) { ${afters} } GRAPH ?g { ${place} } }`) // prettier-ignore
-    const used = `SELECT DISTINCT ?g ?x WHERE { ${places.join('\n  UNION ')} }`
-    const broken = await selectEach(store, used, ['g', 'x'], {}, ([g, x]) => void (counts.get(g!.value)!.taken = x!.value)) // prettier-ignore
-    if (broken) return broken
-  }
-  return [...counts].map(([graph, { count, examples, taken }]) => ({ graph, count, examples, ...(taken !== undefined && { taken }) })) // prettier-ignore
+interface Seen {
+  readonly iris: Set<string>
+  /** Triples by their IRIs that would change: how many, and the first. */
+  readonly triples: Map<string, { readonly befores: readonly string[]; count: number; readonly example: string }>
 }
 
-/** The triples that have these IRIs, by the indexes of the store. @param rows with the graph where it is a variable */
-function lookedUp(graph: string, rows: readonly string[]): string {
-  const parts = ['s', 'o', 'p'].map((at) => {
-    const [variables, place] = graph === '?g' ? [`(?g ?${at})`, ` BIND("${at}" AS ?at)`] : [`?${at}`, '']
-    return `{ VALUES ${variables} { ${rows.join(' ')} } GRAPH ${graph} { ?s ?p ?o }${place} }`
+/** The references in these graphs, by one look at each triple. */
+export async function changesIn(
+  store: Store,
+  graphs: readonly string[],
+  sought: Sought,
+): Promise<readonly Changes[] | Problem> {
+  const { moves, beginnings, endpoints, vocabulary } = sought
+  const isSought = (variable: string): string =>
+    beginnings.map((beginning) => `STRSTARTS(STR(?${variable}), ${JSON.stringify(beginning)})`).join(' || ')
+  const filter = ['s', 'p', 'o'].map((variable) => `(isIRI(?${variable}) && (${isSought(variable)}))`).join(' || ')
+  const query = `SELECT ?g ?s ?p ?o WHERE { VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }
+  GRAPH ?g { ?s ?p ?o FILTER(${filter}) } }`
+  const seen = new Map<string, Seen>()
+  const befores = new Set<string>()
+  /** The URL of an endpoint is what rules about the endpoint name. */
+  const changes = (iri: string): boolean => {
+    const after = iriAfter(iri, moves)
+    return after !== undefined && isNameable(after) && isNameable(iri) && !endpoints.has(iri)
+  }
+  const failed = await selectEach(store, query, ['g', 's', 'p', 'o'], {}, ([g, ...terms]) => {
+    const own = seen.get(g!.value) ?? { iris: new Set(), triples: new Map() }
+    seen.set(g!.value, own)
+    const iris = terms.flatMap((term) => (term?.termType === 'NamedNode' ? [term.value] : []))
+    for (const iri of iris) own.iris.add(iri)
+    const some = [...new Set(iris)].filter(changes)
+    if (some.length === 0) return
+    for (const iri of some) befores.add(iri)
+    const key = some.join(' ')
+    const known = own.triples.get(key)
+    if (known) known.count++
+    else own.triples.set(key, { befores: some, count: 1, example: terms.map((term) => nTriplesTerm(term!)).join(' ') })
   })
+  if (failed) return failed
+  const terms = (await vocabulary?.among([...befores])) ?? new Set<string>()
+  if (isFailure(terms)) return terms
+  return [...seen].flatMap(([graph, { iris, triples }]) => {
+    const changed = [...triples.values()].filter((one) => one.befores.some((iri) => !terms.has(iri)))
+    const pairs = [...new Set(changed.flatMap((one) => one.befores))].flatMap((iri): Pair[] =>
+      terms.has(iri) ? [] : [[iri, iriAfter(iri, moves)!]],
+    )
+    const taken = pairs.find(([, after]) => iris.has(after))?.[1]
+    const count = changed.reduce((sum, one) => sum + one.count, 0)
+    const examples = changed.slice(0, EXAMPLES).map(({ example }) => example)
+    return pairs.length === 0 ? [] : [{ graph, pairs, count, examples, ...(taken !== undefined && { taken }) }]
+  })
+}
+
+/** The triples that have these IRIs, by the indexes of the store. */
+function lookedUp(graph: string, iris: readonly string[]): string {
+  const values = iris.map((iri) => `<${iri}>`).join(' ')
+  const parts = ['s', 'o', 'p'].map((at) => `{ VALUES ?${at} { ${values} } GRAPH <${graph}> { ?s ?p ?o } }`)
   return parts.join('\n  UNION ')
 }
 
@@ -134,7 +129,7 @@ function changing(graph: string, pairs: readonly Pair[]): string {
     (one) =>
       `OPTIONAL { VALUES (?${one} ?${one}1) { ${rows} } } BIND(COALESCE(?${one}1, ?${one}) AS ?new${one.toUpperCase()})`,
   )
-  const found = lookedUp(`<${graph}>`, pairs.map(([before]) => `<${before}>`)) // prettier-ignore
+  const found = lookedUp(graph, pairs.map(([before]) => before)) // prettier-ignore
   return `DELETE { GRAPH <${graph}> { ?s ?p ?o } } INSERT { GRAPH <${graph}> { ?newS ?newP ?newO } }
 WHERE { ${found}\n${terms.join('\n')} }`
 }

@@ -12,7 +12,7 @@ export interface Rule {
 }
 
 export interface Renames {
-  /** Beginnings of all names that a rule may have. */
+  /** Beginnings of all names that a rule may have, and of those that it gives. */
   readonly beginnings: readonly string[]
   /** The document that the graph becomes; undefined where no rule has it, or its name stays. */
   nameAfter(graph: string): string | undefined
@@ -44,7 +44,7 @@ export function renamesOf(rules: readonly Rule[], base: string, { nameOf, isDocu
   const exact = new Map(rules.filter(({ isPrefix }) => !isPrefix).map(({ from, to }) => [from, to]))
   const prefixes = rules.filter(({ isPrefix }) => isPrefix)
   return {
-    beginnings: [...new Set(rules.map(({ from }) => from))],
+    beginnings: [...new Set(rules.flatMap(({ from, to }) => [from, to]))],
     nameAfter(graph) {
       const prefix = prefixes.find(({ from }) => graph.startsWith(from))
       const url = prefix && documentNameOf(prefix.to + graph.slice(prefix.from.length), base)
