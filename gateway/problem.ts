@@ -94,6 +94,8 @@ export const isFailure = <T>(value: T): value is Extract<T, Failure> =>
 export interface Problem extends Failure<ProblemCode> {
   /** Response fields that belong to the problem (`Allow`, `Retry-After`, `Location` …). */
   readonly fields: readonly (readonly [name: string, value: string])[]
+  /** Of a store that answers 400: what it says, in a line. Only for agents who may know all that it may be about. */
+  readonly reason?: string
   /** Further canonical N-Triples for the error body, such as a validation report. */
   readonly report?: string
 }

@@ -51,7 +51,8 @@ import { proxied } from './proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
 import { EVERY_METHOD, hasParts } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS, GRAPH_ACCEPTS, GRAPH_METHODS } from './request/document-methods.js'
-import { DOCUMENT_METHODS, READ_METHODS } from './request/respond.js'
+import { judge, lookUp } from './request/access.js'
+import { DOCUMENT_METHODS, READ_METHODS, response } from './request/respond.js'
 import type { Context } from './request/context.js'
 import { prefersPage } from './request/frame.js'
 import type { Asked, Decided, DecidedRoute, Endpoint, EndpointTarget, Route } from './request/route.js'
@@ -121,7 +122,8 @@ const ENDPOINTS = {
   '/data':              { methods: 'GET, HEAD, POST, OPTIONS', accepts: QUADS_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededOfDataset, answer: answerDataset },
   '/upload':            { methods: 'POST, OPTIONS',            accepts: QUADS_ACCEPTS, couldNeed: couldNeedOfDataset, read: readDataset, needs: neededOfDataset, answer: answerDataset },
   '/get':               { methods: READ_METHODS, couldNeed: couldNeedOfDataset, read: readDataset, needs: reads, answer: answerDataset },
-  'robots.txt':         reserved,
+  'robots.txt':         { methods: READ_METHODS, needs: 'open', answer: robots },
+  'sitemap.xml':        reserved,
   'favicon.ico':        reserved,
 } as const satisfies Readonly<Record<string, Endpoint | Route<EndpointTarget, never>>>
 
@@ -168,5 +170,21 @@ async function written(
 }
 
 function answerAbsent({ target }: Asked<EndpointTarget>): Problem {
-  return problem('target.unknown-endpoint', `There is no endpoint ${target.endpoint} in this release.`)
+  return problem('target.unknown-endpoint', `There is no file ${target.endpoint} here.`)
+}
+
+/** RFC 9309: whether robots may read depends on the root alone, so that no name of a document is told. */
+async function robots({ context, target }: Asked<EndpointTarget>): Promise<Response> {
+  const root = await lookUp(context, { ...target, kind: 'document', document: context.application.base }, 'Read')
+  const decision = isFailure(root) ? root : judge(context, {}, root, 'Read')
+  const isOpen = !isFailure(decision) && decision.allowed
+  const text = `User-agent: *\nDisallow:${isOpen ? '' : ' /'}\n`
+  return response(
+    200,
+    [
+      ['Content-Type', 'text/plain;charset=UTF-8'],
+      ['Cache-Control', 'no-cache'],
+    ],
+    Buffer.from(text),
+  )
 }

@@ -1,6 +1,6 @@
 // In charge of the endpoint `access` (spec 4.3, LinkedDataHub 2.3): the modes of the agent on `?this=`, or on the graph
 // `?graph=`, and the authorizations that give them. Agents with Control may ask about every agent (explain.ts).
-import type { Mode } from '../../policies/authorizations/authorization.js'
+import { modesOf, type Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import { isOpen, judge, type Facts } from '../request/access.js'
 import { otherGraph, reachOf } from '../request/graphs.js'
@@ -12,14 +12,14 @@ import type { Response } from '../http/exchange.js'
 import type { Member } from '../gateway.js'
 import { graphAnswer } from '../request/graph-answer.js'
 import { blankNode, graphOf, iri, quad, type Quad } from '../rdf/graph.js'
-import { grantTriples } from './grant-triples.js'
+import { grantTriples, nodeOf } from './grant-triples.js'
 import type { Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { prefersPage } from '../request/frame.js'
 import { accessAnswer } from './access-answer.js'
 import { accountAnswer } from './account.js'
 import { linkField } from '../request/respond.js'
-import { ACL, FOAF, LACL, RDF } from '../rdf/vocabulary.js'
+import { ACL, FOAF, LACL, RDF, RDFS } from '../rdf/vocabulary.js'
 
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
@@ -27,6 +27,7 @@ export async function access({ context, target: { query } }: Asked<EndpointTarge
   const isPage = prefersPage(context.accept)
   if (isPage && query.size === 0) return accountAnswer(context, undefined)
   if (query.has('query')) return explainQuery(context, query)
+  if (query.size === 0) return allOwn(context)
   const asked = askedSubject(context, query)
   if (isFailure(asked)) return asked
   if (isPage && asked.kind === 'document') return accessAnswer(context, asked, query)
@@ -35,6 +36,30 @@ export async function access({ context, target: { query } }: Asked<EndpointTarge
   if (query.has('agent') || query.has('mode')) return explain(context, asked, query)
   const facts = await factsAbout({ ...context, application: asked.application }, asked)
   return isFailure(facts) ? facts : ownAccess(context, asked, facts)
+}
+
+/** Beyond them, ask about one document at a time. */
+const MOST_OWN = 1000
+
+/** Spec 4.3: every authorization that includes the agent. */
+function allOwn({ dataspace, agent, accept, application }: Context): Response | Problem {
+  const index = dataspace.access.current()
+  if (isFailure(index)) return index
+  const triples: Quad[] = []
+  let count = 0
+  for (const { authorization } of index.including(agent.webId, agent.memberships)) {
+    if (++count > MOST_OWN) break
+    const { iri: name, graph, bits, accessTo, accessToClass } = authorization
+    const kinds = { accessTo, accessToClass, default: authorization.default }
+    const node = nodeOf({ iri: name, graph })
+    triples.push(
+      quad(node, iri(RDF('type')), iri(ACL('Authorization'))),
+      quad(node, iri(RDFS('isDefinedBy')), iri(graph)),
+      ...Object.entries(kinds).flatMap(([kind, iris]) => [...iris].map((one) => quad(node, iri(ACL(kind)), iri(one)))),
+      ...modesOf(bits).map((mode) => quad(node, iri(ACL('mode')), iri(ACL(mode)))),
+    )
+  }
+  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
 }
 
 /** `?this=`: a document or endpoint of this dataspace. `?graph=`: any graph of the application's store. */

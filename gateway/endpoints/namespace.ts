@@ -47,8 +47,11 @@ const rootOf = ({ application: { ontology, base } }: Pick<Context, 'application'
 /** The ontology itself, without what it imports. */
 async function described(context: Context, decision: Decided['decision']): Promise<Response | Problem> {
   const { application, dataspace, request, agent } = context
-  if (application.kind === 'admin') return problem('request.malformed', 'Send a query, as ?query= or with POST.')
-  const found = await dataspace.ontologies.namespace(rootOf(context))
+  const own = await dataspace.ontologies.namespace(rootOf(context))
+  if (isFailure(own)) return own
+  // That of the admin application is LinkedDataHub's own, of which there is no document: then it is the one of the dataspace.
+  const isElsewhere = application.kind === 'admin' && own.document === undefined
+  const found = isElsewhere ? await dataspace.ontologies.namespace(rootOf({ application: dataspace.endUser })) : own
   if (isFailure(found)) return found
   if (found.document === undefined) return problem('document.absent', `No document describes <${rootOf(context)}>.`)
   const text = await dataspace.admin.store.read(found.document)

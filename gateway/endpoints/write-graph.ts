@@ -13,7 +13,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import { decideOn, type OtherFacts } from '../request/access.js'
 import type { Context } from '../request/context.js'
-import { refusalOf } from '../request/refusal.js'
+import { clientsMistake, refusalOf } from '../request/refusal.js'
 import { linkField, response } from '../request/respond.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
@@ -60,7 +60,8 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   if (!isOver && hadNoEffect(refused)) return refused
   await graphsChanged(context, [graph], isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
   const status = before.exists || asked.method === 'DELETE' ? 204 : 201
-  return refused ?? response(status, [linkField(application, agent.webId, decision)])
+  if (refused) return clientsMistake(refused, true)
+  return response(status, [linkField(application, agent.webId, decision)])
 }
 
 const GROWN = problem(

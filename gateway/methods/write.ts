@@ -11,7 +11,7 @@ import { negotiate, RDF_FORMATS, RDF_NAMES } from '../http/media-type.js'
 import { isKind, isRoot } from '../documents/hierarchy.js'
 import { locksOf, underLocks } from '../documents/locks.js'
 import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
-import { methodNotAllowed, refusalOf } from '../request/refusal.js'
+import { clientsMistake, methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { recordFiles } from './described-files.js'
 import { nextDocument, type Next } from './next-document.js'
 import { logOrphans } from './orphans.js'
@@ -191,7 +191,8 @@ async function store(
   restores: string | undefined,
 ): Promise<Response | Problem> {
   const document = await replaceDocument(writingOf(context), iri, next, current, restores)
-  if (isFailure(document)) return document
+  // What a POST or PATCH leaves in place may be hidden from its agent.
+  if (isFailure(document)) return clientsMistake(document, context.request.method === 'PUT')
   if (isByImport) {
     if (isRewritable) context.application.cache.versions.changed(iri)
     return WRITTEN

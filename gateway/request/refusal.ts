@@ -21,3 +21,13 @@ export function refusalOf(decision: Decision, { application, request, trace }: C
     `${needed} on the document or, where there is none, on its parent <${parent}>, which has to be an existing container.`,
   )
 }
+
+/**
+ * A store that refuses what the client sent: the client's mistake, and no failure of the gateway.
+ * @param tells whether the client wrote all that the store was sent, so that its reason hides nothing
+ */
+export function clientsMistake(failed: Problem, tells: boolean): Problem {
+  if (failed.failure !== 'store.refused' || failed.reason === undefined) return failed
+  const said = tells && failed.reason !== '' ? `: ${failed.reason}` : '.'
+  return problem('request.malformed', `The triplestore does not take these triples, or this name of a graph${said}`)
+}

@@ -31,7 +31,7 @@ export interface EmbeddedStoreSettings {
   readonly maxGraphLength?: number
 }
 
-const UNREADABLE = problem('store.refused', 'The embedded triplestore cannot read these triples, or the graph’s name.')
+const UNREADABLE = { ...problem('store.refused', 'The embedded triplestore cannot read these triples, or the graph’s name.'), reason: '' } // prettier-ignore
 const TOO_LARGE = problem('store.too-large', 'The graph is too large to be read whole.')
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 

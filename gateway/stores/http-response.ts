@@ -47,8 +47,24 @@ const IRI_BEYOND_ASCII = /^(?=.*[^\0-\x7f])[^\0-\x20<>"{}|^`\\]*$/
 export const mayMeanAbsent = ({ statusCode }: Head, graph: string): boolean =>
   statusCode === 500 && IRI_BEYOND_ASCII.test(graph)
 
+/** Stores explain themselves in a line or two, before they list what they expected. Pages and other formats are not for people here. */
+export function reasonIn({ headers, bytes }: Pick<WholeResponse, 'headers' | 'bytes'>): string {
+  if (!mediaTypeOf(headers['content-type'])?.startsWith('text/plain')) return ''
+  const line = bytes?.subarray(0, 2048).toString('utf8').split(/[\r\n]+/).find((one) => one.trim() !== '') // prettier-ignore
+  return (line ?? '')
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, 200)
+}
+
 /** The problem of a response that is no success. */
-export function refusalOf({ statusCode: status, headers }: Head): Problem {
+export function refusalOf(response: Head & Partial<Pick<WholeResponse, 'bytes'>>): Problem {
+  const { statusCode: status, headers } = response
+  if (status === 400)
+    return {
+      ...problem('store.refused', 'The triplestore answered with status 400.'),
+      reason: reasonIn({ bytes: undefined, ...response }),
+    }
   if (status === 503)
     return unreachable('The triplestore is not available at the moment.', delayOf(headers['retry-after']))
   if (status === 401 || status === 403)

@@ -70,8 +70,16 @@ void t.test('access', async (t) => {
         t.same([rules.status, rules.text], [200, ''])
       }
     })
+    await row('spec 4.3: without parameters, the authorizations that include the agent', async (t) => {
+      for (const path of ['/access', '/admin/access']) {
+        const owner = await world.as('owner')('GET', path, accept('text/turtle'))
+        t.match([owner.status, owner.text], [200, /full-control/])
+        const anonymous = await world.as('anonymous')('GET', path, accept('text/turtle'))
+        t.match([anonymous.status, anonymous.text], [200, /authorizations\/access\//])
+        t.notMatch(anonymous.text, /full-control/)
+      }
+    })
     const malformed: [name: string, query: string][] = [
-      ['without ?this', ''],
       ['?this on another server', '?this=https://example.org/'],
       ['?this on another scheme', `?this=${encoded(base.replace('https', 'http'))}`],
       ['?this is no URL', '?this=secret'],

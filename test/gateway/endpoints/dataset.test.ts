@@ -147,6 +147,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['DELETE of another graph without the right', 'stranger', 'DELETE', graph('urn:shown'), {}, 403],
     ['DELETE of another graph', 'owner', 'DELETE', graph('http://example.org/a%20b'), {}, 204],
     ['DELETE of an absent graph', 'owner', 'DELETE', graph('http://example.org/a%20b'), {}, 404],
+    ...(kind === 'fuseki' ? [['a name that the store refuses is the mistake of the client, with its reason', 'owner', 'PUT', graph('http://example.org:bad/'), nt(triple('x')), 400, /Bad URI: http:\/\/example\.org:bad\//] as Row] : []),
     // The default graph
     ['GET of the default graph', 'owner', 'GET', at('/data', { default: '' }), { fields: { Accept: NT } }, 200, /^$/],
     ['GET of the default graph without the right', 'stranger', 'GET', at('/data', { default: '' }), {}, 403],
