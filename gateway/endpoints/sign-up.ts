@@ -193,7 +193,7 @@ async function removeAll(context: Context, documents: readonly DescribedDocument
 /** @param outcome the new agent; else the WebID that the mailbox has already, or undefined where it is not invited */
 function mailTo(
   { gateway, dataspace, request: { id } }: Context,
-  { givenName, mailbox }: Applicant,
+  { mailbox }: Applicant,
   outcome: Omit<NewAgent, 'documents'> | string | undefined,
 ): Promise<undefined | Problem> {
   const { base } = dataspace.endUser
@@ -214,7 +214,8 @@ function mailTo(
   return gateway.mail!.send({
     to: mailbox,
     subject: isNew ? `Your WebID at ${new URL(base).host}` : `A sign-up at ${new URL(base).host}`,
-    text: [`Dear ${isNew ? givenName : 'reader'},`, '', ...lines].join('\n'),
+    // No text of the applicant: the mailbox may be a stranger's.
+    text: ['Hello,', '', ...lines].join('\n'),
     ...(isNew && { file: { name: 'cert.p12', type: PKCS12, content: outcome.certificate } }),
   })
 }

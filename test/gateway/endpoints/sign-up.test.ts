@@ -328,6 +328,11 @@ void t.test('sign-up', async (t) => {
       const holder = await mailboxHolder(place, 'Ada@example.org')
       t.match(letters[0]!.replaceAll('=\r\n', ''), holder!)
       t.match(letters[0], /^To: ada@example\.org\r$/m)
+      t.notMatch(
+        letters[0]!.split('Content-Disposition')[0],
+        /Ada|Lovelace/,
+        'no text of the applicant: the mailbox may be a stranger’s',
+      )
       const attached = /filename=cert\.p12\r\n(?:[^\r\n]+\r\n)*\r\n([A-Za-z0-9+/=\r\n]+)/.exec(letters[0]!)![1]!
       writeFileSync(join(world.folder, 'mailed.p12'), Buffer.from(attached, 'base64'))
       await run('openssl', ['pkcs12', '-in', join(world.folder, 'mailed.p12'), '-passin', `pass:${PASSWORD}`, '-nodes', '-out', join(world.folder, 'mailed.pem')]) // prettier-ignore
