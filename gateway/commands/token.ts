@@ -32,7 +32,7 @@ import { fail, printable, type Terminal } from './terminal.js'
 const DESCRIPTION: CommandDescription = {
   name: 'token',
   forms: [
-    ['token create [URL] --name NAME', 'create an access token, and print it: it is shown once'],
+    ['token create [URL]', 'create an access token, and print it: it is shown once'],
     ['token list [URL]', 'list the access tokens'],
     ['token revoke [URL] ID', 'revoke an access token'],
   ],

@@ -9,6 +9,7 @@ import { askerOf, type Context } from '../request/context.js'
 import type { Format } from '../http/media-type.js'
 import { readyHead } from '../http/ready-head.js'
 import { isFailure, type Problem } from '../problem.js'
+import { refusedSparql } from '../request/refusal.js'
 import { isPublic, linkField, marksOf, response } from '../request/respond.js'
 import { sharedCacheFields } from '../request/shared-caches.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
@@ -90,7 +91,7 @@ function responseTo(
   const { format, decision } = asked
   switch (answer.kind) {
     case 'failed':
-      return answer.failure
+      return refusedSparql(answer.failure, !asked.isRestricted)
     case 'streamed':
       return stream(context, answer.pieces, [['Content-Type', format.contentType], ...commonFields(context, decision)])
     case 'stored':

@@ -7,6 +7,7 @@ import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { everyUpdate, everyWrite, underLocks, type Lock } from '../documents/locks.js'
 import { isFailure, type Problem } from '../problem.js'
 import { linkField, response } from '../request/respond.js'
+import { refusedSparql } from '../request/refusal.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
@@ -82,7 +83,8 @@ async function sendToStore(
     const isOver = !failed || hasNoLaterEffect(failed)
     if (!isOver && hadNoEffect(failed)) return failed
     await graphsChanged(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
-    return failed ?? response(200, [linkField(application, agent.webId, decision)])
+    if (failed) return refusedSparql(failed, text === update.text)
+    return response(200, [linkField(application, agent.webId, decision)])
   }
   return underLocks(gateway, locks, act, request.signal())
 }

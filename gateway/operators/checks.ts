@@ -52,7 +52,7 @@ function historyCheck(base: string, history: History, misaligned: string | undef
   }
   const waits = blocked.length > 0 ? `${blocked.length} documents cannot be committed.` : lastError
   const warnings = [parked ?? waits, misaligned].filter((warning) => warning !== undefined)
-  const warning = warnings.length > 0 && { warning: warnings.join(' ') }
+  const warning = warnings.length > 0 && { warning: warnings.map((one) => one.replace(/[^.]$/, '$&.')).join(' ') }
   return { what: `history of ${base} (${repository})`, journal, ...warning }
 }
 

@@ -22,6 +22,12 @@ export function refusalOf(decision: Decision, { application, request, trace }: C
   )
 }
 
+/** A query or an update that the store refuses. @param tells whether the store was sent what the client wrote, and nothing else */
+export const refusedSparql = (failed: Problem, tells: boolean): Problem =>
+  tells && failed.failure.endsWith('.syntax') && failed.reason
+    ? problem(failed.failure, `The triplestore does not accept this text: ${failed.reason}`)
+    : failed
+
 /**
  * A store that refuses what the client sent: the client's mistake, and no failure of the gateway.
  * @param tells whether the client wrote all that the store was sent, so that its reason hides nothing

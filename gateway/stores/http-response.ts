@@ -82,18 +82,40 @@ export function refusalOf(response: Head & Partial<Pick<WholeResponse, 'bytes'>>
 const delayOf = (field: string | string[] | undefined): string | undefined =>
   typeof field === 'string' && (/^\d{1,9}$/.test(field) || /^\w{3}, [\w: ]{20} GMT$/.test(field)) ? field : undefined
 
+const MOST_OF_REASON = 2048
+
+/** The beginning of a refusal, where the store says why. The connection is not used again. */
+export async function refusalIn({ statusCode, headers, body }: StoreResponse): Promise<WholeResponse> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const piece of body as AsyncIterable<Uint8Array>) {
+      pieces.push(piece)
+      if ((size += piece.length) >= MOST_OF_REASON) break
+    }
+  } catch {
+    // It broke off: what has come is enough.
+  }
+  return { statusCode, headers, bytes: Buffer.concat(pieces) }
+}
+
 /** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not accept the text as SPARQL. */
 export function refusedText(
-  { statusCode: status }: Pick<Head, 'statusCode'>,
+  response: Head & Partial<Pick<WholeResponse, 'bytes'>>,
   code: 'query.syntax' | 'update.syntax',
 ): Problem | undefined {
+  const { statusCode: status } = response
   if (status === 500 && code === 'update.syntax') {
     return problem(
       'update.failed',
       'The triplestore did not run the update. Check whether each graph that it names exists, or exists already.',
     )
   }
-  return status === 400 ? problem(code, 'The triplestore does not accept this text as SPARQL 1.1.') : undefined
+  if (status !== 400) return undefined
+  return {
+    ...problem(code, 'The triplestore does not accept this text as SPARQL 1.1.'),
+    reason: reasonIn({ bytes: undefined, ...response }),
+  }
 }
 
 /** Fuseki answers so where a graph has no form in the format: it has been asked for a media type that it writes. */

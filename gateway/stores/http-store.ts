@@ -1,6 +1,6 @@
 // In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
-import { dropBody, mayMeanAbsent, piecesOf, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
+import { dropBody, mayMeanAbsent, piecesOf, refusalIn, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV } from '../rdf/sparql-results.js'
 import { editText } from './edit-text.js'
@@ -109,7 +109,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     async query(sparql, accept, call) {
       const response = await send(store, queryOf(store, sparql, accept), call)
       if (isFailure(response)) return response
-      const refused = refusedText(response, 'query.syntax') ?? unwritable(response, accept)
+      const refused = response.statusCode === 400 ? refusedText(await refusalIn(response), 'query.syntax') : unwritable(response, accept) // prettier-ignore
       if (refused) dropBody(response)
       return piecesOrProblem(refused ?? successOf(response, accept))
     },

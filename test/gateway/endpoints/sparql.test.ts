@@ -35,6 +35,7 @@ void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
   await federation(world, row)
   await functions(world, row, kind)
   await values(world, row)
+  await reasons(world, row)
   await negotiation(world, row)
   await rights(world, row)
   await protectedAgents(world, row)
@@ -83,6 +84,15 @@ async function values(world: World, row: Row): Promise<void> {
       return t.strictSame(found.map((line) => line.split(',')[0]!.replaceAll('"', '')).sort(), results)
     })
   }
+}
+
+/** SPARQL 1.1 Protocol §2.1.6: the reason of the store, for agents whose query it gets as they wrote it. */
+async function reasons(world: World, row: Row): Promise<void> {
+  await row('a query that the store refuses is 400, with its reason for those who may read everything', async (t) => {
+    const { status, text } = await world.as('owner')('POST', '/sparql', direct('SELECT ?s (COUNT(*) AS ?x) { ?s ?p ?o }', QUERY)) // prettier-ignore
+    t.equal(status, 400)
+    t.match(text, /not accept this text: .*\?s|cannot be run: .*not grouped/)
+  })
 }
 
 /** SPARQL 1.1 Protocol §2.1, §2.2: method, target, request → status. */

@@ -128,7 +128,7 @@ void t.test('a start while GitHub', async (t) => {
     let down = true
     github.fault({ on: () => down, times: Infinity, answer: { status: 503 } })
     const first = await place.start(stores)
-    t.match(await first.warning(), /^Documents of the store may be missing in the repository until then: .*503/)
+    t.match(await first.warning(), /Documents of the store may be missing in the repository until then: .*503/)
     t.equal(await first.status(), 200)
     t.equal((await first.owner('PUT', new URL(written).pathname, ttl(turtle('"later"')))).status, 200)
     t.equal((await first.owner('DELETE', new URL(removed).pathname)).status, 204)
