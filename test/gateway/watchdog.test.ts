@@ -109,6 +109,6 @@ void t.test('the watchdog', async (t) => {
     const owner = world.as('owner')
     await Promise.all(['/', '/slow/?x=1', '/', '/'].map((path) => owner('GET', path)))
     const isOfSlow = ({ msg, path }: Record<string, unknown>): boolean => HELD.test(String(msg)) && path === '/slow/'
-    t.match(await until(() => world.log.find(isOfSlow)), { method: 'GET', id: String, ms: Number })
+    t.match(await until(() => world.holds.find(isOfSlow)), { method: 'GET', id: String, ms: Number })
   })
 })

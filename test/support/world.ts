@@ -25,6 +25,7 @@ export interface World {
   readonly ca: string
   /** Without the holds of the event loop, which depend on how busy the machine is. */
   readonly log: Record<string, unknown>[]
+  readonly holds: Record<string, unknown>[]
   readonly folder: string
   /** A client with the agent's certificate: owner, writer (reads too), reader, stranger; `anonymous` has none. */
   as(name: string): Client
@@ -74,7 +75,7 @@ export async function makeWorld(
   if ('faults' in settings) throw new Error(settings.faults.join('\n'))
   const dataspaces = await readConfiguration(settings)
   if ('faults' in dataspaces) throw new Error(JSON.stringify(dataspaces.faults))
-  const log: Record<string, unknown>[] = []
+  const [log, holds]: Record<string, unknown>[][] = [[], []]
   shareCertificates(port, folder)
   let ahead = 0
   let stopped: number | undefined
@@ -90,7 +91,9 @@ export async function makeWorld(
       { base: null },
       {
         write: (line: string) =>
-          void (line.includes('has held the event loop') || log.push(JSON.parse(line) as Record<string, unknown>)),
+          void (line.includes('has held the event loop') ? holds! : log!).push(
+            JSON.parse(line) as Record<string, unknown>,
+          ),
       },
     ),
   })
@@ -136,7 +139,8 @@ export async function makeWorld(
     ownerWebId: running.certificates.owner.webId,
     secretaryWebId: running.certificates.secretary.webId,
     ca,
-    log,
+    log: log!,
+    holds: holds!,
     folder,
     as,
     webIdOf,
