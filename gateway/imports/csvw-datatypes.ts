@@ -1,7 +1,7 @@
 // In charge of datatypes as CSV on the Web metadata describes them (W3C tabular-metadata §5.11): which are known, and whether a
 // description is valid. Pure.
-import { XSD } from '../rdf/vocabulary.js'
-import { isCalendarType } from './calendar.js'
+import { typeNamed } from '../../policies/datatypes.js'
+import { isObject, type Json } from './csvw-json.js'
 import { formatReader, isForm, kindOf, orderOf } from './csvw-forms.js'
 
 export interface Datatype {
@@ -31,8 +31,6 @@ const COMMON = /^[a-z][\w.+-]*:/i
 /** In characters. */
 const LONGEST = 1000
 
-type Json = Readonly<Record<string, unknown>>
-
 /** @param report names what is not used @param refuse says why the whole metadata is invalid */
 export function datatypeOf(
   value: unknown,
@@ -44,19 +42,18 @@ export function datatypeOf(
     if (base === undefined) report(`the datatype ${value.slice(0, 100)}`)
     return base === undefined ? undefined : { base }
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     report('the datatype')
     return undefined
   }
-  const described = value as Json
-  const { '@id': id, base: named = 'string', format } = described
+  const { '@id': id, base: named = 'string', format } = value
   if (typeof id === 'string' && (id.startsWith('_:') || isBuiltIn(id))) refuse('the @id of a datatype is a blank node or a built-in datatype') // prettier-ignore
   const base = typeof named === 'string' ? baseOf(named) : undefined
   if (base === undefined) {
     report(`the base ${String(named).slice(0, 100)} of the datatype`)
     return undefined
   }
-  for (const key of Object.keys(described))
+  for (const key of Object.keys(value))
     if (!KNOWN.has(key) && !COMMON.test(key)) report(`${key.slice(0, 100)} of the datatype`)
   const isReadable = format === undefined || formatReader(base, format) !== undefined
   if (!isReadable) report(`the format of the datatype ${base}`)
@@ -65,15 +62,15 @@ export function datatypeOf(
     base,
     ...(iri !== undefined && { iri }),
     ...(format !== undefined && isReadable && { format }),
-    ...boundsOf(described, base, report, refuse),
+    ...boundsOf(value, base, report, refuse),
   }
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['@id', '@type', 'base', 'format', ...LENGTHS, ...LIMITS, ...Object.keys(LIMIT_NAMES)]) // prettier-ignore
 
-const isBuiltIn = (id: string): boolean => id.startsWith(XSD('')) && isForm(id.slice(XSD('').length))
+const isBuiltIn = (id: string): boolean => isForm(typeNamed(id))
 
-function baseOf(name: string): string | undefined {
+export function baseOf(name: string): string | undefined {
   const base = Object.hasOwn(ALIASES, name) ? ALIASES[name]! : name
   return isForm(base) ? base : undefined
 }
@@ -100,7 +97,7 @@ function boundsOf(
   for (const key of [...LIMITS, ...Object.keys(LIMIT_NAMES)]) {
     const value = described[key]
     if (value === undefined) continue
-    if (kind !== 'number' && !isCalendarType(base)) refuse(`a ${base} has no ${key}`)
+    if (kind !== 'number' && kind !== 'calendar') refuse(`a ${base} has no ${key}`)
     const lexical = typeof value === 'number' ? String(value) : value
     if (typeof lexical !== 'string' || lexical.length > LONGEST || Number.isNaN(orderOf(lexical, base)))
       report(`${key} of the datatype`) // prettier-ignore

@@ -1,5 +1,6 @@
 // In charge of how a CSV is written: as CSV on the Web metadata describes it (W3C tabular-metadata §5.9), or as its media type says. Pure.
 import { problem, type Problem } from '../problem.js'
+import type { Json } from './csvw-json.js'
 import { isEncoding } from '../rdf/encodings.js'
 
 export interface Dialect {
@@ -27,7 +28,6 @@ export const TAB_SEPARATED: Dialect = { ...USUAL, delimiter: '\t', quoteChar: nu
 const MOST_SKIPPED = 1000
 const LONGEST = 20
 
-type Json = Readonly<Record<string, unknown>>
 /** What a property becomes; undefined: it is reported, and the usual value counts. */
 type Reader = (value: unknown) => Partial<Dialect> | undefined
 

@@ -1,6 +1,7 @@
 // In charge of the properties of CSV on the Web metadata that columns inherit (W3C tabular-metadata §5.7): what a level says, beside
 // what the levels above it say. Pure.
 import { datatypeOf, STRING } from './csvw-datatypes.js'
+import type { Json } from './csvw-json.js'
 import type { CellFormat } from './csvw-values.js'
 import { isTemplate } from './uri-template.js'
 
@@ -9,8 +10,6 @@ export interface Inherited extends CellFormat {
   readonly propertyUrl?: string
   readonly valueUrl?: string
 }
-
-type Json = Readonly<Record<string, unknown>>
 
 export const INHERITED = ['aboutUrl', 'datatype', 'default', 'lang', 'null', 'ordered', 'propertyUrl', 'required', 'separator', 'textDirection', 'valueUrl'] // prettier-ignore
 export const UNSAID: Inherited = { datatype: STRING, nulls: [''], default: '', isOrdered: false, isRequired: false }

@@ -3,6 +3,7 @@
 import { isFailure, problem, type Problem } from '../problem.js'
 import { dialectOf, USUAL, type Dialect } from './csvw-dialect.js'
 import { INHERITED, inheritedFrom, isLanguage, UNSAID, type Inherited } from './csvw-inherited.js'
+import { isObject, objectsIn, type Json } from './csvw-json.js'
 import { flawOf, flawOfColumns, flawOfForeignKeys } from './csvw-validity.js'
 
 export interface MetadataText {
@@ -38,8 +39,6 @@ export interface MetadataColumn extends Inherited {
   readonly isSuppressed: boolean
 }
 
-type Json = Readonly<Record<string, unknown>>
-
 export const LARGEST_METADATA = 256 * 1024
 const MOST_COLUMNS = 16_384
 /** What columns inherit, in characters, for all of them. */
@@ -50,7 +49,6 @@ const LONGEST_NAME = 1000
 const MOST_UNUSED = 99
 const NAME = /^(?!_)(?:[\p{L}\p{N}_.-]|%[0-9a-f]{2})+$/iu
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown): value is string => typeof value === 'string'
 const flaw = (detail: string): Problem =>
   problem('content.syntax', `The metadata of the CSV cannot be used: ${detail}.`)
@@ -128,7 +126,7 @@ function baseOf({ '@base': base }: Json, location: string | undefined): string |
 /** The tables of a group, or the one table. */
 function tablesIn(group: Json): readonly Json[] | Problem {
   if (!('tables' in group)) return isText(group['url']) ? [group] : flaw('its url is missing')
-  const tables = Array.isArray(group['tables']) ? group['tables'].filter(isObject) : []
+  const tables = objectsIn(group['tables'])
   if (tables.length === 0) return flaw('its tables are no list of tables')
   return tables.every((one) => isText(one['url'])) ? tables : flaw('the url of a table is missing')
 }
@@ -136,8 +134,8 @@ function tablesIn(group: Json): readonly Json[] | Problem {
 function checkTable(table: Json, tables: readonly Json[], group: Json, base: string | undefined, notes: Notes): void {
   const { refuse } = notes
   const schema = isObject(table['tableSchema']) ? table['tableSchema'] : {}
-  const columns = Array.isArray(schema['columns']) ? schema['columns'].filter(isObject) : []
-  const transformations = Array.isArray(table['transformations']) ? table['transformations'].filter(isObject) : []
+  const columns = objectsIn(schema['columns'])
+  const transformations = objectsIn(table['transformations'])
   const flaws = [
     ...(table === group ? [] : [flawOf(group, 'TableGroup')]),
     flawOf(table, 'Table'),
@@ -190,7 +188,7 @@ function columnsIn(
   const schema = objectOf(table, 'tableSchema', 'the table', notes)
   report('the schema', schema, 'columns', ...INHERITED)
   if ('columns' in schema && !Array.isArray(schema['columns'])) saying(notes, 'the schema')('columns')
-  const described = Array.isArray(schema['columns']) ? schema['columns'].filter(isObject) : []
+  const described = objectsIn(schema['columns'])
   if (described.length > MOST_COLUMNS) return flaw(`it has more than ${MOST_COLUMNS} columns`)
   const from = (level: Json, above: Inherited, what: string): Inherited =>
     inheritedFrom(level, above, saying(notes, what), notes.refuse)

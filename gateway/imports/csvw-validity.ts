@@ -1,14 +1,11 @@
 // In charge of what makes CSV on the Web metadata invalid as a whole (W3C tabular-metadata §5 and §6): names of objects, common
 // properties, references. Pure.
+import { baseOf } from './csvw-datatypes.js'
+import { isObject, objectsIn, type Json } from './csvw-json.js'
 import { PREFIXES } from './uri-template.js'
 
-type Json = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
-const objectsIn = (value: unknown): readonly Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
-
 /** A property that this specification does not define has a prefix, or is a URL. */
-export const isCommon = (key: string): boolean => {
+const isCommon = (key: string): boolean => {
   const [, prefix, rest] = /^([a-z][\w.+-]*):(.*)$/is.exec(key) ?? []
   return prefix !== undefined && (Object.hasOwn(PREFIXES, prefix) || /^\/\/./.test(rest!) || prefix === 'urn')
 }
@@ -52,10 +49,16 @@ function flawOfCommon(value: unknown, depth: number): string | undefined {
 }
 
 const isTypeName = (name: unknown): boolean =>
-  typeof name === 'string' && !name.startsWith('_:') && (isCommon(name) || TERMS.has(name))
+  typeof name === 'string' &&
+  !name.startsWith('_:') &&
+  (isCommon(name) || TERMS.has(name) || baseOf(name) !== undefined)
 
-/** Terms of the context of CSV on the Web, and the datatypes that it has. */
-const TERMS: ReadonlySet<string> = new Set('Cell Column Datatype Dialect Direction ForeignKey JSON NumericFormat Row Schema Table TableGroup TableReference Template Transformation anyAtomicType anyURI base64Binary boolean byte date dateTime dateTimeStamp dayTimeDuration decimal double duration float gDay gMonth gMonthDay gYear gYearMonth hexBinary int integer language long Name NMTOKEN negativeInteger nonNegativeInteger nonPositiveInteger normalizedString positiveInteger QName short string time token unsignedByte unsignedInt unsignedLong unsignedShort yearMonthDuration any binary datetime html json number xml'.split(' ')) // prettier-ignore
+/** Terms of the context of CSV on the Web that are no datatypes. */
+const TERMS: ReadonlySet<string> = new Set(
+  'Cell Column Datatype Dialect Direction ForeignKey JSON NumericFormat Row Schema Table TableGroup TableReference Template Transformation'.split(
+    ' ',
+  ),
+)
 
 function firstOf<T>(all: Iterable<T>, flaw: (one: T) => string | undefined): string | undefined {
   for (const one of all) {

@@ -2,8 +2,8 @@
 // datatype of a column is the one that all its cells have. Pure.
 import { iri, isIri, literal, nTriplesTerm, text, typed } from '../rdf/graph.js'
 import { DCT, FOAF, XSD } from '../rdf/vocabulary.js'
-import { isOnCalendar } from './calendar.js'
 import type { CsvRow } from './csv.js'
+import { isValid } from './csvw-forms.js'
 
 export type Datatype = 'integer' | 'decimal' | 'double' | 'boolean' | 'date' | 'dateTime' | 'iri' | 'string'
 
@@ -13,8 +13,8 @@ const FORMS: readonly (readonly [Datatype, RegExp, isValid?: (cell: string) => b
   ['decimal', /^-?(?:0|[1-9]\d{0,17})\.\d{1,18}$/],
   ['double', /^-?\d{1,18}(?:\.\d{1,18})?[eE][+-]?\d{1,2}$/],
   ['boolean', /^(?:true|false)$/],
-  ['date', /^\d{4}-\d\d-\d\d$/, (cell) => isOnCalendar(cell, 'date')],
-  ['dateTime', /^\d{4}-\d\d-\d\dT[\d:.]{8,30}(?:Z|[+-]\d\d:\d\d)?$/, (cell) => isOnCalendar(cell, 'dateTime')],
+  ['date', /^\d{4}-\d\d-\d\d$/, (cell) => isValid(cell, 'date')],
+  ['dateTime', /^\d{4}-\d\d-\d\dT[\d:.]{8,30}(?:Z|[+-]\d\d:\d\d)?$/, (cell) => isValid(cell, 'dateTime')],
   ['iri', /^https?:\/\/[^/]/, isIri],
 ]
 

@@ -1,9 +1,10 @@
 // In charge of places in a result: columns for latitude and longitude, and points of WKT in the order of axes that their coordinate
 // reference system has (GeoSPARQL 1.1 Req. 14 to 17). Coordinates in a system that is not known are no place. Pure.
+import { NUMBER } from '../../policies/datatypes.js'
 import type { Term } from '../rdf/graph.js'
 import { XSD } from '../rdf/vocabulary.js'
 import { decoded, localName } from './labels.js'
-import { DOUBLE, numberOf } from './plotted.js'
+import { numberOf } from './plotted.js'
 
 export interface TableResult {
   readonly variables: readonly string[]
@@ -47,7 +48,7 @@ const labelIn = (term: Term): string => (term.termType === 'NamedNode' ? decoded
 /** wgs84:lat is often plain text. */
 const degreesIn = (term: Term | undefined): number | undefined =>
   numberOf(term) ??
-  (term?.termType === 'Literal' && term.datatype.value === XSD('string') && DOUBLE.test(term.value)
+  (term?.termType === 'Literal' && term.datatype.value === XSD('string') && NUMBER.test(term.value)
     ? Number(term.value)
     : undefined)
 
@@ -68,7 +69,7 @@ function pointsOf(term: Term | undefined): readonly Point[] {
   if (isLatitudeFirst === undefined) return []
   const tuples = several === undefined ? [inner] : inner.split(',', MOST_PLACES).map(withoutParentheses)
   const points = tuples.map((tuple) => tuple.trim().split(' '))
-  const isWhole = points.every((one) => one.length >= 2 && one.length <= 4 && one.every((part) => DOUBLE.test(part)))
+  const isWhole = points.every((one) => one.length >= 2 && one.length <= 4 && one.every((part) => NUMBER.test(part)))
   if (!isWhole) return []
   return points.map(([first, second]) =>
     isLatitudeFirst ? [Number(second), Number(first)] : [Number(first), Number(second)],

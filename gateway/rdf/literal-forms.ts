@@ -1,7 +1,8 @@
 // In charge of the lexical forms in which a store keeps literals. Some keep the value of a number, a date or a boolean, and
 // write it in a form of their own: "1.50" comes back as "1.5". What the gateway compares, deletes and records has that form
 // from the start. Pure.
-import { isOfRdf12, literal, namedNode, quad, type Graph, type Quad, type Term } from './graph.js'
+import { daysOf, INTEGERS, typeNamed } from '../../policies/datatypes.js'
+import { isOfRdf12, literal, namedNode, quad, type Graph, type Quad } from './graph.js'
 import { XSD } from './vocabulary.js'
 
 /** Datatypes that a store keeps in one way. */
@@ -26,24 +27,8 @@ export const UNCLEAR: LiteralForms = { ...AS_WRITTEN, isUnclear: true }
 /** A lexical form, and the name of a datatype of XML Schema. */
 export type Typed = readonly [form: string, type: string]
 
-const RANGES: Readonly<Record<string, readonly [least?: bigint, most?: bigint]>> = {
-  integer: [],
-  long: [-(2n ** 63n), 2n ** 63n - 1n],
-  int: [-(2n ** 31n), 2n ** 31n - 1n],
-  short: [-(2n ** 15n), 2n ** 15n - 1n],
-  byte: [-128n, 127n],
-  unsignedLong: [0n, 2n ** 64n - 1n],
-  unsignedInt: [0n, 2n ** 32n - 1n],
-  unsignedShort: [0n, 2n ** 16n - 1n],
-  unsignedByte: [0n, 255n],
-  nonNegativeInteger: [0n],
-  positiveInteger: [1n],
-  nonPositiveInteger: [undefined, 0n],
-  negativeInteger: [undefined, -1n],
-}
-
 export const familyOf = (type: string): Family | undefined =>
-  Object.hasOwn(RANGES, type) ? 'integer' : type === 'dateTimeStamp' ? 'dateTime' : FAMILIES.get(type)
+  Object.hasOwn(INTEGERS, type) ? 'integer' : type === 'dateTimeStamp' ? 'dateTime' : FAMILIES.get(type)
 const FAMILIES = new Map(
   (['decimal', 'double', 'float', 'boolean', 'dateTime', 'date'] as const).map((family) => [family as string, family]),
 )
@@ -109,7 +94,7 @@ function integerForm(text: string, form: string, type: string): string | undefin
   if (!/^[+-]?\d+$/.test(text)) return form
   if (form.length > LONGEST_INTEGER) return undefined
   const value = BigInt(text.replace('+', ''))
-  const [least, most] = RANGES[type]!
+  const [least, most] = INTEGERS[type]!
   if ((least !== undefined && value < least) || (most !== undefined && value > most)) return form
   return value < MOST_INTEGER && value >= -MOST_INTEGER ? String(value) : undefined
 }
@@ -186,7 +171,7 @@ function dateForm(text: string, written: Typed): Typed | undefined {
 }
 
 const isDay = (year: number, month: number, day: number): boolean =>
-  month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year === 0 ? 4 : year, month, 0)).getUTCDate()
+  month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month)
 
 /** In quarters of an hour, of which two numbers stand for Z and for no zone. Undefined where there is no room for it. */
 function zoneForm(zone: string): string | undefined {
@@ -201,14 +186,18 @@ const ODD_ZONES = new Map([
   ['-00:30', ''],
 ])
 
-const DATATYPES = XSD('')
-
-/** The datatype's name, where the literal is one that the store keeps by value. */
-function typeOf(term: Term, { byValue }: LiteralForms): string | undefined {
-  if (term.termType !== 'Literal' || !term.datatype.value.startsWith(DATATYPES)) return undefined
-  const type = term.datatype.value.slice(DATATYPES.length)
+/** The type of a datatype that the store keeps by value. */
+function keptType(datatype: string, { byValue }: LiteralForms): string | undefined {
+  const type = typeNamed(datatype)
   const family = familyOf(type)
   return family && byValue.includes(family) ? type : undefined
+}
+
+/** A literal that the store keeps in another form: that form and its datatype. */
+export function otherForm(form: string, datatype: string, forms: LiteralForms): Typed | undefined {
+  const type = keptType(datatype, forms)
+  const stored = type === undefined ? undefined : storedForm([form, type])
+  return !stored || (stored[0] === form && stored[1] === type) ? undefined : [stored[0], XSD(stored[1])]
 }
 
 /** The triples as the store will have them. Triple terms are kept as they were written. */
@@ -216,10 +205,9 @@ export const inForms = (triples: readonly Quad[], forms: LiteralForms): readonly
   forms.byValue.length === 0 ? triples : triples.map((triple) => inForm(triple, forms))
 
 function inForm(triple: Quad, forms: LiteralForms): Quad {
-  const type = typeOf(triple.object, forms)
-  const stored = type === undefined ? undefined : storedForm([triple.object.value, type])
-  if (!stored || (stored[0] === triple.object.value && stored[1] === type)) return triple
-  return quad(triple.subject, triple.predicate, literal(stored[0], namedNode(DATATYPES + stored[1])))
+  const { subject, predicate, object } = triple
+  const other = object.termType === 'Literal' ? otherForm(object.value, object.datatype.value, forms) : undefined
+  return other ? quad(subject, predicate, literal(other[0], namedNode(other[1]))) : triple
 }
 
 // Datatypes that stores keep by value (integers, decimals, floats, booleans, dates and times), and their canonical forms
@@ -232,25 +220,22 @@ const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d
 export const mayBeRewritten = ({ triples }: Pick<Graph, 'triples'>, forms: LiteralForms): boolean =>
   triples.some(({ object }) => {
     if (isOfRdf12(object)) return true
-    if (object.termType !== 'Literal' || !object.datatype.value.startsWith(DATATYPES)) return false
-    const type = object.datatype.value.slice(DATATYPES.length)
-    if (forms.isUnclear) return BY_VALUE.test(type) && !CANONICAL.test(object.value)
-    return typeOf(object, forms) !== undefined && storedForm([object.value, type]) === undefined
+    if (object.termType !== 'Literal') return false
+    const { value, datatype } = object
+    if (forms.isUnclear) return BY_VALUE.test(typeNamed(datatype.value)) && !CANONICAL.test(value)
+    const type = keptType(datatype.value, forms)
+    return type !== undefined && storedForm([value, type]) === undefined
   })
 
-const LITERAL_OF_LINE = /(?<= )"((?:[^"\\]|\\[tnr]){0,60})"\^\^<http:\/\/www\.w3\.org\/2001\/XMLSchema#(\w+)> \.$/
+const LITERAL_OF_LINE = /(?<= )"((?:[^"\\]|\\[tnr]){0,60})"\^\^<(http:\/\/www\.w3\.org\/2001\/XMLSchema#\w+)> \.$/
 const ESCAPED: Readonly<Record<string, string>> = { '\\t': '\t', '\\n': '\n', '\\r': '\r' }
 
-/** The same of a line of canonical N-Triples. */
-export function lineInForm(line: string, { byValue }: LiteralForms): string {
-  const found = byValue.length === 0 ? null : LITERAL_OF_LINE.exec(line)
+/** The same for a line of canonical N-Triples. */
+export function lineInForm(line: string, forms: LiteralForms): string {
+  const found = forms.byValue.length === 0 ? null : LITERAL_OF_LINE.exec(line)
   if (!found) return line
-  const [, escaped, type] = found as unknown as [string, string, string]
-  const family = familyOf(type)
-  if (!family || !byValue.includes(family)) return line
+  const [, escaped, datatype] = found as unknown as [string, string, string]
   const form = escaped.replace(/\\[tnr]/g, (escape) => ESCAPED[escape]!)
-  const stored = storedForm([form, type])
-  return stored && (stored[0] !== form || stored[1] !== type)
-    ? `${line.slice(0, found.index)}"${stored[0]}"^^<${DATATYPES}${stored[1]}> .`
-    : line
+  const other = otherForm(form, datatype, forms)
+  return other ? `${line.slice(0, found.index)}"${other[0]}"^^<${other[1]}> .` : line
 }

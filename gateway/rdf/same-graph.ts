@@ -1,6 +1,7 @@
 // In charge of deciding whether two texts stand for the same graph: stores give blank nodes labels of their own, and some
 // keep the value of a literal, not its spelling. Pure.
 import { createHash } from 'node:crypto'
+import { INTEGERS, isTimeType, typeNamed } from '../../policies/datatypes.js'
 import { literal, namedNode, nTriplesTerm, type Quad, type Term } from './graph.js'
 import { storedForm, type Typed } from './literal-forms.js'
 import { readNTriples } from './n-triples.js'
@@ -71,25 +72,21 @@ function coloursOf(triples: readonly Parts[]): ReadonlyMap<Part, string> {
 
 const digest = (lines: readonly string[]): string => createHash('sha256').update(lines.join('\n')).digest('base64')
 
-const DATATYPES = XSD('')
-
 /** The literal in a form that equal values share, for the datatypes that stores keep by value (graph.ts). */
 function byValue(term: Term): Term {
-  if (term.termType !== 'Literal' || !term.datatype.value.startsWith(DATATYPES)) return term
-  if (term.value.length > LONGEST) return term
-  const written: Typed = [term.value, term.datatype.value.slice(DATATYPES.length)]
+  const name = term.termType === 'Literal' ? typeNamed(term.datatype.value) : ''
+  if (name === '' || term.value.length > LONGEST) return term
+  const written: Typed = [term.value, name]
   const [form, type] = storedForm(written) ?? written
-  return literal(valueOf(form, type) ?? form, namedNode(DATATYPES + type))
+  return literal(valueOf(form, type) ?? form, namedNode(XSD(type)))
 }
 
 /** Longer literals are compared as texts. */
 const LONGEST = 100
-const INTEGER = /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte))$/i
-const TEMPORAL = /^(?:dateTime(?:Stamp)?|date|time|gYear|gYearMonth|gMonth|gMonthDay|gDay)$/
 
 function valueOf(text: string, type: string): string | undefined {
-  if (INTEGER.test(type)) return /^[+-]?\d+$/.test(text) ? String(BigInt(text.replace('+', ''))) : undefined
-  if (TEMPORAL.test(type)) return text.replace(/\.\d*/, withoutEndingZeros).replace(/[+-]00:00$/, 'Z')
+  if (Object.hasOwn(INTEGERS, type)) return /^[+-]?\d+$/.test(text) ? String(BigInt(text.replace('+', ''))) : undefined
+  if (isTimeType(type)) return text.replace(/\.\d*/, withoutEndingZeros).replace(/[+-]00:00$/, 'Z')
   if (type === 'boolean') return text === '1' ? 'true' : text === '0' ? 'false' : undefined
   if (type === 'double' || type === 'float') return Number.isNaN(Number(text)) ? undefined : String(Number(text))
   if (type !== 'decimal') return undefined

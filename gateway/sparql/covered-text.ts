@@ -1,8 +1,9 @@
 // In charge of queries and updates on a store that has some literals under a cover (stores/covers.ts): patterns, joins and results
 // keep terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). It changes tokens, of which none is looked at more often
 // than brackets nest. Pure.
-import { stringValue } from './escapes.js'
 import { makeValues, type Covering, type Use, type Values } from './covered-values.js'
+import { stringToken } from './escapes.js'
+import { literalAt } from './literal-tokens.js'
 import { closingAfter, sparqlOf, type Token } from './tokens.js'
 
 /** SPARQL 1.1 §17.4, §18.5.1: their arguments are terms. */
@@ -12,11 +13,9 @@ const GIVES_TERM = new Set(['SAMPLE', 'SUBJECT', 'PREDICATE', 'OBJECT'])
 const AGGREGATES = new Set(['COUNT', 'SUM', 'MIN', 'MAX', 'AVG', 'SAMPLE', 'GROUP_CONCAT'])
 const OPERATORS = new Set(['||', '&&', '=', '!=', '<', '>', '<=', '>=', '+', '-', '*', '/', '!', 'IN', 'NOT'])
 const AFTER_CONDITIONS = new Set(['HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'VALUES', 'GROUP', '}', ';'])
-const XSD = 'http://www.w3.org/2001/XMLSchema#'
 
 const isVariable = (token: string | undefined): token is string => /^\?./.test(token ?? '')
 const isIri = (token: string | undefined): boolean => /^<[^<=]/.test(token ?? '')
-const isNumber = (token: string): boolean => /^[+-]?\.?[0-9]/.test(token)
 
 /** Each takes some hundred characters: the most operands that are looked below. */
 const MOST_OPERANDS = 50_000
@@ -117,14 +116,11 @@ function select(r: Rewriting): void {
 
 /** Another token, or a literal, which may be of several. */
 function constant(r: Rewriting, use: Use): void {
-  const token = peek(r)!
-  const isTyped = token.startsWith('"') && peek(r, 1) === '^^'
-  let cover: string | undefined
-  if (use === 'term' && isTyped) cover = r.covering.coverOf(stringValue(token), peek(r, 2)!.slice(1, -1))
-  if (use === 'term' && isNumber(token)) cover = r.covering.coverOf(token, XSD + typeOf(token))
-  if (cover === undefined) return pass(r, isTyped ? 3 : 1)
-  r.out.push(isTyped ? token : `"${token}"`, '^^', `<${cover}>`)
-  r.at += isTyped ? 3 : 1
+  const found = literalAt(r.tokens, r.at)
+  const cover = found && use === 'term' ? r.covering.coverOf(found.form, found.datatype) : undefined
+  if (found === undefined || cover === undefined) return pass(r, found?.tokens)
+  r.out.push(stringToken(found.form), '^^', `<${cover}>`)
+  r.at += found.tokens
 }
 
 /** One operand; of a level in brackets all. */
@@ -252,6 +248,3 @@ function isOperator(tokens: readonly Token[], at: number, start: number): boolea
   // SPARQL 1.1 §19.8 [116]: a signed number after an operand is added.
   return OPERATORS.has(text) || (at > start && /^[+-]/.test(text))
 }
-
-/** SPARQL 1.1 §4.1.2 */
-const typeOf = (number: string): string => (/e/i.test(number) ? 'double' : number.includes('.') ? 'decimal' : 'integer')

@@ -1,54 +1,49 @@
-// In charge of the literals that an update names in its patterns, templates and data, in the form in which the store keeps them
+// In charge of literals among tokens: reading one; and writing those of an update in the form in which the store keeps them
 // (rdf/literal-forms.ts). In expressions they stay as they were written: STR("1.50") is "1.50" everywhere. Pure.
-import { storedForm, familyOf, type LiteralForms } from '../rdf/literal-forms.js'
+import { otherForm, type LiteralForms } from '../rdf/literal-forms.js'
 import { XSD } from '../rdf/vocabulary.js'
 import { stringToken, stringValue } from './escapes.js'
 import type { Token } from './tokens.js'
 
-const DATATYPES = `<${XSD('')}`
 const NUMBER = /^[+-]?(?:\d|\.\d)/
 
-/** The tokens of an update with these literals. */
+/** The tokens of an update with the literals of its patterns, templates and data in these forms. */
 export function tokensInForms(tokens: readonly Token[], forms: LiteralForms): readonly Token[] {
   if (forms.byValue.length === 0) return tokens
   const isInExpression = makePlace()
   const changed: Token[] = []
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at]!
-    const isTerm = !isInExpression(token.text)
-    const typed = isTerm ? literalAt(tokens, at) : undefined
-    const family = typed && familyOf(typed.type)
-    const stored = family && forms.byValue.includes(family) ? storedForm([typed.form, typed.type]) : undefined
-    if (!stored || (stored[0] === typed!.form && stored[1] === typed!.type)) {
+    const typed = isInExpression(token.text) ? undefined : literalAt(tokens, at)
+    const other = typed && otherForm(typed.form, typed.datatype, forms)
+    if (!other) {
       changed.push(token)
       continue
     }
-    const [form, type] = stored
-    for (const text of [stringToken(form), '^^', `${DATATYPES}${type}>`]) changed.push({ text, at: token.at })
-    at += typed!.tokens - 1
+    for (const text of [stringToken(other[0]), '^^', `<${other[1]}>`]) changed.push({ text, at: token.at })
+    at += typed.tokens - 1
   }
   return changed
 }
 
 interface Found {
   readonly form: string
-  readonly type: string
+  readonly datatype: string
   /** How many tokens it is. */
   readonly tokens: number
 }
 
-/** A literal of a datatype of XML Schema. */
-function literalAt(tokens: readonly Token[], at: number): Found | undefined {
+/** A number, a truth value, or a literal with a datatype. */
+export function literalAt(tokens: readonly Token[], at: number): Found | undefined {
   const { text } = tokens[at]!
-  if (NUMBER.test(text)) {
-    const type = /[eE]/.test(text) ? 'double' : text.includes('.') ? 'decimal' : 'integer'
-    return { form: text, type, tokens: 1 }
-  }
+  const plain = text === 'true' || text === 'false' ? 'boolean' : NUMBER.test(text) ? typeOfNumber(text) : undefined
+  if (plain !== undefined) return { form: text, datatype: XSD(plain), tokens: 1 }
   if (!text.startsWith('"') || tokens[at + 1]?.text !== '^^') return undefined
-  const datatype = tokens[at + 2]?.text ?? ''
-  if (!datatype.startsWith(DATATYPES)) return undefined
-  return { form: stringValue(text), type: datatype.slice(DATATYPES.length, -1), tokens: 3 }
+  return { form: stringValue(text), datatype: tokens[at + 2]!.text.slice(1, -1), tokens: 3 }
 }
+
+/** SPARQL 1.1 §4.1.2 */
+const typeOfNumber = (text: string): string => (/e/i.test(text) ? 'double' : text.includes('.') ? 'decimal' : 'integer')
 
 /** Takes one token after the other, and says whether it stands in an expression (SPARQL 1.2 §19.8). */
 function makePlace(): (token: string) => boolean {

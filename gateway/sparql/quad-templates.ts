@@ -1,8 +1,8 @@
 // In charge of the quads that an update inserts and deletes, as templates that solutions fill. Pure.
 import { iri, literal, nTriplesTerm, typed } from '../rdf/graph.js'
-import { XSD } from '../rdf/vocabulary.js'
 import { stringValue } from './escapes.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
+import { literalAt } from './literal-tokens.js'
 import type { Values } from './parse.js'
 import type { PlainStatement } from './plain-data.js'
 import { rdfTerm } from './rdf-term.js'
@@ -79,31 +79,25 @@ export function quadsOfStatement({ graph, tokens }: PlainStatement): QuadTemplat
       at += at === 1 ? 1 : 2
     } else if (text === ',') at++
     else break
-    const end = at + (tokens[at]!.text.startsWith('"') ? lengthOfLiteral(tokens, at) : 1)
-    quads.push({ graph: name, terms: [subject, predicate, plainObject(tokens.slice(at, end))] })
-    at = end
+    const [object, length] = objectAt(tokens, at)
+    quads.push({ graph: name, terms: [subject, predicate, object] })
+    at += length
   }
   return quads
 }
 
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>'
 
-function lengthOfLiteral(tokens: readonly Token[], at: number): number {
-  const next = tokens[at + 1]!.text
-  return next.startsWith('@') ? 2 : next === '^^' ? 3 : 1
-}
-
 const plainTerm = (token: string): string => nTriplesTerm(iri(token.slice(1, -1)))
 
-function plainObject([token, mark, datatype]: readonly Token[]): string {
-  const { text } = token!
-  if (text.startsWith('<')) return plainTerm(text)
-  if (!text.startsWith('"')) return nTriplesTerm(typed(text, XSD(typeOf(text))))
-  const value = stringValue(text)
-  if (datatype) return nTriplesTerm(typed(value, datatype.text.slice(1, -1)))
-  return nTriplesTerm(literal(value, mark ? mark.text.slice(1) : undefined))
+/** An object, and how many tokens it is. */
+function objectAt(tokens: readonly Token[], at: number): readonly [term: string, length: number] {
+  const found = literalAt(tokens, at)
+  if (found) return [nTriplesTerm(typed(found.form, found.datatype)), found.tokens]
+  const { text } = tokens[at]!
+  if (!text.startsWith('"')) return [plainTerm(text), 1]
+  const next = tokens[at + 1]!.text
+  return next.startsWith('@')
+    ? [nTriplesTerm(literal(stringValue(text), next.slice(1))), 2]
+    : [nTriplesTerm(literal(stringValue(text))), 1]
 }
-
-/** SPARQL 1.1 §4.1.2 */
-const typeOf = (token: string): string =>
-  /^[tf]/.test(token) ? 'boolean' : /e/i.test(token) ? 'double' : token.includes('.') ? 'decimal' : 'integer'

@@ -1,5 +1,6 @@
 // In charge of finding out in which forms a store keeps literals (rdf/literal-forms.ts): some are written to a graph of the
 // gateway's own and read back, and the graph is removed.
+import { typeNamed } from '../../policies/datatypes.js'
 import { isFailure, type Problem } from '../problem.js'
 import { nTriplesLine, triple, typed } from '../rdf/graph.js'
 import {
@@ -77,8 +78,7 @@ async function zerosAreHidden(store: GraphStore): Promise<boolean | Problem> {
 function formsIn(nTriples: string): LiteralForms | undefined {
   const found = new Map<string, Typed>()
   for (const { subject, object } of readNTriples(nTriples) ?? []) {
-    if (object.termType === 'Literal')
-      found.set(subject.value, [object.value, object.datatype.value.slice(XSD('').length)])
+    if (object.termType === 'Literal') found.set(subject.value, [object.value, typeNamed(object.datatype.value)])
   }
   const byValue = new Set<Family>()
   const written = new Set<Family>()

@@ -1,7 +1,7 @@
 // In charge of the Core constraint components that look at other properties and other shapes (SHACL §4.5 to §4.8). Pure.
 import type { Term } from '@rdfjs/types'
 import { each, iriIn, isTrue, listIn, numberIn, together, type CoreComponent } from './core-component.js'
-import { compared } from './datatypes.js'
+import { compared } from './order.js'
 import { distinct, keyOf, SH } from './graph.js'
 import type { Found, ShapeReader } from './shape.js'
 /** Each value node, with the values of another property of the focus node. */

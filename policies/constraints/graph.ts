@@ -3,7 +3,6 @@ import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 
 export const SH = 'http://www.w3.org/ns/shacl#'
-export const XSD = 'http://www.w3.org/2001/XMLSchema#'
 export const RDF = RDF_TYPE.slice(0, -'type'.length)
 export const LANG_STRING = `${RDF}langString`
 
@@ -43,8 +42,6 @@ export function keyOf(term: Term): string {
   }
 }
 
-export const areEqual = (a: Term, b: Term): boolean => keyOf(a) === keyOf(b)
-
 /** Each term once. */
 export const distinct = (terms: Iterable<Term>): readonly Term[] => [
   ...new Map(Array.from(terms, (term) => [keyOf(term), term])).values(),
@@ -66,7 +63,10 @@ export function indexOf(triples: readonly Quad[]): TripleIndex {
   return index
 }
 
-function grouped(triples: readonly Quad[], keyOfOne: (triple: Quad) => string): ReadonlyMap<string, readonly Quad[]> {
+export function grouped(
+  triples: readonly Quad[],
+  keyOfOne: (triple: Quad) => string,
+): ReadonlyMap<string, readonly Quad[]> {
   const groups = new Map<string, Quad[]>()
   for (const triple of triples) {
     const key = keyOfOne(triple)

@@ -1,7 +1,8 @@
 // In charge of the validation report (SHACL §3.6): the results that refuse a document, and nothing else. Pure.
 import type { NamedNode, Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
-import { SH, XSD, type Factory, type TripleIndex } from './graph.js'
+import { XSD } from '../datatypes.js'
+import { SH, type Factory, type TripleIndex } from './graph.js'
 import { messagesOf } from './messages.js'
 import { pathTriples } from './paths.js'
 import type { Result } from './validation.js'

@@ -59,6 +59,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   policies: [
     'failure.ts',
     'vocabulary.ts',
+    'datatypes.ts',
     'authorizations',
     'fetch',
     'identity',
