@@ -1,7 +1,7 @@
 // In charge of classes: which are above another, and what a document needs to be told of those that the ontologies describe. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE, SUB_CLASS_OF } from '../vocabulary.js'
-import { keyOf } from './graph.js'
+import { grouped, keyOf } from './graph.js'
 
 /** The direct superclasses, by the key of the class. */
 export type Hierarchy = ReadonlyMap<string, readonly Quad[]>
@@ -9,17 +9,8 @@ export type Hierarchy = ReadonlyMap<string, readonly Quad[]>
 /** The superclasses of a class, itself included. */
 export type Superclasses = (type: Term) => ReadonlyMap<string, Term>
 
-export function hierarchyOf(triples: Iterable<Quad>): Hierarchy {
-  const hierarchy = new Map<string, Quad[]>()
-  for (const triple of triples) {
-    if (triple.predicate.value !== SUB_CLASS_OF || triple.object.termType === 'Literal') continue
-    const key = keyOf(triple.subject)
-    const known = hierarchy.get(key)
-    if (known) known.push(triple)
-    else hierarchy.set(key, [triple])
-  }
-  return hierarchy
-}
+export const hierarchyOf = (triples: Iterable<Quad>): Hierarchy =>
+  bySubject(triples, ({ predicate, object }) => predicate.value === SUB_CLASS_OF && object.termType !== 'Literal')
 
 /** In several hierarchies together, which may contain circles. */
 export function makeSuperclasses(...hierarchies: readonly Hierarchy[]): Superclasses {
@@ -56,12 +47,8 @@ export function backgroundOf(
   return [...types, ...[...classes].filter((key) => !described.has(key)).flatMap((key) => hierarchy.get(key) ?? [])]
 }
 
-export function typesIn(ontologies: Iterable<Quad>): ReadonlyMap<string, readonly Quad[]> {
-  const types = new Map<string, Quad[]>()
-  for (const triple of ontologies) {
-    if (triple.predicate.value !== RDF_TYPE) continue
-    const key = keyOf(triple.subject)
-    types.set(key, [...(types.get(key) ?? []), triple])
-  }
-  return types
-}
+export const typesIn = (ontologies: Iterable<Quad>): ReadonlyMap<string, readonly Quad[]> =>
+  bySubject(ontologies, ({ predicate }) => predicate.value === RDF_TYPE)
+
+const bySubject = (triples: Iterable<Quad>, isWanted: (triple: Quad) => boolean) =>
+  grouped([...triples].filter(isWanted), ({ subject }) => keyOf(subject))

@@ -40,10 +40,10 @@ export const numberIn: Make<number> = (value, shape, parameter) =>
 export const iriIn: Make<string> = (value, shape, parameter) =>
   value.termType === 'NamedNode' ? value.value : shape.fail(`sh:${parameter} is no IRI`)
 
-export const isTrue: Make<boolean> = ({ value }, shape, parameter) =>
-  /^(?:true|false|1|0)$/.test(value)
-    ? value === 'true' || value === '1'
-    : shape.fail(`sh:${parameter} is neither true nor false`)
+export const saysTrue = (term: Term | undefined): boolean => term?.value === 'true' || term?.value === '1'
+
+export const isTrue: Make<boolean> = (term, shape, parameter) =>
+  /^(?:true|false|1|0)$/.test(term.value) ? saysTrue(term) : shape.fail(`sh:${parameter} is neither true nor false`)
 
 export const listIn: Make<readonly Term[]> = (head, shape, parameter) => shape.list(head, parameter)
 

@@ -5,7 +5,8 @@ import { RDF_TYPE } from '../vocabulary.js'
 import type { Superclasses } from './classes.js'
 import { makeComponents, type Components } from './sparql-components.js'
 import { componentOf, CORE } from './core.js'
-import { distinct, keyOf, SH, type TripleIndex } from './graph.js'
+import { saysTrue } from './core-component.js'
+import { distinct, keyOf, RDF, SH, type TripleIndex } from './graph.js'
 import { readPath } from './paths.js'
 import type { Constraint, Shape, ShapeReader } from './shape.js'
 import { messagesAt, sparqlConstraint } from './sparql.js'
@@ -140,7 +141,7 @@ function coreConstraints(shape: ShapeReader, name: string): readonly Constraint[
   })
 }
 
-export function readerOf(node: Term, shapes: TripleIndex, isBlank: (node: Term) => boolean): ShapeReader {
+function readerOf(node: Term, shapes: TripleIndex, isBlank: (node: Term) => boolean): ShapeReader {
   const fail = (reason: string): never => {
     throw new Unusable(`${placeOf(node, shapes)}: ${reason}`)
   }
@@ -153,7 +154,7 @@ export function readerOf(node: Term, shapes: TripleIndex, isBlank: (node: Term) 
   return {
     ...{ node, shapes, all, one, fail },
     path: path && readPath(path, shapes, isBlank, fail),
-    isTrue: (name) => ['true', '1'].includes(one(name)?.value ?? ''),
+    isTrue: (name) => saysTrue(one(name)),
     list: (head, name) => shapes.list(head) ?? fail(`the list of sh:${name} is malformed`),
   }
 }
@@ -174,5 +175,5 @@ function placeOf(node: Term, shapes: TripleIndex): string {
 
 const PARENTS = [
   ...['property', 'node', 'not', 'and', 'or', 'xone', 'qualifiedValueShape'].map((name) => SH + name),
-  ...['first', 'rest'].map((name) => RDF_TYPE.replace('type', name)),
+  ...['first', 'rest'].map((name) => RDF + name),
 ]

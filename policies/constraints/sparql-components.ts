@@ -2,7 +2,7 @@
 import type { Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 import type { Superclasses } from './classes.js'
-import { isLiteral } from './core-component.js'
+import { isLiteral, saysTrue } from './core-component.js'
 import { keyOf, SH, type TripleIndex } from './graph.js'
 import type { Constraint, ShapeReader } from './shape.js'
 import { deniedBy, messagesAt, queryAt, solutionsOf } from './sparql.js'
@@ -60,10 +60,9 @@ const localName = (iri: string): string =>
 
 function parametersOf(node: Term, index: TripleIndex): readonly Parameter[] {
   return index.objects(node, `${SH}parameter`).flatMap((parameter) => {
-    const optional = index.objects(parameter, `${SH}optional`)[0]?.value
     return index.objects(parameter, `${SH}path`).map(({ value }) => ({
       ...{ property: value, name: localName(value) },
-      isOptional: optional === 'true' || optional === '1',
+      isOptional: saysTrue(index.objects(parameter, `${SH}optional`)[0]),
     }))
   })
 }

@@ -1,7 +1,7 @@
 // In charge of SPARQL-based constraints (SHACL §5): their queries, prefixes and solutions. Pure: the caller runs the queries.
 import type { Literal, Term } from '@rdfjs/types'
 import { isFailure } from '../failure.js'
-import { isLiteral } from './core-component.js'
+import { isLiteral, saysTrue } from './core-component.js'
 import { keyOf, SH, type TripleIndex } from './graph.js'
 import type { Check, Constraint, ConstraintQuery, Evaluation, Found, ShapeReader, Solution } from './shape.js'
 import { Unusable } from './unusable.js'
@@ -11,8 +11,7 @@ const OWL_IMPORTS = 'http://www.w3.org/2002/07/owl#imports'
 /** The value of sh:sparql; none where it is deactivated. */
 export function sparqlConstraint(node: Term, shape: ShapeReader): readonly Constraint[] {
   const { shapes } = shape
-  const isOff = shapes.objects(node, `${SH}deactivated`).some(({ value }) => value === 'true' || value === '1')
-  if (isOff) return []
+  if (shapes.objects(node, `${SH}deactivated`).some(saysTrue)) return []
   const messages = [messagesAt(node, shapes), messagesAt(shape.node, shapes)]
   const query = queryAt(node, 'SELECT', shape, ['this'])
   return [
@@ -88,7 +87,7 @@ function solved(query: ConstraintQuery, bindings: Solution, { run }: Evaluation)
   const solutions = run(query, bindings)
   if (isFailure(solutions)) throw new Unusable(solutions.detail)
   // SHACL §5.3: a failure of the constraint, not of the document.
-  if (solutions.some((solution) => ['true', '1'].includes(solution.get('failure')?.value ?? '')))
+  if (solutions.some((solution) => saysTrue(solution.get('failure'))))
     throw new Unusable('a query has reported a failure')
   return solutions
 }

@@ -2,7 +2,7 @@
 import type { Quad, Term } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { RDF_TYPE } from '../vocabulary.js'
-import { indexOf, keyOf, type TripleIndex, type Factory } from './graph.js'
+import { grouped, indexOf, keyOf, type TripleIndex, type Factory } from './graph.js'
 import { isSpin } from './presence.js'
 import type { RunQuery } from './shape.js'
 import type { Data } from './validation.js'
@@ -23,17 +23,14 @@ const LABEL = 'http://www.w3.org/2000/01/rdf-schema#label'
 
 /** Checks the nodes that a document describes. */
 export function makeSpinCheck(ontologies: readonly Quad[]): (data: Data, run: RunQuery) => Violations {
-  const constraints = new Map<string, Term[]>()
-  for (const { subject, object } of ontologies.filter(isSpin)) {
-    constraints.set(keyOf(subject), [...(constraints.get(keyOf(subject)) ?? []), object])
-  }
+  const constraints = grouped(ontologies.filter(isSpin), ({ subject }) => keyOf(subject))
   const said = indexOf(constraints.size === 0 ? [] : ontologies)
   return ({ index, subjects, superclasses }, run) => {
     const found: Violation[] = []
     for (const focus of constraints.size === 0 ? [] : subjects) {
       const classes = new Map(index.objects(focus, RDF_TYPE).flatMap((type) => [...superclasses(type)]))
-      for (const constraint of new Set([...classes.keys()].flatMap((key) => constraints.get(key) ?? []))) {
-        const more = violationsOf(constraint, focus, { said, data: index, run })
+      for (const { object } of new Set([...classes.keys()].flatMap((key) => constraints.get(key) ?? []))) {
+        const more = violationsOf(object, focus, { said, data: index, run })
         if (isFailure(more)) return more
         found.push(...more)
       }
