@@ -3,6 +3,7 @@
 import { isOfOne, type Coverage } from '../../policies/authorizations/coverage.js'
 import type { Audited } from '../../policies/authorizations/evidence.js'
 import { Covers } from './covers.js'
+import { TableHead } from './table-head.js'
 import { Iri } from './term.js'
 import { TEXTS } from './texts.js'
 
@@ -25,16 +26,7 @@ export const AuditTable = ({ audit: { rules, owners }, document, base }: Props) 
     <h2 id="audit">{TEXTS.auditTitle}</h2>
     <div class="card scroll">
       <table>
-        <thead>
-          <tr>
-            <th scope="col">{TEXTS.who}</th>
-            <th scope="col">{TEXTS.may}</th>
-            <th scope="col">{TEXTS.because}</th>
-            <th scope="col">
-              <span class="hidden">{TEXTS.actions}</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={[TEXTS.who, TEXTS.may, TEXTS.because]} />
         <tbody>
           {owners.map((owner) => (
             <tr>

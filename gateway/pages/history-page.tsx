@@ -4,6 +4,7 @@ import type { Version } from '../../versioning/change.js'
 import { describedIn } from './described.js'
 import { Formats, Subjects, titleOf, Types } from './document-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
+import { TableHead } from './table-head.js'
 import { Iri, Time } from './term.js'
 import { TEXTS, worded } from './texts.js'
 
@@ -53,24 +54,10 @@ export const historyPage = worded((view: HistoryView): string => {
       <form method="get" action={document}>
         <div class="card scroll">
           <table>
-            <thead>
-              <tr>
-                <th scope="col">{TEXTS.from}</th>
-                <th scope="col">{TEXTS.to}</th>
-                <th scope="col">{TEXTS.time}</th>
-                <th scope="col">{TEXTS.agent}</th>
-                <th scope="col">{TEXTS.method}</th>
-                <th scope="col" class="number">
-                  {TEXTS.addedCount}
-                </th>
-                <th scope="col" class="number">
-                  {TEXTS.removedCount}
-                </th>
-                <th scope="col">
-                  <span class="hidden">{TEXTS.actions}</span>
-                </th>
-              </tr>
-            </thead>
+            <TableHead
+              columns={[TEXTS.from, TEXTS.to, TEXTS.time, TEXTS.agent, TEXTS.method]}
+              numbers={[TEXTS.addedCount, TEXTS.removedCount]}
+            />
             <tbody>
               {versions.map((version, i) => (
                 <Row version={version} place={i} view={view} />

@@ -3,6 +3,7 @@ import type { Refusal } from './form-page.js'
 import { ACL, DCT, RDF, TGA, XSD } from '../rdf/vocabulary.js'
 import { Choice } from './form-page.js'
 import { Notice, pageOf, type Frame } from './frame.js'
+import { TableHead } from './table-head.js'
 import { Iri, Plain, Time } from './term.js'
 import { TEXTS, worded } from './texts.js'
 
@@ -85,18 +86,7 @@ interface ListProps {
 const List = ({ tokens, admin, base }: ListProps) => (
   <div class="card scroll" tabindex={0} role="region" aria-label={TEXTS.tokensTitle}>
     <table>
-      <thead>
-        <tr>
-          <th scope="col">{TEXTS.name}</th>
-          <th scope="col">{TEXTS.who}</th>
-          <th scope="col">{TEXTS.may}</th>
-          <th scope="col">{TEXTS.tokenExpires}</th>
-          <th scope="col">{TEXTS.lastUsed}</th>
-          <th scope="col">
-            <span class="hidden">{TEXTS.actions}</span>
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={[TEXTS.name, TEXTS.who, TEXTS.may, TEXTS.tokenExpires, TEXTS.lastUsed]} />
       <tbody>
         {tokens.map(({ id, name, agent, readOnly, only, expires, lastUsed }) => (
           <tr>

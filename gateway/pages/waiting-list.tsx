@@ -1,4 +1,5 @@
 // In charge of the list of requests for access that wait, with a button to grant and one to refuse each.
+import { TableHead } from './table-head.js'
 import { Iri } from './term.js'
 import { TEXTS } from './texts.js'
 
@@ -34,16 +35,7 @@ export const WaitingList = ({ requests: { shown, hasMore }, base, admin }: Props
       <h2 id="waiting">{TEXTS.waitingTitle}</h2>
       <div class="card scroll">
         <table>
-          <thead>
-            <tr>
-              <th scope="col">{TEXTS.who}</th>
-              <th scope="col">{TEXTS.wants}</th>
-              <th scope="col">{TEXTS.on}</th>
-              <th scope="col">
-                <span class="hidden">{TEXTS.actions}</span>
-              </th>
-            </tr>
-          </thead>
+          <TableHead columns={[TEXTS.who, TEXTS.wants, TEXTS.on]} />
           <tbody>
             {shown.map(({ document, agents, modes, on }) => (
               <tr>

@@ -1,0 +1,26 @@
+// In charge of the head of tables whose last column has buttons or links.
+import { TEXTS } from './texts.js'
+
+interface Props {
+  readonly columns: readonly string[]
+  /** Columns of numbers, after the others. */
+  readonly numbers?: readonly string[]
+}
+
+export const TableHead = ({ columns, numbers = [] }: Props) => (
+  <thead>
+    <tr>
+      {columns.map((name) => (
+        <th scope="col">{name}</th>
+      ))}
+      {numbers.map((name) => (
+        <th scope="col" class="number">
+          {name}
+        </th>
+      ))}
+      <th scope="col">
+        <span class="hidden">{TEXTS.actions}</span>
+      </th>
+    </tr>
+  </thead>
+)
