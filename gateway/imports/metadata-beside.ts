@@ -1,4 +1,5 @@
 // In charge of finding CSV on the Web metadata of a CSV on another server (W3C tabular-data-model §5).
+import { linksIn } from '../http/link-field.js'
 import { isFailure, problem } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { LARGEST_METADATA, readMetadata, type MetadataText } from './csvw-metadata.js'
@@ -10,14 +11,16 @@ import type { Source } from './sources.js'
  */
 export async function metadataBeside(
   context: Context,
-  { url: source, link = '' }: Pick<Source, 'url' | 'link'>,
+  { url: source, link }: Pick<Source, 'url' | 'link'>,
 ): Promise<MetadataText | undefined> {
   const url = new URL(source)
   if (context.gateway.proxying.isOwn(url)) return undefined
-  const [, linked] = /<([^<>]*)>\s*;[^,]*\brel="?(?:[^",;]*\s)?describedby\b/i.exec(link) ?? []
+  const linked = linksIn(link, source, 'describedby')
+    .slice(0, 1)
+    .map(({ target }) => target)
   const beside = url.search === '' ? [`${url.pathname}-metadata.json`, 'csv-metadata.json'] : []
   let flawed: MetadataText | undefined
-  for (const one of [...(linked === undefined ? [] : [linked]), ...beside]) {
+  for (const one of [...linked, ...beside]) {
     if (!URL.canParse(one, source)) continue
     const found = await metadataAt(context, new URL(one, source).href)
     const read =

@@ -25,13 +25,16 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 
 /** The media type of the syntax that content of a Content-Type is in; undefined where the field is malformed or absent. */
 export function syntaxOf(contentType: string | undefined): string | undefined {
-  const type = contentType === undefined ? undefined : parseMediaType(contentType)?.type
+  const type = typeIn(contentType)
   return type === undefined ? undefined : (ALIASES.get(type) ?? type)
 }
 
+const typeIn = (contentType: string | undefined): string | undefined =>
+  contentType === undefined ? undefined : parseMediaType(contentType)?.type
+
 /** True where the media type is also that of much that is no RDF. */
 export const isGeneral = (contentType: string | undefined): boolean => {
-  const type = contentType === undefined ? undefined : parseMediaType(contentType)?.type
+  const type = typeIn(contentType)
   return VAGUE.has(type) || ALIASES.has(type!) || /\+json$/.test(type!)
 }
 
@@ -46,8 +49,7 @@ const VAGUE: ReadonlySet<string | undefined> = new Set([
 ])
 
 /** True where the name or the beginning of content has to say what it is. */
-export const isVague = (contentType: string | undefined): boolean =>
-  VAGUE.has(contentType === undefined ? undefined : parseMediaType(contentType)?.type)
+export const isVague = (contentType: string | undefined): boolean => VAGUE.has(typeIn(contentType))
 
 const BY_ENDING: ReadonlyMap<string, string> = new Map([
   ['ttl', TURTLE],
