@@ -9,11 +9,11 @@ import { withPlaces } from '../sparql/prebound.js'
 import { iri, type Path as QueryPath, type PathOperator } from '../sparql/view/syntax.js'
 import type { CoveredStore } from './covered-store.js'
 
-/** Queries that were analysed before, by their text: the parts between which the values stand. */
+/** Analysed queries, by their text: the parts between which the values are inserted. */
 export type Prepared = Map<string, readonly string[] | Failure<'unusable'>>
 
 const BASE = 'urn:triplegate:constraint'
-/** The graph that gives blank nodes names: SPARQL has no other way to mean one. Queries have no GRAPH, and do not reach it. */
+/** This graph maps IRIs to blank nodes, since SPARQL cannot name one. Constraints may not use GRAPH, so they cannot see it. */
 const NODES = 'urn:triplegate:nodes'
 const IS = 'urn:triplegate:is'
 /** The most violations of one node that are looked at. */
@@ -22,7 +22,7 @@ const MOST = 100
 const unusable = (detail: string): Failure<'unusable'> => ({ failure: 'unusable', detail })
 const nameOf = (label: string): string => `urn:triplegate:node:${encodeURIComponent(label)}`
 
-/** @param store an empty one. It gets the data with the first query */
+/** @param store empty; the first query loads the data */
 export function makeRunQuery(store: CoveredStore, data: readonly Quad[], prepared: Prepared): RunQuery {
   let isLoaded = false
   return (query, bindings) => {
@@ -68,7 +68,7 @@ function valuesOf(bindings: Solution): string {
   ].join(' ')
 }
 
-/** A constraint reads the data graph, and nothing else; what it calls has to be known. */
+/** A constraint may read the data graph only, and call only functions of SPARQL. */
 function prepare(query: ConstraintQuery): readonly string[] | Failure<'unusable'> {
   const { text, form, prebound: names, path, language } = query
   const analysed = analyseQuery(text, BASE)

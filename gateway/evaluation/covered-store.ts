@@ -1,4 +1,4 @@
-// In charge of an Oxigraph that lives for one evaluation, and gives back the terms that it was given (stores/covers.ts).
+// In charge of an Oxigraph store for one evaluation. It returns terms exactly as they were loaded (stores/covers.ts).
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { makeCovers } from '../stores/covers.js'
@@ -9,15 +9,15 @@ type Store = InstanceType<Oxigraph['Store']>
 const N_QUADS = 'application/n-quads'
 
 export interface CoveredStore {
-  /** Lines of N-Triples or N-Quads. Those that Oxigraph does not take, such as those with terms that only Jena lets in, match no pattern. */
+  /** Loads lines of N-Triples or N-Quads. Leaves out lines that Oxigraph refuses, such as those with terms that only Jena allows. */
   load(lines: Iterable<string>): void
-  /** The same: one that it does not take is an error. Blank nodes get other labels. */
+  /** Loads all lines: one that Oxigraph refuses is an error. Blank nodes get new labels. */
   loadAll(lines: readonly string[]): void
   /** The results in JSON. `graph`: the default graph of the query. */
   select(query: string, graph?: { readonly termType: string; readonly value: string }): string
   /** A term in N-Triples as it stands in a query that `select` gets from `text`. */
   term(nTriples: string): string
-  /** A query for `selectText`, after all that is loaded. */
+  /** A query as text for `selectText`. Load everything first. */
   text(query: string): string
   selectText(text: string): string
   ask(query: string): boolean
@@ -49,7 +49,7 @@ export function withCoveredStore<T>({ Store, parse }: Oxigraph, use: (store: Cov
   return result
 }
 
-// Not after an error: the broken module would throw another one, which would hide it. Its types do not name `free`.
+// Not called after an error: the broken module would throw another one and hide it. `free` is missing in its types.
 const free = (store: Store): void => (store as Store & { free(): void }).free()
 
 function load(lines: readonly string[], into: (nQuads: string) => void): void {
@@ -64,5 +64,5 @@ function load(lines: readonly string[], into: (nQuads: string) => void): void {
   }
 }
 
-/** Of Oxigraph's own errors. Any other, such as that of a lack of memory, ends the thread. */
+/** The names of Oxigraph's own errors. Any other error, such as a lack of memory, ends the thread. */
 const REFUSALS: ReadonlySet<string> = new Set(['Error', 'URIError'])

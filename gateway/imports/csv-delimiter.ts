@@ -3,7 +3,7 @@ import { problem, type Problem } from '../problem.js'
 
 const DELIMITERS = [',', ';', '\t', '|'] as const
 const NAMES: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'vertical bar' }
-/** Rows that are looked at. */
+/** Rows that are examined. */
 const MOST_ROWS = 100
 
 /** Excel's first line that names the delimiter: it is no row. */
@@ -24,7 +24,7 @@ export function guessedDelimiter(text: string, isWhole: boolean): string | Probl
   return problem('request.malformed', `The rows could be delimited by ${NAMES[best!]} or ${NAMES[second]}. Name the delimiter: &delimiter=${encodeURIComponent(best!)} or &delimiter=${encodeURIComponent(second)}.`) // prettier-ignore
 }
 
-/** By row how often it has each delimiter outside of quotation marks. Rows without any text are left out. */
+/** For each row, how often each delimiter occurs outside quotation marks. Rows without text are left out. */
 function countsOf(text: string, isWhole: boolean): ReadonlyMap<string, number>[] {
   const rows: ReadonlyMap<string, number>[] = []
   let counts = new Map<string, number>()

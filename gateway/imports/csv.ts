@@ -12,7 +12,7 @@ import { isFailure, problem } from '../problem.js'
 export interface CsvRow {
   /** From 1, the header included, as a spreadsheet counts. */
   readonly number: number
-  /** The same with lines that are skipped, comments and blank lines. */
+  /** As `number`, but also counting skipped lines, comments and blank lines. */
   readonly source: number
   readonly line: number
   /** Trimmed, as the dialect says. */
@@ -27,7 +27,7 @@ const PEEK = 64 * 1024
 /** So many rows are given at once. */
 const AT_ONCE = 250
 
-/** The rows, some at once, that of the header first. Throws a SourceBreak if it is no CSV. */
+/** The rows in batches, the header first. Throws a SourceBreak if the text is no CSV. */
 export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): AsyncGenerator<readonly CsvRow[], void> {
   const { peeked, isWhole, all } = await peekedAt(text)
   const begun = beginning(peeked, isWhole, dialect)
@@ -75,7 +75,7 @@ export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): As
   }
 }
 
-/** The beginning of a text, and all of it, with that in place of the beginning. */
+/** The beginning of a text, and a function that gives the whole text with another beginning. */
 async function peekedAt(text: AsyncIterable<string>) {
   const pieces = text[Symbol.asyncIterator]()
   let [peeked, isWhole] = ['', false]
@@ -100,7 +100,7 @@ interface Read {
   readonly info: { readonly lines: number; readonly comment_lines: number; readonly empty_lines: number }
 }
 
-/** What comes before the header is taken away, and counted. */
+/** Removes and counts the lines before the header. */
 function beginning(text: string, isWhole: boolean, { delimiter, skipRows, quoteChar, commentPrefix }: Dialect) {
   const [sepLine, named] = SEP_LINE.exec(text) ?? []
   const [skipped] = new RegExp(`^(?:[^\\r\\n]*(?:\\r\\n|\\n|\\r)){0,${skipRows}}`).exec(

@@ -1,7 +1,7 @@
 // In charge of dates and times in the formats that CSV on the Web metadata names (W3C tabular-data-model §6.4.4, UAX #35): from the text
 // of a cell to the form of XML Schema. Pure.
 
-/** What stands for a part of a date. */
+/** The symbols of a format: the part of a date that each means, and its pattern. */
 const PARTS: Readonly<Record<string, readonly [part: string, pattern: string]>> = {
   yyyy: ['year', '\\d{4}'],
   MM: ['month', '\\d\\d'],
@@ -21,7 +21,7 @@ const PARTS: Readonly<Record<string, readonly [part: string, pattern: string]>> 
 /** Of a format: a longer one becomes a pattern that no engine compiles. */
 const LONGEST_FORMAT = 100
 
-/** What a datatype has of a date. */
+/** The parts of a date that each datatype needs. */
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   date: ['year', 'month', 'day'],
   time: ['hour', 'minute'],
@@ -34,7 +34,7 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   gMonthDay: ['month', 'day'],
 }
 
-/** Undefined if the format is none of this datatype. */
+/** Undefined if the format does not fit the datatype. */
 export function dateReader(format: string, datatype: string): ((text: string) => string | undefined) | undefined {
   if (format.length > LONGEST_FORMAT) return undefined
   const tokens = format.match(/yyyy|M+|d+|H+|m+|s+(?:\.S+)?|X+|x+|[^]/g) ?? []

@@ -28,7 +28,7 @@ export const TAB_SEPARATED: Dialect = { ...USUAL, delimiter: '\t', quoteChar: nu
 const MOST_SKIPPED = 1000
 const LONGEST = 20
 
-/** What a property becomes; undefined: it is reported, and the usual value counts. */
+/** Reads a property. Undefined: the value is reported, and the default applies. */
 type Reader = (value: unknown) => Partial<Dialect> | undefined
 
 const isCount = (value: unknown, most: number): value is number =>
@@ -66,7 +66,7 @@ const READERS: Readonly<Record<string, Reader>> = {
 /** @param report names what is not used */
 export function dialectOf(described: Json, usual: Dialect, report: (what: string) => void): Dialect | Problem {
   let dialect = usual
-  // headerRowCount counts more than header.
+  // In order of their names, so that headerRowCount overrides header.
   for (const key of Object.keys(described).sort()) {
     const read = Object.hasOwn(READERS, key) ? READERS[key]!(described[key]) : undefined
     if (read) dialect = { ...dialect, ...read }

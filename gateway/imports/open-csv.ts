@@ -13,9 +13,9 @@ import { SourceBreak, textOf } from './text-of.js'
 
 /** Rows of one step, and of one evaluation of a query. */
 const AT_ONCE = 250
-/** Rows from which a preview guesses datatypes. */
+/** Rows that a preview examines to guess datatypes. */
 const PREVIEWED_FROM = 5_000
-/** Characters of triples of one row, and of one step: a short row may stand for much. */
+/** Characters of triples that one row, and one step, may make: by templates, a short row can make many. */
 const [MOST_OF_ROW, MOST_OF_STEP] = [4 * 1024 * 1024, 4 * 1024 * 1024]
 
 type Report = (finding: Finding) => void
@@ -110,7 +110,7 @@ function headerBy({ metadata, dialect }: Plan, first: readonly CsvRow[]): Header
   return { names: described.names, findings: [...(hasHeader ? findings : []), ...described.findings] }
 }
 
-/** Gives how many of the rows are done: enough for one step. */
+/** Returns how many of the rows it has converted: it stops early if a step has made enough. */
 type MakeRows = (rows: readonly CsvRow[], take: TakeQuad, report: Report) => number
 
 function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datatypes: readonly Datatype[]): MakeRows {

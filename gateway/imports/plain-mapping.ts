@@ -25,7 +25,7 @@ function formOf(cell: string): Datatype | undefined {
   return datatype === undefined || isValid?.(cell) === false ? 'string' : datatype
 }
 
-/** Whether values of the one are values of the other. */
+/** True if every value of `form` is a value of `datatype`. */
 const isWithin = (form: Datatype, datatype: Datatype): boolean =>
   form === datatype || (datatype === 'decimal' && form === 'integer')
 

@@ -1,5 +1,5 @@
-// In charge of the table of all who may do something with a document, and by which rules. A rule that covers others too is changed,
-// not taken away.
+// In charge of the table that says who has which rights on a document, and by which rules. A rule that covers other documents too
+// has no button that deletes it.
 import { isOfOne, type Coverage } from '../../policies/authorizations/coverage.js'
 import type { Audited } from '../../policies/authorizations/evidence.js'
 import { Covers } from './covers.js'

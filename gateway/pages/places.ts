@@ -22,7 +22,7 @@ const LATITUDE = /^lat(?:itude)?$/i
 const LONGITUDE = /^(?:lon|long|lng|longitude)$/i
 export const isDegrees = (name: string): boolean => LATITUDE.test(name) || LONGITUDE.test(name)
 
-/** More would hide one another, and a literal can hold millions. */
+/** A literal can hold millions of points; on a map, so many would hide each other. */
 export const MOST_PLACES = 1000
 
 /** The places of each row; none where a row has none that can be drawn. */

@@ -1,5 +1,5 @@
-// In charge of RDF as other servers and files have it: unpacked, of the media type that its name or its beginning says where its
-// server does not know it, and JSON with the context that its server names.
+// In charge of RDF from other servers and files: unpacks it, finds its media type by name or beginning if the server does not say it,
+// and adds the JSON-LD context that the server names.
 import { linksIn } from '../http/link-field.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'

@@ -1,22 +1,21 @@
-// In charge of the lexical forms in which a store keeps literals. Some keep the value of a number, a date or a boolean, and
-// write it in a form of their own: "1.50" comes back as "1.5". What the gateway compares, deletes and records has that form
-// from the start. Pure.
+// In charge of the lexical forms in which a store keeps literals. Some stores keep the value of a number, a date or a boolean:
+// "1.50" comes back as "1.5". The gateway converts literals to the store's form before it compares, deletes or records them. Pure.
 import { daysOf, INTEGERS, typeNamed } from '../../policies/datatypes.js'
 import { isOfRdf12, literal, namedNode, quad, type Graph, type Quad } from './graph.js'
 import { XSD } from './vocabulary.js'
 
-/** Datatypes that a store keeps in one way. */
+/** Groups of datatypes that a store treats alike. */
 export type Family = 'integer' | 'decimal' | 'double' | 'float' | 'boolean' | 'dateTime' | 'date'
 
 /** How a store keeps literals (stores/literal-probe.ts). */
 export interface LiteralForms {
   /** The datatypes that it keeps by value, in the forms of `storedForm`. */
   readonly byValue: readonly Family[]
-  /** It may keep literals in other forms: a document is read again after a write. */
+  /** Its forms are not known: a document is read again after a write. */
   readonly isUnclear: boolean
   /**
-   * It takes 1.5 and 1.50 for two literals where they are deleted, and writes both as 1.5 (TDB2 of Jena 5): only removing the whole
-   * graph removes such a decimal for sure, if it was written behind the gateway.
+   * It shows both 1.5 and 1.50 as 1.5, but deletes each only under the form in which it was written (TDB2 of Jena 5). If others
+   * write to the store, only removing the whole graph surely removes such a decimal.
    */
   readonly hidesZeros: boolean
 }
@@ -37,14 +36,14 @@ const FAMILIES = new Map(
 const LONGEST = 60
 
 /**
- * The form in which a store that keeps values has the literal: that of Jena's TDB2, which keeps ill-typed literals as they were
- * written. Undefined where versions of Jena and Java differ: of values for which its 56 bits have no room, and of many digits.
+ * The form in which a store that keeps values returns the literal, as Jena's TDB2 does. Ill-typed literals stay as written.
+ * Undefined where versions of Jena and Java differ: values that do not fit into TDB2's 56 bits, and numbers of many digits.
  */
 export function storedForm([form, type]: Typed): Typed | undefined {
   const family = familyOf(type)
   if (family === undefined) return [form, type]
   if (form.length > LONGEST) return undefined
-  // XML Schema 1.1 Datatypes §4.3.6: blanks around the value do not count.
+  // XML Schema 1.1 Datatypes §4.3.6: white space around the value is ignored.
   const text = trimmed(form)
   switch (family) {
     case 'integer':
@@ -99,7 +98,7 @@ function integerForm(text: string, form: string, type: string): string | undefin
   return value < MOST_INTEGER && value >= -MOST_INTEGER ? String(value) : undefined
 }
 
-/** So many digits fit into 48 bits, with those of a zero after the point. */
+/** Digits that always fit into TDB2's 48 bits, including a zero after the point. */
 const MOST_DIGITS = 14
 
 function decimalForm(text: string, form: string): string | undefined {
@@ -118,7 +117,7 @@ const INFINITE = new Map([
   ['-INF', '-INF'],
   ['NaN', 'NaN'],
 ])
-/** Every version of Java writes numbers between these with the digits that JavaScript gives them. */
+/** Within these bounds, every version of Java writes the same digits as JavaScript. */
 const SURE = { double: { digits: 15, least: 1e-5, beyond: 1e15 }, float: { digits: 6, least: 1e-3, beyond: 1e7 } }
 
 function floatForm(text: string, form: string, type: 'double' | 'float'): string | undefined {
@@ -133,7 +132,7 @@ function floatForm(text: string, form: string, type: 'double' | 'float'): string
   return isSure && withoutZeros(digits.replace('.', '')).length <= most ? javaForm(value, type) : undefined
 }
 
-/** Double.toString of Java, which Jena ends with "e0" where it has no exponent. */
+/** As Java's Double.toString; Jena appends "e0" if there is no exponent. */
 function javaForm(value: number, type: 'double' | 'float'): string {
   const [mantissa, exponent] = value.toExponential().split('e') as [string, string]
   const size = Math.abs(value)
@@ -147,7 +146,7 @@ const DATE = '(\\d{4})-(\\d\\d)-(\\d\\d)'
 const ZONE = '(Z|[+-]\\d\\d:\\d\\d)?'
 const DATE_TIME = new RegExp(`^${DATE}T(\\d\\d):(\\d\\d):(\\d\\d)(?:\\.(\\d+))?${ZONE}$`)
 const ONLY_DATE = new RegExp(`^${DATE}${ZONE}$`)
-/** The first year that has no room. */
+/** TDB2 stores earlier years only by value. */
 const LATE_YEAR = 8000
 
 function dateForm(text: string, written: Typed): Typed | undefined {
@@ -164,7 +163,7 @@ function dateForm(text: string, written: Typed): Typed | undefined {
   const fraction = withoutEndingZeros(part)
   if (fraction.length > 3) return written
   const form = `${year}-${month}-${day}T${hours}:${minutes}:${seconds}${fraction && `.${fraction}`}${zone}`
-  // Such a literal without a zone is ill-typed, and kept as the other.
+  // A dateTimeStamp without a zone is ill-typed: TDB2 keeps it as a dateTime.
   return zone === '' && rest.at(-1) !== undefined && type === 'dateTimeStamp'
     ? undefined
     : [form, zone === '' ? 'dateTime' : type]
@@ -173,7 +172,7 @@ function dateForm(text: string, written: Typed): Typed | undefined {
 const isDay = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= daysOf(year, month)
 
-/** In quarters of an hour, of which two numbers stand for Z and for no zone. Undefined where there is no room for it. */
+/** TDB2 counts quarters of an hour; two of the numbers mean Z and no zone. Undefined if the zone does not fit. */
 function zoneForm(zone: string): string | undefined {
   if (zone === '' || zone === 'Z') return zone
   const [hours, minutes] = [Number(zone.slice(1, 3)), Number(zone.slice(4))]

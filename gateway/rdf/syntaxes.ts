@@ -12,10 +12,10 @@ export const TSV = 'text/tab-separated-values'
 export const N_QUADS = 'application/n-quads'
 export const TRIG = 'application/trig'
 
-/** Their own syntax has more than the one that these names stand for in answers. */
+/** Answers use these names for a single graph; content under them is a dataset. */
 const NAMES_OF_DATASETS = [TRIG, N_QUADS]
 
-/** The names under which the gateway writes a syntax are names under which it reads it. */
+/** Every name under which the gateway writes a syntax is also a name under which it reads it. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ...OTHER_RDF_NAMES.filter(({ mediaType }) => !NAMES_OF_DATASETS.includes(mediaType)).map(
     ({ mediaType, source }) => [mediaType, source!.mediaType] as const,
@@ -23,7 +23,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['application/xhtml+xml', HTML],
 ])
 
-/** The media type of the syntax that content of a Content-Type is in; undefined where the field is malformed or absent. */
+/** The syntax of a Content-Type, by its usual media type; undefined if the field is malformed or absent. */
 export function syntaxOf(contentType: string | undefined): string | undefined {
   const type = typeIn(contentType)
   return type === undefined ? undefined : (ALIASES.get(type) ?? type)
@@ -32,13 +32,13 @@ export function syntaxOf(contentType: string | undefined): string | undefined {
 const typeIn = (contentType: string | undefined): string | undefined =>
   contentType === undefined ? undefined : parseMediaType(contentType)?.type
 
-/** True where the media type is also that of much that is no RDF. */
+/** True if content of this media type is often not RDF. */
 export const isGeneral = (contentType: string | undefined): boolean => {
   const type = typeIn(contentType)
   return VAGUE.has(type) || ALIASES.has(type!) || /\+json$/.test(type!)
 }
 
-/** Servers and clients that do not know the type of a file send one of these, or none. */
+/** Sent by servers and clients that do not know the type of a file. */
 const VAGUE: ReadonlySet<string | undefined> = new Set([
   undefined,
   'application/octet-stream',
@@ -48,7 +48,7 @@ const VAGUE: ReadonlySet<string | undefined> = new Set([
   'application/x-gzip',
 ])
 
-/** True where the name or the beginning of content has to say what it is. */
+/** True if the media type says nothing: the name or the beginning of the content decides. */
 export const isVague = (contentType: string | undefined): boolean => VAGUE.has(typeIn(contentType))
 
 const BY_ENDING: ReadonlyMap<string, string> = new Map([
@@ -71,7 +71,7 @@ const BY_ENDING: ReadonlyMap<string, string> = new Map([
 const LOOSE_ENDINGS = ['rdf', 'rdfs', 'owl']
 
 /**
- * The media type of content: the one of its Content-Type, or the one that its name or its beginning says where that is vague.
+ * The media type of content: its Content-Type or, if that is vague, what its name or its beginning says.
  * @param name of a file, or a URL
  * @param start the beginning of the content, unpacked
  */
@@ -99,7 +99,7 @@ const QUAD = new RegExp(
   `^${NODE}\\s+${IRI}\\s+(?:${NODE}|"(?:[^"\\\\\\n]|\\\\.)*"(?:\\^\\^${IRI}|@[\\w-]+)?)\\s+${NODE}\\s*\\.`,
 )
 
-/** The media type of the syntax that content begins in; undefined where it does not look like RDF or HTML. */
+/** The media type that the beginning of content looks like; undefined if it looks like neither RDF nor HTML. */
 export function syntaxIn(start: Uint8Array): string | undefined {
   const text = new TextDecoder(bomOf(start) ?? 'utf-8').decode(start.subarray(0, EXAMINED)).trimStart()
   // A graph of TriG cannot begin with a literal, nor a statement of Turtle with a list of objects.

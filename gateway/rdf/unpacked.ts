@@ -1,5 +1,5 @@
-// In charge of packed content (RFC 1952): it is known by its first bytes, and unpacked within a bound, so that a small file that
-// stands for a huge one is refused while it is unpacked.
+// In charge of gzip (RFC 1952): recognised by its first bytes, and unpacked up to a limit, so that a small file cannot become a huge
+// one.
 import { promisify } from 'node:util'
 import { constants, gunzip } from 'node:zlib'
 import { problem, type Problem } from '../problem.js'

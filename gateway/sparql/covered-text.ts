@@ -1,6 +1,5 @@
-// In charge of queries and updates on a store that has some literals under a cover (stores/covers.ts): patterns, joins and results
-// keep terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). It changes tokens, of which none is looked at more often
-// than brackets nest. Pure.
+// In charge of rewriting queries and updates for a store with covered literals (stores/covers.ts): patterns, joins and results keep
+// terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). Works on tokens; reads each at most once per level of brackets. Pure.
 import { makeValues, type Covering, type Use, type Values } from './covered-values.js'
 import { stringToken } from './escapes.js'
 import { literalAt } from './literal-tokens.js'
@@ -17,10 +16,10 @@ const AFTER_CONDITIONS = new Set(['HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'VALUES'
 const isVariable = (token: string | undefined): token is string => /^\?./.test(token ?? '')
 const isIri = (token: string | undefined): boolean => /^<[^<=]/.test(token ?? '')
 
-/** Each takes some hundred characters: the most operands that are looked below. */
+/** Variables in expressions: each is replaced by an expression of some hundred characters. */
 const MOST_OPERANDS = 50_000
 
-/** The text of these tokens for such a store. Throws a plain Error where it would be too long. */
+/** The text of these tokens for such a store. Throws a plain Error if it would be too long. */
 export function coveredText(tokens: readonly Token[], covering: Covering): string {
   const r: Rewriting = {
     tokens,
@@ -53,7 +52,7 @@ function pass(r: Rewriting, count = 1): void {
   for (; count > 0 && r.at < r.tokens.length; count--) r.out.push(r.tokens[r.at++]!.text)
 }
 
-/** What `write` adds, taken out again. */
+/** Runs `write`, and removes and returns what it adds. */
 function taken({ out }: Rewriting, write: () => void): string {
   const start = out.length
   write()
@@ -91,7 +90,7 @@ function select(r: Rewriting): void {
   while (r.at < r.tokens.length && peek(r) !== '{') {
     const token = peek(r)!
     if (token === '(') primary(r, 'term')
-    // Oxigraph takes a variable once.
+    // Oxigraph refuses a variable that is selected twice.
     else if (isVariable(token) && named.has(token)) r.at++
     else pass(r)
     named.add(token)
@@ -107,14 +106,14 @@ function select(r: Rewriting): void {
     else break
   }
   if (r.hasAggregate && !isGrouped) {
-    // SPARQL 1.1 §18.5.1: one group, empty or not. Oxigraph drops it where the pattern is empty in its text.
+    // SPARQL 1.1 §18.5.1: there is one group, even without solutions. Oxigraph drops it if it sees that the pattern has none.
     r.out[start] = '{ {'
     r.out[end] = `} UNION { [] <${r.covering.mark}none> [] } }`
   }
   r.hasAggregate = outer
 }
 
-/** Another token, or a literal, which may be of several. */
+/** Any other token, or a literal, which may consist of several tokens. */
 function constant(r: Rewriting, use: Use): void {
   const found = literalAt(r.tokens, r.at)
   const cover = found && use === 'term' ? r.covering.coverOf(found.form, found.datatype) : undefined
@@ -123,7 +122,7 @@ function constant(r: Rewriting, use: Use): void {
   r.at += found.tokens
 }
 
-/** One operand; of a level in brackets all. */
+/** One operand, or all of an expression in brackets. */
 function primary(r: Rewriting, use: Use): void {
   const token = peek(r)
   if (token === undefined) return
@@ -223,7 +222,7 @@ function made(r: Rewriting): void {
 
 const isEnd = (token: string): boolean => token === ')' || token === ',' || token === 'AS' || token === ';'
 
-/** Operators need values. Undefined for one operand alone, and where IRIs are compared with a variable: terms will do. */
+/** Operators need values, but comparing a variable with IRIs needs terms only. Undefined for a single operand. */
 function kindOfLevel(tokens: readonly Token[], start: number): Use | undefined {
   let depth = 0
   let [hasOperator, isOfIris, end] = [false, true, start]

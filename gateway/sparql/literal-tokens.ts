@@ -1,5 +1,5 @@
-// In charge of literals among tokens: reading one; and writing those of an update in the form in which the store keeps them
-// (rdf/literal-forms.ts). In expressions they stay as they were written: STR("1.50") is "1.50" everywhere. Pure.
+// In charge of literals among tokens: reads one, and converts those of an update to the form that the store keeps
+// (rdf/literal-forms.ts). Expressions stay as written: STR("1.50") is "1.50" everywhere. Pure.
 import { otherForm, type LiteralForms } from '../rdf/literal-forms.js'
 import { XSD } from '../rdf/vocabulary.js'
 import { stringToken, stringValue } from './escapes.js'
@@ -45,7 +45,7 @@ export function literalAt(tokens: readonly Token[], at: number): Found | undefin
 /** SPARQL 1.1 §4.1.2 */
 const typeOfNumber = (text: string): string => (/e/i.test(text) ? 'double' : text.includes('.') ? 'decimal' : 'integer')
 
-/** Takes one token after the other, and says whether it stands in an expression (SPARQL 1.2 §19.8). */
+/** Called with each token in order; true if it belongs to an expression (SPARQL 1.2 §19.8). */
 function makePlace(): (token: string) => boolean {
   const around: boolean[] = []
   let isExpression = false

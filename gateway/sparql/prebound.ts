@@ -1,4 +1,4 @@
-// In charge of queries with values for some variables before they run (SHACL 1.0, Appendix A): on the query's tree. Pure.
+// In charge of pre-binding variables of a query (SHACL 1.0, Appendix A), on its tree. Pure.
 import { queryText } from './view/print.js'
 import { projected } from './view/variables.js'
 import {
@@ -17,13 +17,13 @@ export interface Prebinding {
   readonly names: readonly string[]
   /** What $PATH stands for as a predicate (SHACL §5.2.2). */
   readonly path: Path | undefined
-  /** SHACL forbids what values could be inserted into in several ways. */
+  /** Refuse what SHACL forbids in such queries. */
   readonly isStrict: boolean
   /** The most solutions. */
   readonly limit: number
 }
 
-/** The text of the query, in parts: between them stands the pattern that gives the variables their values. Or why there is none. */
+/** The text of the query, split where the pattern with the values belongs; or why the query cannot be used. */
 export function withPlaces(query: Query, prebinding: Prebinding): { readonly parts: readonly string[] } | string {
   const { body, dataset } = query
   if (body.form !== 'SELECT' && body.form !== 'ASK') return 'it is neither SELECT nor ASK'
@@ -43,7 +43,7 @@ const MARK = /<urn:triplegate:values> <urn:triplegate:values> <urn:triplegate:va
 type Node = { readonly kind?: string }
 const isNode = (part: unknown): part is Node => typeof part === 'object' && part !== null
 
-/** Values Insertion: every basic graph pattern is joined with the values, an empty one too. Groups are where these stand. */
+/** Values Insertion: every group begins with the values, since each basic graph pattern is joined with them, even an empty one. */
 function inserted(part: unknown, path: Path | undefined): unknown {
   if (!isNode(part)) return part
   if (Array.isArray(part)) return part.map((each) => inserted(each, path))

@@ -1,6 +1,6 @@
-// In charge of literals that Oxigraph would give back as others: it keeps values, so that "01" becomes "1" and xsd:int becomes
-// xsd:integer (its issue 526). In an Oxigraph these get a datatype of our own, the cover, with their own at its end: so they match as
-// terms, and come out as they went in. sparql/covered-text.ts gives expressions their values.
+// In charge of literals that Oxigraph would change: it stores values, so "01" comes back as "1" and xsd:int as xsd:integer (its issue
+// 526). They are loaded with another datatype, the cover: a secret mark, followed by their own datatype. Covered literals match as terms
+// and come out unchanged. sparql/covered-text.ts gives expressions their values.
 import { randomBytes } from 'node:crypto'
 import { isFailure } from '../problem.js'
 import { XSD } from '../rdf/vocabulary.js'
@@ -14,7 +14,7 @@ const ZONE = String.raw`(?:Z|[+-](?!00:00)(?:0\d|1[0-3]):[0-5]\d)?`
 const NUMBER = String.raw`(?:0|-?(?:[1-9]\d{0,LENGTH}|(?=0\.)0)(?:\.\d{0,LENGTH}[1-9])?)`
 const numbers = (length: number): string => NUMBER.replaceAll('LENGTH', String(length))
 
-/** Forms that Oxigraph leaves as they are; of a datatype without any it leaves none. Of others it leaves all. */
+/** The forms of each datatype that Oxigraph returns unchanged; undefined: none. It changes no datatype that is missing here. */
 const UNCHANGED: ReadonlyMap<string, RegExp | undefined> = new Map(
   Object.entries({
     boolean: 'true|false',
@@ -39,15 +39,15 @@ const UNCHANGED: ReadonlyMap<string, RegExp | undefined> = new Map(
   }).map(([name, forms]) => [XSD(name), forms === undefined ? undefined : new RegExp(`^(?:${forms})$`)]),
 )
 
-/** Of the covers of one thread: none can be guessed, so that no client has such a datatype. */
+/** The mark of this thread's covers. It is random, so no client can use it. */
 const MARK = `urn:x-${randomBytes(8).toString('hex')}:`
 
 export interface Covers {
   /** A line of N-Triples or N-Quads as it is loaded. It has one literal at most. */
   line(line: string): string
-  /** The text for Oxigraph, of a query or an update that is resolved. After the lines. Throws a plain Error where it cannot be read and there are covers. */
+  /** A resolved query or update as text for Oxigraph. Call it after `line`. Throws a plain Error if there are covers and it is no SPARQL. */
   text(sparql: string): string
-  /** What Oxigraph has written. */
+  /** Oxigraph's output, with covers removed. */
   uncovered(written: string): string
 }
 
@@ -75,7 +75,7 @@ export function makeCovers(): Covers {
       }
       const wasUsed = isUsed
       const first = coveredText(read.tokens, { mark: MARK, isUsed, coverOf })
-      // A constant may be the first literal that has a cover.
+      // If a constant of this text is the first covered literal, the expressions before it need values too.
       return isUsed === wasUsed ? first : coveredText(read.tokens, { mark: MARK, isUsed, coverOf })
     },
     uncovered: (written) => (isUsed ? written.replaceAll(MARK, '') : written),

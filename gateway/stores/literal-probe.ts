@@ -1,5 +1,5 @@
-// In charge of finding out in which forms a store keeps literals (rdf/literal-forms.ts): some are written to a graph of the
-// gateway's own and read back, and the graph is removed.
+// In charge of finding out in which forms a store keeps literals (rdf/literal-forms.ts): writes samples to a graph of the gateway's
+// own, reads them back, and removes the graph.
 import { typeNamed } from '../../policies/datatypes.js'
 import { isFailure, type Problem } from '../problem.js'
 import { nTriplesLine, triple, typed } from '../rdf/graph.js'
@@ -20,7 +20,7 @@ const GRAPH = 'urn:triplegate:literals'
 const PREDICATE = `${GRAPH}#form`
 const EMPTY = `DROP SILENT GRAPH <${GRAPH}>`
 
-/** None has the form that a store would give it, but for the datatypes that none keeps by value. */
+/** In forms that a store that keeps values would change. The last three datatypes are kept by value by no known store. */
 const SAMPLES: readonly Typed[] = [
   ['01', 'integer'],
   ['+1', 'int'],
@@ -39,7 +39,7 @@ const SAMPLES: readonly Typed[] = [
   ['P12M', 'duration'],
 ]
 
-/** The decimal 1.50 in the form of a store that keeps values. */
+/** The index of the decimal 1.50 in SAMPLES. */
 const DECIMAL = 3
 
 /** Another gateway may empty the graph meanwhile. */

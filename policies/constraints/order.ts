@@ -61,7 +61,7 @@ function partsOf(text: string): { readonly sign: number; readonly whole: string;
   return { sign: isZero ? 0 : text.startsWith('-') ? -1 : 1, whole: whole.replace(/^0+/, ''), fraction }
 }
 
-/** XSD 1.1 Part 2 §3.3.6: months and seconds; where one is less by the one and not by the other, nothing is known. */
+/** XSD 1.1 Part 2 §3.3.6: compares months and seconds. Undefined if they disagree. */
 function comparedDurations(a: string, b: string): number | undefined {
   const [x, y] = [a, b].map((text) => {
     const { minus, years = 0, months = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = DURATION.exec(text)!.groups!

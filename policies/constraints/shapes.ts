@@ -1,5 +1,5 @@
-// In charge of reading shapes from the ontologies (SHACL §2): which there are, what they are about, and what they ask for. A
-// shape is read when a node is checked by it; one that cannot be used says so then, with its name. Pure.
+// In charge of reading shapes from the ontologies (SHACL §2): their targets and constraints. A shape is read when the first node
+// is checked; one that cannot be used throws then, and names itself. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 import type { Superclasses } from './classes.js'
@@ -33,7 +33,7 @@ const OWL_CLASS = 'http://www.w3.org/2002/07/owl#Class'
 const SHAPE_TYPES = ['NodeShape', 'PropertyShape', 'Shape'].map((name) => SH + name)
 const TARGETS = ['targetClass', 'targetNode', 'targetSubjectsOf', 'targetObjectsOf']
 
-/** Properties of shapes that ask for nothing by themselves. Any other of SHACL's is a constraint that is not known here. */
+/** SHACL's properties that are no constraints. Any other that is not in CORE is a constraint that is not supported. */
 const OTHERS = new Set([
   ...TARGETS,
   ...['path', 'severity', 'message', 'deactivated', 'property', 'sparql', 'flags', 'ignoredProperties'],

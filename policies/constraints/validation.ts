@@ -58,7 +58,7 @@ const isInstanceOf = (
 ): boolean => index.objects(node, RDF_TYPE).some((type) => classes.some((one) => superclasses(type).has(one)))
 
 function makeValidator(shapes: Shapes, { index, superclasses }: Data, run: RunQuery) {
-  /** Whether a node conforms to a shape, where that does not rest on an assumption. */
+  /** Known answers, by shape and node, that rest on no assumption. */
   const known = new Map<string, boolean>()
   /** Pairs of shape and node that are being validated, with their depth. */
   const open = new Map<string, number>()
