@@ -1,6 +1,7 @@
 // In charge of URI templates (RFC 6570, without modifiers) as CSV on the Web metadata has them: expanded, with the prefixes that it
 // knows, and resolved. Pure.
 import { isIri } from '../rdf/graph.js'
+import * as vocabulary from '../rdf/vocabulary.js'
 
 /** By operator: what is before the values and between them, whether they have their names, whether reserved characters stay. */
 const OPERATORS: Readonly<
@@ -59,29 +60,13 @@ const encoded = (value: string): string =>
 
 const openEncoded = (value: string): string => encodeURI(value.toWellFormed()).replace(/%25([0-9a-f]{2})/gi, '%$1')
 
-/** Those of the initial context of CSV on the Web that tables use. */
+/** Those of the initial context of CSV on the Web that tables use; `dc` means other terms there than elsewhere. */
 export const PREFIXES: Readonly<Record<string, string>> = {
-  csvw: 'http://www.w3.org/ns/csvw#',
-  dc: 'http://purl.org/dc/terms/',
-  dc11: 'http://purl.org/dc/elements/1.1/',
-  dcat: 'http://www.w3.org/ns/dcat#',
-  dct: 'http://purl.org/dc/terms/',
-  dcterms: 'http://purl.org/dc/terms/',
-  foaf: 'http://xmlns.com/foaf/0.1/',
-  gr: 'http://purl.org/goodrelations/v1#',
-  org: 'http://www.w3.org/ns/org#',
-  owl: 'http://www.w3.org/2002/07/owl#',
-  prov: 'http://www.w3.org/ns/prov#',
-  qb: 'http://purl.org/linked-data/cube#',
-  rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
-  rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
-  schema: 'http://schema.org/',
-  sioc: 'http://rdfs.org/sioc/ns#',
-  skos: 'http://www.w3.org/2004/02/skos/core#',
-  time: 'http://www.w3.org/2006/time#',
-  vcard: 'http://www.w3.org/2006/vcard/ns#',
-  void: 'http://rdfs.org/ns/void#',
-  xsd: 'http://www.w3.org/2001/XMLSchema#',
+  ...Object.fromEntries(
+    ['dcat', 'dct', 'foaf', 'gr', 'org', 'owl', 'prov', 'qb', 'rdf', 'rdfs', 'schema', 'sioc', 'skos', 'time', 'vcard', 'void', 'xsd'].map((prefix) => [prefix, vocabulary.PREFIXES[prefix]!]), // prettier-ignore
+  ),
+  ...{ csvw: 'http://www.w3.org/ns/csvw#', dc: vocabulary.DCT(''), dcterms: vocabulary.DCT('') },
+  dc11: vocabulary.PREFIXES['dc']!,
 }
 
 function resolved(text: string, base: string): string | undefined {
