@@ -1,6 +1,7 @@
 // In charge of a query that no condition can restrict, such as a path of any length over several graphs: what to copy of the default
 // graph that the agent may read, and the query over that copy (design 4). Pure.
 import { isFailure } from '../../problem.js'
+import { withNames } from './head.js'
 import { MERGED_GRAPHS, overView, type Sight } from './over-view.js'
 import { waysWithoutStep } from './paths.js'
 import { queryText } from './print.js'
@@ -62,7 +63,7 @@ export function overCopy(query: Query, sight: Sight): { readonly plan: CopyPlan;
       stays: sight.store.stays ? stays : [],
       isPart: properties !== undefined,
     },
-    text: queryText({ ...query, dataset: { default: [COPY], named: [] } }),
+    text: queryText({ ...query, dataset: { default: [COPY], named: [] }, body: withNames(body, sight.store) }),
   }
 }
 

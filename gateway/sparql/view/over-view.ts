@@ -7,6 +7,7 @@ import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { computesInPatterns } from './computed-values.js'
 import { filtersDeep, runsDeep } from './deep-paths.js'
 import { deferredIn } from './deferred-joins.js'
+import { withHead, withoutHead } from './head.js'
 import { constructOf } from './describe.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
@@ -97,7 +98,8 @@ export interface Overviewed {
   readonly strategy: 'constants' | 'predicate'
 }
 
-export function overView(query: Query, sight: Sight): Overviewed | Problem {
+/** @param asked by the client, if the query was rewritten for it */
+export function overView(query: Query, sight: Sight, asked: Query['body'] = query.body): Overviewed | Problem {
   if (!sight.rights.everything && readsMore(query, sight.store)) return UNREAD
   const name = freshNames([query.body])
   const fresh = () => variable(name())
@@ -131,7 +133,7 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     if (unbounded) throw new Refused(unbounded)
     if (work.isTested && view.isJena && filtersDeep(body)) throw new Refused('closure')
     const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
-    const text = queryText({ base: query.base, dataset, body: sent })
+    const text = queryText({ base: query.base, dataset, body: withHead(sent, asked, sight.store) })
     const isWhole = reads === undefined && work.readsDataset
     const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()
     return { text, readSet, strategy: isWhole ? 'predicate' : 'constants' }
@@ -140,13 +142,6 @@ export function overView(query: Query, sight: Sight): Overviewed | Problem {
     throw error
   }
 }
-
-/** Without the variables that are selected or stand in a template: they get no value there. */
-const withoutHead = ({ where, modifiers, ...head }: Restrictable): unknown => [
-  where,
-  modifiers,
-  head.form === 'SELECT' && head.projection !== '*' && head.projection.filter(({ kind }) => kind === 'bind'),
-]
 
 function restrictBody(work: Work, body: Restrictable): Restrictable {
   if (body.form === 'SELECT') return restrictSelect(work, body)

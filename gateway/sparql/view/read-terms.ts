@@ -93,8 +93,11 @@ export function triplesOf(nodes: unknown, originals: Originals): readonly Triple
     if (node['type'] !== 'triple') throw new Unknown()
     const subject = nested(node['subject'] as Node)
     const predicate = node['predicate'] as Node
+    const { length } = found
     const object = nested(node['object'] as Node)
-    add(subject, predicate['type'] === 'path' ? pathOf(predicate, originals) : termOf(predicate, originals), object)
+    const verb = predicate['type'] === 'path' ? pathOf(predicate, originals) : termOf(predicate, originals)
+    // As stores read it: `SELECT *` selects variables in the order of the text.
+    found.splice(length, 0, { subject, predicate: verb, object })
     for (const annotation of listed(node['annotations'] ?? [])) {
       const reifier = 'val' in annotation ? termOf(annotation['val'], originals) : nested(annotation)
       reifies(reifier, subject, predicate, object)

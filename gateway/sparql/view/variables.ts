@@ -14,7 +14,7 @@ import type {
   Variable,
 } from './syntax.js'
 
-/** The variables in scope after these patterns, in the order in which they appear. */
+/** The variables in scope after these patterns, in the order in which Jena selects them: the name of a GRAPH follows what stands in it. */
 export function inScope(patterns: readonly Pattern[]): ReadonlySet<string> {
   const found = new Set<string>()
   for (const pattern of patterns) for (const name of scopeOf(pattern)) found.add(name)
@@ -48,7 +48,7 @@ function scopeWithin(pattern: Pattern): ReadonlySet<string> {
     case 'graph':
     case 'service': {
       const name = pattern.name.kind === 'variable' ? [pattern.name.value] : []
-      return new Set([...name, ...inScope(pattern.patterns)])
+      return new Set([...inScope(pattern.patterns), ...name])
     }
     case 'group':
     case 'optional':

@@ -46,7 +46,7 @@ export function takeViewStep(query: Query, { graphs, readable, listed, isCopied,
   const found = overView(query, sight)
   if (!isUnboundedRefusal(found)) return found
   const { query: rewritten, expressions } = withLaterFilters(query)
-  return expressions.size > 0 ? overView(rewritten, { ...sight, later: expressions }) : found
+  return expressions.size > 0 ? overView(rewritten, { ...sight, later: expressions }, query.body) : found
 }
 
 /** Those of the graphs whose names do not decide whether they may be read. */
