@@ -5,7 +5,8 @@ import { N_TRIPLES, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
-import { wholeText } from '../stores/whole-text.js'
+import { StoreBreak } from '../stores/store.js'
+import { textOf, wholeText } from '../stores/whole-text.js'
 import type { ResultFormat } from './sparql-formats.js'
 
 export type Judged = Pick<QueryAnalysis, 'readSet' | 'volatile' | 'makesBlankNodes' | 'isRestricted'>
@@ -24,9 +25,9 @@ interface WrittenGraph {
 }
 
 /**
- * A graph. Most formats of a store have prefixes in them that come with the data of all graphs: for agents with restrictions it is asked
- * for N-Triples, which are Turtle too. RDF/XML and JSON-LD are written here for everyone: stores fail over terms of RDF 1.2, or leave out
- * what has no form. Undefined for other results.
+ * A graph that is written here, of the N-Triples of the store. Most formats of a store have prefixes in them that come with the data of all
+ * graphs, which agents with restrictions must not see; the Turtle of the embedded store has none. RDF/XML and JSON-LD are written here for
+ * everyone: stores fail over terms of RDF 1.2, or leave out what has no form. Undefined for other results.
  */
 export function asWrittenGraph(
   context: Context,
@@ -34,11 +35,10 @@ export function asWrittenGraph(
   { source }: ResultFormat,
 ): WrittenGraph | undefined {
   if (form !== 'CONSTRUCT' && form !== 'DESCRIBE') return undefined
-  const isAsItIs = source === N_TRIPLES || source === TURTLE
-  if (isAsItIs && !isRestricted) return undefined
-  const written: WrittenGraph['written'] = (pieces) =>
-    isAsItIs ? Promise.resolve({ pieces }) : writtenAs(context, pieces, source)
-  return { source: N_TRIPLES, written }
+  if (source === N_TRIPLES) return undefined
+  if (source !== TURTLE) return { source: N_TRIPLES, written: (pieces) => writtenAs(context, pieces, source) }
+  const isEmbedded = context.application.store.traits !== undefined
+  return isRestricted || isEmbedded ? { source: N_TRIPLES, written: (pieces) => asTurtle(context, pieces) } : undefined
 }
 
 /** True where the result is too large to be written here. */
@@ -53,9 +53,47 @@ async function writtenAs(
   pieces: AsyncIterable<Uint8Array>,
   format: Format,
 ): ReturnType<Ask<Problem>> {
-  const { application, gateway } = context
   const text = await wholeText(Promise.resolve(pieces), MOST_WRITTEN, TOO_LARGE)
-  if (isFailure(text)) return { failure: text }
+  return isFailure(text) ? { failure: text } : textAs(context, text, format)
+}
+
+/** N-Triples are Turtle: a result that cannot be written here passes as it is. */
+async function asTurtle(context: Context, pieces: AsyncIterable<Uint8Array>): ReturnType<Ask<Problem>> {
+  const source = pieces[Symbol.asyncIterator]()
+  const begun: Uint8Array[] = []
+  let size = 0
+  try {
+    while (size <= MOST_WRITTEN) {
+      const next = await source.next()
+      if (next.done === true) {
+        const text = textOf(Buffer.concat(begun, size))
+        const written = isFailure(text) ? { failure: text } : await textAs(context, text, TURTLE)
+        return 'failure' in written ? { pieces: inOrder(begun, source) } : written
+      }
+      begun.push(next.value)
+      size += next.value.length
+    }
+  } catch (error) {
+    if (error instanceof StoreBreak) return { failure: error.problem }
+    throw error
+  }
+  return { pieces: inOrder(begun, source) }
+}
+
+/** A source stops with its reader, who may not have come to it. */
+function inOrder(begun: Uint8Array[], source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      const value = begun.shift()
+      return value ? { done: false, value } : source.next()
+    },
+    return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+async function textAs(context: Context, text: string, format: Format): ReturnType<Ask<Problem>> {
+  const { application, gateway } = context
   const graph = await gateway.reading.canonical(askerOf(context), text, application.cache.tagKey)
   if (isFailure(graph)) return { failure: graph.failure === 'store.unreadable' ? NO_FORM : graph }
   const bytes = await gateway.reading.writeRdf(askerOf(context), graph.nTriples, format)
