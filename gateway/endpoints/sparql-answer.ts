@@ -50,7 +50,8 @@ async function sparqlAnswer(
   const began = performance.now()
   const before = context.trace.storeMs
   const fields = { ...context.request.fields, 'if-none-match': undefined, 'accept-encoding': undefined }
-  const request = { ...context.request, fields }
+  const isHead = context.request.method === 'HEAD'
+  const request = { ...context.request, fields, ...(isHead && { method: 'GET' }) }
   const answer = await run({ ...context, request, accept: `${TSV}, ${N_TRIPLES.mediaType}` })
   if (isFailure(answer)) {
     const status = STATUS_OF[answer.failure]
@@ -68,7 +69,9 @@ async function sparqlAnswer(
     ([name, value]) => name === 'Content-Type' && value.startsWith(TSV),
   )
   const outcome = isTable ? tableIn(read, measured) : graphIn(read, measured)
-  return pageAnswer(200, sparqlPage({ frame, query, outcome }), [policy])
+  const page = pageAnswer(200, sparqlPage({ frame, query, outcome }), [policy])
+  // RFC 9110 §9.3.2: the page says how long the answer took, so its length is not known before.
+  return isHead ? { ...page, fields: page.fields.filter(([name]) => name !== 'Content-Length') } : page
 }
 
 interface Read {

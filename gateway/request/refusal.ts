@@ -4,8 +4,11 @@ import type { Context } from './context.js'
 import { isRoot, parentOf } from '../documents/hierarchy.js'
 import { problem, type Problem } from '../problem.js'
 
+/** RFC 9110 §9.3.2: a HEAD has the length of the answer to GET. */
 export const methodNotAllowed = (method: string, allow: string): Problem =>
-  problem('method.not-allowed', `The method ${method} is not allowed here.`, { fields: [['Allow', allow]] })
+  problem('method.not-allowed', `The method ${method === 'HEAD' ? 'GET' : method} is not allowed here.`, {
+    fields: [['Allow', allow]],
+  })
 
 /** The same words whether the document or its parent exists or not, so that existence does not leak (design 3). */
 export function refusalOf(decision: Decision, { application, request, trace }: Context, iri: string): Problem {

@@ -67,7 +67,8 @@ export function openListeners(
   const { bodyTimeout, bodyMemory, maxBody } = settings
   const { each, all } = shared(Math.max(bodyMemory, maxBody))
   const bodyRoom = { each: Math.max(each, maxBody), all }
-  const nextId = (): string => `${started}-${++count}`
+  // Always as long: an error page has it, and HEAD the length of the page (RFC 9110 §9.3.2).
+  const nextId = (): string => `${started}-${String(++count).padStart(9, '0')}`
   const common = { now: gateway.now, nextId, problemResponse, bodyTimeout, bodyRoom }
   const refuse: ListenerSettings['refuse'] = (reason, request) =>
     problemAnswer(reason, request.fields.accept, { gateway, request, trace: {} })
