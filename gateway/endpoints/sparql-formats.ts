@@ -63,32 +63,32 @@ const OFFERED: Readonly<Record<QueryAnalysis['form'], readonly ResultFormat[]>> 
   DESCRIBE: GRAPH,
 }
 
-/** By the short name of a format its code: the names of Fuseki, and those that SPARQLWrapper and RDFLib have. */
+/** Media types by the short names of Fuseki, and those that SPARQLWrapper and RDFLib have. */
 const RESULT_NAMES: Readonly<Record<string, string>> = {
-  json: 'srj',
-  xml: 'srx',
-  sparql: 'srx',
-  text: 'txt',
-  csv: 'csv',
-  tsv: 'tsv',
+  json: JSON_RESULTS.mediaType,
+  xml: XML_RESULTS.mediaType,
+  sparql: XML_RESULTS.mediaType,
+  text: 'text/plain',
+  csv: CSV.mediaType,
+  tsv: TSV.mediaType,
 }
 const GRAPH_NAMES: Readonly<Record<string, string>> = {
-  json: JSON_LD.code,
-  'json-ld': JSON_LD.code,
-  jsonld: JSON_LD.code,
-  xml: 'rdfxml',
-  rdf: 'rdfxml',
-  'rdf+xml': 'rdfxml',
-  text: 'ttl',
-  ttl: 'ttl',
-  turtle: 'ttl',
-  n3: 'ttl',
-  nt: 'nt',
-  'n-triples': 'nt',
-  trig: 'trig',
-  nq: 'nq',
-  nquads: 'nq',
-  'n-quads': 'nq',
+  json: JSON_LD.mediaType,
+  'json-ld': JSON_LD.mediaType,
+  jsonld: JSON_LD.mediaType,
+  xml: RDF_XML.mediaType,
+  rdf: RDF_XML.mediaType,
+  'rdf+xml': RDF_XML.mediaType,
+  text: TURTLE.mediaType,
+  ttl: TURTLE.mediaType,
+  turtle: TURTLE.mediaType,
+  n3: TURTLE.mediaType,
+  nt: N_TRIPLES.mediaType,
+  'n-triples': N_TRIPLES.mediaType,
+  trig: 'application/trig',
+  nq: 'application/n-quads',
+  nquads: 'application/n-quads',
+  'n-quads': 'application/n-quads',
 }
 
 /**
@@ -125,10 +125,9 @@ function formatNamed(
 ): ResultFormat | undefined | Problem {
   const [names, others] = isGraph ? [GRAPH_NAMES, RESULT_NAMES] : [RESULT_NAMES, GRAPH_NAMES]
   const short = name.toLowerCase()
-  const code = Object.hasOwn(names, short) ? names[short] : undefined
-  const type = parseMediaType(name)?.type
-  const format = offered.find(({ mediaType, code: own }) => own === code || mediaType === type)
-  if (format || (code === undefined && Object.hasOwn(others, short))) return format
+  const type = Object.hasOwn(names, short) ? names[short] : parseMediaType(name)?.type
+  const format = offered.find(({ mediaType }) => mediaType === type)
+  if (format || (!Object.hasOwn(names, short) && Object.hasOwn(others, short))) return format
   return problem(
     'request.malformed',
     `The result has no format “${name.slice(0, 40)}”. Take one of ${Object.keys(names).join(', ')}, or a media type.`,

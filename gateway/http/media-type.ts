@@ -19,13 +19,21 @@ const format = (mediaType: string, code: string, parameters = ''): Format => ({
   contentType: mediaType + parameters,
 })
 
-export const TURTLE = format('text/turtle', 'ttl', ';charset=UTF-8')
-export const N_TRIPLES = format('application/n-triples', 'nt', ';charset=UTF-8')
-export const RDF_XML = format('application/rdf+xml', 'rdfxml', ';charset=UTF-8')
+/**
+ * RFC 9110 §8.8.3: other bytes have another entity-tag. Raise it with each change of what rdf/write*.ts writes for a graph, such as a
+ * prefix more: clients have the bytes of the release before.
+ */
+const WRITERS = 2
+const written = (mediaType: string, code: string, parameters = ''): Format =>
+  format(mediaType, `${code}${WRITERS}`, parameters)
+
+export const TURTLE = written('text/turtle', 'ttl', ';charset=UTF-8')
+export const N_TRIPLES = written('application/n-triples', 'nt', ';charset=UTF-8')
+export const RDF_XML = written('application/rdf+xml', 'rdfxml', ';charset=UTF-8')
 const PROFILE = 'http://www.w3.org/ns/json-ld#'
 /** RFC 8259 §11: JSON is UTF-8 and has no charset parameter. */
-export const JSON_LD: Format = { ...format('application/ld+json', 'jsonldc'), profile: `${PROFILE}compacted` }
-export const EXPANDED_JSON_LD: Format = { ...format('application/ld+json', 'jsonld'), profile: `${PROFILE}expanded` }
+export const JSON_LD: Format = { ...written('application/ld+json', 'jsonldc'), profile: `${PROFILE}compacted` }
+export const EXPANDED_JSON_LD: Format = { ...written('application/ld+json', 'jsonld'), profile: `${PROFILE}expanded` }
 
 export const JSON_FORMAT = format('application/json', 'json')
 
@@ -33,7 +41,7 @@ export const JSON_FORMAT = format('application/json', 'json')
 export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD, EXPANDED_JSON_LD]
 
 const named = (source: Format, mediaType: string, code: string, parameters = ''): Format => ({
-  ...format(mediaType, code, parameters),
+  ...written(mediaType, code, parameters),
   source,
 })
 const UTF_8 = ';charset=UTF-8'

@@ -2,7 +2,7 @@
 import type { BaseQuad } from '@rdfjs/types'
 import { isPlain } from './canonical.js'
 import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
-import { EXPANDED_JSON_LD, JSON_LD, sourceOf, type Format } from '../http/media-type.js'
+import { EXPANDED_JSON_LD, JSON_LD, N_TRIPLES, RDF_XML, sourceOf, TURTLE, type Format } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 import { Writer } from './n3.js'
 import { shortened } from './terms.js'
@@ -16,11 +16,11 @@ import { PREFIXES, RDF, XSD } from './vocabulary.js'
  */
 export function writeGraph(graph: Graph, format: Format): string | Problem {
   switch (sourceOf(format).code) {
-    case 'ttl':
+    case TURTLE.code:
       return writeTurtle(graph)
-    case 'nt':
+    case N_TRIPLES.code:
       return nTriplesOf(graph)
-    case 'rdfxml':
+    case RDF_XML.code:
       return beyondRdf11(graph, 'RDF/XML') ?? writeRdfXml(graph)
     case JSON_LD.code:
       return beyondRdf11(graph, 'JSON-LD') ?? writeCompactedJsonLd(graph, prefixesFor(graph.triples))

@@ -52,6 +52,9 @@ void t.test('vocabularies that much data uses have their prefixes, where they ar
   for (const namespace of Object.values(PREFIXES)) t.match(namespace, /^(?:https?:|urn:).*[/#]$/, 'names follow it')
 })
 
+/** Its code without the revision of the writers. */
+const nameOf = ({ code }: Format): string => code.replace(/\d+$/, '')
+
 void t.test('formats written', async (t) => {
   const graph = graphOf([
     quad(namedNode('http://a/'), namedNode(RDF('type')), namedNode(PREFIXES.foaf + 'Agent')),
@@ -59,7 +62,7 @@ void t.test('formats written', async (t) => {
     quad(namedNode('http://a/'), namedNode(PREFIXES.dct + 'title'), literal('1', namedNode(XSD('integer')))),
     quad(blankNode('0'), namedNode('http://e/p'), literal('a & <b>\r\n"\\')),
   ])
-  const text = Object.fromEntries(RDF_FORMATS.map((format) => [format.code, writeGraph(graph, format)]))
+  const text = Object.fromEntries(RDF_FORMATS.map((format) => [nameOf(format), writeGraph(graph, format)]))
   t.matchOnlyStrict(text, {
     ttl: `@prefix dct: <http://purl.org/dc/terms/>.
 @prefix foaf: <http://xmlns.com/foaf/0.1/>.
@@ -99,10 +102,10 @@ _:0 <http://e/p> "a & <b>\\r\\n\\"\\\\" .
   })
   const reversed = graphOf([...graph.triples].reverse())
   for (const format of RDF_FORMATS)
-    t.equal(writeGraph(reversed, format), text[format.code], `${format.code}: the same graph, the same bytes`)
+    t.equal(writeGraph(reversed, format), text[nameOf(format)], `${format.code}: the same graph, the same bytes`)
   for (const format of RDF_FORMATS) t.type(writeGraph(graphOf([]), format), 'string', `${format.code}: the empty graph`)
   for (const format of OTHER_RDF_NAMES)
-    t.equal(writeGraph(graph, format), text[format.source!.code], `${format.mediaType}: the bytes of its source`)
+    t.equal(writeGraph(graph, format), text[nameOf(format.source!)], `${format.mediaType}: the bytes of its source`)
   const colliding = writeGraph(
     graphOf([quad(namedNode('acl:Read'), namedNode(PREFIXES.acl + 'mode'), namedNode('http:sc'))]),
     TURTLE,
