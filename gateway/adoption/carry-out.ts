@@ -2,7 +2,7 @@
 // references first, then containers, types and names. Stopped in between, nothing is lost, and the next run continues.
 import { inParallel } from '../mirror/mirrored.js'
 import { isFailure, type Failure } from '../problem.js'
-import { lookThrough, type Member, type Searched } from './look-through.js'
+import { graphsOf, lookThrough, type Member, type Searched } from './look-through.js'
 import type { Move, Plan, Refused, Typed } from './plan.js'
 import {
   inParts,
@@ -57,7 +57,7 @@ export async function carryOut(plan: Plan, means: Means): Promise<CarriedOut | F
     performAll(steps, done, { undo, count })
   if (search) {
     const { sought, members } = search
-    const looked = counterOf(members.reduce((sum, { graphs }) => sum + graphs.length, 0), report) // prettier-ignore
+    const looked = counterOf(graphsOf(members), report)
     for (const searched of members)
       for await (const part of lookThrough(searched, sought)) {
         if (isFailure(part)) return part

@@ -17,47 +17,53 @@ export interface Searched extends Member {
   readonly graphs: readonly string[]
 }
 
+export const graphsOf = (members: readonly Searched[]): number =>
+  members.reduce((sum, { graphs }) => sum + graphs.length, 0)
+
+/** Graphs that are looked at together. */
+const TOGETHER = 100
+
+interface Share<T> {
+  readonly graphs: readonly string[]
+  readonly answer: T | Problem
+}
+
+/** Asks about some graphs at a time: about fewer where the store takes too long. `store.time`: too long for one alone. */
+export async function* inShares<T>(
+  graphs: readonly string[],
+  ask: (some: readonly string[]) => Promise<T | Problem>,
+): AsyncGenerator<Share<T>> {
+  for await (const shares of inParallel(inParts(graphs, TOGETHER), askAll)) yield* shares
+
+  async function askAll(some: readonly string[]): Promise<readonly Share<T>[]> {
+    const answer = await ask(some)
+    if (!isFailure(answer) || answer.failure !== 'store.time' || some.length === 1) return [{ graphs: some, answer }]
+    const shares: Share<T>[] = []
+    for (const half of inParts(some, Math.ceil(some.length / 2))) shares.push(...(await askAll(half)))
+    return shares
+  }
+}
+
 interface Part {
   readonly found: readonly Changes[]
   readonly refused: readonly Refused[]
   readonly looked: number
 }
 
-/** Graphs that are looked at together. */
-const TOGETHER = 100
-
 /** What some graphs have, at a time. `refused`: graphs whose references have to stay. */
 export async function* lookThrough({ store, graphs }: Searched, sought: Sought): AsyncGenerator<Part | Problem> {
-  yield* inParallel(inParts(graphs, TOGETHER), (some) => lookAt(store, some, sought))
-}
-
-async function lookAt(store: Member['store'], graphs: readonly string[], sought: Sought): Promise<Part | Problem> {
-  const changes = await changesIn(store, graphs, sought)
-  if (isFailure(changes)) return otherwise(changes)
-  const refused = changes.flatMap(({ graph, taken }) =>
-    taken === undefined
-      ? []
-      : [{ graph, why: `its references stay: it has <${taken}> already, and an undo could not tell them apart` }],
-  )
-  const found = changes.filter(({ taken }) => taken === undefined)
-  return { found, refused, looked: graphs.length }
-
-  async function otherwise(problem: Problem): Promise<Part | Problem> {
-    if (problem.failure !== 'store.time') return problem
-    if (graphs.length === 1)
-      return { found: [], refused: [{ graph: graphs[0]!, why: `its references stay: ${problem.detail}` }], looked: 1 }
-    const parts = inParts(graphs, Math.ceil(graphs.length / 2))
-    const halves: Part[] = []
-    for (const part of parts) {
-      const half = await lookAt(store, part, sought)
-      if (isFailure(half)) return half
-      halves.push(half)
+  const stays = (graph: string, why: string): Refused => ({ graph, why: `its references stay: ${why}` })
+  for await (const { graphs: some, answer } of inShares(graphs, (some) => changesIn(store, some, sought))) {
+    const looked = some.length
+    if (isFailure(answer)) {
+      const isSlow = answer.failure === 'store.time'
+      yield isSlow ? { found: [], refused: some.map((graph) => stays(graph, answer.detail)), looked } : answer
+      continue
     }
-    return {
-      found: halves.flatMap((half) => half.found),
-      refused: halves.flatMap((half) => half.refused),
-      looked: graphs.length,
-    }
+    const refused = answer.flatMap(({ graph, taken }) =>
+      taken === undefined ? [] : [stays(graph, `it has <${taken}> already, and an undo could not tell them apart`)],
+    )
+    yield { found: answer.filter(({ taken }) => taken === undefined), refused, looked }
   }
 }
 
@@ -77,7 +83,7 @@ export async function countReferences(
   sought: Sought,
   report: (done: number, of: number) => void,
 ): Promise<CountedReferences | Problem> {
-  const of = members.reduce((sum, { graphs }) => sum + graphs.length, 0)
+  const of = graphsOf(members)
   let [triples, graphs, done] = [0, 0, 0]
   let most: Changes[] = []
   const refused: Refused[] = []

@@ -1,7 +1,7 @@
 // In charge of references to graphs that get other names: which graphs have some, how many of their triples change, and the updates
 // that change them.
 import { MANAGED } from '../documents/next-state.js'
-import { isFailure, type Problem } from '../problem.js'
+import type { Problem } from '../problem.js'
 import { nTriplesTerm } from '../rdf/graph.js'
 import { DEF, DH, RDF } from '../rdf/vocabulary.js'
 import { selectEach } from '../stores/select.js'
@@ -9,7 +9,6 @@ import type { GraphStore } from '../stores/store.js'
 import type { EndpointNames } from '../documents/endpoint-names.js'
 import type { Move, Plan } from './plan.js'
 import { isNameable } from './renames.js'
-import type { VocabularyTerms } from './vocabulary-terms.js'
 
 type Store = Pick<GraphStore, 'query'>
 
@@ -22,8 +21,8 @@ export interface Sought {
   /** Of the names that change, and of those that they get (renames.ts). */
   readonly beginnings: readonly string[]
   readonly endpoints: EndpointNames
-  /** Predicates and classes stay; undefined where they change too. */
-  readonly vocabulary: VocabularyTerms | undefined
+  /** IRIs that stay: predicates and classes (vocabulary-terms.ts). */
+  readonly terms: ReadonlySet<string>
 }
 
 export interface GraphReferences {
@@ -38,6 +37,16 @@ export function iriAfter(iri: string, moves: Plan['moves']): string | undefined 
 }
 
 const withFragment = (move: Move | undefined, fragment: string): string | undefined => move && move.to + fragment
+
+/** Terms apart. The URL of an endpoint is what rules about the endpoint name. */
+export function isChanged(iri: string, { moves, endpoints }: Pick<Sought, 'moves' | 'endpoints'>): boolean {
+  const after = iriAfter(iri, moves)
+  return after !== undefined && isNameable(after) && isNameable(iri) && !endpoints.has(iri)
+}
+
+/** A SPARQL expression: whether the variable is an IRI that begins so. */
+export const beginsAsSought = (variable: string, beginnings: readonly string[]): string =>
+  `isIRI(?${variable}) && (${beginnings.map((one) => `STRSTARTS(STR(?${variable}), ${JSON.stringify(one)})`).join(' || ')})`
 
 /** What changes in a graph. */
 export interface Changes extends GraphReferences {
@@ -65,40 +74,28 @@ export async function changesIn(
   graphs: readonly string[],
   sought: Sought,
 ): Promise<readonly Changes[] | Problem> {
-  const { moves, beginnings, endpoints, vocabulary } = sought
-  const isSought = (variable: string): string =>
-    beginnings.map((beginning) => `STRSTARTS(STR(?${variable}), ${JSON.stringify(beginning)})`).join(' || ')
-  const filter = ['s', 'p', 'o'].map((variable) => `(isIRI(?${variable}) && (${isSought(variable)}))`).join(' || ')
+  const { moves, beginnings, terms } = sought
+  const filter = ['s', 'p', 'o'].map((variable) => `(${beginsAsSought(variable, beginnings)})`).join(' || ')
   const query = `SELECT ?g ?s ?p ?o WHERE { VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }
   GRAPH ?g { ?s ?p ?o FILTER(${filter}) } }`
   const seen = new Map<string, Seen>()
-  const befores = new Set<string>()
-  /** The URL of an endpoint is what rules about the endpoint name. */
-  const changes = (iri: string): boolean => {
-    const after = iriAfter(iri, moves)
-    return after !== undefined && isNameable(after) && isNameable(iri) && !endpoints.has(iri)
-  }
-  const failed = await selectEach(store, query, ['g', 's', 'p', 'o'], {}, ([g, ...terms]) => {
+  const failed = await selectEach(store, query, ['g', 's', 'p', 'o'], {}, ([g, ...row]) => {
     const own = seen.get(g!.value) ?? { iris: new Set(), triples: new Map() }
     seen.set(g!.value, own)
-    const iris = terms.flatMap((term) => (term?.termType === 'NamedNode' ? [term.value] : []))
+    const iris = row.flatMap((term) => (term?.termType === 'NamedNode' ? [term.value] : []))
     for (const iri of iris) own.iris.add(iri)
-    const some = [...new Set(iris)].filter(changes)
+    const some = [...new Set(iris)].filter((iri) => !terms.has(iri) && isChanged(iri, sought))
     if (some.length === 0) return
-    for (const iri of some) befores.add(iri)
     const key = some.join(' ')
     const known = own.triples.get(key)
     if (known) known.count++
-    else own.triples.set(key, { befores: some, count: 1, example: terms.map((term) => nTriplesTerm(term!)).join(' ') })
+    else own.triples.set(key, { befores: some, count: 1, example: row.map((term) => nTriplesTerm(term!)).join(' ') })
   })
   if (failed) return failed
-  const terms = (await vocabulary?.among([...befores])) ?? new Set<string>()
-  if (isFailure(terms)) return terms
   return [...seen].flatMap(([graph, { iris, triples }]) => {
-    const changed = [...triples.values()].filter((one) => one.befores.some((iri) => !terms.has(iri)))
-    const pairs = [...new Set(changed.flatMap((one) => one.befores))].flatMap((iri): Pair[] =>
-      terms.has(iri) ? [] : [[iri, iriAfter(iri, moves)!]],
-    )
+    const changed = [...triples.values()]
+    const befores = new Set(changed.flatMap((one) => one.befores))
+    const pairs = [...befores].map((iri): Pair => [iri, iriAfter(iri, moves)!])
     const taken = pairs.find(([, after]) => iris.has(after))?.[1]
     const count = changed.reduce((sum, one) => sum + one.count, 0)
     const examples = changed.slice(0, EXAMPLES).map(({ example }) => example)

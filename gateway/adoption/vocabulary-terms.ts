@@ -1,18 +1,10 @@
 // In charge of the IRIs of a vocabulary: predicates, classes and datatypes. They are names that other data rests on, whatever the
 // name of the graph that describes them, so that references leave them alone.
-import type { Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import { ACL, OWL, RDF, RDFS, SH } from '../rdf/vocabulary.js'
 import { selectEach } from '../stores/select.js'
-import type { GraphStore } from '../stores/store.js'
-
-type Store = Pick<GraphStore, 'query'>
-
-export interface VocabularyTerms {
-  /** Those of the IRIs that are predicates or classes in any graph. */
-  among(iris: readonly string[]): Promise<ReadonlySet<string> | Problem>
-  /** The number of those that were found. */
-  found(): number
-}
+import { graphsOf, inShares, type Member, type Searched } from './look-through.js'
+import { beginsAsSought, isChanged, type Sought } from './references.js'
 
 /** Classes whose members are terms of a vocabulary. */
 const KINDS = [
@@ -30,42 +22,40 @@ const TO_TERMS = [
   ...['path', 'targetClass', 'class', 'datatype'].map(SH),
   ACL('accessToClass'),
 ]
-/** IRIs that one query asks about. */
-const ASKED = 200
 
-/** Asks about each IRI once. */
-export function makeVocabularyTerms(stores: readonly Store[]): VocabularyTerms {
-  const known = new Map<string, boolean>()
-  return {
-    found: () => [...known.values()].filter(Boolean).length,
-    async among(iris) {
-      const unknown = [...new Set(iris)].filter((iri) => !known.has(iri))
-      for (let at = 0; at < unknown.length; at += ASKED) {
-        const part = unknown.slice(at, at + ASKED)
-        for (const iri of part) known.set(iri, false)
-        for (const store of stores) {
-          const failed = await selectEach(store, queryOf(part), ['x'], {}, ([iri]) => iri && known.set(iri.value, true))
-          if (failed) {
-            for (const iri of part) known.delete(iri)
-            return failed
-          }
-        }
-      }
-      return new Set(iris.filter((iri) => known.get(iri)))
-    },
+/** Those that would change without this list, in all stores. `store.time` for a graph whose terms stay unknown. */
+export async function vocabularyTerms(
+  members: readonly Searched[],
+  sought: Omit<Sought, 'terms'>,
+  report: (done: number, of: number) => void,
+): Promise<ReadonlySet<string> | Problem> {
+  const terms = new Set<string>()
+  const collect = ({ store }: Member, graphs?: readonly string[]): Promise<undefined | Problem> =>
+    selectEach(store, queryOf(sought, graphs), ['x'], {}, ([term]) => {
+      if (term?.termType === 'NamedNode' && isChanged(term.value, sought)) terms.add(term.value)
+    })
+  let done = 0
+  for (const member of members) {
+    const failed = await collect(member)
+    if (failed) return failed
+    for await (const { graphs, answer } of inShares(member.graphs, (some) => collect(member, some))) {
+      if (isFailure(answer)) return answer
+      report((done += graphs.length), graphsOf(members))
+    }
   }
+  return terms
 }
 
-function queryOf(iris: readonly string[]): string {
+/** @param graphs undefined for the default graph */
+function queryOf({ beginnings }: Pick<Sought, 'beginnings'>, graphs: readonly string[] | undefined): string {
   const list = (some: readonly string[]): string => some.map((iri) => `<${iri}>`).join(' ')
-  const x = `VALUES ?x { ${list(iris)} }`
   const parts = [
-    '?s ?x ?o',
-    `VALUES ?to { ${list(TO_TERMS)} } ?s ?to ?x`,
-    `VALUES ?of { ${list(OF_TERMS)} } ?x ?of ?o`,
-    `VALUES ?kind { ${list(KINDS)} } ?x a ?kind`,
-  ]
-  return `SELECT DISTINCT ?x WHERE {\n  ${parts
-    .flatMap((part) => [`{ ${x} GRAPH ?g { ${part} } }`, `{ ${x} ${part} }`])
-    .join('\n  UNION ')}\n}`
+    ['', '?s ?x ?o'],
+    [`VALUES ?to { ${list(TO_TERMS)} }`, '?s ?to ?x'],
+    [`VALUES ?of { ${list(OF_TERMS)} }`, '?x ?of ?o'],
+    [`VALUES ?kind { ${list(KINDS)} }`, '?x a ?kind'],
+  ].map(([values, triple]) =>
+    graphs ? `{ VALUES ?g { ${list(graphs)} } ${values} GRAPH ?g { ${triple} } }` : `{ ${values} ${triple} }`,
+  )
+  return `SELECT DISTINCT ?x WHERE {\n  ${parts.join('\n  UNION ')}\n  FILTER(${beginsAsSought('x', beginnings)}) }`
 }

@@ -5,8 +5,9 @@ import { isNothing, planOf, rulesAbout, type Adopting, type Plan } from '../adop
 import type { Sought } from '../adoption/references.js'
 import type { Renames } from '../adoption/renames.js'
 import { openUndoFile } from '../adoption/undo-file.js'
-import { makeVocabularyTerms } from '../adoption/vocabulary-terms.js'
+import { vocabularyTerms } from '../adoption/vocabulary-terms.js'
 import type { Arguments } from '../configuration/flags.js'
+import type { EndpointNames } from '../documents/endpoint-names.js'
 import type { Names } from '../documents/names.js'
 import { surveyOf } from '../doctor/survey.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -50,15 +51,11 @@ export async function adopt(asked: Asked, terminal: Terminal): Promise<number> {
   out(printable(planText(plan)))
   const rules: Member = { base: admin, store: storeThrough(adminClient) }
   const isSearching = values.has('references') && plan.moves.size > 0
-  const sought: Sought = {
-    moves: plan.moves,
-    beginnings: renames?.beginnings ?? [],
-    endpoints,
-    vocabulary: values.has('vocabulary') ? undefined : makeVocabularyTerms([member.store, rules.store]),
-  }
-  const search = isSearching ? await searchIn(plan, [member, rules], sought) : undefined
+  const search = isSearching ? await searchIn(asked, plan, { endpoints, member, rules }, terminal) : undefined
   if (isFailure(search)) return fail(terminal, asFailure(search))
-  const refused = search ? await reportReferences(search, terminal) : await reportRules(plan, rules, sought, terminal)
+  const refused = search
+    ? await reportReferences(search, terminal)
+    : await reportRules(plan, rules, endpoints, terminal)
   if (isFailure(refused)) return fail(terminal, asFailure(refused))
   const isRefused = plan.refused.length + refused > 0
   if (values.has('dry-run') || isNothing(plan)) return isRefused ? EXIT.findings : EXIT.done
@@ -102,22 +99,36 @@ interface Search {
   readonly members: readonly Searched[]
 }
 
+interface Places {
+  readonly endpoints: EndpointNames
+  /** The application whose graphs get other names. */
+  readonly member: Member
+  /** The admin application. */
+  readonly rules: Member
+}
+
+/** What references change, and where they are looked for. */
 async function searchIn(
-  { graphs }: Plan,
-  [member, rules]: readonly [Member, Member],
-  sought: Sought,
+  { renames, given }: Asked,
+  { graphs, moves }: Plan,
+  { endpoints, member, rules }: Places,
+  terminal: Terminal,
 ): Promise<Search | Problem> {
   const ofRules: string[] = []
   const failed = await eachGraph(rules.store, {}, (graph) => void ofRules.push(graph))
-  return (
-    failed ?? {
-      sought,
-      members: [
-        { ...member, graphs },
-        { ...rules, graphs: ofRules },
-      ],
-    }
+  if (failed) return failed
+  const members = [
+    { ...member, graphs },
+    { ...rules, graphs: ofRules },
+  ]
+  const sought = { moves, beginnings: renames?.beginnings ?? [], endpoints }
+  if (given.values.has('vocabulary')) return { members, sought: { ...sought, terms: new Set() } }
+  const show = makeProgress(terminal)
+  const terms = await vocabularyTerms(members, sought, (documents, of) =>
+    show(() => barText('looking for predicates and classes', { documents, of })),
   )
+  terminal.waiting(undefined)
+  return isFailure(terms) ? terms : { members, sought: { ...sought, terms } }
 }
 
 /** The number of graphs whose references have to stay. */
@@ -128,18 +139,18 @@ async function reportReferences({ sought, members }: Search, terminal: Terminal)
   )
   terminal.waiting(undefined)
   if (isFailure(counted)) return counted
-  terminal.out(printable(referencesText(counted, sought.vocabulary?.found() ?? 0)))
+  terminal.out(printable(referencesText(counted, sought.terms.size)))
   return counted.refused.length
 }
 
 async function reportRules(
   plan: Plan,
   { store }: Member,
-  sought: Sought,
+  endpoints: EndpointNames,
   terminal: Terminal,
 ): Promise<number | Problem> {
   if (plan.moves.size === 0) return 0
-  const rules = await rulesAbout(store, plan.moves, sought.endpoints)
+  const rules = await rulesAbout(store, plan.moves, endpoints)
   if (isFailure(rules)) return rules
   terminal.out(printable(rulesText(rules)))
   return 0
