@@ -114,8 +114,8 @@ export function parseAccessArguments(
 
 type Open = (url: URL) => GatewayClient | CommandFailure
 type Asked = Readonly<Record<string, string>>
-/** Asks the endpoint `access`. */
-type Ask = (query: Asked) => Promise<Graph | CommandFailure>
+/** Asks the endpoint `access`. @param about the URL that a failure names */
+type Ask = (query: Asked, about?: string) => Promise<Graph | CommandFailure>
 
 /** Returns the exit code. */
 export async function runAccessCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
@@ -132,11 +132,12 @@ export async function runAccessCommand(argv: readonly string[], env: Environment
     if (!isFailure(client)) clients.push(client)
     return client
   }
-  const failed = await run(given, open, terminal.out).finally(() => clients.forEach((client) => client.close()))
+  const failed = await run(given, open, terminal).finally(() => clients.forEach((client) => client.close()))
   return failed ? fail(terminal, failed) : EXIT.done
 }
 
-async function run(given: AccessArguments, open: Open, out: Terminal['out']): Promise<undefined | CommandFailure> {
+async function run(given: AccessArguments, open: Open, terminal: Terminal): Promise<undefined | CommandFailure> {
+  const { out } = terminal
   const { url, action, agent, mode, graph: named, query, tree } = given
   const document = open(url)
   if (isFailure(document)) return document
@@ -146,13 +147,13 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
   const base = linked(head, LDT('base'))
   const application = base === undefined ? unlinked(url) : open(new URL(base))
   if (isFailure(application)) return application
-  const ask: Ask = async (asked) => {
+  const ask: Ask = async (asked, about = url.href) => {
     const query = new URLSearchParams(asked).toString()
     const answer = await application.send('GET', `access?${query}`, { Accept: 'application/n-triples' })
     if (isFailure(answer)) return answer
     return answer.status === 200
       ? graphOf(readNTriples(answer.body.toString()) ?? [])
-      : gatewayRefusal(answer, document)
+      : gatewayRefusal(answer, { ...document, connection: { ...document.connection, url: new URL(about) } })
   }
   if (action === 'explain' || action === 'explain-query') {
     const about: Asked = query === undefined ? { ...subjectOf(named, url.href), mode } : { query }
@@ -163,12 +164,27 @@ async function run(given: AccessArguments, open: Open, out: Terminal['out']): Pr
   }
   const documents = tree ? await documentsUnder(url, ask) : [named ?? url.href]
   if (isFailure(documents)) return documents
+  return auditEach(documents, (one) => ask({ ...subjectOf(named, one), audit: '' }, tree ? one : url.href), terminal)
+}
+
+/** Each document has its own outcome; only without a gateway do the others wait in vain. */
+async function auditEach(
+  documents: readonly string[],
+  ask: (document: string) => Promise<Graph | CommandFailure>,
+  terminal: Terminal,
+): Promise<undefined | CommandFailure> {
+  let failed = 0
   for (const one of documents) {
-    const graph = await ask({ ...subjectOf(named, one), audit: '' })
-    if (isFailure(graph)) return graph
-    out(printable(auditText(one, graph)))
+    const graph = await ask(one)
+    if (!isFailure(graph)) terminal.out(printable(auditText(one, graph)))
+    else if (documents.length === 1 || graph.failure === 'gateway.unreachable') return graph
+    else {
+      failed++
+      fail(terminal, graph)
+    }
   }
-  return undefined
+  const detail = `${failed} of ${documents.length} documents could not be audited.`
+  return failed > 0 ? { failure: 'gateway.failed', detail } : undefined
 }
 
 const subjectOf = (graph: string | undefined, document: string): Asked =>

@@ -184,7 +184,7 @@ export interface DeleteView extends About {
   readonly entityTag: string
   readonly isContainer: boolean
   readonly isVersioned: boolean
-  /** Of a rule about more than one document. */
+  /** Of a rule about more than one document, or of a group. */
   readonly coverage?: Coverage | undefined
 }
 
@@ -202,7 +202,7 @@ export const deletePage = worded((view: DeleteView): string =>
         {view.isContainer ? <p>{TEXTS.deleteContainer}</p> : null}
         {view.coverage ? (
           <>
-            <p>{TEXTS.deleteRule}</p>
+            <p>{view.coverage.members > 0 ? TEXTS.deleteGroup(view.coverage.members) : TEXTS.deleteRule}</p>
             <Covers coverage={view.coverage} base={view.frame.site.base} />
             <p class="choice">
               <input type="checkbox" id="covered" name="covered" value="all" required />{' '}

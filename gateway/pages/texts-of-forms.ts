@@ -33,8 +33,10 @@ export const FORM_TEXTS = {
   deleteContainer:
     'The documents in it are kept. New ones can be created there only after you create the container again.',
   deleteRule: 'This document is an access rule. Deleting it revokes the right for all of these:',
+  deleteGroup: (members: number) =>
+    `This document is a group that access rules name. Its members (${members}) lose their rights on all of these:`,
   deleteRuleSure: 'Revoke it for all of them',
-  deleteRuleUnsure: 'This rule covers more than one document. Tick the box to delete it for all of them.',
+  deleteRuleUnsure: 'Others lose rights when this document is deleted. Tick the box to delete it all the same.',
   deleteNow: 'Delete it',
   restoreTitle: 'Restore',
   restoreQuestion: 'Restore the document as it was on',

@@ -30,7 +30,7 @@ export interface AuthorizationIndex {
   subclasses(type: string): readonly string[]
   /** Every authorization on these targets, at most 1000. */
   about(targets: readonly AskedTarget[]): readonly Audited[]
-  /** What the authorizations of a graph cover together. */
+  /** What the authorizations of a graph, and those that name its groups, cover together. */
   coverage(graph: string): Coverage
   /** The number of graphs with content, of authorizations, and of distinct IRIs of agents and groups. */
   readonly size: TableSize
@@ -116,7 +116,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
     match: (agent, mode, targets, memberships) => matchAuthorizations(table, [agent, memberships], mode, targets),
     including: (agent, memberships) => table.including(agent, memberships),
     subclasses: (type) => table.subclasses(type),
-    coverage: (graph) => coverageOf(table.inGraph(graph)),
+    coverage: (graph) => coverageOf(table.inGraph(graph), table.ofGroupsIn(graph)),
     about: (targets) => authorizationsOnTargets(table, targets),
     get size() {
       return table.size()

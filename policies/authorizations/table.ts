@@ -35,6 +35,8 @@ export interface AuthorizationTable {
   named(agent: string, memberships?: readonly string[]): Named
   /** The authorizations in a graph. */
   inGraph(graph: string): readonly Authorization[]
+  /** The authorizations that name groups in a graph, and the members of these groups. */
+  ofGroupsIn(graph: string): OfGroups
   /** The IRI of an agent or a group. */
   iriOf(subject: number): string
   /** A class and all its superclasses. */
@@ -43,6 +45,12 @@ export interface AuthorizationTable {
   subclasses(type: string): readonly string[]
   /** The authorizations that include an agent, and whether by its name or a group. Some may come twice. */
   including(agent: string | undefined, memberships?: readonly string[]): Iterable<Including>
+}
+
+/** What members of groups have by them. */
+export interface OfGroups {
+  readonly authorizations: readonly Authorization[]
+  readonly members: number
 }
 
 export interface Including {
@@ -102,6 +110,7 @@ export function makeAuthorizationTable(): AuthorizationTable {
       apply(contribution, 'add')
     },
     inGraph: (graph) => graphs.get(graph)?.authorizations ?? [],
+    ofGroupsIn: (graph) => ofGroups(graphs.get(graph)?.members ?? [], groupsOf, bySubject),
     iriOf: (subject) => iris.iriOf(idIn(subject)),
     named: named.of,
     classes: classes.above,
@@ -109,6 +118,21 @@ export function makeAuthorizationTable(): AuthorizationTable {
     including: (agent, memberships) =>
       including(bySubject, agent === undefined ? undefined : named.of(agent, memberships)),
   }
+}
+
+function ofGroups(
+  pairs: Contribution['members'],
+  groupsOf: Relation<number>,
+  bySubject: Relation<number, Authorization>,
+): OfGroups {
+  const authorizations = new Set<Authorization>()
+  const members = new Set<number>()
+  for (const [agent, group] of pairs) {
+    const naming = [group, ...groupsOf.of(group)].flatMap((subject) => [...bySubject.of(subject)])
+    if (naming.length > 0) members.add(agent)
+    for (const one of naming) authorizations.add(one)
+  }
+  return { authorizations: [...authorizations], members: members.size }
 }
 
 /** Classes with all that are above and below them. */

@@ -3,8 +3,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { vocabularyTerms } from '../../../gateway/adoption/vocabulary-terms.js'
 import { runCommand } from '../../../gateway/commands/run-command.js'
-import { endpointNamesOf } from '../../../gateway/documents/endpoint-names.js'
+import { endpointNamesOf, makeEndpointNames } from '../../../gateway/documents/endpoint-names.js'
+import { isFailure, problem } from '../../../gateway/problem.js'
 import { ENDPOINT_NAMES } from '../../../gateway/routes.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { freshDataset, reasonWithoutFuseki } from '../../support/stores.js'
@@ -67,6 +69,34 @@ void t.test('names that are called like an endpoint', (t) => {
   }
   for (const name of ENDPOINT_NAMES) t.ok(endpoints.has(base + name) && endpoints.has(admin + name), name)
   t.end()
+})
+
+void t.test('a store is asked about its graphs, however many IRIs they have', async (t) => {
+  const graphs = Array.from({ length: 250 }, (_, i) => `urn:old:${i}`)
+  const moves = new Map(graphs.map((from) => [from, { from, to: `${from}/`, isContainer: false }]))
+  const asked: string[] = []
+  /** A store that takes too long for more graphs at a time. */
+  const slowFor = (most: number) => ({
+    query: async (text: string) => {
+      asked.push(text)
+      const named = graphs.filter((graph) => text.includes(`<${graph}>`))
+      if (named.length > most) return Promise.resolve(problem('store.time', 'slow'))
+      const rows = named.flatMap((graph) => Array.from({ length: 300 }, (_, i) => `<${graph}#${i}>\n`))
+      return (async function* () {
+        yield await Promise.resolve(Buffer.from(`?x\n${rows.join('')}`))
+      })()
+    },
+  })
+  const sought = { moves, beginnings: ['urn:old:'], endpoints: makeEndpointNames([], [], []) }
+  const termsIn = async (most: number): Promise<number | string> => {
+    const terms = await vocabularyTerms([{ base: 'urn:base:', store: slowFor(most), graphs }], sought, () => undefined)
+    return isFailure(terms) ? terms.failure : terms.size
+  }
+  t.equal(await termsIn(100), 250 * 300)
+  t.equal(asked.length, 4, 'the default graph, and three times 100 graphs at most')
+  t.equal(await termsIn(60), 250 * 300)
+  t.equal(asked.length, 4 + 4 + 4, 'halves where it is too slow')
+  t.equal(await termsIn(0), 'store.time', 'what it cannot tell is not taken for none')
 })
 
 void t.test('adopt in front of Fuseki', { skip }, async (t) => {

@@ -1,4 +1,4 @@
-// Rules that cover more than one document: no button of one document takes them away.
+// Rules that cover more than one document, and groups: no button of one document takes them away.
 import t from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { rowsOf } from '../../support/stores.js'
@@ -56,6 +56,25 @@ void t.test('rules about access', async (t) => {
       t.equal((await as('anonymous')('GET', '/c/d/')).status, 403)
     })
   }
+  await row('a group that rules name: its page says who loses what', async (t) => {
+    const path = '/admin/acl/groups/tested/'
+    const group = (members: string): string => `${PREFIXES}<#this> a foaf:Group ; foaf:name "Tested" ${members}.`
+    const naming = `<#this> a acl:Authorization ; acl:agentGroup <${base}admin/acl/groups/tested/#this> ; acl:mode acl:Read ; acl:accessTo <${here}> .`
+    t.ok((await owner('PUT', '/admin/acl/authorizations/tested/', ttl(PREFIXES + naming))).status < 300)
+    const form = async (members: string): Promise<string> => {
+      t.ok((await owner('PUT', path, ttl(group(members)))).status < 300)
+      return (await owner('GET', `${path}?form=delete`, { fields: HTML })).text
+    }
+    t.notMatch(await form(''), /name="covered"/, 'nobody loses a right')
+    const text = await form('; foaf:member <urn:a>, <urn:b> ')
+    t.match(text, /group that access rules name. Its members \(2\) lose their rights[^]*\/c\/d\/[^]*name="covered"/)
+    const more = Array.from({ length: 8 }, (_, i) => ` ; acl:agent <urn:agent:${i}>`).join('')
+    const many = naming.replace(' .', `${more} .`)
+    t.ok((await owner('PUT', '/admin/acl/authorizations/tested/', ttl(PREFIXES + many))).status < 300)
+    t.match(await form('; foaf:member <urn:a> '), /members \(1\)/, 'among many subjects of a rule')
+    await owner('DELETE', '/admin/acl/authorizations/tested/')
+    t.notMatch(await form('; foaf:member <urn:a> '), /name="covered"/, 'no rule names it')
+  })
   await row('rules with Control cover the administration, and are not taken away from a document there', async (t) => {
     const page = await owner('GET', `/admin/access?this=${base}admin/acl/authorizations/full-control/`, {
       fields: HTML,
