@@ -74,7 +74,7 @@ export async function adopt(asked: Asked, terminal: Terminal): Promise<number> {
   if (isFailure(carried)) {
     return fail(terminal, asFailure({ detail: `${carried.detail}\nRun the same command again: it continues. ${undo.file} undoes what is done.` })) // prettier-ignore
   }
-  out(printable(outcomeText(carried, undo.file)))
+  out(printable(outcomeText(carried, `${undo.file} --data ${client.connection.data}`)))
   return carried.refused.length > 0 ? EXIT.findings : EXIT.done
 }
 

@@ -110,10 +110,10 @@ export function rulesText({ count, examples }: RulesAbout): string {
 }
 
 /** The work that was done. Ends with a line end. */
-export function outcomeText({ counts, refused }: CarriedOut, file: string): string {
+export function outcomeText({ counts, refused }: CarriedOut, undo: string): string {
   const { names, references, containers, types } = counts
   const what = `${graphsText(names)} renamed, references changed in ${graphsText(references)}, ${containersText(containers)} made, ${types} ${textFor(types, ['type', 'types'])} given`
-  return `Done: ${what}.\n${refusedText(refused)}Undo it with: triplegate adopt --undo ${file}\n`
+  return `Done: ${what}.\n${refusedText(refused)}Undo it with: triplegate adopt --undo ${undo}\n`
 }
 
 /** What would be taken back. Ends with a line end. */
