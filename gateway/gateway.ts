@@ -34,6 +34,7 @@ import type { NamespaceStore } from './ontologies/namespace-store.js'
 import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
 import type { Recent } from './recent.js'
+import type { DatasetPrefixes } from './stores/dataset-prefixes.js'
 import type { GraphStore } from './stores/store.js'
 import type { Traits } from './stores/traits.js'
 import type { Turns } from './stores/turns.js'
@@ -44,6 +45,7 @@ import type { Watchdog } from './watchdog.js'
 export interface Application extends DescribedApplication {
   readonly store: GraphStore
   readonly traits: Traits
+  readonly prefixes: DatasetPrefixes
   readonly cache: ApplicationCache
   /** Both are absent where the application is not versioned. */
   readonly history?: History

@@ -27,8 +27,8 @@ export async function answerConflict(
   if (isFailure(before)) return before
   if (isFailure(mine)) return mine
   const [there, both] = [
-    await editableTurtle(iri, now, text),
-    await editableTurtle(iri, merged(before, mine, now), text),
+    await editableTurtle(context, iri, now, text),
+    await editableTurtle(context, iri, merged(before, mine, now), text),
   ]
   if (isFailure(there)) return there
   if (isFailure(both)) return both

@@ -5,11 +5,13 @@ import { managedLines } from '../documents/changed-document.js'
 import type { Document } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, iri, nTriplesLine, nTriplesOf, triple } from '../rdf/graph.js'
+import { declarationsIn, prefixesIn } from '../rdf/declared-prefixes.js'
 import { readCanonical, readGraph } from '../rdf/read.js'
 import { changedLines, hasLine } from '../rdf/sorted-lines.js'
 import { DH, RDF } from '../rdf/vocabulary.js'
 import { writeRelativeTurtle } from '../rdf/write.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
+import { datasetPrefixes } from '../request/prefixes.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 
 /** In characters of N-Triples: parsed and written in one go (design 7). */
@@ -35,27 +37,19 @@ export const isTooLargeToEdit = ({ nTriples }: Pick<Document, 'nTriples'>): bool
 
 /** @param typed Turtle of the person, whose prefixes are used again */
 export function editableTurtle(
+  context: Context,
   document: string,
   nTriples: string,
   typed: string | undefined,
 ): Promise<string | Problem> | Problem {
-  return nTriples.length > LARGEST ? tooLargeToEdit : relativeTurtle(document, nTriples, prefixesIn(typed ?? ''))
+  if (nTriples.length > LARGEST) return tooLargeToEdit
+  const prefixes = { ...datasetPrefixes(context)?.prefixes, ...prefixesIn(typed ?? '') }
+  return relativeTurtle(document, nTriples, prefixes)
 }
-
-const DECLARATION = /^[ \t]*@?prefix[ \t]+((?:[a-z][\w-]{0,40})?):[ \t]*<(https?:\/\/[^<>"{}|^`\\\s]{1,200}[/#])>/gim
-const MOST_PREFIXES = 100
-
-const prefixesIn = (turtle: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    [...turtle.slice(0, LARGEST).matchAll(DECLARATION)]
-      .slice(0, MOST_PREFIXES)
-      .map(([, prefix, namespace]) => [prefix!, namespace!] as const),
-  )
 
 /** The text that a person has typed, for the next time that the document is edited. */
 export function rememberPrefixes({ gateway }: Context, document: string, turtle: string): void {
-  const declared = [...turtle.slice(0, LARGEST).matchAll(DECLARATION)].slice(0, MOST_PREFIXES).map(([text]) => text)
-  gateway.caches.prefixes.set(document, { text: declared.join('\n') })
+  gateway.caches.prefixes.set(document, { text: declarationsIn(turtle) })
 }
 
 export const prefixesOf = ({ gateway }: Context, document: string): string | undefined =>

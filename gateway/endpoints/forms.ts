@@ -94,8 +94,8 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
   const about = { frame: frameOf(context, iri), document: iri, form: 'edit' } as const
   if (!isSent) {
     const typed = prefixesOf(context, iri)
-    const started = await editableTurtle(iri, ownTriples(document), typed)
-    const text = divided ? await editableTurtle(iri, divided.rest, typed) : started
+    const started = await editableTurtle(context, iri, ownTriples(document), typed)
+    const text = divided ? await editableTurtle(context, iri, divided.rest, typed) : started
     if (isFailure(text)) return text
     if (isFailure(started)) return started
     const entityTag = entityTagOf(document, TURTLE)

@@ -11,6 +11,8 @@ export interface Format {
   readonly source?: Format
   /** JSON-LD 1.1 §8.2: the URI of its form, which the parameter `profile` of a media range asks for. */
   readonly profile?: string
+  /** Prefixes that go before the usual ones. */
+  readonly prefixes?: Readonly<Record<string, string>>
 }
 
 const format = (mediaType: string, code: string, parameters = ''): Format => ({

@@ -13,6 +13,7 @@ import { HTML, inOrderOf, RDF_NAMES, sourceOf, type Format } from '../http/media
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readyHead } from '../http/ready-head.js'
+import { withDatasetPrefixes } from '../request/prefixes.js'
 import { marksOf, response } from '../request/respond.js'
 import { sharedCacheFields } from '../request/shared-caches.js'
 import { shownTo } from '../request/shown.js'
@@ -26,9 +27,10 @@ export function read(context: Context, decision: Decision, facts: Facts): Awaita
   // Nothing but the facts was read for an agent who might not read it; the rules have given the right a moment later.
   if (!isWhole(stored)) return problem('access.unavailable', 'The rules have just been changed.', AGAIN)
   const document = shownTo(context, stored)
-  const preferred = rdfFormat(context.accept, context.gateway.caches)
-  if (!preferred) return notAcceptable()
-  if (preferred === HTML) return undefined
+  const negotiated = rdfFormat(context.accept, context.gateway.caches)
+  if (!negotiated) return notAcceptable()
+  if (negotiated === HTML) return undefined
+  const preferred = withDatasetPrefixes(context, negotiated)
   const asked = { context, decision, document, answeredAt }
   const known = document.representations.get(preferred.code)
   // Others wait for it already: it is made in the best turn.

@@ -9,6 +9,7 @@ import { evaluateConditions } from '../request/conditions.js'
 import type { Context } from '../request/context.js'
 import { lastModifiedField } from '../request/respond.js'
 import { shownTo } from '../request/shown.js'
+import { isWithPrefixes } from '../stores/dataset-prefixes.js'
 
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 
@@ -34,7 +35,7 @@ export function preconditions(context: Context, current: Document | undefined, m
     shown &&
     (mayRead
       ? {
-          entityTags: [...entityTagsOf(shown), ...tagsOfPages(shown, fields['if-match'])],
+          entityTags: [...entityTagsOf(shown), ...tagsOfOthers(shown, fields['if-match'])],
           lastModified: shown.lastModified,
         }
       : { entityTags: [] })
@@ -47,9 +48,18 @@ export function preconditions(context: Context, current: Document | undefined, m
   return { ...outcome, fields: [...outcome.fields, ...state] }
 }
 
-/** Pages of one state differ by rights and look, and each has an entity-tag: those that are named here, of this state. */
-const tagsOfPages = ({ digest }: Document, ifMatch = ''): string[] =>
-  ifMatch.match(/"[^"]*"/g)?.filter((tag) => tag.startsWith(`"${digest}.${HTML.code}`)) ?? []
+/**
+ * Pages of one state differ by rights and look, Turtle by the prefixes of the dataset, and each has an entity-tag: those that are named
+ * here, of this state.
+ */
+const tagsOfOthers = ({ digest }: Document, ifMatch = ''): string[] =>
+  ifMatch
+    .match(/"[^"]*"/g)
+    ?.filter((tag) => tag.startsWith(`"${digest}.`))
+    .filter((tag) => {
+      const code = tag.slice(digest.length + 2)
+      return code.startsWith(HTML.code) || RDF_NAMES.some((format) => isWithPrefixes(code, format))
+    }) ?? []
 
 /** Of the state in every format and content coding. */
 const entityTagsOf = ({ digest }: Document): string[] =>

@@ -4,6 +4,7 @@ import { isPlain } from './canonical.js'
 import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
 import { EXPANDED_JSON_LD, JSON_LD, N_TRIPLES, RDF_XML, sourceOf, TURTLE, type Format } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
+import type { Prefixes } from './declared-prefixes.js'
 import { Writer } from './n3.js'
 import { shortened } from './terms.js'
 import { writeCompactedJsonLd, writeExpandedJsonLd } from './write-json-ld.js'
@@ -17,13 +18,13 @@ import { PREFIXES, RDF, XSD } from './vocabulary.js'
 export function writeGraph(graph: Graph, format: Format): string | Problem {
   switch (sourceOf(format).code) {
     case TURTLE.code:
-      return writeTurtle(graph)
+      return writeTurtle(graph, undefined, format.prefixes)
     case N_TRIPLES.code:
       return nTriplesOf(graph)
     case RDF_XML.code:
       return beyondRdf11(graph, 'RDF/XML') ?? writeRdfXml(graph)
     case JSON_LD.code:
-      return beyondRdf11(graph, 'JSON-LD') ?? writeCompactedJsonLd(graph, prefixesFor(graph.triples))
+      return beyondRdf11(graph, 'JSON-LD') ?? writeCompactedJsonLd(graph, prefixesFor(graph.triples, format.prefixes))
     case EXPANDED_JSON_LD.code:
       return beyondRdf11(graph, 'JSON-LD') ?? writeExpandedJsonLd(graph)
     default:
@@ -59,8 +60,6 @@ const hasEscapedIri = (line: string): boolean => line.includes('\\u') && ESCAPED
  */
 export const writeRelativeTurtle = (graph: Graph, document: string, own: Prefixes = {}): string =>
   writeTurtle(graph, document, own)
-
-type Prefixes = Readonly<Record<string, string>>
 
 function writeTurtle({ triples, lines }: Graph, baseIRI?: string, own: Prefixes = {}): string {
   const escaped = lines.filter(hasEscapedIri)

@@ -84,7 +84,9 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     commitsWait: parts.commitsWait ?? COMMITS_WAIT_MS,
     uuid: randomUUID,
     loadContext: makeLoadContext(fetcher),
-    proxying: makeProxying(doors.proxy, basesOf(described), proxied, (request, known) => handle(request, gateway, known)),
+    proxying: makeProxying(doors.proxy, basesOf(described), proxied, (request, known) =>
+      handle(request, gateway, known),
+    ),
     importing: openImporting(settings, sources),
     signUps: makeSignUps(settings.dailySignUps, doors.signUp, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),

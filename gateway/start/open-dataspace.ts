@@ -23,6 +23,7 @@ import { openVersioned } from './open-history.js'
 import { untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
 import type { Settings } from '../configuration/settings.js'
+import { makeDatasetPrefixes } from '../stores/dataset-prefixes.js'
 import type { GraphStore } from '../stores/store.js'
 
 export type CacheOf = (application: DescribedApplication, store: GraphStore) => ApplicationCache
@@ -190,6 +191,7 @@ async function openApplication(
     own,
     store,
     traits,
+    prefixes: makeDatasetPrefixes(store),
     files,
     ...(mirrored && { history: mirrored.history, mirrored }),
     ...(alignment && { alignment }),

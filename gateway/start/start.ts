@@ -120,7 +120,10 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
 async function exploreStores(gateway: Gateway, data: string, signal: AbortSignal): Promise<void> {
   const { dataspaces } = gateway
   for (const { endUser, admin } of dataspaces) {
-    for (const { traits } of [endUser, admin]) await traits.current(signal)
+    for (const { traits, prefixes } of [endUser, admin]) {
+      await traits.current(signal)
+      await prefixes.find(gateway.now())
+    }
   }
   await reportOtherGraphs(dataspaces, gateway, data, signal)
 }
