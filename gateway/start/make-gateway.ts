@@ -100,21 +100,39 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     ...(mail && { mail }),
     answered: new Map(),
     recent: makeRecent(),
-    settings: {
-      maxBody: settings.maxBody,
-      maxImport: settings.maxImport,
-      maxUpload: settings.maxUpload,
-      requirePreconditions: settings.requirePreconditions,
-      compress: settings.compress,
-      enforce: settings.enforce,
-      allowService: settings.allowService,
-      allowOrigin: settings.allowOrigin,
-      sharedCache: settings.sharedCache,
-      allowFunction: settings.allowFunction,
-      sparqlSyntax: settings.sparqlSyntax,
-    },
+    settings: settingsOfRequests(settings),
   }
   return gateway
+}
+
+/** Those that requests rest on. */
+function settingsOfRequests(settings: Settings): Gateway['settings'] {
+  const {
+    maxBody,
+    maxImport,
+    maxUpload,
+    requirePreconditions,
+    compress,
+    enforce,
+    allowService,
+    allowOrigin,
+    sharedCache,
+    allowFunction,
+    sparqlSyntax,
+  } = settings
+  return {
+    maxBody,
+    maxImport,
+    maxUpload,
+    requirePreconditions,
+    compress,
+    enforce,
+    allowService,
+    allowOrigin,
+    sharedCache,
+    allowFunction,
+    sparqlSyntax,
+  }
 }
 
 function look({ look: folder }: Settings): Look {

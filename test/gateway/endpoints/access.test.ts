@@ -250,7 +250,7 @@ void t.test('access', async (t) => {
         t.equal((await put(1, `${asked} ; <${LACL}requestAgent> "${'x'.repeat(1_200_000)}"`)).status, 201)
         for (const { status, text } of await pages()) {
           t.equal(status, 200)
-          t.match(text, /requests for access cannot be listed now/)
+          t.match(text, /Access requests cannot be listed now/)
         }
         for (const i of [0, 1]) await world.as('owner')('DELETE', waiting(i))
       },

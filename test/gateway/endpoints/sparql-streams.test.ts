@@ -103,7 +103,8 @@ async function caching(row: Row, cachedRow: Row, world: World, proxy: StoreProxy
   }
   await cachedRow('an update that the store refuses is not in doubt', async (t) => {
     // Of graphs that are no documents: the gateway carries others out itself.
-    const body = 'INSERT DATA { GRAPH <http://e/g> { <http://e/s> <http://e/p> 4 } } ; COPY <http://e/nothing> TO <http://e/other>'
+    const body =
+      'INSERT DATA { GRAPH <http://e/g> { <http://e/s> <http://e/p> 4 } } ; COPY <http://e/nothing> TO <http://e/other>'
     const reading = target('SELECT ?o { GRAPH <http://e/g> { ?s ?p ?o } }')
     t.equal((await as('POST', '/sparql', update(body))).status, 502)
     t.equal(await questions(() => as('GET', reading).then(() => as('GET', reading))), 1)

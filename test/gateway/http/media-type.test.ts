@@ -89,7 +89,8 @@ void t.test('the weight of another name of a format counts as that of any media 
     ['another name may stand where the usual one is excluded', 'text/turtle;q=0, application/trig', 'application/trig'],
     ['the default', undefined, 'text/turtle'],
   ]
-  for (const [behaviour, accept, expected] of rows) t.equal(negotiate(accept, RDF_NAMES)?.mediaType, expected, behaviour)
+  for (const [behaviour, accept, expected] of rows)
+    t.equal(negotiate(accept, RDF_NAMES)?.mediaType, expected, behaviour)
 })
 
 void t.test('HTML is offered last: only when it is ranked first', async (t) => {
