@@ -13,6 +13,7 @@ import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-sto
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { startProxy, type StoreProxy } from '../../support/proxy.js'
 import { cachedRowsOf, forEachStore, type Row, rowsOf, type Stores } from '../../support/stores.js'
+import { N_TRIPLES, TURTLE } from '../../../gateway/http/media-type.js'
 import { accept, makeWorld, ttl, turtle, update, type World } from '../../support/world.js'
 
 const LIMIT = 64 * 1024
@@ -68,9 +69,9 @@ async function reading(row: Row, cachedRow: Row, world: World, store: GraphStore
     async (t) => {
       const path = await make(world, store)
       for (const [accept, type, code] of [
-        [undefined, 'text/turtle;charset=UTF-8', 'ttl'],
-        ['application/n-triples', 'application/n-triples;charset=UTF-8', 'nt'],
-        ['application/rdf+xml, text/turtle;q=0.1', 'text/turtle;charset=UTF-8', 'ttl'],
+        [undefined, 'text/turtle;charset=UTF-8', TURTLE.code],
+        ['application/n-triples', 'application/n-triples;charset=UTF-8', N_TRIPLES.code],
+        ['application/rdf+xml, text/turtle;q=0.1', 'text/turtle;charset=UTF-8', TURTLE.code],
       ] as const) {
         const answer = await owner('GET', path, { fields: accept ? { Accept: accept } : {} })
         t.equal(answer.status, 200)
