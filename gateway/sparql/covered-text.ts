@@ -16,8 +16,9 @@ const AFTER_CONDITIONS = new Set(['HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'VALUES'
 const isVariable = (token: string | undefined): token is string => /^\?./.test(token ?? '')
 const isIri = (token: string | undefined): boolean => /^<[^<=]/.test(token ?? '')
 
-/** Variables in expressions: each is replaced by an expression of some hundred characters. */
-const MOST_OPERANDS = 50_000
+/** A variable in an expression is replaced by some hundred characters, and what is nested is repeated: the most that is added. */
+const roomFor = (tokens: readonly Token[]): number =>
+  Math.min(8 * 1024 * 1024, 256 * 1024 + 100 * tokens.reduce((sum, { text }) => sum + text.length, 0))
 
 /** The text of these tokens for such a store. Throws a plain Error if it would be too long. */
 export function coveredText(tokens: readonly Token[], covering: Covering): string {
@@ -27,7 +28,7 @@ export function coveredText(tokens: readonly Token[], covering: Covering): strin
     values: makeValues(covering),
     out: [],
     at: 0,
-    operands: 0,
+    room: roomFor(tokens),
     hasAggregate: false,
   }
   pattern(r, tokens.length)
@@ -41,7 +42,8 @@ interface Rewriting {
   readonly out: string[]
   /** The next token. */
   at: number
-  operands: number
+  /** For so many characters more. */
+  room: number
   /** The query that is read has an aggregate. */
   hasAggregate: boolean
 }
@@ -50,6 +52,12 @@ const peek = ({ tokens, at }: Rewriting, ahead = 0): string | undefined => token
 
 function pass(r: Rewriting, count = 1): void {
   for (; count > 0 && r.at < r.tokens.length; count--) r.out.push(r.tokens[r.at++]!.text)
+}
+
+/** Text in place of a variable or a call. */
+function add(r: Rewriting, text: string): void {
+  if ((r.room -= text.length) < 0) throw new Error('its expressions have too many variables, or are nested too deeply')
+  r.out.push(text)
 }
 
 /** Runs `write`, and removes and returns what it adds. */
@@ -133,9 +141,8 @@ function primary(r: Rewriting, use: Use): void {
     return pass(r)
   }
   if (isVariable(token)) {
-    if (++r.operands > MOST_OPERANDS) throw new Error('it has too many variables in expressions')
     r.at++
-    r.out.push(use === 'value' ? r.values.valueOf(token) : token)
+    add(r, use === 'value' ? r.values.valueOf(token) : token)
   } else if (token === 'NOT' || token === 'EXISTS') {
     pass(r, token === 'NOT' ? 2 : 1)
     const outer = r.hasAggregate
@@ -180,10 +187,9 @@ function call(r: Rewriting, name: string, use: Use): void {
   const special = argument === undefined ? undefined : r.values.ofVariable(name, argument, use)
   if (special !== undefined) {
     r.at += 4
-    r.out.push(special)
-  } else if (GIVES_TERM.has(name) && use === 'value')
-    r.out.push(r.values.valueOf(taken(r, () => plainCall(r, name, use))))
-  else if (name === 'DATATYPE') r.out.push(r.values.datatypeOf(taken(r, () => plainCall(r, name, use))))
+    add(r, special)
+  } else if (GIVES_TERM.has(name) && use === 'value') add(r, r.values.valueOf(taken(r, () => plainCall(r, name, use))))
+  else if (name === 'DATATYPE') add(r, r.values.datatypeOf(taken(r, () => plainCall(r, name, use))))
   else if (name === 'STRDT' && use === 'term') made(r)
   else plainCall(r, name, use)
 }
@@ -200,11 +206,8 @@ function plainCall(r: Rewriting, name: string, use: Use): void {
 function concatenation(r: Rewriting): void {
   if (peek(r) === 'DISTINCT') pass(r)
   const concatenated = taken(r, () => level(r, 'term'))
-  r.out.push(
-    isVariable(concatenated) && !concatenated.includes(' ')
-      ? r.values.concatenated(concatenated)
-      : `STR(${concatenated})`,
-  )
+  const isOne = isVariable(concatenated) && !concatenated.includes(' ')
+  add(r, isOne ? r.values.concatenated(concatenated) : `STR(${concatenated})`)
   while (r.at < r.tokens.length && peek(r) !== ')') pass(r)
   pass(r)
 }
@@ -217,7 +220,7 @@ function made(r: Rewriting): void {
   const datatype = peek(r, 1) === ')' && isIri(peek(r)) ? peek(r)!.slice(1, -1) : undefined
   const type = taken(r, () => level(r, 'value'))
   r.at++
-  r.out.push(r.values.made(text, type, datatype))
+  add(r, r.values.made(text, type, datatype))
 }
 
 const isEnd = (token: string): boolean => token === ')' || token === ',' || token === 'AS' || token === ';'
