@@ -17,6 +17,7 @@ import { observeQuery, observeUpdate } from './observed-graphs.js'
 import { answerUpdate } from './sparql-update.js'
 import { answerable } from './sparql-view.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
+import { followed } from '../request/stream.js'
 import { hidesMailboxes } from '../request/shown.js'
 import { after, type Awaitable } from '../steps.js'
 
@@ -46,20 +47,32 @@ const runQuery = (
 const TOO_LONG = problem('store.time', 'The query took longer than the timeout that the request gives.')
 
 /** After this time the query ends as if the client had left; others may wait for the same one. */
-function inTime(
+async function inTime(
   context: Context,
   ms: number,
   run: (within: Context) => Awaitable<Response | Problem>,
 ): Promise<Response | Problem> {
   const limit = new AbortController()
+  let timer: NodeJS.Timeout | undefined
   const over = new Promise<Problem>((resolve) => {
-    setTimeout(() => {
+    timer = setTimeout(() => {
       limit.abort(new StoreBreak(TOO_LONG))
       resolve(TOO_LONG)
     }, ms).unref()
   })
+  // Until then it would keep the request in memory.
+  const end = () => clearTimeout(timer)
   const request = { ...context.request, signal: () => AbortSignal.any([context.request.signal(), limit.signal]) }
-  return Promise.race([over, Promise.resolve(run({ ...context, request }))])
+  try {
+    const answered = await Promise.race([over, run({ ...context, request })])
+    if (!isFailure(answered) && answered.body && !Buffer.isBuffer(answered.body))
+      return { ...answered, body: followed(answered.body, end) }
+    end()
+    return answered
+  } catch (error) {
+    end()
+    throw error
+  }
 }
 
 async function runUpdate(

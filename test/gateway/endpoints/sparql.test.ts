@@ -587,6 +587,27 @@ async function negotiation(world: World, row: Row): Promise<void> {
     t.equal(answer.status, 504, answer.text)
     t.match(answer.text, /timeout that the request gives/)
   })
+  await row('as Fuseki: nothing is kept for a timeout once the query has ended', async (t) => {
+    const real = globalThis.setTimeout
+    const timers: NodeJS.Timeout[] = []
+    t.teardown(() => (globalThis.setTimeout = real))
+    globalThis.setTimeout = Object.assign((act: () => void, ms?: number) => {
+      const timer = real(act, ms)
+      if (ms === 3_456_000) timers.push(timer)
+      return timer
+    }, real)
+    const stopped: unknown[] = []
+    const realClear = globalThis.clearTimeout
+    t.teardown(() => (globalThis.clearTimeout = realClear))
+    globalThis.clearTimeout = (timer) => {
+      stopped.push(timer)
+      realClear(timer)
+    }
+    for (const query of [ask, select, construct, 'no query'])
+      await world.as('owner')('GET', get(['query', query], ['timeout', '3456']))
+    t.equal(timers.length, 4)
+    t.ok(timers.every((timer) => stopped.includes(timer)))
+  })
   await row(
     'SPARQL 1.1 Service Description: GET without a query describes the endpoint, and names no graph',
     async (t) => {
