@@ -33,6 +33,8 @@ export interface Reading {
 
 /** The most violations of one document that are reported. */
 const REPORTED = 100
+/** Many nodes may have one long value by a path, and each result has it: after so many characters of values no more are reported. */
+const REPORTED_CHARACTERS = 1024 * 1024
 
 /**
  * The check of documents against the constraints in these ontologies: SHACL with SPARQL-based constraints, and SPIN. A result with
@@ -96,9 +98,11 @@ function dataOf(
 
 function violationsOf(results: Iterable<Result>): readonly Result[] {
   const violations: Result[] = []
+  let characters = 0
   for (const result of results) {
     if (result.shape.severity.value !== `${SH}Violation`) continue
-    if (violations.push(result) === REPORTED) break
+    characters += result.value?.value.length ?? 0
+    if (violations.push(result) === REPORTED || characters > REPORTED_CHARACTERS) break
   }
   return violations
 }

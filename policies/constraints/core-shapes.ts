@@ -4,21 +4,28 @@ import { each, iriIn, isTrue, listIn, numberIn, together, type CoreComponent } f
 import { compared } from './order.js'
 import { distinct, keyOf, SH } from './graph.js'
 import type { Found, ShapeReader } from './shape.js'
-/** Each value node, with the values of another property of the focus node. */
+/** Each value node, with the values of another property of the focus node: no more pairs are looked at than results are wanted. */
 const paired =
-  (fails: (value: Term, others: readonly Term[], keys: ReadonlySet<string>) => number): CoreComponent['check'] =>
+  (
+    fails: (value: Term, others: readonly Term[], keys: ReadonlySet<string>) => Iterable<Term>,
+  ): CoreComponent['check'] =>
   (value, shape, parameter) => {
     const property = iriIn(value, shape, parameter)
-    return (focus, values, { data }) => {
+    return function* (focus, values, { data }): Generator<Found> {
       const others = data.objects(focus, property)
       const keys = new Set(others.map(keyOf))
-      return values.flatMap((node) => Array<Found>(fails(node, others, keys)).fill({ value: node }))
+      for (const node of values) for (const value of fails(node, others, keys)) yield { value }
     }
   }
 
 /** SHACL §4.5.3: a result for each pair that is not in order. */
 const inOrder = (isMet: (order: number) => boolean): CoreComponent['check'] =>
-  paired((value, others) => others.map((other) => compared(value, other)).filter((order) => order === undefined || !isMet(order)).length) // prettier-ignore
+  paired(function* (value, others) {
+    for (const other of others) {
+      const order = compared(value, other)
+      if (order === undefined || !isMet(order)) yield value
+    }
+  })
 
 const equals: CoreComponent['check'] = (value, shape, parameter) => {
   const property = iriIn(value, shape, parameter)
@@ -79,7 +86,7 @@ export const PAIRS: Readonly<Record<string, CoreComponent>> = {
   equals: { text: 'The values are not those of {$equals}', check: equals },
   disjoint: {
     text: 'The value is a value of {$disjoint} too',
-    check: paired((value, _, keys) => Number(keys.has(keyOf(value)))),
+    check: paired((value, _, keys) => (keys.has(keyOf(value)) ? [value] : [])),
   },
   lessThan: {
     text: 'The value is not less than that of {$lessThan}',

@@ -26,10 +26,14 @@ export interface Message {
 }
 
 const MOST_MEMBERS = 5
+/** A value may be as long as a document: its beginning is enough for people, and a message may name it often. */
+const MOST_CHARACTERS = 200
+const shortened = (text: string): string =>
+  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).toWellFormed()}…` : text
 
 function inWords(term: Term, shapes: TripleIndex): string {
   const members = shapes.objects(term, `${RDF}first`).length > 0 ? shapes.list(term) : undefined
-  if (!members) return term.termType === 'BlankNode' ? 'a blank node' : term.value
-  const shown = members.slice(0, MOST_MEMBERS).map(({ value }) => value)
+  if (!members) return term.termType === 'BlankNode' ? 'a blank node' : shortened(term.value)
+  const shown = members.slice(0, MOST_MEMBERS).map(({ value }) => shortened(value))
   return [...shown, ...(members.length > MOST_MEMBERS ? ['…'] : [])].join(', ')
 }

@@ -238,6 +238,25 @@ void t.test('one check serves many documents, independently of one another', (t)
   t.end()
 })
 
+void t.test('a long value makes no report that is many times as long', (t) => {
+  const long = 'x'.repeat(400_000)
+  const rows: readonly (readonly [name: string, shape: string, results: number])[] = [
+    ['a value of many nodes', 'sh:path (:p :q) ; sh:maxLength 9', 3],
+    ['a message that names it often', `sh:path :r ; sh:maxLength 9 ; sh:message "${'{$value}'.repeat(50)}"`, 1],
+  ]
+  const document = `${Array.from({ length: 50 }, (_, i) => `:x${i} a :C ; :p :y .`).join(' ')} :y :q "${long}" . :x0 :r "${long}" .`
+  for (const [name, shape, results] of rows) {
+    const outcome = check(`:S sh:targetClass :C ; sh:property [ ${shape} ] .`, document)
+    const report = isFailure(outcome) || outcome.conforms ? [] : outcome.report
+    t.equal(report.filter(({ predicate }) => predicate.value === `${SH}result`).length, results, name)
+    t.ok(report.reduce((sum, { object }) => sum + object.value.length, 0) < 4 * long.length, name)
+  }
+  const pairs = Array.from({ length: 2_000 }, (_, i) => `:x :p ${i + 2_000} ; :q ${i} .`).join(' ')
+  const outcome = check(':S sh:targetSubjectsOf :p ; sh:property [ sh:path :p ; sh:lessThan :q ] .', pairs)
+  t.equal(summary(outcome).split(', ').length, 100, 'of pairs that are not in order, the first hundred')
+  t.end()
+})
+
 void t.test('no shapes, no check', (t) => {
   t.equal(constraintsIn(read(':C a owl:Class ; rdfs:subClassOf :D . :x a :C .')), false)
   t.equal(constraintsIn(read(property('sh:minCount 1'))), true)
