@@ -3,7 +3,9 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Failure } from '../problem.js'
+import { readNTriples } from '../rdf/n-triples.js'
 import type { Pair } from './references.js'
+import { isNameable } from './renames.js'
 
 export type Change =
   | { readonly kind: 'references'; readonly base: string; readonly graph: string; readonly pairs: readonly Pair[] }
@@ -81,8 +83,8 @@ export function readUndoFile(file: string): ReadUndo | Failure<'undo.failed'> {
     const why = error instanceof SyntaxError ? 'is no file of adopt' : `cannot be read (${(error as NodeJS.ErrnoException).code})` // prettier-ignore
     return failed(file, `${why}. Give one that triplegate adopt has written.`)
   }
-  const [about, ...rest] = lines as [About | undefined, ...Change[]]
-  if (typeof about?.base !== 'string' || typeof about.admin !== 'string')
+  const [about, ...rest] = lines as [About | null | undefined, ...Change[]]
+  if (typeof about?.base !== 'string' || typeof about.admin !== 'string' || !rest.every(isLine))
     return failed(file, 'is no file of adopt. Give one that triplegate adopt has written.')
   const isOf = (kind: string) => (change: { readonly kind: string }) => change.kind === kind
   return {
@@ -90,6 +92,26 @@ export function readUndoFile(file: string): ReadUndo | Failure<'undo.failed'> {
     changes: rest.filter((change) => ![END, UNDONE].some((kind) => isOf(kind)(change))),
     isUndone: rest.some(isOf(UNDONE)),
     markUndone: () => appendFileSync(file, `${JSON.stringify({ kind: UNDONE })}\n`),
+  }
+}
+
+const isIri = (value: unknown): boolean => typeof value === 'string' && isNameable(value) && value.includes(':')
+const areAll = (value: unknown, test: (one: unknown) => boolean): boolean => Array.isArray(value) && value.every(test)
+const isPair = (value: unknown): boolean => areAll(value, isIri) && (value as unknown[]).length === 2
+const isTriple = (value: unknown): boolean => typeof value === 'string' && readNTriples(value)?.length === 1
+
+/** What a line says goes into updates that run with all rights of the owner: nothing else may be in it. */
+function isLine(line: Partial<Record<string, unknown>> | null): boolean {
+  switch (line?.['kind']) {
+    case 'references':
+      return isIri(line['base']) && isIri(line['graph']) && areAll(line['pairs'], isPair)
+    case 'name':
+      return isIri(line['from']) && isIri(line['to']) && areAll(line['own'], isTriple)
+    case 'container':
+    case 'type':
+      return isIri(line['document'])
+    default:
+      return line?.['kind'] === END || line?.['kind'] === UNDONE
   }
 }
 
