@@ -135,12 +135,20 @@ const ABBREVIATED: readonly (readonly [form: RegExp, datatype: string])[] = [
 
 /** The term in a field of TSV that is not empty; undefined where there is none. */
 export function readTsvTerm(field: string): Term | undefined {
-  if (field.startsWith('<<(')) return readTerm(field)
+  if (field.startsWith('<<(')) return readTerm(field.replace(IN_TRIPLE, (token) => spelledOut(token)))
   if (field.startsWith('<')) return field.endsWith('>') ? iri(unescaped(field.slice(1, -1))) : undefined
   if (field.startsWith('_:')) return blankNode(field.slice(2))
   if (/^["']/.test(field)) return literalIn(field, field[0]!)
   const abbreviated = ABBREVIATED.find(([form]) => form.test(field))
   return abbreviated && typed(field, abbreviated[1])
+}
+
+/** Strings, IRIs and labels; and what may be the object of a triple term without a datatype, as Jena writes numbers. */
+const IN_TRIPLE = /"[^"\\]*(?:\\[^][^"\\]*)*"?|<[^<>]*>|_:[^ ]+|(?<= )[-+.\dtf][-+.\w]*(?= )/g
+
+function spelledOut(token: string): string {
+  const abbreviated = ABBREVIATED.find(([form]) => form.test(token))
+  return abbreviated ? `"${token}"^^<${abbreviated[1]}>` : token
 }
 
 /** The quotation mark that begins it ends its text too: the last one that can. */

@@ -751,6 +751,8 @@ void t.test('answers of stores', async (t) => {
       ['quotation marks and datatypes with an end', (n) => `"${fill('"^^<a>', n)} >`],
       ['digits', (n) => fill('1', n) + 'x'],
       ['digits of a double', (n) => `${fill('1', n)}.${fill('1', n)}x`],
+      ['quotation marks in a triple term', (n) => `<<( <urn:s> <urn:p> "${fill('\\"', n)}`],
+      ['digits in a triple term', (n) => `<<( <urn:s> <urn:p> ${fill('1', n)}x )>>`],
     ]),
     ...rowsAbout('lines of a store', CONTENT, (text) => [...(linesIn(text, (label) => label) ?? [])].map(irisIn), [
       ['many lines', (n) => many(n, (i) => `<urn:${i}> <urn:p> "${i}" .\n`)],
