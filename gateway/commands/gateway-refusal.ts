@@ -36,9 +36,16 @@ function fixOf(
 }
 
 /** The title of the error (spec 2.2). */
-function titleOf({ body }: GatewayAnswer, base: string): string | undefined {
+function titleOf({ body, fields }: GatewayAnswer, base: string): string | undefined {
+  if (/json/.test(fields['content-type'] ?? '')) return jsonTitle(body.toString())
   const quads = readTrig(body.toString(), base)
   return Array.isArray(quads)
     ? quads.find(({ predicate }) => predicate.value === DCT('title'))?.object.value
     : undefined
+}
+
+/** In JSON-LD, whose prefixes are those of the gateway. */
+function jsonTitle(text: string): string | undefined {
+  const [, title] = /"dct:title"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text) ?? []
+  return title === undefined ? undefined : (JSON.parse(title) as string)
 }

@@ -4,6 +4,9 @@ import type { BlankNode, DataFactory, NamedNode } from '@rdfjs/types'
 import type { JsonLdParser } from 'jsonld-streaming-parser'
 import { XSD } from './vocabulary.js'
 
+/** No more than what other syntaxes cannot have in a label (RDF 1.1 Turtle §6.5). */
+const BLANK_NODE = /^_:[^\0-\x20<>"{}|^`\\]+$/
+
 interface Context {
   expandTerm(term: string, isVocabulary: boolean, options: unknown): string | null
 }
@@ -26,8 +29,11 @@ export function keepTerms(parser: JsonLdParser, factory: DataFactory): void {
   const nodeOf = (iri: string | null): NamedNode | null =>
     // JSON-LD 1.1 API §5.2.2: what has the form of a keyword is no IRI, and ignored.
     iri === null || /^@[A-Za-z]+$/.test(iri) ? null : factory.namedNode(iri)
-  const blank = (text: string): BlankNode | undefined =>
-    text.startsWith('_:') ? factory.blankNode(text.slice(2)) : undefined
+  const blank = (text: string): BlankNode | undefined => {
+    if (!text.startsWith('_:')) return undefined
+    if (!BLANK_NODE.test(text)) throw new Error(`a malformed blank node: ${text}`)
+    return factory.blankNode(text.slice(2))
+  }
   util.predicateToTerm = (context, key) => {
     const iri = expanded(context, key, true)
     // §5.1.2: a key that is neither a term nor an IRI is ignored.

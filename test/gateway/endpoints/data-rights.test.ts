@@ -150,7 +150,7 @@ const ROWS: readonly (readonly [name: string, ask: Ask, outcomes: string])[] = [
   [
     'change no settings',
     (as) => as('PATCH', '/settings', { fields: { 'Content-Type': 'application/sparql-update' }, body: 'ASK {}' }),
-    '403 403 403 403 400 403 403 403 403 403 403 403 403 400',
+    '403 403 403 403 422 403 403 403 403 403 403 403 403 422',
   ],
 ]
 

@@ -1,4 +1,5 @@
 // The Linked Data proxy (spec 4.4): conversions, refusals, and the fields that never pass in either direction.
+import { TURTLE as TURTLE_FORMAT } from '../../../gateway/http/media-type.js'
 import { gzipSync } from 'node:zlib'
 import { networkInterfaces } from 'node:os'
 import t, { type Test } from 'tap'
@@ -364,7 +365,7 @@ void t.test('the Linked Data proxy', async (t) => {
     const turtle = await ask(url, { Accept: 'text/turtle' })
     const json = await ask(url, { Accept: 'application/ld+json' })
     const [tag, other] = [turtle.fields.etag!, json.fields.etag!]
-    t.equal(tag, '"v;1;text/turtle;ttl"')
+    t.equal(tag, `"v;1;text/turtle;${TURTLE_FORMAT.code}"`)
     t.not(tag, other, 'each form has its own')
     t.equal(turtle.fields['last-modified'], 'Wed, 01 Jan 2025 00:00:00 GMT')
     t.equal((await ask(url, { Accept: 'text/turtle' })).text, turtle.text, 'the same bytes, blank nodes and all')
@@ -376,7 +377,7 @@ void t.test('the Linked Data proxy', async (t) => {
       ['weakly', 'text/turtle', { 'If-None-Match': `W/${tag}` }, 304, 'W/"v;1"'],
       ['another form than the requested one', 'application/ld+json', { 'If-None-Match': tag }, 200],
       ['a tag that this gateway did not make', 'text/turtle', { 'If-None-Match': '"v;1"' }, 200],
-      ['an older state', 'text/turtle', { 'If-None-Match': '"v;0;text/turtle;ttl"' }, 200, '"v;0"'],
+      ['an older state', 'text/turtle', { 'If-None-Match': `"v;0;text/turtle;${TURTLE_FORMAT.code}"` }, 200, '"v;0"'],
       ['any', 'text/turtle', { 'If-None-Match': '*' }, 304, '*'],
       ['a date', 'text/turtle', { 'If-Modified-Since': 'Wed, 01 Jan 2025 00:00:00 GMT' }, 304],
       ['a date beside an entity-tag', 'text/turtle', { 'If-None-Match': '"x"', 'If-Modified-Since': 'Wed, 01 Jan 2025 00:00:00 GMT' }, 200],
@@ -393,7 +394,7 @@ void t.test('the Linked Data proxy', async (t) => {
       ['the state that was read', tag, 204],
       ['in another form', other, 204],
       ['the tag of the server itself', '"v;1"', 204],
-      ['another state', '"v;0;text/turtle;ttl"', 412],
+      ['another state', `"v;0;text/turtle;${TURTLE_FORMAT.code}"`, 412],
     ]
     for (const [what, match, status] of writes) {
       t.equal((await ask(url, { 'If-Match': match }, 'PUT', { body: '' })).status, status, `If-Match: ${what}`)

@@ -90,7 +90,7 @@ const JSON_LD: Attacks = [
   ['a scoped context, used thousands of times', scoped, 'content.syntax'],
   ['thousands of nested contexts', nestedContexts, 'content.syntax'],
   ['__proto__ as a key', `{${VOCABULARY},"__proto__":{"polluted":"yes"}}`, 2],
-  ['__proto__ as a term', '{"@context":{"__proto__":{"@id":"http://v/"}},"a":1}', 0],
+  ['__proto__ as a term', '{"@context":{"__proto__":{"@id":"http://v/"}},"a":1}', 'content.syntax'],
   ['constructor as a key', `{${VOCABULARY},"constructor":{"prototype":{"polluted":"yes"}}}`, 3],
   ['a blank node label that ends the term', label, 'content.syntax'],
 ]
