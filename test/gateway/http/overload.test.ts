@@ -29,9 +29,9 @@ async function narrow(t: Test, { kind, datasets }: Stores): Promise<GraphStore> 
   return store
 }
 
-/** A query that counts 10 to the power of 9 rows: it is at work for longer than the test. */
+/** A query that counts 20 to the power of 9 rows: it is at work for longer than the test. */
 const slow = (name: string): string =>
-  `SELECT (COUNT(*) AS ?${name}) { ${Array.from({ length: 9 }, (_, i) => `VALUES ?v${i} { 0 1 2 3 4 5 6 7 8 9 }`).join(' ')} }`
+  `SELECT (COUNT(*) AS ?${name}) { ${Array.from({ length: 9 }, (_, i) => `VALUES ?v${i} { 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 }`).join(' ')} }`
 
 void forEachStore(t, 'overload', async (t, makeStores, kind) => {
   const stores = await makeStores()
