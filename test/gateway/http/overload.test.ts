@@ -3,6 +3,7 @@
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { handle } from '../../../gateway/handle.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
@@ -14,7 +15,7 @@ import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-sto
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { forEachStore, row, type Stores } from '../../support/stores.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
-import { quickest } from '../../support/wait.js'
+import { quickest, until } from '../../support/wait.js'
 import { withReadMethods } from '../../support/query-method.js'
 
 const QUERY = { 'Content-Type': 'application/sparql-query' }
@@ -46,9 +47,19 @@ void forEachStore(t, 'overload', async (t, makeStores, kind) => {
     await owner('PUT', path, ttl(turtle('"kept"')))
     await endUser.replace(world.origin + behind, '<http://e/s> <http://e/p> "not kept" .\n')
     const gone = new AbortController()
-    const atWork = [ask('a', gone.signal), ask('b', gone.signal)]
-    let ended = false
-    void Promise.race(atWork).then(() => (ended = true))
+    let atWork: Promise<unknown>[] = []
+    let ended: unknown
+    // The gateway itself may still ask something when the test begins: then one of the two is a query too many.
+    await until(async () => {
+      ended = undefined
+      const tried = new AbortController()
+      atWork = ['a', 'b'].map((name) => ask(name, AbortSignal.any([gone.signal, tried.signal])))
+      void Promise.race(atWork).then((outcome) => (ended = outcome))
+      await setImmediate()
+      if (ended !== undefined) tried.abort()
+      await Promise.all(ended === undefined ? [] : atWork)
+      return ended === undefined
+    })
 
     const refused = await owner('POST', '/sparql', { fields: QUERY, body: slow('c') })
     t.equal(refused.status, 503)
@@ -58,7 +69,7 @@ void forEachStore(t, 'overload', async (t, makeStores, kind) => {
     t.equal((await owner('PUT', fresh, ttl(turtle('"new"')))).status, 201)
     t.match((await owner('GET', fresh)).text, /new/)
     t.equal((await owner('DELETE', fresh)).status, 204)
-    t.notOk(ended, 'all this time they were at work')
+    t.equal(ended, undefined, 'all this time they were at work')
     gone.abort()
     await Promise.all(atWork)
   })
