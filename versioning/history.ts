@@ -29,6 +29,17 @@ export interface HistoryStatus {
   readonly commits: number
 }
 
+/** The versions of a document by their numbers (`seq`), as far as can be said without reading them. */
+export interface Outline {
+  readonly count: number
+  /** The numbers of the versions that deleted the document: the last MOST_DELETIONS, oldest first. */
+  readonly deletions: readonly number[]
+  /** True where commits of the document are still missing. */
+  readonly pending: boolean
+}
+
+export const MOST_DELETIONS = 21
+
 export interface History {
   /**
    * Resolves when all of the changes are durably in the journal. A Setback: none of them is, and the store must not be
@@ -60,14 +71,13 @@ export interface History {
   latest(document: string, patience: number): Promise<string | undefined | Setback>
   /** True where `latest` is this text; undefined while the branch has not been read. Does not wait. */
   isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined>
-  /**
-   * The document's versions, oldest first, deletions included. Waits up to `patience` ms for its pending commits;
-   * `pending`: some are still missing.
-   */
-  versions(document: string, patience: number): Promise<{ versions: readonly Version[]; pending: boolean } | Setback>
+  /** The number of the document's versions, and its last deletions. Waits up to `patience` ms for its pending commits. */
+  outline(document: string, patience: number): Promise<Outline | Setback>
+  /** The versions with these numbers; without those that do not exist. */
+  numbered(document: string, numbers: readonly number[]): Promise<readonly Version[] | Setback>
   /**
    * The part that is remembered (`excerptOf`) of the content that a deleted document had last: without reading that content, where the
-   * gateway deleted it. Undefined: it never had any. Waits and `pending` as in `versions`.
+   * gateway deleted it. Undefined: it never had any. Waits and `pending` as in `outline`.
    */
   lastExcerpt(
     document: string,
@@ -77,8 +87,14 @@ export interface History {
    * The version that a commit id names, or the first 4 or more of its hex digits: an own version of the document; or,
    * for the full id of another commit of the branch, the newest version at or before it. Undefined: none; 'ambiguous':
    * several.
+   * @param counts only versions for which it is true are looked at
    */
-  resolve(document: string, commit: string, patience: number): Promise<Version | undefined | 'ambiguous' | Setback>
+  resolve(
+    document: string,
+    commit: string,
+    patience: number,
+    counts?: (version: Version) => boolean,
+  ): Promise<Version | undefined | 'ambiguous' | Setback>
   /** Canonical N-Triples of a version; undefined when the document did not exist then. */
   content(document: string, version: Version): Promise<string | undefined | Setback>
   /** Reads the new commits on the branch: call it after others, or `commitFiles`, have committed. */

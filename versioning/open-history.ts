@@ -100,19 +100,20 @@ function historyOf(parts: HistoryParts): History {
     },
     latest: (document, patience) => latest(parts, document, patience).catch(caughtSetback),
     isLatest: (document, nTriples) => isLatest(parts, document, nTriples).catch(() => undefined),
-    async versions(document, patience) {
+    async outline(document, patience) {
       const pending = !(await settled(parts, patience, document))
-      const versions = await index.versions(pathOf(document)).catch(caughtSetback)
-      return isFailure(versions) ? versions : { versions, pending }
+      const outline = await index.outline(pathOf(document)).catch(caughtSetback)
+      return isFailure(outline) ? outline : { ...outline, pending }
     },
+    numbered: (document, numbers) => index.numbered(pathOf(document), numbers).catch(caughtSetback),
     lastExcerpt: (document, patience) => lastExcerpt(parts, document, patience).catch(caughtSetback),
-    async resolve(document, commit, patience) {
+    async resolve(document, commit, patience, counts = () => true) {
       if (!/^[0-9a-f]{4,40}$/i.test(commit)) return undefined
       const id = commit.toLowerCase()
-      const found = await find(parts, document, id).catch(caughtSetback)
+      const found = await find(parts, document, id, counts).catch(caughtSetback)
       if (found !== undefined || !isPending(parts, document)) return found
       await settled(parts, patience, document)
-      return find(parts, document, id).catch(caughtSetback)
+      return find(parts, document, id, counts).catch(caughtSetback)
     },
     content: (document, version) => contentOf(parts, document, version),
     refresh: relay.refresh,
@@ -158,12 +159,22 @@ async function find(
   { index, pathOf }: HistoryParts,
   document: string,
   commit: string,
+  counts: (version: Version) => boolean,
 ): Promise<Version | undefined | 'ambiguous'> {
-  const versions = await index.versions(pathOf(document))
-  const [own, another] = versions.filter((version) => version.commit.startsWith(commit))
-  if (own) return another ? 'ambiguous' : own
-  const position = commit.length === 40 ? await index.positionOf(commit) : undefined
-  return position === undefined ? undefined : versions.findLast((version) => version.position <= position)
+  const path = pathOf(document)
+  if (commit.length === 40) {
+    const position = await index.positionOf(commit)
+    const version = position === undefined ? undefined : await index.asOf(path, position)
+    return version && counts(version) ? version : undefined
+  }
+  let own: Version | undefined
+  for await (const position of index.positionsOf(commit)) {
+    const version = await index.asOf(path, position)
+    if (version?.position !== position || !counts(version)) continue
+    if (own) return 'ambiguous'
+    own = version
+  }
+  return own
 }
 
 async function latest(parts: HistoryParts, document: string, patience: number): Promise<string | undefined | Setback> {

@@ -59,9 +59,17 @@ async function history(
   { json }: HistoryArguments,
   { out }: Terminal,
 ): Promise<undefined | CommandFailure> {
-  const answer = await read(client, '?timemap', JSON_ACCEPT)
-  if (isFailure(answer)) return answer
-  out(json ? answer.body : printable(versionsText(JSON.parse(answer.body.toString()) as TimeMapJson)))
+  const newest = await read(client, '?timemap', JSON_ACCEPT)
+  if (isFailure(newest)) return newest
+  const { timemaps = [], ...timeMap } = JSON.parse(newest.body.toString()) as TimeMapJson
+  const versions: TimeMapJson['versions'][number][] = []
+  for (const { uri } of timemaps) {
+    const older = await read(client, new URL(uri).search, JSON_ACCEPT)
+    if (isFailure(older)) return older
+    for (const version of (JSON.parse(older.body.toString()) as TimeMapJson).versions) versions.push(version)
+  }
+  const whole = { ...timeMap, versions: [...versions, ...timeMap.versions] }
+  out(json ? `${JSON.stringify(whole)}\n` : printable(versionsText(whole)))
   return undefined
 }
 

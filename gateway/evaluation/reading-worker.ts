@@ -1,7 +1,7 @@
 // In charge of the reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
 import { parentPort } from 'node:worker_threads'
 import { sumOf } from '../../cache/entity-tag.js'
-import type { Version } from '../../versioning/change.js'
+import type { TimeMap } from '../../versioning/memento/time-map.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
@@ -68,12 +68,7 @@ export type ReadingJob =
   | { readonly kind: 'write'; readonly nTriples: string; readonly format: Format }
   | { readonly kind: 'canonical'; readonly nTriples: string; readonly tagKey: string }
   | { readonly kind: 'state'; readonly nTriples: string; readonly form: StateForm }
-  | {
-      readonly kind: 'timeMap'
-      readonly document: string
-      readonly versions: readonly Version[]
-      readonly format: Format
-    }
+  | { readonly kind: 'timeMap'; readonly timeMap: TimeMap; readonly format: Format }
   | { readonly kind: 'difference'; readonly compared: Compared; readonly formats: readonly Format[] }
 
 /** URLs of contexts that the content names and that are not known yet. */
@@ -136,7 +131,7 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
     case 'state':
       return stateIn(job.nTriples, job.form) ?? ''
     case 'timeMap': {
-      const written = writeGraph(graphOf(timeMapTriples(job.document, job.versions)), job.format)
+      const written = writeGraph(graphOf(timeMapTriples(job.timeMap)), job.format)
       return isFailure(written) ? written : bytesOf(written)
     }
     case 'difference': {

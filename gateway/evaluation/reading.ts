@@ -2,7 +2,7 @@
 // that others sent, and large graphs in other formats (design 7). Short Turtle and N-Triples are read at once.
 import { setImmediate } from 'node:timers/promises'
 import type { Reach } from '../../policies/authorizations/reach.js'
-import type { Version } from '../../versioning/change.js'
+import type { TimeMap } from '../../versioning/memento/time-map.js'
 import type { Asker } from './job-queue.js'
 import type { SentQuads } from './insertion.js'
 import { openThreads, type Threads, type ThreadsOptions } from './threads.js'
@@ -76,12 +76,7 @@ export interface Reading {
   /** Of a job with a key: this asker waits for its result too. */
   join(asker: Asker, key: string): void
   /** The TimeMap of a document as RDF. */
-  writeTimeMap(
-    asker: Asker,
-    document: string,
-    versions: readonly Version[],
-    format: Format,
-  ): Promise<Uint8Array | Problem>
+  writeTimeMap(asker: Asker, timeMap: TimeMap, format: Format): Promise<Uint8Array | Problem>
   /** `writeDifference` of rdf/write-difference.ts. */
   writeDifference(asker: Asker, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
   /** `analyse` of sparql/analyse.ts; `content.too-large` over a limit. */
@@ -141,8 +136,8 @@ export function openReading(options: ThreadsOptions = {}): Reading {
     canonical: (asker, nTriples, tagKey, key) =>
       threads.do(asker, { kind: 'canonical', nTriples, tagKey }, key) as Promise<Canonical | Problem>,
     join: threads.join,
-    writeTimeMap: (asker, document, versions, format) =>
-      threads.do(asker, { kind: 'timeMap', document, versions, format }) as Promise<Uint8Array | Problem>,
+    writeTimeMap: (asker, timeMap, format) =>
+      threads.do(asker, { kind: 'timeMap', timeMap, format }) as Promise<Uint8Array | Problem>,
     writeDifference: (asker, compared, formats) =>
       threads.do(asker, { kind: 'difference', compared, formats }) as Promise<Converted | Problem>,
     analyseSparql: (asker, sparql) =>

@@ -47,7 +47,8 @@ export interface GraphPast {
   readonly kind: 'graph-history'
   readonly url: string
   readonly past:
-    | { readonly kind: 'timemap' | 'timegate' }
+    | { readonly kind: 'timemap'; readonly map?: number }
+    | { readonly kind: 'timegate' }
     | { readonly kind: 'version'; readonly version: string }
     | { readonly kind: 'diff'; readonly version: string; readonly diff: string }
 }
@@ -61,10 +62,17 @@ function pastOf(document: string, url: string, query: URLSearchParams) {
   if (version === undefined) {
     if (diff !== undefined)
       return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
-    return { ...of, past: { kind: kind as 'timemap' | 'timegate' } } as const
+    if (kind === 'timegate') return { ...of, past: { kind } } as const
+    return { ...of, past: { kind: 'timemap', ...mapIn(query) } } as const
   }
   if (diff === undefined) return { ...of, past: { kind: 'version', version } } as const
   return { ...of, past: { kind: 'diff', version, diff } } as const
+}
+
+/** The number of one of several TimeMaps (`?timemap=1`); a value that is none is as no value. */
+export function mapIn(query: URLSearchParams): { readonly map?: number } {
+  const number = query.get('timemap') ?? ''
+  return /^[1-9]\d{0,8}$/.test(number) ? { map: Number(number) } : {}
 }
 
 const BOTH: Problem = problem('target.malformed', 'Ask for ?graph=IRI or for ?default, not for both.')

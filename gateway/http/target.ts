@@ -1,7 +1,7 @@
 // In charge of the meaning of a request URI: it is parsed and normalised once, into the one value that is authorised and sent on.
 // A URI with two readings is refused, not cleaned (design 1).
 import { isFailure, problem, type Problem } from '../problem.js'
-import { serviceTarget, servicesOf, type GraphPast, type Service } from './dataset-target.js'
+import { mapIn, serviceTarget, servicesOf, type GraphPast, type Service } from './dataset-target.js'
 import { normalisedPath } from './normal-path.js'
 
 /** The owner of a target, as far as the parser is concerned: `base` ends with a slash. The rest goes into the target unread. */
@@ -32,7 +32,7 @@ export type Target<Owner extends Based = Based> = Owner &
     | { readonly kind: 'version'; readonly document: string; readonly version: string }
     /** The difference from the version `diff` to `version`. */
     | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
-    | { readonly kind: 'timemap'; readonly document: string; readonly shown?: Shown }
+    | { readonly kind: 'timemap'; readonly document: string; readonly map?: number; readonly shown?: Shown }
     | { readonly kind: 'timegate'; readonly document: string }
     /** A page with a form about the document (`?form=edit`). */
     | { readonly kind: 'form'; readonly document: string; readonly form: string; readonly query: URLSearchParams }
@@ -132,10 +132,10 @@ function targetOf<Owner extends Based>(
   if (history === 'form') return { ...owner, kind: 'form', document, form: query.get('form')!, query }
   const diff = query.get('diff')
   if (history !== 'version') {
-    if (diff === null && history === 'timemap') return { ...owner, kind: history, document, ...shownIn(query) }
-    if (diff === null && history) return { ...owner, kind: history, document }
-    if (diff === null) return { ...owner, kind: 'document', document, ...shownIn(query) }
-    return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
+    if (diff !== null) return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
+    if (history === 'timemap') return { ...owner, kind: history, document, ...mapIn(query), ...shownIn(query) }
+    if (history) return { ...owner, kind: history, document }
+    return { ...owner, kind: 'document', document, ...shownIn(query) }
   }
   const version = query.get(history)!.toLowerCase()
   if (diff === null) return { ...owner, kind: history, document, version }

@@ -2,7 +2,6 @@
 import { entityTag } from '../../cache/entity-tag.js'
 import type { Version } from '../../versioning/change.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
-import { historyLinks, mementosOf } from '../../versioning/memento/time-map.js'
 import { typesOf } from '../documents/hierarchy.js'
 import type { Field, Response } from '../http/exchange.js'
 import { HTML } from '../http/media-type.js'
@@ -28,7 +27,7 @@ import {
   type FoundVersion,
   type HistoryRequest,
 } from './history-request.js'
-import { nameOfList } from './visible-versions.js'
+import type { VersionList } from './version-list.js'
 
 /** Values for every page of the past. */
 const aboutOf = ({ context, document }: HistoryRequest) => ({
@@ -65,37 +64,43 @@ async function answer(
   return response(200, [...own, ...fields], Buffer.from(page.html))
 }
 
-/** @param versions oldest first */
+export interface ShownList {
+  readonly list: VersionList
+  readonly name: string
+  readonly links: readonly string[]
+}
+
 export function answerHistoryPage(
   asked: HistoryRequest,
-  versions: readonly Version[],
+  { list, name, links }: ShownList,
   wanted: number,
 ): Promise<Response> {
-  const pages = Math.max(1, Math.ceil(versions.length / VERSIONS_PER_PAGE))
+  const { count } = list
+  const pages = Math.max(1, Math.ceil(count / VERSIONS_PER_PAGE))
   const page = Math.min(wanted, pages)
-  const end = versions.length - (page - 1) * VERSIONS_PER_PAGE
-  const latest = versions.at(-1)
-  return answer(asked, `${nameOfList(versions)}.${page}`, historyLinks(asked.document, mementosOf(versions)), () =>
-    Promise.resolve(
-      historyPage({
-        ...aboutOf(asked),
-        versions: versions.slice(Math.max(0, end - VERSIONS_PER_PAGE), end).toReversed(),
-        ...{ page, pages, all: versions.length },
-        current: latest?.blob === undefined ? undefined : latest.commit,
-      }),
-    ),
-  )
+  const end = count - (page - 1) * VERSIONS_PER_PAGE
+  return answer(asked, `${name}.${page}`, links, async () => {
+    const versions = await list.read(Math.max(0, end - VERSIONS_PER_PAGE), end)
+    const newest = await list.read(count - 1, count)
+    if (isFailure(versions)) return historyFailed(asked.context, versions)
+    if (isFailure(newest)) return historyFailed(asked.context, newest)
+    return historyPage({
+      ...aboutOf(asked),
+      versions: versions.toReversed(),
+      ...{ page, pages, all: count },
+      current: newest[0]?.blob === undefined ? undefined : newest[0].commit,
+    })
+  })
 }
 
 export function answerVersionPage(
   asked: HistoryRequest,
-  { memento, mementos, version }: FoundVersion,
+  { memento, around, version }: FoundVersion,
   links: readonly string[],
   fields: readonly Field[],
 ): Promise<Response> {
   const { document, context } = asked
-  const at = mementos.findIndex(({ commit }) => commit === version.commit)
-  const latest = mementos.at(-1) ?? version
+  const latest = around.last ?? version
   const name = `${version.commit}.${latest.commit}`
   const make = async (): Promise<MadePage | Problem> => {
     const nTriples = await contentOf(asked, memento ?? version)
@@ -105,8 +110,8 @@ export function answerVersionPage(
     return versionPage({
       ...aboutOf(asked),
       ...{ version, latest, types, nTriples },
-      previous: mementos[at - 1],
-      next: mementos[at + 1],
+      previous: around.prev,
+      next: around.next,
     })
   }
   return answer(asked, name, links, make, fields)

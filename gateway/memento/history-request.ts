@@ -2,7 +2,7 @@
 // versions, waiting for pending commits, links, cache fields and refusals.
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'
-import { historyLinks, mementosOf, type Memento } from '../../versioning/memento/time-map.js'
+import { historyLinks, mementosOf, type Around, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { negotiate, type Format } from '../http/media-type.js'
@@ -10,12 +10,13 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../request/conditions.js'
 import { problemAnswer } from '../request/problem-answer.js'
 import { linkField } from '../request/respond.js'
-import type { ReadHistory } from './visible-versions.js'
+import type { VersionList } from './version-list.js'
+import type { ShownHistory } from './visible-versions.js'
 
 /** A request for the history of a document, by an agent who may read it. */
 export interface HistoryRequest {
   readonly context: Context
-  readonly history: ReadHistory
+  readonly history: ShownHistory
   readonly document: string
   /** True where everyone may read the document now, and a shared cache may store what this agent gets. */
   readonly isPublic: boolean
@@ -25,23 +26,19 @@ export interface HistoryRequest {
 
 const RETRY_S = 5
 
-/** All versions that the agent may see, oldest first, deletions included; never empty. */
-export async function versionsOf({
-  history,
-  document,
-  context,
-}: HistoryRequest): Promise<readonly Version[] | Problem> {
-  const found = await history.versions(document, context.gateway.commitsWait)
-  if (isFailure(found)) return historyFailed(context, found)
-  if (found.versions.length > 0) return found.versions
-  return found.pending ? commitsPending(context) : problem('document.no-versions', 'This document has no versions.')
+/** The versions that the agent may see; never empty. */
+export async function versionsOf({ history, document, context }: HistoryRequest): Promise<VersionList | Problem> {
+  const list = await history.list(document, context.gateway.commitsWait)
+  if (isFailure(list)) return historyFailed(context, list)
+  if (list.count > 0) return list
+  return list.pending ? commitsPending(context) : problem('document.no-versions', 'This document has no versions.')
 }
 
 export interface FoundVersion {
   readonly version: Version
   /** The same version, unless it deleted the document. */
   readonly memento: Memento | undefined
-  readonly mementos: readonly Memento[]
+  readonly around: Around
 }
 
 /** A commit id or its first digits (design 6). Names of branches and tags are not accepted, since they move. */
@@ -56,9 +53,14 @@ export async function findVersion(
     return problem('document.no-versions', 'There is no such version. Give 4 to 40 hexadecimal digits of a commit id.')
   }
   for (const patience of [0, context.gateway.commitsWait]) {
-    const known = await history.versions(document, patience)
-    if (isFailure(known)) return historyFailed(context, known)
-    const version = await history.resolve(document, id, 0)
+    const list = await history.list(document, patience)
+    if (isFailure(list)) return historyFailed(context, list)
+    let isLater = false
+    // The hidden versions must not make a shortened id ambiguous.
+    const version = await history.resolve(document, id, 0, (one) => {
+      isLater ||= list.isLater(one)
+      return list.has(one)
+    })
     if (isFailure(version)) return historyFailed(context, version)
     if (version === 'ambiguous') {
       return problem(
@@ -67,11 +69,11 @@ export async function findVersion(
       )
     }
     if (version) {
-      const mementos = mementosOf(known.versions)
-      return { version, mementos, memento: mementosOf([version])[0] }
+      const around = await list.around(version)
+      return isFailure(around) ? historyFailed(context, around) : { version, around, memento: mementosOf([version])[0] }
     }
-    if (!known.pending) break
-    if (patience > 0) return commitsPending(context)
+    if (!list.pending && !isLater) break
+    if (list.pending && patience > 0) return commitsPending(context)
   }
   return problem('document.no-versions', 'This document has no such version.')
 }
@@ -145,7 +147,7 @@ export function historyLinkField({ context, isPublic }: HistoryRequest, links: r
 export function refuse(
   asked: HistoryRequest,
   reason: Problem,
-  links: readonly string[] = historyLinks(asked.document, []),
+  links: readonly string[] = historyLinks(asked.document),
   fields: readonly Field[] = [],
 ): Response {
   const { trace, accept } = asked.context

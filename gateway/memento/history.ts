@@ -50,7 +50,7 @@ export async function answerHistory({
     case 'diff':
       return answerDifference(asked, target.diff, target.version)
     case 'timemap':
-      return answerTimeMap(asked, target.shown?.page)
+      return answerTimeMap(asked, target)
     case 'timegate':
       return answerTimeGate(asked)
   }
@@ -91,7 +91,8 @@ export async function historyRequestOf(
         ? onState
         : decideOn({ ...context, agent: {} }, state, 'Read')
   const isPublic = forEveryone !== undefined && !isFailure(forEveryone) && mayBeShared(forEveryone)
-  if (!onState.allowed) return { context, history: NO_HISTORY, document, isPublic, isHashed }
+  if (!onState.allowed)
+    return { context, history: visibleHistory(NO_HISTORY, never).history, document, isPublic, isHashed }
   const { history: visible, isSeenByEveryone } = visibleHistory(
     history,
     isOther ? openIfReadable(context, facts) : opennessOf(context, history, document),
@@ -114,8 +115,9 @@ function historyFor({ history, isRecorded }: Application, { kind, iri }: Facts):
   if (kind === 'document') return history
   if (!isRecorded(iri)) return NO_HISTORY
   return {
-    versions: (_, patience) => history.versions(iri, patience),
-    resolve: (_, commit, patience) => history.resolve(iri, commit, patience),
+    outline: (_, patience) => history.outline(iri, patience),
+    numbered: (_, numbers) => history.numbered(iri, numbers),
+    resolve: (_, ...asked) => history.resolve(iri, ...asked),
     content: (_, version) => history.content(iri, version),
   }
 }
@@ -160,8 +162,7 @@ async function rightsAt(
 const REFUSAL_MS = 25
 
 const hashedHistory = (history: HistoryRequest['history']): HistoryRequest['history'] => ({
-  versions: (...asked) => history.versions(...asked),
-  resolve: (...asked) => history.resolve(...asked),
+  ...history,
   content: async (...asked) => {
     const content = await history.content(...asked)
     return typeof content === 'string' ? hashedNTriples(content) : content
@@ -181,19 +182,22 @@ function unversioned({ accept }: Context, { kind }: HistoryTarget): Problem {
 /** Spec 7: 405. The refusal has the links and fields of the memento (RFC 7089 §4.5.7). */
 async function readOnly(asked: HistoryRequest, target: HistoryTarget): Promise<Response> {
   const reason = methodNotAllowed(asked.context.request.method, READ_METHODS)
-  if (target.kind !== 'version') return refuse(asked, reason, historyLinks(asked.document, []))
+  if (target.kind !== 'version') return refuse(asked, reason, historyLinks(asked.document))
   const found = await findVersion(asked, target.version)
   const memento = isFailure(found) ? undefined : found.memento
-  if (isFailure(found) || !memento) return refuse(asked, reason, historyLinks(asked.document, []))
-  return refuse(asked, reason, mementoLinks(asked.document, found.mementos, memento), mementoFields(memento))
+  if (isFailure(found) || !memento) return refuse(asked, reason, historyLinks(asked.document))
+  return refuse(asked, reason, mementoLinks(asked.document, found.around, memento), mementoFields(memento))
 }
 
 /** For agents to whom a deleted document must look like one that never existed. */
-const NO_HISTORY: HistoryRequest['history'] = {
-  versions: () => Promise.resolve({ versions: [], pending: false }),
+const NO_HISTORY: ReadHistory = {
+  outline: () => Promise.resolve({ count: 0, deletions: [], pending: false }),
+  numbered: () => Promise.resolve([]),
   resolve: () => Promise.resolve(undefined),
   content: () => Promise.resolve(undefined),
 }
+
+const never: IsOpen = () => Promise.resolve({ agent: false, everyone: false })
 
 /** The last state of a deleted document: the decision then uses its types and owners, not those of any item or container. */
 async function lastState(context: Context, facts: Facts, patience: number): Promise<Facts | Problem> {
@@ -216,9 +220,8 @@ export async function linksOfRefused(context: Context, facts: Facts): Promise<re
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return []
   if (facts.document) return decision.allowed ? documentLinks(facts.iri) : []
-  const asked = decision.allowed ? { history } : await historyRequestOf({ context, facts, decision }, 0)
+  const asked = decision.allowed ? undefined : await historyRequestOf({ context, facts, decision }, 0)
   if (isFailure(asked)) return []
-  const found = await asked.history.versions(facts.iri, 0)
-  if (isFailure(found) || (found.versions.length === 0 && !found.pending)) return []
-  return documentLinks(facts.iri)
+  const found = await (asked ? asked.history.list(facts.iri, 0) : history.outline(facts.iri, 0))
+  return isFailure(found) || (found.count === 0 && !found.pending) ? [] : documentLinks(facts.iri)
 }

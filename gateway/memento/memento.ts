@@ -38,13 +38,13 @@ export const mementoFields = (memento: Memento): readonly Field[] => [
 export async function answerMemento(asked: HistoryRequest, id: string): Promise<Response> {
   const found = await findVersion(asked, id)
   if (isFailure(found)) return refuse(asked, found)
-  const { memento, mementos } = found
+  const { memento, around } = found
   const { document, context } = asked
   if (!memento) {
     const deletion = problem('document.no-versions', 'This version deleted the document.')
-    return refuse(asked, deletion, historyLinks(document, mementos))
+    return refuse(asked, deletion, historyLinks(document, around))
   }
-  const links = mementoLinks(document, mementos, memento)
+  const links = mementoLinks(document, around, memento)
   const sticky = mementoFields(memento)
 
   const { accept, request } = context

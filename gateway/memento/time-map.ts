@@ -1,19 +1,26 @@
 // In charge of `?timemap`: the list of a document's versions, in link format for Memento clients, as RDF and as JSON (spec 9.4).
 import { entityTag } from '../../cache/entity-tag.js'
-import type { Version } from '../../versioning/change.js'
-import { historyLinks, mementosOf, mementoUri, timeMapText, timeMapUri } from '../../versioning/memento/time-map.js'
+import { historyLinks, mementoUri, timeMapText, type TimeMap } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'
 import { graphOf } from '../rdf/graph.js'
 import { HTML, JSON_FORMAT, negotiate, RDF_FORMATS, type Format } from '../http/media-type.js'
-import { cacheControl, historyLinkField, refuse, versionsOf, type HistoryRequest } from './history-request.js'
+import {
+  cacheControl,
+  historyFailed,
+  historyLinkField,
+  refuse,
+  versionsOf,
+  type HistoryRequest,
+} from './history-request.js'
 import { answerHistoryPage } from './history-pages.js'
-import { isFailure, type Problem } from '../problem.js'
+import { VERSIONS_PER_PAGE } from '../pages/history-page.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { dateTimeInSeconds, timeMapTriples } from '../rdf/time-map-triples.js'
 import { writeGraph } from '../rdf/write.js'
 import { evaluateConditions, notAcceptable } from '../request/conditions.js'
 import { askerOf, type Context } from '../request/context.js'
 import { response } from '../request/respond.js'
-import { nameOfList } from './visible-versions.js'
+import { VERSIONS_PER_MAP, type VersionList } from './version-list.js'
 
 const linkFormat = 'application/link-format'
 export const LINK_FORMAT: Format = { mediaType: linkFormat, code: 'link', contentType: linkFormat }
@@ -21,18 +28,28 @@ export const LINK_FORMAT: Format = { mediaType: linkFormat, code: 'link', conten
 /** Link format first: links to TimeMaps announce it, and Memento clients send no Accept field. */
 const FORMATS: readonly Format[] = [LINK_FORMAT, ...RDF_FORMATS, JSON_FORMAT]
 
-/** @param page of the history as a page for people, from 1 */
-export async function answerTimeMap(asked: HistoryRequest, page = 1): Promise<Response> {
+/** Which TimeMap is asked for; `shown.page` of the history as a page for people, from 1. */
+export interface WantedMap {
+  readonly map?: number
+  readonly shown?: { readonly page: number }
+}
+
+export async function answerTimeMap(asked: HistoryRequest, { map, shown }: WantedMap): Promise<Response> {
   const { document, context } = asked
-  const versions = await versionsOf(asked)
-  if (isFailure(versions)) return refuse(asked, versions)
-  if (negotiate(context.accept, [...FORMATS, HTML]) === HTML) return answerHistoryPage(asked, versions, page)
-  const mementos = mementosOf(versions)
-  const links = historyLinks(document, mementos)
+  const list = await versionsOf(asked)
+  if (isFailure(list)) return refuse(asked, list)
+  if (map !== undefined && map > list.maps) return refuse(asked, NO_MAP)
+  const [around, name] = await Promise.all([list.around(), list.name()])
+  if (isFailure(around)) return refuse(asked, historyFailed(context, around))
+  if (isFailure(name)) return refuse(asked, historyFailed(context, name))
+  const links = historyLinks(document, around)
+  if (negotiate(context.accept, [...FORMATS, HTML]) === HTML) {
+    return answerHistoryPage(asked, { list, name, links }, shown?.page ?? pageOf(list, map))
+  }
   const { accept, request } = context
   const format = negotiate(accept, FORMATS)
   if (!format) return refuse(asked, notAcceptable(FORMATS), links)
-  const current = { entityTags: [entityTag(nameOfList(versions), format.code)] }
+  const current = { entityTags: [entityTag(map === undefined ? name : `${name}.${map}`, format.code)] }
   const fields: Field[] = [
     ['ETag', current.entityTags[0]!],
     cacheControl(asked, 'no-cache'),
@@ -42,29 +59,36 @@ export async function answerTimeMap(asked: HistoryRequest, page = 1): Promise<Re
   const outcome = evaluateConditions(request, current)
   if (outcome === 'not-modified') return response(304, fields)
   if (outcome !== 'proceed') return refuse(asked, outcome, links)
-  const body = await write(context, document, versions, format, current.entityTags[0]!)
+  const read = await list.timeMap(map)
+  if (isFailure(read)) return refuse(asked, historyFailed(context, read), links)
+  const body = await write(context, read, format, current.entityTags[0]!)
   if (isFailure(body)) return refuse(asked, body, links)
   return response(200, [['Content-Type', format.contentType], ...fields], Buffer.from(body))
 }
+
+const NO_MAP = problem('document.no-versions', 'There is no such TimeMap. ?timemap lists those of this document.')
+
+/** The page with the newest version of a TimeMap. */
+const pageOf = ({ count }: VersionList, map: number | undefined): number =>
+  map === undefined ? 1 : 1 + Math.floor(Math.max(0, count - map * VERSIONS_PER_MAP) / VERSIONS_PER_PAGE)
 
 /** RDF of more versions is written in a thread, and cached: each version has about eight triples. */
 const QUICKLY_WRITTEN = 200
 
 async function write(
   context: Context,
-  document: string,
-  versions: readonly Version[],
+  timeMap: TimeMap,
   format: Format,
   entityTag: string,
 ): Promise<string | Uint8Array | Problem> {
-  if (format === LINK_FORMAT) return timeMapText(document, mementosOf(versions))
-  if (format === JSON_FORMAT) return timeMapJson(document, versions)
-  if (versions.length <= QUICKLY_WRITTEN) return writeGraph(graphOf(timeMapTriples(document, versions)), format)
+  if (format === LINK_FORMAT) return timeMapText(timeMap)
+  if (format === JSON_FORMAT) return timeMapJson(timeMap)
+  if (timeMap.versions.length <= QUICKLY_WRITTEN) return writeGraph(graphOf(timeMapTriples(timeMap)), format)
   const { caches, reading } = context.gateway
-  const key = `${timeMapUri(document)} ${entityTag}`
+  const key = `${timeMap.uri} ${entityTag}`
   const known = caches.histories.get(key)
   if (known) return known.bytes
-  const bytes = await reading.writeTimeMap(askerOf(context), document, versions, format)
+  const bytes = await reading.writeTimeMap(askerOf(context), timeMap, format)
   if (!isFailure(bytes)) caches.histories.set(key, { format, bytes })
   return bytes
 }
@@ -73,6 +97,9 @@ async function write(
 export interface TimeMapJson {
   readonly original: string
   readonly timemap: string
+  /** Those with the other versions, oldest first, where there are more than one has. */
+  readonly timemaps?: readonly { readonly uri: string; readonly from: string; readonly until: string }[]
+  /** Oldest first. */
   readonly versions: readonly {
     readonly version: string
     readonly uri?: string
@@ -86,10 +113,14 @@ export interface TimeMapJson {
 }
 
 /** Everything known about the versions, deletions included: for the history dialog and the command line. */
-function timeMapJson(document: string, versions: readonly Version[]): string {
+function timeMapJson({ document, uri, others, versions }: TimeMap): string {
+  const timemaps = others.map(({ uri, from, until }) => ({
+    ...{ uri, from: dateTimeInSeconds(from), until: dateTimeInSeconds(until) },
+  }))
   const json: TimeMapJson = {
     original: document,
-    timemap: timeMapUri(document),
+    timemap: uri,
+    ...(timemaps.length > 0 && { timemaps }),
     versions: versions.map(({ commit, blob, time, agent, method, added, removed, restores }) => ({
       version: commit,
       ...(blob !== undefined && { uri: mementoUri(document, { commit }) }),

@@ -114,8 +114,9 @@ async function isUnreadable(
 
 /** Tells the operator which file to look at. */
 async function placeOf({ history, pathOf }: Mirrored, document: string): Promise<string> {
-  const found = await history.versions(document, INDEXED_MS)
-  const commit = isFailure(found) ? undefined : found.versions.at(-1)?.commit
+  const outline = await history.outline(document, INDEXED_MS)
+  const last = isFailure(outline) ? [] : await history.numbered(document, [outline.count - 1])
+  const commit = isFailure(last) ? undefined : last[0]?.commit
   return `It is ${pathOf(document)}${commit === undefined ? '' : ` as at commit ${commit}`}.`
 }
 

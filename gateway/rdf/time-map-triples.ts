@@ -1,20 +1,22 @@
 // In charge of a TimeMap as triples (spec 9.4). Pure, so that long ones can be written in a thread.
 import type { Version } from '../../versioning/change.js'
-import { mementoUri, timeMapUri } from '../../versioning/memento/time-map.js'
+import { mementoUri, timeMapUri, type TimeMap } from '../../versioning/memento/time-map.js'
 import { flawOf, iri, text, triple, typed, type Quad } from './graph.js'
-import { HTTP, PROV, RDF, XSD } from './vocabulary.js'
+import { DCT, HTTP, PROV, RDF, XSD } from './vocabulary.js'
 
 /** xsd:dateTime in UTC without fractions (spec 2.3). */
 export const dateTimeInSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
 
 /**
- * The TimeMap in PROV-O (spec 9.4), with the agent and method of each version.
- * @param versions oldest first; a version that deleted the document invalidates the one before it, and is no member
+ * The TimeMap in PROV-O (spec 9.4), with the agent and method of each version. One that deleted the document invalidates the one
+ * before it, and is no member. Of several TimeMaps, the newest has the others as its parts.
  */
-export function timeMapTriples(document: string, versions: readonly Version[]): Quad[] {
-  const timeMap = timeMapUri(document)
+export function timeMapTriples({ document, uri: timeMap, versions, ...map }: TimeMap): Quad[] {
+  const newest = timeMapUri(document)
   const triples = [triple(timeMap, RDF('type'), iri(PROV('Collection')))]
-  let before: string | undefined
+  if (timeMap !== newest) triples.push(triple(timeMap, DCT('isPartOf'), iri(newest)))
+  else triples.push(...map.others.map(({ uri }) => triple(timeMap, DCT('hasPart'), iri(uri))))
+  let before = map.before && mementoUri(document, map.before)
   let deleted = false
   for (const version of versions) {
     if (version.blob === undefined) {

@@ -7,7 +7,8 @@ import type { TimeMapJson } from '../../gateway/memento/time-map.js'
 import type { History } from '../../versioning/history.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
-import { mementosOf, timeMapText } from '../../versioning/memento/time-map.js'
+import { timeMapText } from '../../versioning/memento/time-map.js'
+import { livesOf, makeVersionList } from '../../gateway/memento/version-list.js'
 import { bulkDocument } from './bench-data.js'
 import { withGateway, type Rows } from './documents.js'
 import { openConnection, requestBytes, type Answer } from './raw-http.js'
@@ -53,9 +54,12 @@ export async function histories(setting: Setting, folder: string): Promise<Rows>
         const until = performance.now() + seconds * 1000
         let maps = 0
         for (; performance.now() < until; maps++) {
-          const found = await history.versions(document, 0)
-          if (isFailure(found)) throw new Error(found.detail)
-          timeMapText(document, mementosOf(found.versions))
+          const outline = await history.outline(document, 0)
+          if (isFailure(outline)) throw new Error(outline.detail)
+          const list = makeVersionList(history, document, outline, livesOf(outline))
+          const timeMap = await list.timeMap(undefined)
+          if (isFailure(timeMap)) throw new Error(timeMap.detail)
+          timeMapText(timeMap)
         }
         return maps / seconds
       },

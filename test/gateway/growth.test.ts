@@ -65,7 +65,7 @@ import { commitAuthor, commitMessage, readTrailers } from '../../versioning/git/
 import { documentOfPath, documentPath } from '../../versioning/git/document-path.js'
 import { bySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../versioning/memento/difference.js'
 import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
-import { closestMemento, historyLinks, timeMapText } from '../../versioning/memento/time-map.js'
+import { timeMapText } from '../../versioning/memento/time-map.js'
 import { fill, growthRows, many, nested, type GrowthRow } from '../support/growth.js'
 import { read } from '../support/over-views.js'
 import { randomCase } from '../support/view-cases.js'
@@ -876,12 +876,16 @@ _:p <http://www.w3.org/ns/shacl#maxCount> "0"^^<http://www.w3.org/2001/XMLSchema
   )
 })
 
-const mementos = (n: number) =>
-  Array.from({ length: n / 20 }, (_, i) => ({
-    commit: i.toString(16).padStart(40, '0'),
-    time: i * 1000,
-    blob: 'b',
-  })) as unknown as Parameters<typeof timeMapText>[1]
+const timeMap = (n: number) =>
+  ({
+    ...{ document: DOC, uri: `${DOC}?timemap`, from: 0, until: n * 1000, before: undefined, others: [] },
+    ...{ isOldest: true, isNewest: true },
+    versions: Array.from({ length: n / 20 }, (_, i) => ({
+      commit: i.toString(16).padStart(40, '0'),
+      time: i * 1000,
+      blob: 'b',
+    })),
+  }) as unknown as Parameters<typeof timeMapText>[0]
 
 void t.test('history', async (t) => {
   // prettier-ignore
@@ -900,19 +904,13 @@ void t.test('history', async (t) => {
       ['one long line', (n) => fill('a', n)],
       ['line ends', (n) => fill('\n', n)],
     ]),
-    ...([
-      ['TimeMap', (list) => timeMapText(DOC, list)],
-      ['links', (list) => historyLinks(DOC, list, list.at(-1))],
-      ['TimeGate', (list) => closestMemento(list, 1)],
-    ] as const satisfies readonly (readonly [string, (list: ReturnType<typeof mementos>) => unknown])[]).map(
-      ([name, work]): GrowthRow => ({
-        name: `${name}: many mementos`,
-        size: CONTENT,
-        work(size) {
-          const list = mementos(size)
-          return () => work(list)
-        },
-      }),
-    ),
+    {
+      name: 'TimeMap: many mementos',
+      size: CONTENT,
+      work(size) {
+        const all = timeMap(size)
+        return () => timeMapText(all)
+      },
+    },
   ])
 })

@@ -6,11 +6,13 @@ import type { Version } from '../../versioning/change.js'
 import { commitMessage, readTrailers } from '../../versioning/git/commit-message.js'
 import { documentPath } from '../../versioning/git/document-path.js'
 import type { OpenEntry } from '../../versioning/history.js'
+import { openDatabase, put } from '../../versioning/journal/database.js'
 import { openHistory } from '../../versioning/open-history.js'
 import { filesAt, foreignCommit, git, headOf, logged } from '../support/bare-repository.js'
 import { until } from '../support/wait.js'
 import { historyWorld, NO_LOG, PREFIX, QUICK, SOON, TIME, type Fault, type HistoryWorld } from './history-world.js'
 import { all, BASE, succeeded, triple } from './repository-contract.js'
+import { allVersions } from './versions.js'
 
 const DOC = `${BASE}doc/`
 const OTHER = `${BASE}other/`
@@ -18,7 +20,7 @@ const ANN = 'https://people.example/ann#me'
 const pathOf = (document: string): string => documentPath(document, BASE, PREFIX)
 
 const versionsOf = async ({ history }: HistoryWorld, document: string): Promise<readonly Version[]> =>
-  succeeded(await history.versions(document, SOON)).versions
+  succeeded(await allVersions(history, document, SOON)).versions
 
 /** The commits of the branch, as [document, Journal-Id]. */
 const committed = ({ bare }: HistoryWorld): (readonly [string, string])[] =>
@@ -112,7 +114,7 @@ void t.test('the changes of a document keep their order; one in doubt delays the
   const first = succeeded(await world.history.begin([{ ...change, content: triple('1') }]))
   const second = succeeded(await world.history.begin([{ ...change, content: triple('2') }]))
   await world.history.done(second)
-  t.match(await world.history.versions(DOC, 50), { versions: [], pending: true })
+  t.match(await allVersions(world.history, DOC, 50), { versions: [], pending: true })
   await world.history.done(first)
   t.equal((await versionsOf(world, DOC)).length, 2)
   t.same(idsOf(world, DOC), noted([...first, ...second]))
@@ -206,7 +208,7 @@ void t.test('while an operator has to do something, that is reported, and no req
   await world.write(DOC, triple('1'))
   const from = Date.now()
   t.equal(await world.history.settled(60_000), false)
-  t.match(await world.history.versions(DOC, 60_000), { versions: [], pending: true })
+  t.match(await allVersions(world.history, DOC, 60_000), { versions: [], pending: true })
   t.ok(Date.now() - from < 20_000, 'answered at once')
   t.match(world.history.status(), {
     parked: 'The token may not write.',
@@ -224,7 +226,7 @@ void t.test('no request waits for a limit that lasts longer than its patience', 
   world.repository.faults.push({ kind: 'before', setback: setback('limited', { retryAt: Date.now() + 3_000_000 }) })
   await world.write(DOC, triple('1'))
   const from = Date.now()
-  t.match(await world.history.versions(DOC, 60_000), { versions: [], pending: true })
+  t.match(await allVersions(world.history, DOC, 60_000), { versions: [], pending: true })
   t.ok(Date.now() - from < 20_000)
 })
 
@@ -255,7 +257,7 @@ void t.test('an unfit change blocks its own document only, is reported, and is r
   for (const { document } of others) t.equal((await versionsOf(world, document)).length, 1)
   await world.write(DOC, triple('2'))
   const from = Date.now()
-  t.match(await world.history.versions(DOC, 60_000), { versions: [], pending: true })
+  t.match(await allVersions(world.history, DOC, 60_000), { versions: [], pending: true })
   t.ok(Date.now() - from < 20_000, 'no request waits for it')
   t.match(world.history.status(), { depth: 2, blocked: [{ document: DOC, reason: 'Too large for this repository.' }] })
   world.repository.unfit.clear()
@@ -429,6 +431,24 @@ void t.test('a repository that shows commits late: the change is not committed a
   t.same(idsOf(world, DOC), [entry!.id])
   t.same(world.repository.sentAgain, [])
   t.equal((await versionsOf(world, OTHER)).length, 1)
+})
+
+void t.test('an index of an earlier release, which has no list of deletions, gets one', async (t) => {
+  const world = await historyWorld(t)
+  for (const content of ['1', undefined, '2', undefined, '3']) await world.write(DOC, content && triple(content))
+  await world.write(OTHER, triple('o'))
+  const { index } = await world.indexAndRebuilt()
+  const outline = { count: 5, deletions: [1, 3], pending: false }
+  t.same(await world.history.outline(DOC, SOON), outline)
+  await world.history.close()
+  const database = succeeded(await openDatabase(world.journal, NO_LOG))
+  await database.clear('r')
+  const head = JSON.parse((await database.get('h'))!) as object
+  await database.write([put('h', JSON.stringify({ ...head, hasDeletions: undefined }))], true, 'drop')
+  await database.close()
+  await world.restart()
+  t.same(await world.history.outline(DOC, SOON), outline)
+  t.same((await world.indexAndRebuilt()).index, index)
 })
 
 void t.test('an import of very many files is read', async (t) => {

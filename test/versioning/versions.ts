@@ -1,4 +1,7 @@
-// In charge of mementos for the tests of TimeMap and TimeGate.
+// In charge of versions for tests: mementos of given times, and all versions that a history has.
+import { isFailure, type Setback } from '../../versioning/failure.js'
+import type { Version } from '../../versioning/change.js'
+import type { History } from '../../versioning/history.js'
 import type { Memento } from '../../versioning/memento/time-map.js'
 
 /** Mementos of these times, in seconds since the epoch. */
@@ -14,3 +17,17 @@ export const mementos = (...seconds: readonly number[]): Memento[] =>
     added: 1,
     removed: 0,
   }))
+
+export async function allVersions(
+  history: Pick<History, 'outline' | 'numbered'>,
+  document: string,
+  patience: number,
+): Promise<{ readonly versions: readonly Version[]; readonly pending: boolean } | Setback> {
+  const outline = await history.outline(document, patience)
+  if (isFailure(outline)) return outline
+  const versions = await history.numbered(
+    document,
+    Array.from({ length: outline.count }, (_, number) => number),
+  )
+  return isFailure(versions) ? versions : { versions, pending: outline.pending }
+}

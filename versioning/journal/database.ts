@@ -25,8 +25,11 @@ export interface Database {
   /** Throws SetbackError, as all reading does. */
   get(key: string): Promise<string | undefined>
   getMany(keys: readonly string[]): Promise<(string | undefined)[]>
-  /** The entries whose keys start with `prefix`, in the order of the keys as bytes. */
-  range(prefix: string): AsyncIterable<[key: string, value: string]>
+  /**
+   * The entries whose keys start with `prefix`, in the order of the keys as bytes. With `newest` so many at most, from the last one
+   * backwards.
+   */
+  range(prefix: string, some?: { readonly newest: number }): AsyncIterable<[key: string, value: string]>
   clear(prefix: string): Promise<void>
   /** Batches written so far, and how many of them were synced. */
   readonly counts: { readonly batches: number; readonly synced: number }
@@ -91,8 +94,9 @@ export async function openDatabase(folder: string, log: OperatorLog): Promise<Da
     },
     get: (key) => reading(level.get(key)),
     getMany: (keys) => reading(level.getMany([...keys])),
-    async *range(prefix) {
-      const iterator = level.iterator(startingWith(prefix))
+    async *range(prefix, some) {
+      const order = some ? { reverse: true, limit: some.newest } : {}
+      const iterator = level.iterator({ ...startingWith(prefix), ...order })
       try {
         for (;;) {
           const entries = await reading(iterator.nextv(1000))

@@ -1,9 +1,26 @@
 // In charge of the version index: which commits changed which file, and their positions on the branch. It repeats the
 // repository's own information, and can be built from it again.
-import type { Setback } from '../failure.js'
+import { orThrow, type Setback } from '../failure.js'
 import type { Version } from '../change.js'
 import type { Trailers } from '../git/commit-message.js'
+import { MOST_DELETIONS, type Outline } from '../history.js'
 import { del, put, type Database, type DatabaseOperation } from './database.js'
+import {
+  DELETION,
+  END,
+  IS_DELETION,
+  numbered,
+  numberIn,
+  numberKey,
+  TIP,
+  tipsOf,
+  VERSION,
+  versionAsOf,
+  versionFrom,
+  versionKey,
+  type StoredVersion,
+  type Tip,
+} from './stored-versions.js'
 
 /** The part of a commit that the index stores. */
 export interface IndexedCommit extends Pick<Trailers, 'agent' | 'method' | 'added' | 'removed' | 'restores'> {
@@ -18,11 +35,17 @@ export interface VersionIndex {
   /** The newest commit in the index; undefined when it is empty. */
   head(): string | undefined
   commits(): number
-  /** Oldest first. Throws SetbackError, as all reading does. */
-  versions(path: string): Promise<readonly Version[]>
+  /** Costs the same for any number of versions. Throws SetbackError, as all reading does. */
+  outline(path: string): Promise<Omit<Outline, 'pending'>>
+  /** The versions with these numbers; without those that do not exist. */
+  numbered(path: string, numbers: readonly number[]): Promise<readonly Version[]>
+  /** The newest version at or before a place on the branch, by halving. */
+  asOf(path: string, position: number): Promise<Version | undefined>
   /** The newest version with content: of a deleted document the one before its deletion. Costs the same for any number. */
   lastContent(path: string): Promise<Version | undefined>
   positionOf(commit: string): Promise<number | undefined>
+  /** The places of all commits of the branch whose ids begin with these digits. */
+  positionsOf(digits: string): AsyncIterable<number>
   /** Git's ids of the files at the head, in the order of the paths. */
   blobsOf(paths: readonly string[]): Promise<readonly (string | undefined)[]>
   /**
@@ -34,33 +57,16 @@ export interface VersionIndex {
   clear(): Promise<undefined | Setback>
 }
 
-/** The newest version of a file. */
-type Tip = readonly [seq: number, position: number, time: number, blob: string | null]
-type StoredVersion = readonly [
-  commit: string,
-  position: number,
-  blob: string | null,
-  time: number,
-  agent: string | null,
-  method: string | null,
-  added: number | null,
-  removed: number | null,
-  restores?: string,
-]
 interface IndexHead {
   readonly of: string
   readonly commit: string
   readonly position: number
+  /** Absent where an earlier release has written the index: then it lacks the deletions. */
+  readonly hasDeletions?: true
 }
 
 const HEAD = 'h'
 const COMMIT = 'k'
-const TIP = 't'
-const VERSION = 'v'
-/** Git has no path with NUL in it, so that the range of a path has no keys of another. */
-const END = '\0'
-const versionKey = (path: string, seq: number): string => VERSION + path + END + seq.toString(16).padStart(8, '0')
-const SLICE = 1000
 /** The most operations that are written at once: other writes must not wait long. */
 const BATCH = 4000
 
@@ -75,17 +81,21 @@ export async function openVersionIndex(database: Database, subject: string): Pro
   const stored = await database.get(HEAD)
   const head = stored === undefined ? undefined : (JSON.parse(stored) as IndexHead)
   const state: IndexState = { database, subject, head: head?.of === subject ? head : undefined }
+  if (state.head && !state.head.hasDeletions) await addDeletions(state, state.head)
 
   return {
     head: () => state.head?.commit,
     commits: () => (state.head ? state.head.position + 1 : 0),
-    async versions(path) {
-      const versions: Version[] = []
-      for await (const [key, value] of database.range(VERSION + path + END)) {
-        versions.push(versionFrom(Number.parseInt(key.slice(-8), 16), JSON.parse(value) as StoredVersion))
-      }
-      return versions
+    async outline(path) {
+      const tip = (await tipsOf(database, [path])).get(path)
+      const deletions: number[] = []
+      if (tip)
+        for await (const [key] of database.range(DELETION + path + END, { newest: MOST_DELETIONS }))
+          deletions.unshift(numberIn(key))
+      return { count: tip ? tip[0] + 1 : 0, deletions }
     },
+    numbered: (path, numbers) => numbered(database, path, numbers),
+    asOf: (path, position) => versionAsOf(database, path, position),
     async lastContent(path) {
       const tip = (await tipsOf(database, [path])).get(path)
       if (!tip) return undefined
@@ -97,6 +107,9 @@ export async function openVersionIndex(database: Database, subject: string): Pro
       const position = await database.get(COMMIT + commit)
       return position === undefined ? undefined : Number(position)
     },
+    async *positionsOf(digits) {
+      for await (const [, position] of database.range(COMMIT + digits)) yield Number(position)
+    },
     async blobsOf(paths) {
       const tips = await tipsOf(database, paths)
       return paths.map((path) => tips.get(path)?.[3] ?? undefined)
@@ -106,20 +119,27 @@ export async function openVersionIndex(database: Database, subject: string): Pro
       state.head = undefined
       const failed = await database.write([del(HEAD)], false, 'drop')
       if (failed) return failed
-      for (const kind of [COMMIT, TIP, VERSION]) await database.clear(kind)
+      for (const kind of [COMMIT, TIP, VERSION, DELETION]) await database.clear(kind)
       return undefined
     },
   }
 }
 
-async function tipsOf(database: Database, paths: readonly string[]): Promise<Map<string, Tip | undefined>> {
-  const tips = new Map<string, Tip | undefined>()
-  for (let i = 0; i < paths.length; i += SLICE) {
-    const slice = paths.slice(i, i + SLICE)
-    const found = await database.getMany(slice.map((path) => TIP + path))
-    slice.forEach((path, j) => tips.set(path, found[j] === undefined ? undefined : (JSON.parse(found[j]) as Tip)))
+/** Once, for an index of an earlier release. Throws SetbackError. */
+async function addDeletions(state: IndexState, head: IndexHead): Promise<void> {
+  const { database } = state
+  let operations: DatabaseOperation[] = []
+  const write = async (): Promise<void> => {
+    orThrow((await database.write(operations, false, 'drop')) ?? 'written')
+    operations = []
   }
-  return tips
+  for await (const [key, value] of database.range(VERSION)) {
+    if (IS_DELETION.test(value)) operations.push(put(DELETION + key.slice(VERSION.length), ''))
+    if (operations.length >= BATCH) await write()
+  }
+  state.head = { ...head, hasDeletions: true }
+  operations.push(put(HEAD, JSON.stringify(state.head)))
+  await write()
 }
 
 async function addCommits(
@@ -148,12 +168,14 @@ async function addCommits(
       tips.set(path, tip)
       changed.add(path)
       operations.push(put(versionKey(path, tip[0]), JSON.stringify(storedFrom(commit, tip))))
+      if (tip[3] === null) operations.push(put(numberKey(DELETION, path, tip[0]), ''))
       if (operations.length + changed.size < BATCH) continue
       const failed = await database.write(gathered(), false, 'drop')
       if (failed) return failed
     }
   }
-  const next = commits.length > 0 ? { of: subject, commit: commits.at(-1)!.commit, position } : state.head
+  const newest = commits.at(-1)
+  const next = newest ? ({ of: subject, commit: newest.commit, position, hasDeletions: true } as const) : state.head
   if (next) operations.push(put(HEAD, JSON.stringify(next)))
   const failed = await database.write([...gathered(), ...alongside], false, 'drop')
   if (!failed) state.head = next
@@ -178,26 +200,10 @@ function storedFrom(commit: IndexedCommit, [, position, time, blob]: Tip): Store
   return restores === undefined ? stored : [...stored, restores]
 }
 
-function versionFrom(seq: number, stored: StoredVersion): Version {
-  const [commit, position, blob, time, agent, method, added, removed, restores] = stored
-  return {
-    seq,
-    commit,
-    position,
-    blob: blob ?? undefined,
-    time,
-    agent: agent ?? undefined,
-    method: method ?? undefined,
-    added: added ?? undefined,
-    removed: removed ?? undefined,
-    ...(restores !== undefined && { restores }),
-  }
-}
-
 /** The whole index, for comparisons. */
 export async function dumpIndex(database: Database): Promise<readonly string[]> {
   const lines: string[] = []
-  for (const kind of [HEAD, COMMIT, TIP, VERSION]) {
+  for (const kind of [HEAD, COMMIT, TIP, VERSION, DELETION]) {
     for await (const [key, value] of database.range(kind)) lines.push(`${key} ${value}`)
   }
   return lines

@@ -11,7 +11,9 @@ export const mementosOf = (versions: readonly Version[]): readonly Memento[] =>
 
 export const mementoUri = (document: string, { commit }: Pick<Version, 'commit'>): string =>
   asked(document, `version=${commit}`)
-export const timeMapUri = (document: string): string => asked(document, 'timemap')
+/** @param number of one of several TimeMaps; without it the newest, which leads to the others */
+export const timeMapUri = (document: string, number?: number): string =>
+  asked(document, number === undefined ? 'timemap' : `timemap=${number}`)
 
 /** RFC 3987 §3.1: the URI of an IRI, whose characters beyond ASCII are percent-encoded. */
 export const uriOf = (iri: string): string =>
@@ -32,11 +34,17 @@ const TIME_MAP_TYPE = { type: 'application/link-format' }
 const originalLink = (document: string): string => link(uriOf(document), 'original')
 const timeGateLink = (document: string): string => link(asked(document, 'timegate'), 'timegate')
 
-/** RFC 7089 §2.2.4: the times that the TimeMap covers. */
-function rangeOf(mementos: readonly Memento[]): Record<string, string> {
-  const [first, last] = [mementos[0], mementos.at(-1)]
-  return first && last ? { from: formatMementoDatetime(first.time), until: formatMementoDatetime(last.time) } : {}
+/** ms since the epoch. */
+export interface Range {
+  readonly from: number
+  readonly until: number
 }
+
+/** RFC 7089 §2.2.4: the times that a TimeMap covers. */
+const rangeOf = ({ from, until }: Range): Record<string, string> => ({
+  from: formatMementoDatetime(from),
+  until: formatMementoDatetime(until),
+})
 
 /** The links of the document itself, deleted or not: never `original` (RFC 7089 §4.2.1, §4.5.2). */
 export const documentLinks = (document: string): readonly string[] => [
@@ -44,19 +52,28 @@ export const documentLinks = (document: string): readonly string[] => [
   timeGateLink(document),
 ]
 
+/** The mementos that are linked where one, or none, is chosen. */
+export interface Around {
+  readonly first?: Memento | undefined
+  readonly last?: Memento | undefined
+  readonly prev?: Memento | undefined
+  readonly next?: Memento | undefined
+  /** The first one that the TimeMap has. */
+  readonly firstInMap?: Memento | undefined
+}
+
 /**
  * The links of a response about the history: the original, TimeGate and TimeMap; the first and the last memento; and,
  * where one is `chosen`, that one with those before and after it (RFC 7089 §2.2.2 to §2.2.4).
  */
-export function historyLinks(document: string, mementos: readonly Memento[], chosen?: Memento): readonly string[] {
-  const at = chosen ? mementos.findIndex(({ commit }) => commit === chosen.commit) : -1
-  const neighbours = at < 0 ? [] : [at - 1, at, at + 1]
-  const places = new Set([0, ...neighbours, mementos.length - 1].filter((i) => i >= 0 && i < mementos.length))
+export function historyLinks(document: string, around: Around = {}, chosen?: Memento): readonly string[] {
+  const { firstInMap, last } = around
+  const range = firstInMap && last ? rangeOf({ from: firstInMap.time, until: last.time }) : {}
   return [
     originalLink(document),
     timeGateLink(document),
-    link(timeMapUri(document), 'timemap', { ...TIME_MAP_TYPE, ...rangeOf(mementos) }),
-    ...[...places].map((i) => mementoLink(document, mementos, i, [...ends(mementos, i), ...neighbourOf(at, i)])),
+    link(timeMapUri(document), 'timemap', { ...TIME_MAP_TYPE, ...range }),
+    ...mementosAround(document, around, chosen),
   ]
 }
 
@@ -64,52 +81,58 @@ export function historyLinks(document: string, mementos: readonly Memento[], cho
  * The links of a memento. Clients may store them for ever, so they hold only what stays true: TimeGate and TimeMap tell
  * which memento is the last, and how far the TimeMap reaches.
  */
-export function mementoLinks(document: string, mementos: readonly Memento[], { commit }: Memento): readonly string[] {
-  const at = mementos.findIndex((memento) => memento.commit === commit)
-  const places = new Set([0, at - 1, at, at + 1].filter((i) => i >= 0 && i < mementos.length))
-  return [
-    originalLink(document),
-    ...documentLinks(document),
-    ...[...places].map((i) => mementoLink(document, mementos, i, [i === 0 && 'first', ...neighbourOf(at, i)])),
-  ]
+export const mementoLinks = (document: string, { first, prev, next }: Around, chosen: Memento): readonly string[] => [
+  originalLink(document),
+  ...documentLinks(document),
+  ...mementosAround(document, { first, prev, next }, chosen),
+]
+
+/** In their order, each once, with all of its relations. */
+function mementosAround(
+  document: string,
+  { first, last, prev, next }: Around,
+  chosen: Memento | undefined,
+): readonly string[] {
+  const inOrder = [first, prev, chosen, next, last].filter((memento) => memento !== undefined)
+  const byNumber = new Map(inOrder.map((memento) => [memento.seq, memento]))
+  return Array.from(byNumber, ([seq, memento]) => {
+    const is = (other: Memento | undefined): boolean => other?.seq === seq
+    const rels = [is(first) && 'first', is(last) && 'last', is(prev) && 'prev', is(next) && 'next']
+    return mementoLink(document, memento, rels)
+  })
 }
 
-const neighbourOf = (at: number, i: number): (string | false)[] =>
-  at < 0 ? [] : [i === at - 1 && 'prev', i === at + 1 && 'next']
-
-function mementoLink(document: string, mementos: readonly Memento[], i: number, rels: (string | false)[]): string {
-  const memento = mementos[i]!
+function mementoLink(document: string, memento: Memento, rels: readonly (string | false)[]): string {
   const rel = [...rels, 'memento'].filter(Boolean).join(' ')
   return link(mementoUri(document, memento), rel, { datetime: formatMementoDatetime(memento.time) })
 }
 
-/** The relations of the first and the last memento. */
-const ends = (mementos: readonly Memento[], i: number): (string | false)[] => [
-  i === 0 && 'first',
-  i === mementos.length - 1 && 'last',
-]
-
-/** The TimeMap as `application/link-format` (RFC 7089 §5, spec 9.4). */
-export function timeMapText(document: string, mementos: readonly Memento[]): string {
-  const links = [
-    originalLink(document),
-    link(timeMapUri(document), 'self', { ...TIME_MAP_TYPE, ...rangeOf(mementos) }),
-    timeGateLink(document),
-    ...mementos.map((_, i) => mementoLink(document, mementos, i, ends(mementos, i))),
-  ]
-  return links.join(',\n') + '\n'
+/** One of the TimeMaps of a document. Long histories have several, which link one another (RFC 7089 §5.1.1). */
+export interface TimeMap extends Range {
+  readonly document: string
+  readonly uri: string
+  /** Oldest first, deletions included. */
+  readonly versions: readonly Version[]
+  /** The memento before those. */
+  readonly before: Memento | undefined
+  readonly others: readonly ({ readonly uri: string } & Range)[]
+  readonly isOldest: boolean
+  readonly isNewest: boolean
 }
 
-/**
- * The memento that a TimeGate chooses (RFC 7089 §4.5, spec 9.5): the closest to the datetime, the newer of two that are
- * equally close; without a datetime the newest. Undefined only when the document has none.
- * @param mementos oldest first
- */
-export function closestMemento(mementos: readonly Memento[], datetime: number | undefined): Memento | undefined {
-  if (datetime === undefined) return mementos.at(-1)
-  let closest: Memento | undefined
-  for (const memento of mementos) {
-    if (!closest || Math.abs(memento.time - datetime) <= Math.abs(closest.time - datetime)) closest = memento
-  }
-  return closest
+/** As `application/link-format` (RFC 7089 §5, spec 9.4). */
+export function timeMapText({ document, versions, others, isOldest, isNewest, ...self }: TimeMap): string {
+  const mementos = mementosOf(versions)
+  const map = (uri: string, rel: string, range: Range): string =>
+    link(uri, rel, { ...TIME_MAP_TYPE, ...rangeOf(range) })
+  const links = [
+    originalLink(document),
+    map(self.uri, 'self', self),
+    timeGateLink(document),
+    ...others.map(({ uri, ...range }) => map(uri, 'timemap', range)),
+    ...mementos.map((memento, i) =>
+      mementoLink(document, memento, [isOldest && i === 0 && 'first', isNewest && i === mementos.length - 1 && 'last']),
+    ),
+  ]
+  return links.join(',\n') + '\n'
 }

@@ -16,6 +16,7 @@ import { makeClient, type Answer, type Client, type Send } from '../../support/c
 import { freePort } from '../../support/ports.js'
 import { cachedRowsOf, forEachStore, rowsOf } from '../../support/stores.js'
 import { ttl, update } from '../../support/world.js'
+import { allVersions } from '../../versioning/versions.js'
 
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 const MEMBER = 'http://xmlns.com/foaf/0.1/member'
@@ -353,7 +354,7 @@ void t.test(
     const methods = async (): Promise<string[][]> =>
       Promise.all(
         running.dataspaces.map(async ({ endUser: { base, history } }) => {
-          const found = await history!.versions(`${base}shared/`, 60_000)
+          const found = await allVersions(history!, `${base}shared/`, 60_000)
           return isFailure(found) ? [] : found.versions.map(({ method }) => method ?? 'none')
         }),
       )

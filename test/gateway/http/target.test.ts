@@ -41,6 +41,7 @@ void t.test('targets', async (t) => {
     ['/a/?version=abcd', 'version', 'https://data.example.org/a/'],
     ['/a/?version=ABCD&diff=0123', 'diff', 'https://data.example.org/a/'],
     ['/a/?timemap', 'timemap', 'https://data.example.org/a/'],
+    ['/a/?timemap=2', 'timemap', 'https://data.example.org/a/'],
     ['/a/?timegate=', 'timegate', 'https://data.example.org/a/'],
     ['/a/?cascade', 'subtree', 'https://data.example.org/a/'],
     ['/a/?cascade=true', 'subtree', 'https://data.example.org/a/'],

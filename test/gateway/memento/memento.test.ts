@@ -8,6 +8,7 @@ import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { accept, makeWorld, ttl, turtle, type World } from '../../support/world.js'
 import type { Answer } from '../../support/client.js'
 import { many } from '../../support/growth.js'
+import { isFailure } from '../../../gateway/problem.js'
 import { type Row, rowsOf } from '../../support/stores.js'
 import { A_MINUTE } from '../../support/wait.js'
 
@@ -59,6 +60,7 @@ void t.test('Memento', async (t) => {
   await mementos(world, row, past)
   await timeMaps(world, row, past)
   await timeGates(world, row, past)
+  await severalTimeMaps(world, row)
   await differences(world, row, past)
   await deleted(world, row, past)
   await access(world, row)
@@ -251,6 +253,72 @@ async function mementos(world: World, row: Row, { path, iri, versions }: Past): 
 }
 
 type Version = TimeMapJson['versions'][number]
+
+async function severalTimeMaps(world: World, row: Row): Promise<void> {
+  const path = world.freshPath()
+  const iri = world.origin + path
+  const { history } = world.running.dataspaces[0]!.endUser
+  await row('RFC 7089 §5.1.1: a long history has several TimeMaps, and one leads to the others', async (t) => {
+    await world.as('owner')('PUT', path, ttl(turtle('"0"')))
+    const content = (n: number): string => `<${iri}> <${TITLE}> "${n}" .\n`
+    const change = { document: iri, method: 'PUT', agent: undefined, before: undefined }
+    const begun = await history!.begin(
+      Array.from({ length: 1_499 }, (_, n) => ({ ...change, time: 2e12 + 1000 * n, content: content(n + 1) })),
+    )
+    if (isFailure(begun)) return t.fail(begun.detail)
+    await history!.done(begun)
+    t.equal(await history!.settled(A_MINUTE), true)
+    const newest = linksOf((await getAndHead(t, world, `${path}?timemap`, LINK)).text)
+    const [other, ...more] = withRel(newest, 'timemap')
+    t.same([other!.uri, other!.attributes.type, more], [`${iri}?timemap=1`, 'application/link-format', []])
+    const older = linksOf((await getAndHead(t, world, `${path}?timemap=1`, LINK)).text)
+    t.same(uris(older, 'self'), [other!.uri])
+    t.same(uris(older, 'timemap'), [`${iri}?timemap`])
+    const [first, last] = [uris(older, 'memento'), uris(newest, 'memento')]
+    t.same([first.length, last.length, new Set([...first, ...last]).size], [1_000, 500, 1_500])
+    for (const [links, self] of [
+      [older, withRel(newest, 'timemap')[0]!],
+      [newest, withRel(older, 'timemap')[0]!],
+    ] as const) {
+      const times = withRel(links, 'memento').map(({ attributes }) => attributes.datetime)
+      t.same([self.attributes.from, self.attributes.until], [times[0], times.at(-1)])
+    }
+    t.same([uris(older, 'first'), uris(older, 'last')], [[first[0]], []])
+    t.same([uris(newest, 'first'), uris(newest, 'last')], [[], [last.at(-1)]])
+    const tags = await Promise.all(
+      ['?timemap', '?timemap=1', '?timemap=2'].map(
+        async (query) => (await getAndHead(t, world, path + query)).fields.etag,
+      ),
+    )
+    t.equal(new Set(tags).size, 3)
+
+    const json = async (query: string): Promise<TimeMapJson> =>
+      JSON.parse((await getAndHead(t, world, path + query, { Accept: 'application/json' })).text) as TimeMapJson
+    const { timemaps, versions } = await json('?timemap')
+    t.match(timemaps, [{ uri: `${iri}?timemap=1` }])
+    t.same(
+      [...(await json('?timemap=1')).versions, ...versions].map(({ uri }) => uri),
+      [...first, ...last],
+    )
+
+    const triples = new Parser().parse((await getAndHead(t, world, `${path}?timemap`, NT)).text)
+    const about = (subject: string, property: string): string[] =>
+      triples.filter((q) => q.subject.value === subject && q.predicate.value === property).map((q) => q.object.value)
+    t.same(about(`${iri}?timemap`, 'http://purl.org/dc/terms/hasPart'), [`${iri}?timemap=1`])
+    t.equal(about(`${iri}?timemap`, `${PROV}hadMember`).length, 500)
+    t.same(about(last[0]!, `${PROV}wasRevisionOf`), [first.at(-1)])
+
+    const version = await getAndHead(t, world, new URL(first.at(-1)!).pathname + new URL(first.at(-1)!).search)
+    const beside = linksIn(version)
+    t.same([uris(beside, 'first'), uris(beside, 'prev'), uris(beside, 'next')], [[first[0]], [first.at(-2)], [last[0]]])
+    const at = { 'Accept-Datetime': new Date(2e12 + 700_000).toUTCString() }
+    t.equal((await getAndHead(t, world, `${path}?timegate`, at)).fields.location, first[701])
+    for (const query of ['?timemap=3', '?timemap=999999999'])
+      t.equal((await getAndHead(t, world, path + query)).status, 404, query)
+    const page = await world.as('owner')('GET', `${path}?timemap=1`, accept('text/html'))
+    t.match(page.text, `?version=${first.at(-1)!.split('=')[1]}"`)
+  })
+}
 
 async function timeMaps(world: World, row: Row, { path, iri, versions }: Past): Promise<void> {
   const target = `${path}?timemap`
@@ -656,9 +724,9 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
     world.stopClock(t)
     const refusedUntil = { ...refused, retryAt: world.running.gateway.now() + 90_000 }
     const rows: [name: string, faults: Partial<History>, query: string][] = [
-      ['time map', { versions: async () => refusedUntil }, '?timemap'],
-      ['time gate', { versions: async () => refusedUntil }, '?timegate'],
-      ['version', { versions: async () => refusedUntil }, unread],
+      ['time map', { outline: async () => refusedUntil }, '?timemap'],
+      ['time gate', { outline: async () => refusedUntil }, '?timegate'],
+      ['version', { outline: async () => refusedUntil }, unread],
       ['version, its id', { resolve: async () => refusedUntil }, unread],
       ['difference', { content: async () => refusedUntil }, `${unread}&diff=${versions[0]!.version}`],
     ]
@@ -724,11 +792,11 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
     const waits: number[] = []
     const pending = async (document: string, patience: number) => {
       waits.push(patience)
-      const found = await real.versions(document, patience)
+      const found = await real.outline(document, patience)
       return 'failure' in found ? found : { ...found, pending: true }
     }
     const lastExcerpt = () => Promise.resolve({ excerpt: undefined, pending: true })
-    await withHistory({ versions: pending, lastExcerpt }, async () => {
+    await withHistory({ outline: pending, lastExcerpt }, async () => {
       t.equal((await world.as('owner')('GET', `${path}?timemap`)).status, 200)
       t.same(waits, [A_MINUTE])
       t.equal((await world.as('owner')('GET', path + unread)).status, 200)

@@ -12,6 +12,7 @@ import { openGitHub, type Fault, type GitHubDouble } from '../../support/github.
 import { until } from '../../support/wait.js'
 import { NO_LOG, PREFIX, QUICK } from '../history-world.js'
 import { BASE, succeeded, triple } from '../repository-contract.js'
+import { allVersions } from '../versions.js'
 
 // Each call is one or more git processes.
 const PATIENT = { timeout: 600_000 }
@@ -84,7 +85,7 @@ async function makeWorld(t: Test, { branch = 'main', empty = false } = {}): Prom
       t.same([...found].sort(), expected.sort(), 'each write is one commit, in the order of its document')
       t.same(ids.length, new Set(ids).size, 'none is on the branch twice')
       for (const [name, contents] of expected) {
-        const { versions, pending } = succeeded(await world.history.versions(BASE + name, 60_000))
+        const { versions, pending } = succeeded(await allVersions(world.history, BASE + name, 60_000))
         const own = versions.filter(({ method }) => method !== undefined)
         const seen = await Promise.all(own.map((version) => world.history.content(BASE + name, version)))
         t.notOk(pending)

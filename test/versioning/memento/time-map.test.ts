@@ -1,13 +1,13 @@
 // In charge of the tests of TimeMaps in link format, of the links of a document's history (RFC 7089 §2.2, §5; spec
-// 9.4), and of the choice of a TimeGate (RFC 7089 §4.5; spec 9.5).
-import fc from 'fast-check'
+// 9.4).
 import t from 'tap'
 import {
-  closestMemento,
   documentLinks,
   historyLinks,
   mementosOf,
   timeMapText,
+  type Memento,
+  type TimeMap,
 } from '../../../versioning/memento/time-map.js'
 import { mementos } from '../versions.js'
 
@@ -16,9 +16,25 @@ const DAY = 86_400
 const [one, two, three, four] = ['1', '2', '3', '4'].map((digit) => digit.repeat(40))
 const datetime = (day: number): string => `datetime="${new Date(day * DAY * 1000).toUTCString()}"`
 
+const timeMap = (versions: readonly Memento[]): TimeMap => ({
+  ...{ document: DOCUMENT, uri: `${DOCUMENT}?timemap`, versions, before: undefined, others: [] },
+  ...{ from: versions[0]!.time, until: versions.at(-1)!.time, isOldest: true, isNewest: true },
+})
+
+void t.test('RFC 7089 §5.1.1: one of several TimeMaps has the others, with the times that they cover', async (t) => {
+  const others = [{ uri: `${DOCUMENT}?timemap=1`, from: 0, until: DAY * 1000 }]
+  const text = timeMapText({ ...timeMap(mementos(2 * DAY, 3 * DAY)), others, isOldest: false })
+  t.match(
+    text,
+    `<${DOCUMENT}?timemap=1>; rel="timemap"; type="application/link-format"; from="Thu, 01 Jan 1970 00:00:00 GMT"; until="Fri, 02 Jan 1970 00:00:00 GMT",\n`,
+  )
+  t.match(text, /rel="last memento"; .*\n$/)
+  t.notMatch(text, 'first')
+})
+
 void t.test('the link format of a TimeMap', async (t) => {
   t.equal(
-    timeMapText(DOCUMENT, mementos(0, DAY, 2 * DAY)),
+    timeMapText(timeMap(mementos(0, DAY, 2 * DAY))),
     [
       `<${DOCUMENT}>; rel="original"`,
       `<${DOCUMENT}?timemap>; rel="self"; type="application/link-format"; from="Thu, 01 Jan 1970 00:00:00 GMT"; until="Sat, 03 Jan 1970 00:00:00 GMT"`,
@@ -28,7 +44,7 @@ void t.test('the link format of a TimeMap', async (t) => {
       `<${DOCUMENT}?version=${three}>; rel="last memento"; ${datetime(2)}`,
     ].join(',\n') + '\n',
   )
-  t.match(timeMapText(DOCUMENT, mementos(0)), `?version=${one}>; rel="first last memento"; `, 'one is first and last')
+  t.match(timeMapText(timeMap(mementos(0))), `?version=${one}>; rel="first last memento"; `, 'one is first and last')
 })
 
 void t.test('a deletion is not a memento', async (t) => {
@@ -54,9 +70,10 @@ void t.test('the links of a response about the history', async (t) => {
     [3, [[one, 'first memento', 0], [three, 'prev memento', 2], [four, 'last memento', 3]]],
   ]
   for (const [chosen, expected] of rows) {
+    const beside = chosen === undefined ? {} : { prev: all[chosen - 1], next: all[chosen + 1] }
     const [original, timeGate, timeMap, ...others] = historyLinks(
       DOCUMENT,
-      all,
+      { first: all[0], last: all[3], firstInMap: all[0], ...beside },
       chosen === undefined ? undefined : all[chosen],
     )
     t.equal(original, `<${DOCUMENT}>; rel="original"`)
@@ -68,33 +85,6 @@ void t.test('the links of a response about the history', async (t) => {
       `chosen: ${chosen}`,
     )
   }
-  t.equal(historyLinks(DOCUMENT, []).length, 3, 'without mementos there is no range')
-  t.notMatch(historyLinks(DOCUMENT, [])[2], 'from')
-})
-
-void t.test('a TimeGate chooses the closest memento', async (t) => {
-  const given = mementos(100, 200, 300, 300, 400)
-  const rows: [what: string, datetime: number | undefined, index: number][] = [
-    ['before the first: the first', 0, 0],
-    ['at one: that one', 200, 1],
-    ['nearer to the older', 149, 0],
-    ['nearer to the newer', 151, 1],
-    ['a tie: the newer (spec 9.5)', 150, 1],
-    ['two of the same second: the newer', 300, 3],
-    ['a tie with two of the same second: the newest', 250, 3],
-    ['after the last: the last', 1000, 4],
-    ['no datetime: the newest', undefined, 4],
-  ]
-  for (const [what, datetime, index] of rows) {
-    t.equal(closestMemento(given, datetime && datetime * 1000), given[index], what)
-  }
-  t.equal(closestMemento([], 0), undefined, 'none where there are no mementos')
-  const times = fc.array(fc.nat(50), { minLength: 1 }).map((all) => mementos(...all.sort((a, b) => a - b)))
-  fc.assert(
-    fc.property(times, fc.nat(60), (all, at) => {
-      const distance = ({ time }: { time: number }): number => Math.abs(time - at * 1000)
-      const best = all.filter((one) => all.every((other) => distance(one) <= distance(other)))
-      return closestMemento(all, at * 1000) === best.at(-1)
-    }),
-  )
+  t.equal(historyLinks(DOCUMENT).length, 3, 'without mementos there is no range')
+  t.notMatch(historyLinks(DOCUMENT)[2], 'from')
 })

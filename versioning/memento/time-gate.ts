@@ -1,0 +1,31 @@
+// In charge of the memento that a TimeGate chooses (RFC 7089 §4.5, spec 9.5), found without reading all of them.
+import { lastWhere } from './halving.js'
+
+/** The versions of a document by their places, oldest first: their times never go back. */
+export interface Timeline {
+  readonly count: number
+  timeAt(place: number): Promise<number>
+  /** False for a deletion. One never follows another, and the first version is none. */
+  isMemento(place: number): boolean
+}
+
+/**
+ * The place of the memento closest to the datetime, the newer of two that are equally close; without a datetime of the newest.
+ * Undefined only where there is none.
+ */
+export async function closestPlace(of: Timeline, datetime: number | undefined): Promise<number | undefined> {
+  const { count, timeAt, isMemento } = of
+  const atOrBefore = (place: number): number | undefined =>
+    place < 0 ? undefined : isMemento(place) ? place : atOrBefore(place - 1)
+  const lastUntil = async (time: number): Promise<number> =>
+    lastWhere(count, async (place) => (await timeAt(place)) <= time)
+  if (datetime === undefined) return atOrBefore(count - 1)
+  const last = await lastUntil(datetime)
+  const before = atOrBefore(last)
+  const next = last + 1 < count && !isMemento(last + 1) ? last + 2 : last + 1
+  if (next >= count) return before
+  const time = await timeAt(next)
+  const after = atOrBefore(await lastUntil(time))
+  if (before === undefined) return after
+  return time - datetime <= datetime - (await timeAt(before)) ? after : before
+}
