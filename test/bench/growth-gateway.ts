@@ -1,0 +1,107 @@
+// In charge of a gateway whose main thread is measured: over datasets of its own that were filled before.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { processorTimeOf } from '../../gateway/stores/processor-time.js'
+import { makeSite, startGateway, type Site } from '../crash/gateway-process.js'
+import { makeClient, type Answer, type Client } from '../support/client.js'
+import { createDataset, removeDataset } from '../support/fuseki-datasets.js'
+import { figureOf } from './series.js'
+
+export interface GrownGateway {
+  readonly site: Site
+  readonly owner: Client
+  readonly anonymous: Client
+  /** The main thread's time in ms from the start of the process until it was ready. */
+  readonly startMs: number
+  /** The median of what an act costs the main thread, in ms; `before` is not measured. */
+  costOf(act: (n: number) => Promise<Answer>, options?: CostOptions): Promise<number>
+}
+
+export interface CostOptions {
+  /** The status of each answer. */
+  readonly status?: number
+  readonly before?: (n: number) => Promise<unknown>
+  readonly rounds?: number
+}
+
+export interface GrownData {
+  readonly flags?: readonly string[]
+  /** N-Quads in parts, for the dataset of documents and for that of rules. */
+  readonly documents?: (site: Site) => Iterable<string>
+  readonly rules?: (site: Site) => Iterable<string>
+}
+
+let count = 0
+
+/** @param fuseki the base URL of a Fuseki that creates datasets */
+export async function withGrown<T>(
+  fuseki: string,
+  { flags = ['--history', 'off', '--admin-history', 'off'], documents, rules }: GrownData,
+  use: (gateway: GrownGateway) => Promise<T>,
+): Promise<T> {
+  const names = ['documents', 'rules'].map((name) => `growth-${process.pid}-${++count}-${name}`)
+  const folder = mkdtempSync(join(tmpdir(), 'triplegate-growth-'))
+  try {
+    for (const name of names) await created(fuseki, name)
+    const [endUser, admin] = names.map((name) => `${fuseki}/${name}`)
+    const site = await makeSite(folder, ['--backend', endUser!, '--admin-backend', admin!, ...flags])
+    for (const part of documents?.(site) ?? []) await load(endUser!, part)
+    for (const part of rules?.(site) ?? []) await load(admin!, part)
+    // The first start makes certificates and seeds.
+    const first = startGateway(site)
+    if (!(await first.ready)) throw new Error(first.output())
+    await first.stop()
+    return await withStarted(site, use)
+  } finally {
+    for (const name of names) await removeDataset(fuseki, name)
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function withStarted<T>(site: Site, use: (gateway: GrownGateway) => Promise<T>): Promise<T> {
+  const gateway = startGateway(site)
+  if (!(await gateway.ready)) throw new Error(gateway.output())
+  const busy = (): number => processorTimeOf(`${gateway.pid}/task/${gateway.pid}`) ?? NaN
+  const startMs = busy()
+  const pem = (name: string): string => readFileSync(join(site.folder, 'certs', `${name}.pem`), 'utf8')
+  const owner = makeClient({ port: site.port, ca: pem('server'), pem: pem('owner') })
+  const anonymous = makeClient({ port: site.port, ca: pem('server') })
+  const costOf: GrownGateway['costOf'] = async (act, { status = 200, before, rounds = 9 } = {}) => {
+    const figures: number[] = []
+    for (let n = 0; n < WARM_UP + rounds; n++) {
+      await before?.(n)
+      await sleep(QUIET_MS)
+      const from = busy()
+      const answer = await act(n)
+      // What the gateway does after its answer belongs to the act.
+      await sleep(QUIET_MS)
+      if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text.slice(0, 200)}`)
+      if (n >= WARM_UP) figures.push(busy() - from)
+    }
+    return figureOf(figures).median
+  }
+  try {
+    return await use({ site, owner, anonymous, startMs, costOf })
+  } finally {
+    owner.close()
+    anonymous.close()
+    await gateway.stop()
+  }
+}
+
+/** Acts before any is measured: code is compiled, connections are open. */
+const WARM_UP = 6
+const QUIET_MS = 30
+
+async function created(fuseki: string, name: string): Promise<void> {
+  const refused = await createDataset(fuseki, name, 'tdb2')
+  if (refused) throw new Error(refused.missing)
+}
+
+async function load(dataset: string, body: string): Promise<void> {
+  const headers = { 'Content-Type': 'application/n-quads' }
+  const answer = await fetch(`${dataset}/data`, { method: 'POST', headers, body })
+  if (!answer.ok) throw new Error(`${dataset}: ${answer.status} ${await answer.text()}`)
+}
