@@ -9,7 +9,7 @@ import type { RunQuery } from './shape.js'
 import { makeShapes } from './shapes.js'
 import { makeSpinCheck, spinReport } from './spin.js'
 import { Unusable } from './unusable.js'
-import { validated, type Data, type Result } from './validation.js'
+import { isViolation, validated, type Data, type Result } from './validation.js'
 
 /** `unusable`: the shapes cannot be evaluated. That says nothing about the document, and must not let it pass. */
 export type ConstraintOutcome =
@@ -100,7 +100,7 @@ function violationsOf(results: Iterable<Result>): readonly Result[] {
   const violations: Result[] = []
   let characters = 0
   for (const result of results) {
-    if (result.shape.severity.value !== `${SH}Violation`) continue
+    if (!isViolation(result)) continue
     characters += result.value?.value.length ?? 0
     if (violations.push(result) === REPORTED || characters > REPORTED_CHARACTERS) break
   }

@@ -1,6 +1,6 @@
 // In charge of property paths (SHACL §2.3.1): read from a shape, followed in a graph, written in a report. Pure.
 import type { NamedNode, Quad, Term } from '@rdfjs/types'
-import { distinct, keyOf, RDF, SH, type TripleIndex, type Factory } from './graph.js'
+import { keyOf, RDF, SH, type TripleIndex, type Factory } from './graph.js'
 
 export type Path =
   | { readonly kind: 'predicate'; readonly predicate: NamedNode }
@@ -44,40 +44,63 @@ export function readPath(
   return read(start, 0)
 }
 
-/** The value nodes, each once. */
-export const valuesAt = (path: Path, focus: Term, data: TripleIndex): readonly Term[] =>
-  follow(path, [focus], data, false)
-
-function follow(path: Path, from: readonly Term[], data: TripleIndex, isInverse: boolean): readonly Term[] {
-  switch (path.kind) {
-    case 'predicate': {
-      const { value } = path.predicate
-      return distinct(from.flatMap((node) => (isInverse ? data.subjects(value, node) : data.objects(node, value))))
-    }
-    case 'inverse':
-      return follow(path.item, from, data, !isInverse)
-    case 'sequence':
-      return (isInverse ? path.items.toReversed() : path.items).reduce(
-        (nodes, item) => follow(item, nodes, data, isInverse),
-        from,
-      )
-    case 'alternative':
-      return distinct(path.items.flatMap((item) => follow(item, from, data, isInverse)))
-    case 'zeroOrOne':
-      return distinct([...from, ...follow(path.item, from, data, isInverse)])
-    case 'zeroOrMore':
-    case 'oneOrMore':
-      return closure(path.item, path.kind === 'zeroOrMore' ? from : follow(path.item, from, data, isInverse), data, isInverse) // prettier-ignore
-  }
+/** A place in a path: the edges that lead on from it, and the places that it is too. The last place of a path has neither. */
+interface Place {
+  readonly edge?: { readonly predicate: string; readonly isInverse: boolean; readonly to: Place }
+  readonly also: Place[]
 }
 
-function closure(path: Path, from: readonly Term[], data: TripleIndex, isInverse: boolean): readonly Term[] {
-  const reached = new Map(from.map((node) => [keyOf(node), node]))
-  for (const node of reached.values()) {
-    for (const next of follow(path, [node], data, isInverse))
-      if (!reached.has(keyOf(next))) reached.set(keyOf(next), next)
+/**
+ * The value nodes, each once. Each place of the path looks at each node once (SPARQL 1.1 §18.4, ALP), so repetitions within
+ * repetitions cost no more than others.
+ */
+export function valuesAt(path: Path, focus: Term, data: TripleIndex): readonly Term[] {
+  const end: Place = { also: [] }
+  const values = new Map<string, Term>()
+  const seen = new Map<Place, Map<string, Term>>([[end, values]])
+  const waiting: [Place, Term][] = []
+  const reach = (place: Place, node: Term): void => {
+    let nodes = seen.get(place)
+    if (!nodes) seen.set(place, (nodes = new Map()))
+    const key = keyOf(node)
+    if (nodes.has(key)) return
+    nodes.set(key, node)
+    waiting.push([place, node])
   }
-  return [...reached.values()]
+  reach(placeBefore(path, end, false), focus)
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const [{ edge, also }, node] = next
+    for (const place of also.toReversed()) reach(place, node)
+    if (!edge) continue
+    const { predicate, isInverse, to } = edge
+    const others = isInverse ? data.subjects(predicate, node) : data.objects(node, predicate)
+    for (const other of others.toReversed()) reach(to, other)
+  }
+  return [...values.values()]
+}
+
+/** The place from which the path leads to another place. */
+function placeBefore(path: Path, to: Place, isInverse: boolean): Place {
+  const before = (item: Path, next: Place): Place => placeBefore(item, next, isInverse)
+  switch (path.kind) {
+    case 'predicate':
+      return { edge: { predicate: path.predicate.value, isInverse, to }, also: [] }
+    case 'inverse':
+      return placeBefore(path.item, to, !isInverse)
+    case 'sequence':
+      return (isInverse ? path.items : path.items.toReversed()).reduce((next, item) => before(item, next), to)
+    case 'alternative':
+      return { also: path.items.map((item) => before(item, to)) }
+    case 'zeroOrOne':
+      return { also: [to, before(path.item, to)] }
+    case 'zeroOrMore':
+    case 'oneOrMore': {
+      const again: Place = { also: [to] }
+      const first = before(path.item, again)
+      again.also.push(first)
+      return path.kind === 'zeroOrMore' ? again : first
+    }
+  }
 }
 
 /** The node of the path, and the triples that describe it. */

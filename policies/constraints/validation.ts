@@ -1,7 +1,8 @@
 // In charge of validating nodes against shapes (SHACL §3.4): recursion, what is known already, results. Pure.
 import type { Term } from '@rdfjs/types'
+import { makeAnswers } from './answers.js'
 import type { Superclasses } from './classes.js'
-import { keyOf, type TripleIndex } from './graph.js'
+import { keyOf, SH, type TripleIndex } from './graph.js'
 import { RDF_TYPE } from '../vocabulary.js'
 import { valuesAt, type Path } from './paths.js'
 import type { Constraint, Evaluation, Found, RunQuery, Shape } from './shape.js'
@@ -18,6 +19,9 @@ export interface Result {
   readonly found: Found
 }
 
+/** A weaker severity refuses no document. */
+export const isViolation = ({ shape }: Result): boolean => shape.severity.value === `${SH}Violation`
+
 export interface Data {
   readonly index: TripleIndex
   /** Nodes that are subjects of the document. */
@@ -32,9 +36,9 @@ const DEEPEST = 1000
 
 /** The results, one after the other. Throws Unusable. */
 export function* validated(shapes: Shapes, data: Data, run: RunQuery): Generator<Result> {
-  const { validate } = makeValidator(shapes, data, run)
+  const validation = makeValidation(shapes, data, run)
   for (const target of shapes.targeted) {
-    for (const focus of focusNodes(target, data)) yield* validate(target.node, focus)
+    for (const focus of focusNodes(target, data)) yield* validate(validation, target.node, focus, 'report')
   }
 }
 
@@ -57,65 +61,97 @@ const isInstanceOf = (
   classes: readonly string[],
 ): boolean => index.objects(node, RDF_TYPE).some((type) => classes.some((one) => superclasses(type).has(one)))
 
-function makeValidator(shapes: Shapes, { index, superclasses }: Data, run: RunQuery) {
-  /** Known answers, by shape and node, that rest on no assumption. */
-  const known = new Map<string, boolean>()
+type Purpose = 'report' | 'test'
+
+/** The validation of one document. */
+interface Validation {
+  readonly shapes: Shapes
+  readonly index: TripleIndex
+  readonly answers: ReturnType<typeof makeAnswers>
   /** Pairs of shape and node that are being validated, with their depth. */
-  const open = new Map<string, number>()
-  /** The lowest pair about which something has been assumed. */
-  let assumed = Infinity
+  readonly open: Map<string, number>
+  /** The depth of the lowest pair about which something has been assumed. */
+  assumed: number
+  readonly evaluation: Evaluation
+}
 
-  /** SHACL §3.4.3 leaves recursion undefined. Here a node conforms to a shape as long as nothing says otherwise. */
-  function* validate(node: Term, focus: Term): Generator<Result> {
-    const shape = shapes.at(node)
-    const key = `${keyOf(node)} ${keyOf(focus)}`
-    if (!shape || known.get(key) === true) return
-    const before = open.get(key)
-    if (before !== undefined) {
-      assumed = Math.min(assumed, before)
-      return
-    }
-    const [outer, depth] = [assumed, open.size]
-    if (depth >= DEEPEST) throw new Unusable(`shapes lead from node to node more than ${DEEPEST} times`)
-    open.set(key, depth)
-    assumed = Infinity
-    let conforms: boolean | undefined
-    try {
-      for (const result of resultsOf(shape, focus)) {
-        conforms = false
-        yield result
-      }
-      conforms ??= true
-    } finally {
-      open.delete(key)
-      const isCertain = assumed >= depth
-      if (isCertain && conforms !== undefined) known.set(key, conforms)
-      assumed = isCertain ? outer : Math.min(outer, assumed)
-    }
-  }
-
-  function* resultsOf(shape: Shape, focus: Term): Generator<Result> {
-    const values = shape.path ? valuesAt(shape.path, focus, index) : [focus]
-    for (const constraint of shape.constraints) {
-      for (const found of constraint.check(focus, values, evaluation)) yield resultOf(focus, shape, constraint, found)
-    }
-    for (const property of shape.properties) for (const value of values) yield* validate(property, value)
-  }
-
+function makeValidation(shapes: Shapes, { index, superclasses }: Data, run: RunQuery): Validation {
   const evaluation: Evaluation = {
     data: index,
     run,
     isInstance: (node, type) => isInstanceOf(index, superclasses, node, [keyOf(type)]),
     conforms(focus, node) {
-      const answer = known.get(`${keyOf(node)} ${keyOf(focus)}`)
-      if (answer !== undefined) return answer
-      const results = validate(node, focus)
-      const conforms = results.next().done === true
-      results.return(undefined)
-      return conforms
+      const results = validate(validation, node, focus, 'test')
+      const first = results.next()
+      if (first.done) return first.value
+      results.return(false)
+      return false
     },
   }
-  return { validate }
+  const validation = { shapes, index, answers: makeAnswers(), open: new Map<string, number>(), assumed: Infinity, evaluation } // prettier-ignore
+  return validation
+}
+
+/**
+ * Gives the results, and whether the node conforms. SHACL §3.4.3 leaves recursion undefined. Here a node conforms to a shape as
+ * long as nothing says otherwise.
+ */
+function* validate(validation: Validation, node: Term, focus: Term, purpose: Purpose): Generator<Result, boolean> {
+  const { shapes, answers, open } = validation
+  const shape = shapes.at(node)
+  if (!shape) return true
+  const key = `${keyOf(node)} ${keyOf(focus)}`
+  const before = open.get(key)
+  const known = answers.get(key)
+  if (known && (known.conforms || known.isHarmless || purpose === 'test' || before !== undefined)) {
+    validation.assumed = Math.min(validation.assumed, known.assumed)
+    return known.conforms
+  }
+  if (before !== undefined) {
+    validation.assumed = Math.min(validation.assumed, before)
+    return true
+  }
+  const [outer, depth] = [validation.assumed, open.size]
+  if (depth >= DEEPEST) throw new Unusable(`shapes lead from node to node more than ${DEEPEST} times`)
+  open.set(key, depth)
+  validation.assumed = Infinity
+  const results = resultsOf(validation, shape, focus, purpose)
+  let [conforms, isHarmless]: [boolean | undefined, boolean] = [undefined, false]
+  let violates = false
+  try {
+    let next = results.next()
+    for (; !next.done; next = results.next()) {
+      conforms = false
+      violates ||= isViolation(next.value)
+      yield next.value
+    }
+    conforms = next.value
+    isHarmless = purpose === 'report' && !violates
+    return conforms
+  } finally {
+    results.return(false)
+    open.delete(key)
+    const assumed = validation.assumed >= depth ? Infinity : validation.assumed
+    // Undefined: an error was thrown before the first result.
+    if (conforms !== undefined) answers.settle({ key, depth }, { conforms, isHarmless, assumed })
+    validation.assumed = Math.min(outer, assumed)
+  }
+}
+
+function* resultsOf(validation: Validation, shape: Shape, focus: Term, purpose: Purpose): Generator<Result, boolean> {
+  const { index, evaluation } = validation
+  const values = shape.path ? valuesAt(shape.path, focus, index) : [focus]
+  let conforms = true
+  for (const constraint of shape.constraints) {
+    for (const found of constraint.check(focus, values, evaluation)) {
+      conforms = false
+      yield resultOf(focus, shape, constraint, found)
+    }
+  }
+  for (const property of shape.properties) {
+    for (const value of values) if (!(yield* validate(validation, property, value, purpose))) conforms = false
+  }
+  return conforms
 }
 
 const resultOf = (focus: Term, shape: Shape, constraint: Constraint, found: Found): Result => ({

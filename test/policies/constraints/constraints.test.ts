@@ -150,6 +150,53 @@ void t.test('paths (SHACL §2.3.1)', (t) => {
   t.end()
 })
 
+void t.test('repetitions within repetitions reach each node once (SPARQL 1.1 §18.4)', (t) => {
+  const nodes = Array.from({ length: 20 }, (_, i) => i)
+  const document = `:n0 a :C . ${nodes.flatMap((i) => nodes.map((j) => `:n${i} :p :n${j} ; :q :n${j} .`)).join(' ')}`
+  const kinds: readonly ((inner: string) => string)[] = [
+    (inner) => `[ sh:zeroOrMorePath [ sh:alternativePath ( ${inner} ${inner} ) ] ]`,
+    (inner) => `[ sh:oneOrMorePath [ sh:alternativePath ( ${inner} :q ) ] ]`,
+    (inner) => `[ sh:zeroOrMorePath ( [ sh:zeroOrOnePath ${inner} ] [ sh:inversePath ${inner} ] ) ]`,
+  ]
+  for (const wrap of kinds) {
+    const path = Array.from({ length: 5 }, () => wrap).reduce((inner, wrapped) => wrapped(inner), ':p')
+    for (const [most, expected] of [
+      [20, 'conforms'],
+      [19, 'n0 MaxCount'],
+    ] as const) {
+      t.equal(summary(check(at(path, `sh:minCount 20 ; sh:maxCount ${most}`), document)), expected, path)
+    }
+  }
+  t.end()
+})
+
+void t.test('a shape that many shapes share looks at each node once', (t) => {
+  const levels = Array.from({ length: 40 }, (_, i) => i)
+  const under = (i: number, kind: string, severity: string, more = ''): string =>
+    `:S${i} sh:path :p ; sh:severity sh:${severity} ; sh:minCount 2 ${more}; ${kind} [ sh:path :p ; sh:property :S${i + 1} ] , [ sh:path :p ; sh:property :S${i + 1} ] .`
+  const shaped = (kind: string, severity: string, more?: (i: number) => string): string =>
+    `:S sh:targetClass :C ; sh:property :S0 . ${levels.map((i) => under(i, kind, severity, more?.(i))).join(' ')}`
+  const back = (i: number): string => `; sh:node :S${i >> 1} `
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, shapes: string, document: string, expected: string])[] = [
+    ['properties, warnings', shaped('sh:property', 'Warning'), ':x a :C ; :p :x .', 'conforms'],
+    ['nodes, warnings', shaped('sh:node', 'Warning'), ':x a :C ; :p :x .', 'conforms'],
+    ['properties, violations: the first hundred are reported', shaped('sh:property', 'Violation'), ':x a :C ; :p :x .', Array(100).fill('x MinCount').join(', ')],
+    ['shapes in circles', shaped('sh:property', 'Warning', back), ':x a :C ; :p :x .', 'conforms'],
+    ['shapes in circles, satisfied', shaped('sh:property', 'Violation', back), ':x a :C ; :p :x, :y . :y :p :x, :y .', 'conforms'],
+  ]
+  for (const [name, shapes, document, expected] of rows) t.equal(summary(check(shapes, document)), expected, name)
+
+  const blamed = `:S sh:targetClass :C ; sh:node :T ; sh:property :P .
+    :P sh:path :p ; sh:minCount 1 ; sh:severity sh:Warning . :T sh:node :S ; sh:property :Q . :Q sh:path :q ; sh:minCount 1 .`
+  t.equal(
+    summary(check(blamed, ':x a :C .')),
+    'x Node',
+    'what was assumed to conform, and does not, refuses the document',
+  )
+  t.end()
+})
+
 void t.test('literals (SHACL §4.1.2, §4.3, §4.4)', (t) => {
   // prettier-ignore
   const rows: [constraint: string, value: string, conforms: boolean][] = [
