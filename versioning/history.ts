@@ -1,6 +1,7 @@
 // In charge of the interface to the history of one application's documents: the journal, the commits and the versions.
 import type { Change, Version } from './change.js'
 import type { Setback } from './failure.js'
+import type { Resumed } from './starts.js'
 
 /** Writes lines for operators. */
 export type OperatorLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
@@ -41,6 +42,8 @@ export interface Outline {
 export const MOST_DELETIONS = 21
 
 export interface History {
+  /** Work on this history, at the start too, that a process may not survive. */
+  readonly resumed: Resumed
   /**
    * Resolves when all of the changes are durably in the journal. A Setback: none of them is, and the store must not be
    * changed; there is no room, or one could never be committed (`unfit`). Call it under the documents' locks, when none

@@ -9,9 +9,11 @@ import { openDatabase, type Database } from './journal/database.js'
 import { remembering, rememberedExcerpt, type ExcerptOf } from './journal/excerpts.js'
 import { openJournal, type Journal, type JournalLimits } from './journal/journal.js'
 import type { RelayPauses } from './journal/pauses.js'
+import { openResumed } from './journal/resumed.js'
 import { startRelay, type Relay } from './journal/relay.js'
 import { openVersionIndex, type VersionIndex } from './journal/version-index.js'
 import type { Repository } from './repository.js'
+import type { Resumed } from './starts.js'
 
 export interface HistoryOptions {
   /** Of journal and index: created when absent, and used by one process at a time. */
@@ -46,6 +48,7 @@ interface HistoryParts {
   readonly excerptOf: ExcerptOf | undefined
   readonly journal: Journal
   readonly index: VersionIndex
+  readonly resumed: Resumed
   readonly relay: Relay
   readonly repository: Repository
   /** The file of a document. */
@@ -66,12 +69,13 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
     const isDocument = (path: string): boolean =>
       (takesOthers ? graphOfPath : documentOfPath)(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
-    const relay = startRelay({ repository, journal, index, base, isDocument, log }, now, pauses)
+    const resumed = await openResumed(database)
+    const relay = startRelay({ repository, journal, index, base, isDocument, log }, resumed, now, pauses)
     const close = async (): Promise<void> => {
       await relay.stop(STOP_MS)
       await database.close()
     }
-    return historyOf({ database, excerptOf, journal, index, relay, repository, pathOf, close })
+    return historyOf({ database, excerptOf, journal, index, resumed, relay, repository, pathOf, close })
   } catch (error) {
     await database.close()
     return caughtSetback(error)
@@ -79,8 +83,9 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
 }
 
 function historyOf(parts: HistoryParts): History {
-  const { journal, index, relay, repository, pathOf, close } = parts
+  const { journal, index, resumed, relay, repository, pathOf, close } = parts
   return {
+    resumed,
     begin: (changes) => begin(parts, changes),
     async done(entries) {
       const written = journal.done(entries)

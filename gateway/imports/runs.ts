@@ -5,6 +5,7 @@ import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Gateway, ImportProgress, Member } from '../gateway.js'
 import { membersOf } from '../gateway.js'
+import type { Starts } from '../../versioning/starts.js'
 import { flushFolder, isOfDisk, notStored } from '../files/arriving.js'
 import { readFactsNow } from '../documents/document.js'
 import { makeTrace } from '../log.js'
@@ -19,7 +20,7 @@ import { stateTriples } from './import-state.js'
 import { hasNotEnded } from './importing.js'
 import type { Plan } from './plan.js'
 import { runImport } from './run-import.js'
-import { GIVEN_UP, nextStart, type Starts } from './starts.js'
+import { GIVEN_UP, startOf } from './starts.js'
 
 /** A run as it is on disk. */
 export interface RunRecord extends Behind {
@@ -169,7 +170,7 @@ async function run(
     return undefined
   }
   await storeState(gateway, member, record, progress)
-  const starts = await nextStart(record.plan, written, before)
+  const starts = await startOf(record.plan, written, before)
   await keep({ record, progress, written, starts })
   let [keptAt, done] = [-Infinity, written]
   const failed = starts

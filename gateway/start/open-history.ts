@@ -24,7 +24,7 @@ import { learnNames } from './known-names.js'
 import { untilReady, type Stores } from './open-stores.js'
 import { reportShared } from './private-folder.js'
 import { StartFailure } from '../configuration/start-failure.js'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 import { excerptOf } from '../stores/excerpt.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
@@ -81,7 +81,7 @@ export async function openVersioned(
     (recordsOthers && (graph === DEFAULT_GRAPH ? traits.known()?.defaultGraph === 'own' : !isNameOfStores(graph)))
   const mirrored = opened && { ...opened, base, store, isDocument, isRecorded, sharers, settle, states, now }
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
-  const filled = mirrored && service.embedded ? await fillStore(mirrored, logProgress(log)) : undefined
+  const filled = mirrored && service.embedded ? await fillCounted(mirrored, log) : undefined
   if (isFailure(filled)) {
     await states.close()
     await opened?.close()
@@ -113,6 +113,18 @@ export async function openVersioned(
     },
   }
 }
+
+const FILL = 'fill'
+
+/** A store that does not fit into memory must not end the process at each start without a word. */
+async function fillCounted(mirrored: Mirrored, log: Log): Promise<number | Problem> {
+  const { resumed } = mirrored.history
+  if (!(await resumed.begin(FILL))) return problem('history.failed', NOT_FILLED)
+  return fillStore(mirrored, logProgress(log)).finally(() => resumed.end(FILL))
+}
+
+const NOT_FILLED =
+  'The gateway ended twice while it filled its embedded store. Give it more memory, or use a triplestore of its own; then start it again.'
 
 /** True where a graph is a document of this application. */
 const documentsOf =

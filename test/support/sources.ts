@@ -48,6 +48,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'failure.ts',
     'change.ts',
     'queue.ts',
+    'starts.ts',
     'memento',
     'repository.ts',
     'git',

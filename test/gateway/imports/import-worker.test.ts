@@ -9,7 +9,8 @@ import { Worker } from 'node:worker_threads'
 import { ask, makeBatches, startImportThread } from '../../../gateway/imports/import-thread.js'
 import { USUAL } from '../../../gateway/imports/csvw-dialect.js'
 import { readMetadata, type Metadata } from '../../../gateway/imports/csvw-metadata.js'
-import { nextStart, type Starts } from '../../../gateway/imports/starts.js'
+import { startOf } from '../../../gateway/imports/starts.js'
+import type { Starts } from '../../../versioning/starts.js'
 import { openSpool } from '../../../gateway/imports/spool.js'
 import type { Plan, ReadProgress } from '../../../gateway/imports/plan.js'
 import { CANCELLED } from '../../../gateway/imports/run-import.js'
@@ -131,7 +132,7 @@ void t.test('an import is given up at its third start without progress', async (
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const spool = join(folder, 'spool')
   const plan = { spool } as Plan
-  const start = (written: number, before?: Starts) => nextStart(plan, written, before)
+  const start = (written: number, before?: Starts) => startOf(plan, written, before)
   const first = await start(0)
   const second = await start(0, first)
   t.equal(second?.count, 2)

@@ -1,11 +1,15 @@
 // Files in the repository that no store can read: stores are filled with all others, and these are reported.
+import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { knownOtherGraphs } from '../../../gateway/start/known-other-graphs.js'
+import { openDatabase } from '../../../versioning/journal/database.js'
+import { openResumed } from '../../../versioning/journal/resumed.js'
 import { foreignCommit } from '../../support/bare-repository.js'
 import { linesOf, makePlace, triple, type Place } from '../../support/mirror.js'
 import { forEachStore, row, type MakeStores } from '../../support/stores.js'
 import { A_MINUTE, until } from '../../support/wait.js'
 import { ttl, turtle } from '../../support/world.js'
+import { NO_LOG } from '../../versioning/history-world.js'
 
 const FILES: [name: string, content: string][] = [
   ['text that is not N-Triples', 'this is no triple\n'],
@@ -63,4 +67,23 @@ void forEachStore(t, 'an embedded store, filled from a repository with a file of
       await running.close(1_000)
     })
   }
+  await row(
+    t,
+    kind,
+    'any kind: the start says so after two processes have not survived the filling, and the next one tries again',
+    async (t) => {
+      const stores = await makeStores()
+      for (let n = 0; n < 2; n++) {
+        const database = await openDatabase(join(dirname(place.repository), 'journal'), NO_LOG)
+        if ('failure' in database) throw new Error(database.detail)
+        const resumed = await openResumed(database)
+        t.ok(await resumed.begin('fill'))
+        await database.close()
+      }
+      await t.rejects(place.start(stores), { message: /ended twice while it filled its embedded store/ })
+      const { owner, running } = await place.start(stores)
+      t.equal((await owner('GET', '/good/')).status, 200)
+      await running.close(1_000)
+    },
+  )
 })
