@@ -486,6 +486,7 @@ void t.test('an index of an earlier release, which has no list of deletions, get
   const world = await historyWorld(t)
   for (const content of ['1', undefined, '2', undefined, '3']) await world.write(DOC, content && triple(content))
   await world.write(OTHER, triple('o'))
+  await world.settled()
   const { index } = await world.indexAndRebuilt()
   const outline = { count: 5, deletions: [1, 3], pending: false }
   t.same(await world.history.outline(DOC, SOON), outline)

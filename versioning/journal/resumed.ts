@@ -2,7 +2,8 @@
 import { nextStart, type Resumed, type Starts } from '../starts.js'
 import { del, put, type Database } from './database.js'
 
-const STARTS = 'r'
+/** Other keys of the database begin with other letters. */
+const STARTS = 's'
 
 export async function openResumed(database: Database): Promise<Resumed> {
   const tasks = new Map<string, Starts>()
