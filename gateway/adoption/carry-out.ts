@@ -1,7 +1,7 @@
 // In charge of carrying a plan out through a gateway, so that each document keeps what every write keeps and has its commit:
 // references first, then containers, types and names. Stopped in between, nothing is lost, and the next run continues.
-import { inParallel } from '../mirror/mirrored.js'
 import { isFailure, type Failure } from '../problem.js'
+import { perform, type Outcome, type Work } from './joined.js'
 import { graphsOf, lookThrough, type Member, type Searched } from './look-through.js'
 import type { Move, Plan, Refused, Typed } from './plan.js'
 import {
@@ -14,9 +14,6 @@ import {
   type Sought,
 } from './references.js'
 import type { Change, UndoFile } from './undo-file.js'
-
-/** Of one request: why the gateway refuses it, or a failure that ends all. */
-export type Outcome = undefined | { readonly refusal: string } | Failure<string>
 
 export interface Writing {
   /** @param base of the application */
@@ -36,7 +33,7 @@ export interface Step {
   readonly graph: string
   readonly kind: Kind
   readonly change: Change
-  act(): Promise<Outcome>
+  readonly work: Work
 }
 
 export type Progress = (what: string, done: number, of: number) => void
@@ -51,10 +48,18 @@ interface Means {
 }
 
 export async function carryOut(plan: Plan, means: Means): Promise<CarriedOut | Failure<string>> {
-  const { member, search, undo, report } = means
+  const { member, search, undo, report, writing } = means
   const done = makeDone(plan.refused)
-  const perform = (steps: readonly Step[], count: Counter): Promise<undefined | Failure<string>> =>
-    performAll(steps, done, { undo, count })
+  const performAll = async (steps: readonly Step[], count: Counter): Promise<undefined | Failure<string>> => {
+    // Each change is in the file before it is made.
+    for await (const [step, outcome] of perform(steps, writing, ({ change }) => undo.add(change))) {
+      if (isFailure(outcome)) return outcome
+      count(step.kind, 1)
+      if (outcome === undefined) done.counts[step.kind]++
+      else done.refused.push({ graph: step.graph, why: outcome.refusal })
+    }
+    return undefined
+  }
   if (search) {
     const { sought, members } = search
     const looked = counterOf(graphsOf(members), report)
@@ -63,14 +68,14 @@ export async function carryOut(plan: Plan, means: Means): Promise<CarriedOut | F
         if (isFailure(part)) return part
         done.refused.push(...part.refused)
         looked('references', part.looked)
-        const failed = await perform(part.found.map((found) => referencesStep(found, searched.base, means)), NOT_COUNTED) // prettier-ignore
+        const failed = await performAll(part.found.map((found) => referencesStep(found, searched.base)), NOT_COUNTED) // prettier-ignore
         if (failed) return failed
       }
   }
   // A document needs its container: those nearer to the root come first.
   const count = counterOf(plan.typed.length + plan.moves.size, report)
   for (const { moves, typed } of levelsOf(plan)) {
-    const failed = (await perform(typed.map((one) => typeStep(one, means)), count)) ?? (await moveAll(moves)) // prettier-ignore
+    const failed = (await performAll(typed.map((one) => typeStep(one, means)), count)) ?? (await moveAll(moves)) // prettier-ignore
     if (failed) return failed
   }
   undo.end()
@@ -80,7 +85,7 @@ export async function carryOut(plan: Plan, means: Means): Promise<CarriedOut | F
     for (const part of inParts(moves, MOVED_TOGETHER)) {
       const own = await ownTriples(member.store, part)
       if (isFailure(own)) return own
-      const failed = await perform(part.map((move) => moveStep(move, own.get(move.from) ?? [], means)), count) // prettier-ignore
+      const failed = await performAll(part.map((move) => moveStep(move, own.get(move.from) ?? [], member)), count) // prettier-ignore
       if (failed) return failed
     }
     return undefined
@@ -107,64 +112,30 @@ const makeDone = (refused: readonly Refused[]): Done => ({
   refused: [...refused],
 })
 
-interface Performing extends Pick<Means, 'undo'> {
-  readonly count: Counter
-}
-
-/** Each change is in the file before it is made. */
-async function performAll(
-  steps: readonly Step[],
-  { counts, refused }: Done,
-  { undo, count }: Performing,
-): Promise<undefined | Failure<string>> {
-  const act = async (step: Step) => {
-    undo.add(step.change)
-    return [step, await step.act()] as const
-  }
-  for await (const [step, outcome] of inParallel(steps, act)) {
-    if (isFailure(outcome)) return outcome
-    count(step.kind, 1)
-    if (outcome === undefined) counts[step.kind]++
-    else refused.push({ graph: step.graph, why: outcome.refusal })
-  }
-  return undefined
-}
-
 const NOT_COUNTED: Counter = () => undefined
 
-const referencesStep = ({ graph, pairs }: GraphReferences, base: string, means: Means): Step => ({
+const referencesStep = ({ graph, pairs }: GraphReferences, base: string): Step => ({
   graph,
   kind: 'references',
   change: { kind: 'references', base, graph, pairs },
-  act: () => inTurn(base, updatesInPlace({ graph, pairs }), means),
+  work: { base, updates: updatesInPlace({ graph, pairs }), graphs: 1 },
 })
 
-const moveStep = (move: Move, own: readonly string[], { member, writing }: Means): Step => ({
+const moveStep = (move: Move, own: readonly string[], { base }: Member): Step => ({
   graph: move.from,
   kind: 'names',
   change: { kind: 'name', from: move.from, to: move.to, own },
-  act: () => writing.update(member.base, updateOfMove(move)),
+  work: { base, updates: [updateOfMove(move)], graphs: 2 },
 })
 
-const typeStep = ({ document, exists, isContainer }: Typed, { member, writing }: Means): Step => ({
+const typeStep = ({ document, exists, isContainer }: Typed, { member: { base }, writing }: Means): Step => ({
   graph: document,
   kind: isContainer ? 'containers' : 'types',
   change: { kind: exists ? 'type' : 'container', document },
-  act: () =>
-    exists ? writing.update(member.base, updateOfType(document, isContainer)) : writing.createContainer(document),
+  work: exists
+    ? { base, updates: [updateOfType(document, isContainer)], graphs: 1 }
+    : { act: () => writing.createContainer(document) },
 })
-
-export async function inTurn(
-  base: string,
-  texts: readonly string[],
-  { writing }: Pick<Means, 'writing'>,
-): Promise<Outcome> {
-  for (const text of texts) {
-    const outcome = await writing.update(base, text)
-    if (outcome) return outcome
-  }
-  return undefined
-}
 
 interface Level {
   readonly moves: Move[]

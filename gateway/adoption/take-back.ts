@@ -1,10 +1,10 @@
 // In charge of undoing an adoption through a gateway: names first, then the containers that were made, then references.
-import { inParallel } from '../mirror/mirrored.js'
 import { MANAGED } from '../documents/next-state.js'
 import { isFailure, type Failure, type Problem } from '../problem.js'
 import { RDF, SIOC } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'
-import { inTurn, type Outcome, type Progress, type Writing } from './carry-out.js'
+import type { Progress, Writing } from './carry-out.js'
+import { perform, type Outcome, type Work } from './joined.js'
 import type { Member } from './look-through.js'
 import type { Refused } from './plan.js'
 import { updateBack, updatesInPlace } from './references.js'
@@ -31,10 +31,10 @@ export async function takeBack(changes: readonly Change[], means: Means): Promis
   async function all<T extends Change>(
     what: string,
     some: readonly T[],
-    act: (change: T) => Promise<Outcome>,
+    workOf: (change: T) => Work,
   ): Promise<number | Failure<string>> {
     let [count, done] = [0, 0]
-    for await (const [change, outcome] of inParallel(some, async (one) => [one, await act(one)] as const)) {
+    for await (const [{ change }, outcome] of perform(stepsOf(some, workOf), writing)) {
       if (isFailure(outcome)) return outcome
       report(what, ++done, some.length)
       if (outcome === undefined) count++
@@ -42,9 +42,11 @@ export async function takeBack(changes: readonly Change[], means: Means): Promis
     }
     return count
   }
-  const names = await all('names', of(inReverse, 'name'), ({ from, to, own }) =>
-    writing.update(member.base, updateBack(from, to, own)),
-  )
+  const names = await all('names', of(inReverse, 'name'), ({ from, to, own }) => ({
+    base: member.base,
+    updates: [updateBack(from, to, own)],
+    graphs: 2,
+  }))
   if (isFailure(names)) return names
   let containers = 0
   // What is in a container goes before it.
@@ -54,10 +56,17 @@ export async function takeBack(changes: readonly Change[], means: Means): Promis
     if (removed === undefined) containers++
     else refused.push({ graph: document, why: removed.refusal })
   }
-  const references = await all('references', of(inReverse, 'references'), ({ base, graph, pairs }) =>
-    inTurn(base, updatesInPlace({ graph, pairs: pairs.map(([before, after]) => [after, before] as const) }), means),
-  )
+  const references = await all('references', of(inReverse, 'references'), ({ base, graph, pairs }) => ({
+    base,
+    updates: updatesInPlace({ graph, pairs: pairs.map(([before, after]) => [after, before] as const) }),
+    graphs: 1,
+  }))
   return isFailure(references) ? references : { names, containers, references, refused }
+}
+
+/** Their texts are long, and made when they are needed. */
+function* stepsOf<T>(changes: readonly T[], workOf: (change: T) => Work): Generator<{ change: T; work: Work }> {
+  for (const change of changes) yield { change, work: workOf(change) }
 }
 
 const graphOf = (change: Change): string =>

@@ -133,6 +133,7 @@ const AT_ONCE = 8
 export async function* inParallel<T, R>(
   items: Iterable<T> | AsyncIterable<T>,
   work: (item: T) => Promise<R>,
+  atOnce = AT_ONCE,
 ): AsyncGenerator<R> {
   const underWay: Promise<R>[] = []
   for await (const item of items) {
@@ -140,7 +141,7 @@ export async function* inParallel<T, R>(
     // A rejection is thrown below, where the result is awaited.
     result.catch(() => undefined)
     underWay.push(result)
-    if (underWay.length >= AT_ONCE) yield await underWay.shift()!
+    if (underWay.length >= atOnce) yield await underWay.shift()!
   }
   while (underWay.length > 0) yield await underWay.shift()!
 }
