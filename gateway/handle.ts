@@ -61,10 +61,8 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
 
 type Asking = Pick<Context, 'gateway' | 'accept' | 'trace'> & { readonly known: KnownAgent | undefined }
 function* answer(request: Request, { gateway, accept, trace, known }: Asking): Steps<Response> {
-  const refuse = (reason: Problem, links: Response['fields'] = []): Response => {
-    trace.problem = reason.failure
-    return problemAnswer(reason, accept, { gateway, request, trace }, links)
-  }
+  const refuse = (reason: Problem, links: Response['fields'] = []): Response =>
+    problemAnswer(reason, accept, { gateway, request, trace }, links)
   const { maxBody } = gateway.settings
   if (Number(request.fields['content-length'] ?? 0) > maxBody && !takesFiles(request, gateway)) return refuse(tooLarge(maxBody, MAX_BODY)) // prettier-ignore
   // RFC 9112 §3.2: exactly one Host field, or 400.

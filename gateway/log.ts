@@ -2,6 +2,7 @@
 import { pino, type Logger } from 'pino'
 import type { Decision } from '../policies/decide.js'
 import { lineForPeople } from './log-lines.js'
+import { STATUS_OF, type Problem } from './problem.js'
 
 export type Log = Logger
 
@@ -70,7 +71,7 @@ export interface Trace {
   view?: 'unchanged' | 'constants' | 'predicate' | 'list' | 'copy' | 'refused'
   /** The code of the problem that answered the request. */
   problem?: string
-  /** The reason for a refusal, where only the operator may read it. */
+  /** The reason for a refusal, where only the operator may read it, or for a failure of the gateway or its store. */
   cause?: string
   /** The base of the application whose session in this browser has ended: the response removes its cookie. */
   endedSession?: string
@@ -83,6 +84,13 @@ export interface Trace {
   write<T>(answer: Promise<T>): Promise<T>
   /** The answer that the request has waited for is here: its work continues. */
   continues(): void
+}
+
+/** A status such as 503 has many reasons. */
+export function noteProblem(trace: Pick<Trace, 'problem' | 'cause'>, { failure, detail, cause }: Problem): void {
+  trace.problem = failure
+  const reason = trace.cause ?? cause ?? (STATUS_OF[failure] >= 500 ? detail : undefined)
+  if (reason !== undefined) trace.cause = reason
 }
 
 /** Measures with a monotonic clock: the gateway's own may be set while a request waits. */

@@ -96,6 +96,8 @@ export interface Problem extends Failure<ProblemCode> {
   readonly fields: readonly (readonly [name: string, value: string])[]
   /** Of a store that answers 400: what it says, in a line. Only for agents who may know all that it may be about. */
   readonly reason?: string
+  /** For the log, where `detail` leaves out what the client may not know. */
+  readonly cause?: string
   /** Further canonical N-Triples for the error body, such as a validation report. */
   readonly report?: string
 }

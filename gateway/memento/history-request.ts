@@ -150,7 +150,5 @@ export function refuse(
   links: readonly string[] = historyLinks(asked.document),
   fields: readonly Field[] = [],
 ): Response {
-  const { trace, accept } = asked.context
-  trace.problem = reason.failure
-  return problemAnswer(reason, accept, asked.context, [...fields, historyLinkField(asked, links)])
+  return problemAnswer(reason, asked.context.accept, asked.context, [...fields, historyLinkField(asked, links)])
 }

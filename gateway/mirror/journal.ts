@@ -1,7 +1,7 @@
 // In charge of what every journalled write needs: the store and the history of its application, and their journal.
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import type { States } from '../documents/stored-state.js'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, type Problem, type ProblemCode } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import { XSD } from '../rdf/vocabulary.js'
 import { replaceChanged } from '../stores/changed-lines.js'
@@ -26,7 +26,17 @@ export async function begin(
   changes: readonly NewChange[],
 ): Promise<readonly OpenEntry[] | Problem> {
   const entries = await history.begin(changes)
-  return isFailure(entries) ? historyProblem(entries) : entries
+  if (!isFailure(entries)) return entries
+  const failed = historyProblem(entries)
+  const detail = NOT_RECORDED[failed.failure]
+  return detail === undefined ? failed : { ...failed, detail, cause: failed.detail }
+}
+
+/** The client does not learn of the folders of the gateway. */
+const NOT_RECORDED: Partial<Record<ProblemCode, string>> = {
+  'history.full':
+    'The gateway has no room to record the change in its history, so the change is not made. Retry later.',
+  'history.failed': 'The gateway cannot record the change in its history, so the change is not made. Retry later.',
 }
 
 /**

@@ -6,7 +6,7 @@ import type { Gateway, Member } from '../gateway.js'
 import { BodyBreak, tooLarge } from '../http/body.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { normalisedPath } from '../http/normal-path.js'
-import { makeTrace, type Trace } from '../log.js'
+import { makeTrace, noteProblem, type Trace } from '../log.js'
 import { sweep } from '../mirror/mirror.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, lookUp } from '../request/access.js'
@@ -46,7 +46,7 @@ function makeStorePages(pages: StorePages): (request: Request) => Promise<Respon
   return async (request) => {
     const trace = makeTrace()
     const answered = await passed(pages, request, trace, sweeps)
-    if (isFailure(answered)) trace.problem = answered.failure
+    if (isFailure(answered)) noteProblem(trace, answered)
     const answer = isFailure(answered) ? problemResponse(answered, request.fields.accept) : answered
     observe(request, answer, gateway, trace)
     return answer

@@ -5,7 +5,7 @@ import type { Gateway } from '../gateway.js'
 import { isOfStore } from '../http/dataset-target.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { HTML } from '../http/media-type.js'
-import type { Trace } from '../log.js'
+import { noteProblem, type Trace } from '../log.js'
 import { errorPage } from '../pages/error-page.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import type { MadePage } from '../pages/texts.js'
@@ -17,7 +17,7 @@ import { isSentForm, sentForm } from './sent-form.js'
 interface Refused {
   readonly gateway: Gateway
   readonly request: Request
-  readonly trace: Pick<Trace, 'agent'>
+  readonly trace: Pick<Trace, 'agent' | 'problem' | 'cause'>
 }
 
 export function problemAnswer(
@@ -26,6 +26,7 @@ export function problemAnswer(
   asked: Refused,
   links: readonly Field[] = [],
 ): Response {
+  noteProblem(asked.trace, given)
   const reason = ABOUT_RIGHTS.has(given.failure) ? challenged(given, asked) : given
   const page = prefersPage(accept) ? pageOfProblem(reason, asked) : undefined
   if (page === undefined) return problemResponse(reason, accept, undefined, links)

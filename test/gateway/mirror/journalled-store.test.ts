@@ -230,11 +230,22 @@ async function refusedBefore(world: World, row: Row): Promise<void> {
     await owner('PUT', path, ttl(turtle('"one"')))
     const { begin } = history
     t.teardown(() => Object.assign(history, { begin }))
-    Object.assign(history, { begin: async () => ({ failure: 'full', detail: 'no room' }) })
+    Object.assign(history, { begin: async () => ({ failure: 'full', detail: 'no room in /var/lib/x' }) })
     const target = `<${world.origin + path}>`
     const update = `INSERT DATA { GRAPH ${target} { ${target} <urn:p> "two" } }`
-    t.equal((await owner('PUT', path, ttl(turtle('"two"')))).status, 503)
-    t.equal((await owner('POST', '/sparql', { fields: UPDATE, body: update })).status, 503)
+    const answers = [
+      await owner('PUT', path, ttl(turtle('"two"'))),
+      await owner('POST', '/sparql', { fields: UPDATE, body: update }),
+    ]
+    for (const { status, text } of answers) {
+      t.equal(status, 503)
+      t.match(text, /no room to record the change/)
+      t.notMatch(text, '/var/lib/x', 'the folder is for the operator')
+    }
+    const logged = world.log.filter(
+      ({ problem, cause }) => problem === 'history.full' && cause === 'no room in /var/lib/x',
+    )
+    t.equal(logged.length, 2, 'the log has the reason')
     const isOn = process.env.TRIPLEGATE_TEST_CACHE !== 'off'
     t.equal(cache.documents.get(world.origin + path) instanceof Promise, !isOn, 'it is still cached')
     Object.assign(history, { begin })
