@@ -12,6 +12,7 @@ import { makeNames } from '../documents/names.js'
 import { storeFindings } from '../doctor/stores.js'
 import { surveyOf } from '../doctor/survey.js'
 import { isFailure } from '../problem.js'
+import { fusekiEndpoints } from '../stores/http-store.js'
 import { answered, confirmed, surveyText } from './adoption-text.js'
 import { argumentsOf, HELP_OPTION, textOf, wrongArguments, type Command, type CommandDescription } from './arguments.js'
 import { EXIT, type CommandFailure } from './exit-codes.js'
@@ -87,12 +88,32 @@ async function applicationsOf(settings: Settings): Promise<Applications | Comman
   const { endUser, admin } = dataspaces[0]!
   if (!admin.service.embedded) return { endUser, admin }
   const { origin } = new URL(endUser.service.query!)
+  const name = await freeName(endUser, origin, settings)
   return wrongArguments(
     '--admin-backend: is missing. The rules need a dataset of their own. In Fuseki, this creates one:',
-    `  curl -X POST '${origin}/$/datasets' --data 'dbName=admin&dbType=tdb2'`,
-    `Then add --admin-backend ${origin}/admin`,
+    `  curl -X POST '${origin}/$/datasets' --data 'dbName=${name}&dbType=tdb2'`,
+    `Then add --admin-backend ${origin}/${name}`,
     `Or do without a file: triplegate ${settings.backend} keeps the rules in an embedded store, with a history (--enforce=false to observe first).`,
   )
+}
+
+const NAMES = ['admin', 'rules', 'triplegate']
+const PATIENCE_MS = 5_000
+
+/** A name that no dataset has there. */
+async function freeName(endUser: Applications['endUser'], origin: string, settings: Settings): Promise<string> {
+  const { makeStores } = await import('../start/open-stores.js')
+  const stores = makeStores(settings)
+  try {
+    for (const name of NAMES) {
+      const dataset = fusekiEndpoints(`${origin}/${name}`)
+      const store = await stores.open({ ...endUser, service: { ...endUser.service, ...dataset } })
+      if (await store.ready({ signal: AbortSignal.timeout(PATIENCE_MS) })) return name
+    }
+    return 'NAME'
+  } finally {
+    await stores.close()
+  }
 }
 
 /** False where a store cannot be used. */

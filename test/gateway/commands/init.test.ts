@@ -1,6 +1,8 @@
 // triplegate init and adopt: what a store has, a configuration that the gateway starts with, and graphs that become documents.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -90,6 +92,31 @@ void t.test('adopt: the URL that a graph gets', async (t) => {
   ])
     // prettier-ignore
     t.match(ruleOf(text, isDocument), { failure: 'rule.wrong' }, text)
+})
+
+void t.test('init without a dataset for the rules proposes a name that no dataset has', async (t) => {
+  const taken = new Set<string>()
+  const server = createServer((request, response) => {
+    const isTaken = taken.has(request.url!.split('/')[1]!)
+    response.writeHead(isTaken ? 200 : 404, { 'Content-Type': 'application/sparql-results+json' })
+    response.end(isTaken ? '{ "head": {}, "boolean": true }' : '')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  for (const [name, next] of [
+    ['ds', 'admin'],
+    ['admin', 'rules'],
+    ['rules', 'triplegate'],
+    ['triplegate', 'NAME'],
+  ] as const) {
+    // prettier-ignore
+    taken.add(name)
+    const { code, out } = await command('init', `${origin}/ds`)
+    t.equal(code, 2)
+    t.match(out, `dbName=${next}&`)
+    t.match(out, new RegExp(`Then add --admin-backend ${origin}/${next}$`, 'm'))
+  }
 })
 
 void t.test('init and adopt', { skip }, async (t) => {
