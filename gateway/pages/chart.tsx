@@ -60,19 +60,63 @@ export const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}
 
 interface FigureProps {
   readonly title: string
-  readonly width: number
   readonly height: number
   readonly children?: Child
 }
 
-export const Figure = ({ title, width, height, children }: FigureProps) => (
-  <figure class="card scroll" tabindex={0} aria-label={title}>
-    <svg class="chart" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={title}>
+/** As wide as its place: across, all of it stands at parts of the width, so that text has one size on every screen. */
+export const Figure = ({ title, height, children }: FigureProps) => (
+  <figure class="card" aria-label={title}>
+    <svg class="chart" height={height} role="img" aria-label={title}>
       {children}
     </svg>
     <figcaption class="hint">{title}</figcaption>
   </figure>
 )
+
+export const percent = (part: number): string => `${(part * 100).toFixed(2)}%`
+export const px = (value: number): string => value.toFixed(1)
+
+/** The class of a text at this part of the width that keeps it within the picture. */
+export const anchorAt = (part: number): string => (part < 0.3 ? 'start' : part > 0.7 ? 'end' : 'middle')
+
+interface AxesProps {
+  readonly up: readonly { readonly at: number; readonly name: string }[]
+  /** `at`: a part of the width. */
+  readonly across: readonly { readonly at: number; readonly name: string }[]
+  /** Where the picture ends; the names stand below. */
+  readonly bottom: number
+  readonly hasLines?: boolean
+}
+
+/** Characters beside one another that a narrow screen has room for. */
+const ROOM = 48
+
+export function Axes({ up, across, bottom, hasLines }: AxesProps) {
+  const every = Math.ceil(across.reduce((sum, { name }) => sum + name.length + 2, 0) / ROOM)
+  return (
+    <>
+      {up.map(({ at, name }) => (
+        <g>
+          <line class="grid" x1="0" x2="100%" y1={px(at)} y2={px(at)} />
+          <text class="soft" x="0" y={px(at - 3)}>
+            {name}
+          </text>
+        </g>
+      ))}
+      {across.map(({ at, name }, i) => (
+        <g>
+          {hasLines ? <line class="grid" x1={percent(at)} x2={percent(at)} y1="16" y2={bottom} /> : null}
+          {i % every === 0 ? (
+            <text class={`soft ${anchorAt(at)}`} x={percent(at)} y={bottom + 18}>
+              {name}
+            </text>
+          ) : null}
+        </g>
+      ))}
+    </>
+  )
+}
 
 const inWords = (value: number, options: Intl.NumberFormatOptions): string => value.toLocaleString(TEXTS.tag, options)
 
@@ -92,12 +136,7 @@ function shownOn(ticks: readonly number[]): readonly string[] {
   return ticks.map((tick) => inWords(tick + 0, isPlain ? options : { ...options, notation: 'scientific' }))
 }
 
-const px = (value: number): string => value.toFixed(1)
-
-const WIDTH = 720
-const BAR = 22
-const LABELS = 220
-const VALUES = 110
+const BAR = 38
 
 interface BarsProps {
   readonly title: string
@@ -108,25 +147,25 @@ interface BarsProps {
 function Bars({ title, bars, all }: BarsProps) {
   const values = bars.map(([, value]) => value)
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)]
-  const at = (value: number): number => LABELS + ((value - least) / (most - least || 1)) * (WIDTH - LABELS - VALUES)
+  const at = (value: number): number => (value - least) / (most - least || 1)
   const caption = all > bars.length ? `${title} ${TEXTS.firstOf(bars.length, all)}` : title
   return (
-    <Figure title={caption} width={WIDTH} height={bars.length * BAR + 12}>
+    <Figure title={caption} height={bars.length * BAR}>
       {bars.map(([label, value], i) => (
         <g>
-          <text class="end" x={LABELS - 8} y={i * BAR + 21}>
-            {clean(short(label, 30))}
+          <text x="0" y={i * BAR + 14}>
+            {clean(short(label, 26))}
+          </text>
+          <text class="end" x="100%" y={i * BAR + 14}>
+            {shown(value)}
           </text>
           <rect
             class="bar"
-            x={px(Math.min(at(0), at(value)))}
-            y={i * BAR + 8}
-            width={px(Math.max(1, Math.abs(at(value) - at(0))))}
-            height={BAR - 6}
+            x={percent(Math.min(at(0), at(value)))}
+            y={i * BAR + 20}
+            width={percent(Math.max(0.002, Math.abs(at(value) - at(0))))}
+            height="12"
           />
-          <text x={px(Math.max(at(0), at(value)) + 6)} y={i * BAR + 21}>
-            {shown(value)}
-          </text>
         </g>
       ))}
     </Figure>
@@ -134,8 +173,7 @@ function Bars({ title, bars, all }: BarsProps) {
 }
 
 const HEIGHT = 320
-const LEFT = 90
-const BOTTOM = 36
+const BOTTOM = HEIGHT - 28
 
 interface LineProps {
   readonly title: string
@@ -153,32 +191,25 @@ function Line({ title, points, isTime }: LineProps) {
   const upNames = shownOn(up)
   const part = (value: number, ticks: readonly number[]): number =>
     (value - ticks[0]!) / (ticks.at(-1)! - ticks[0]! || 1)
-  const left = (value: number): number => LEFT + part(value, across) * (WIDTH - LEFT - 30)
-  const top = (value: number): number => HEIGHT - BOTTOM - part(value, up) * (HEIGHT - BOTTOM - 16)
+  const left = (value: number): number => 0.02 + part(value, across) * 0.96
+  const top = (value: number): number => BOTTOM - part(value, up) * (BOTTOM - 20)
+  const names = across.map((tick, i) => ({ at: left(tick), name: clean(short(acrossNames[i]!, 20)) }))
   // A line between several values at one place would show changes that there are not.
   const isLine = new Set(sorted.map(({ x }) => x)).size === sorted.length
   return (
-    <Figure title={title} width={WIDTH} height={HEIGHT}>
-      {up.map((tick, i) => (
-        <g>
-          <line class="grid" x1={LEFT} x2={WIDTH - 30} y1={px(top(tick))} y2={px(top(tick))} />
-          <text class="end" x={LEFT - 8} y={px(top(tick) + 4)}>
-            {upNames[i]}
-          </text>
-        </g>
-      ))}
-      {across.map((tick, i) =>
-        isTime && i > 0 && first.name === last.name ? null : (
-          <text class={isTime ? (i === 0 ? 'start' : 'end') : 'middle'} x={px(left(tick))} y={HEIGHT - 12}>
-            {clean(short(acrossNames[i]!, 30))}
-          </text>
-        ),
-      )}
+    <Figure title={title} height={HEIGHT}>
+      <Axes
+        up={up.map((tick, i) => ({ at: top(tick), name: upNames[i]! }))}
+        across={isTime && first.name === last.name ? names.slice(0, 1) : names}
+        bottom={BOTTOM}
+      />
       {isLine ? (
-        <polyline class="line" points={sorted.map(({ x, y }) => `${px(left(x))},${px(top(y))}`).join(' ')} />
+        <svg width="100%" height={HEIGHT} viewBox={`0 0 1000 ${HEIGHT}`} preserveAspectRatio="none">
+          <polyline class="line" points={sorted.map(({ x, y }) => `${px(left(x) * 1000)},${px(top(y))}`).join(' ')} />
+        </svg>
       ) : null}
       {sorted.map(({ x, y }) => (
-        <circle class="dot" cx={px(left(x))} cy={px(top(y))} r="3.5" />
+        <circle class="dot" cx={percent(left(x))} cy={px(top(y))} r="3.5" />
       ))}
     </Figure>
   )

@@ -1,6 +1,6 @@
 // In charge of the picture of a graph: resources as nodes, properties between them as lines. Literals stand in the table only.
 import type { Quad, Term } from '../rdf/graph.js'
-import { clean, Figure, short } from './chart.js'
+import { anchorAt, clean, Figure, percent, px, short } from './chart.js'
 import { decoded, labelOf, localName, prefixed } from './labels.js'
 import { TEXTS } from './texts.js'
 
@@ -46,7 +46,6 @@ function drawnOf(triples: readonly Quad[]): Drawn | undefined {
 const nameOf = (term: Term): string =>
   term.termType === 'BlankNode' ? `_:${term.value}` : (prefixed(term.value) ?? decoded(localName(term.value)))
 
-const WIDTH = 720
 const HEIGHT = 480
 /** Pairs of nodes that are looked at in all: some 30 ms. */
 const MOST_STEPS = 2_000_000
@@ -102,12 +101,13 @@ function move(places: readonly Place[], edges: readonly Edge[], ideal: number, m
   }
 }
 
+/** Across, parts of the width; down, pixels. */
 function fitted(places: readonly Place[]): readonly Place[] {
   const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)]
   const [left, top] = [Math.min(...xs), Math.min(...ys)]
   const [wide, high] = [Math.max(...xs) - left || 1, Math.max(...ys) - top || 1]
   return places.map(({ x, y }) => ({
-    x: 70 + ((x - left) / wide) * (WIDTH - 140),
+    x: 0.05 + ((x - left) / wide) * 0.9,
     y: 30 + ((y - top) / high) * (HEIGHT - 60),
   }))
 }
@@ -130,21 +130,24 @@ export function GraphPicture({ triples }: { readonly triples: readonly Quad[] })
   const { nodes, edges } = drawn
   const lines = linesOf(edges)
   const places = placesOf(drawn)
-  const px = (value: number): string => value.toFixed(1)
   return (
-    <Figure title={TEXTS.graphOf(nodes.length, edges.length)} width={WIDTH} height={HEIGHT}>
+    <Figure title={TEXTS.graphOf(nodes.length, edges.length)} height={HEIGHT}>
       {lines.map(({ from, to, label }) => {
         const [a, b] = [places[from]!, places[to]!]
         const isLoop = from === to
         return (
           <g>
             {isLoop ? (
-              <circle class="edge line" cx={px(a.x)} cy={px(a.y - 10)} r="10" />
+              <circle class="edge line" cx={percent(a.x)} cy={px(a.y - 10)} r="10" />
             ) : (
-              <line class="edge" x1={px(a.x)} y1={px(a.y)} x2={px(b.x)} y2={px(b.y)} />
+              <line class="edge" x1={percent(a.x)} y1={px(a.y)} x2={percent(b.x)} y2={px(b.y)} />
             )}
             {lines.length <= LABELLED_EDGES ? (
-              <text class="middle soft" x={px((a.x + b.x) / 2)} y={px((a.y + b.y) / 2 - (isLoop ? 23 : 3))}>
+              <text
+                class={`soft ${anchorAt((a.x + b.x) / 2)}`}
+                x={percent((a.x + b.x) / 2)}
+                y={px((a.y + b.y) / 2 - (isLoop ? 23 : 3))}
+              >
                 {clean(short(label, 30))}
               </text>
             ) : null}
@@ -153,9 +156,9 @@ export function GraphPicture({ triples }: { readonly triples: readonly Quad[] })
       })}
       {nodes.map((name, i) => (
         <g>
-          <circle class="dot" cx={px(places[i]!.x)} cy={px(places[i]!.y)} r="5" />
+          <circle class="dot" cx={percent(places[i]!.x)} cy={px(places[i]!.y)} r="5" />
           {nodes.length <= LABELLED_NODES ? (
-            <text class="middle" x={px(places[i]!.x)} y={px(places[i]!.y + 18)}>
+            <text class={anchorAt(places[i]!.x)} x={percent(places[i]!.x)} y={px(places[i]!.y + 18)}>
               {clean(short(name, 22))}
             </text>
           ) : null}

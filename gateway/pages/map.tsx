@@ -1,12 +1,11 @@
 // In charge of a map: the places of a result on a plain grid of degrees.
-import { clean, Figure, short } from './chart.js'
+import { Axes, clean, Figure, percent, px, short } from './chart.js'
 import { MOST_PLACES, placesIn, type TableResult } from './places.js'
 import { ticksOf } from './plotted.js'
 import { TEXTS } from './texts.js'
 
-const WIDTH = 720
-const HEIGHT = 420
-const EDGE = 46
+const HEIGHT = 400
+const [TOP, BOTTOM] = [24, HEIGHT - 28]
 /** Labels beside points: more would hide one another. */
 const LABELLED = 30
 
@@ -22,39 +21,28 @@ export function PointMap({ result }: { readonly result: TableResult }) {
   )
   const longs = places.map(({ long }) => long)
   const across = axisOf(longs, Math.max(...longs) > 180 ? [0, 360] : [-180, 180])
-  const x = (long: number): number => EDGE + across.part(long) * (WIDTH - 2 * EDGE)
-  const y = (lat: number): number => HEIGHT - EDGE - up.part(lat) * (HEIGHT - 2 * EDGE)
-  const px = (value: number): string => value.toFixed(1)
+  const x = (long: number): number => 0.02 + across.part(long) * 0.96
+  const y = (lat: number): number => BOTTOM - up.part(lat) * (BOTTOM - TOP)
   const without = found.filter((one) => one.length === 0).length
   const notes = [
     ...(all.length > places.length ? [TEXTS.firstOf(places.length, all.length)] : []),
     ...(without > 0 ? [TEXTS.mapWithout(without)] : []),
   ]
   return (
-    <Figure title={[TEXTS.mapOf(all.length), ...notes].join(' ')} width={WIDTH} height={HEIGHT}>
-      {up.ticks.map((lat) => (
-        <g>
-          <line class="grid" x1={EDGE} x2={WIDTH - EDGE} y1={px(y(lat))} y2={px(y(lat))} />
-          <text class="end" x={EDGE - 6} y={px(y(lat) + 4)}>
-            {degreesOf(lat)}
-          </text>
-        </g>
-      ))}
-      {across.ticks.map((long) => (
-        <g>
-          <line class="grid" x1={px(x(long))} x2={px(x(long))} y1={EDGE} y2={HEIGHT - EDGE} />
-          <text class="middle" x={px(x(long))} y={HEIGHT - EDGE + 18}>
-            {degreesOf(long > 180 ? long - 360 : long)}
-          </text>
-        </g>
-      ))}
+    <Figure title={[TEXTS.mapOf(all.length), ...notes].join(' ')} height={HEIGHT}>
+      <Axes
+        up={up.ticks.map((lat) => ({ at: y(lat), name: degreesOf(lat) }))}
+        across={across.ticks.map((long) => ({ at: x(long), name: degreesOf(long > 180 ? long - 360 : long) }))}
+        bottom={BOTTOM}
+        hasLines
+      />
       {places.map(({ lat, long, label }) => {
-        const isRight = x(long) > WIDTH / 2
+        const isRight = x(long) > 0.5
         return (
           <g>
-            <circle class="dot" cx={px(x(long))} cy={px(y(lat))} r="5" />
+            <circle class="dot" cx={percent(x(long))} cy={px(y(lat))} r="5" />
             {places.length <= LABELLED && label !== '' ? (
-              <text class={isRight ? 'end' : 'start'} x={px(x(long) + (isRight ? -8 : 8))} y={px(y(lat) + 4)}>
+              <text class={isRight ? 'end' : 'start'} x={percent(x(long))} dx={isRight ? -8 : 8} y={px(y(lat) + 4)}>
                 {clean(short(label, 24))}
               </text>
             ) : null}

@@ -128,6 +128,8 @@ export async function nothingLost(t: Test, world: World, { page }: Visitor): Pro
     await page.goto(`${url}?form=edit`)
     await page.locator('textarea').fill('<> nonsense')
     await page.getByRole('button', { name: 'Save' }).click()
+    // Before the answer has come, there is no page to go back from.
+    t.match(await page.getByRole('alert').innerText(), /not valid/)
     await page.goBack()
     t.equal(await page.locator('textarea').inputValue(), '<> nonsense', 'the back button leads to what was typed')
     await owner('DELETE', '/admin/acl/authorizations/typing/')
