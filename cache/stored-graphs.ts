@@ -149,8 +149,10 @@ function makeEntries<Value extends object>({
     grown(graph, value, bytes) {
       const stored = cached?.peek(graph)
       if (stored?.value !== value) return
-      const entry = cached!.info(graph)
-      store(graph, stored, (entry?.size ?? 0) - OVERHEAD_BYTES - graph.length + bytes)
+      const { size = 0 } = cached!.info(graph) ?? {}
+      // Set again with the same value, it would keep its size.
+      cached!.delete(graph)
+      cached!.set(graph, stored, { size: size + bytes })
     },
     bytes: () => cached?.calculatedSize ?? 0,
   }

@@ -103,7 +103,10 @@ export function makeStoredResults(settings: StoredResultsSettings): StoredResult
     holds: (key, result) => cached?.peek(key) === result,
     grown(key, result, bytes) {
       if (cached?.peek(key) !== result) return
-      cached.set(key, result, { size: (cached.info(key)?.size ?? 0) + bytes })
+      const { size = 0 } = cached.info(key) ?? {}
+      // Set again with the same value, it would keep its size.
+      cached.delete(key)
+      cached.set(key, result, { size: size + bytes })
     },
     clear: () => cached?.clear(),
     bytes: () => cached?.calculatedSize ?? 0,

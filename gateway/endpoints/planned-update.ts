@@ -157,9 +157,8 @@ async function carryOutLocked(
   const job = { update: text, base: application.base, graphs: graphs.copies, solutions, forms }
   const updated = await gateway.evaluation.update(askerOf(context), job)
   if (isFailure(updated)) return FOR_STORE.has(updated.failure) ? { reason: updated } : updated
-  const { edits } = updated
-  if (edits.some((edit) => isBeyond(edit, named)))
-    return problem('internal', 'The update would change other graphs than those of its rights.')
+  const edits = editsWithin(named, updated.edits)
+  if (isFailure(edits)) return edits
   const others = edits.flatMap((edit) => {
     if (application.isDocument(edit.graph)) return []
     const before = graphs.others.get(edit.graph)
@@ -172,7 +171,12 @@ async function carryOutLocked(
   return failed
 }
 
-/** Fail closed: it changes what nothing was decided on. */
+/** Fail closed: all of the edits, or a problem if one of them changes what nothing was decided on. */
+export const editsWithin = (named: readonly Named[], edits: readonly GraphEdit[]): readonly GraphEdit[] | Problem =>
+  edits.some((edit) => isBeyond(edit, named))
+    ? problem('internal', 'The update would change other graphs than those of its rights.')
+    : edits
+
 function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly Named[]): boolean {
   const touch = named.find((one) => one.graph === graph)?.touch
   return !touch || (touch.mode === 'Append' && (isCleared || removed.length > 0))
