@@ -1,11 +1,13 @@
-// In charge of showing that the package runs where it is installed: it is packed, installed into an empty folder, started there
-// on an embedded store, asked for its root document, and stopped. Ends with 1 where that fails.
+// In charge of showing that a release runs where it is installed: its package is installed into an empty folder, without the scripts
+// of any package, started there on an embedded store, asked for its root document, and stopped; and its bill of materials names
+// every package that was installed. Ends with 1 where that fails.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { release } from './release.mjs'
 
 // Of code: documents and the licence do not count.
 const MOST_BYTES = 2 * 2 ** 20
@@ -22,14 +24,18 @@ async function freePort() {
 }
 
 try {
-  const packed = execFileSync('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
-    encoding: 'utf8',
-  })
-  const [{ filename, files, unpackedSize }] = JSON.parse(packed)
+  const { packed, bill } = release(folder)
+  const { filename, files, unpackedSize } = packed
   const code = files.filter(({ path }) => /^(dist|gateway)\//u.test(path)).reduce((sum, { size }) => sum + size, 0)
   if (code > MOST_BYTES) throw new Error(`the package has ${code} bytes of code, more than ${MOST_BYTES}`)
   run('npm', 'init', '--yes')
-  run('npm', 'install', '--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', join(folder, filename))
+  const quietly = ['--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts']
+  run('npm', 'install', ...quietly, join(folder, filename))
+  const { packages } = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'))
+  const named = new Set(bill.components.map(({ name }) => name))
+  const isNamed = (path) => named.has(path.replace(/^.*node_modules\//u, ''))
+  const unnamed = Object.keys(packages).filter((path) => path !== 'node_modules/triplegate' && !isNamed(path))
+  if (unnamed.length > 0) throw new Error(`the bill of materials lacks ${unnamed.join(', ')}`)
   const [https, management] = [await freePort(), await freePort()]
   const flags = ['--https', String(https), '--management', String(management), '--data', 'data']
   const command = join(folder, 'node_modules/.bin/triplegate')

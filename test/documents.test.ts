@@ -148,6 +148,25 @@ void t.test('the libraries that CONTRIBUTING.md calls pinned have exact versions
   for (const name of pinned) t.match(dependencies[name], /^\d+\.\d+\.\d+$/, name)
 })
 
+void t.test('design 10 says of each library for production why it is there', async (t) => {
+  const { dependencies } = JSON.parse(textOf('package.json')) as { dependencies: object }
+  const [, table] = /^## 10 Libraries$([^]*?)^## |^## 10 Libraries$([^]*)/m
+    .exec(textOf('docs/design.md'))!
+    .filter(Boolean)
+  const rows = [...table!.matchAll(/^\| (`[^|]*) \| ([^|]*) \|$/gm)]
+  const listed = rows.flatMap(([, names]) => [...names!.matchAll(/`([\w/@.-]+)`/g)].map(([, name]) => name!))
+  t.same(listed.sort(), Object.keys(dependencies).sort())
+  for (const [, names, use] of rows) t.match(use, /\w{3}/, String(names))
+  const { packages } = JSON.parse(textOf('package-lock.json')) as {
+    packages: Readonly<Record<string, { dev?: true; hasInstallScript?: true }>>
+  }
+  const withScript = Object.entries(packages).filter(([, { dev, hasInstallScript }]) => !dev && hasInstallScript)
+  t.same(
+    withScript.map(([path]) => path),
+    ['node_modules/classic-level'],
+  )
+})
+
 void t.test('ARCHITECTURE.md lists the rooms, in their order', async (t) => {
   const listed = [...textOf('ARCHITECTURE.md').matchAll(/^\| `((?:gateway|versioning|policies)\/[\w.-]+)\/?` \|/gm)]
   const rooms = ['gateway', 'versioning', 'policies'].flatMap((folder) =>
