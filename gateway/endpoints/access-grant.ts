@@ -2,11 +2,13 @@
 import { about } from '../agents/agent-documents.js'
 import { isLarge, readDocumentNow } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
-import { putDocument, type Writing } from '../methods/put-document.js'
+import { putDocument } from '../methods/put-document.js'
+import { writingOf } from '../methods/write.js'
+import type { Writing } from '../methods/write-rules.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { iri, irisOf, text, triple, type Graph, type Quad } from '../rdf/graph.js'
 import { ACL, LACL, PROV, RDF, RDFS } from '../rdf/vocabulary.js'
-import { askerOf, type Context } from '../request/context.js'
+import type { Context } from '../request/context.js'
 import { prefersPage } from '../request/frame.js'
 import { linkField, response } from '../request/respond.js'
 import { controlRefused } from './explain.js'
@@ -23,11 +25,8 @@ export const PROPERTIES: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The secretary owns requests and authorizations: an agent who owned a request could change it before it is granted. */
-export const writingOf = (context: Context, method: 'PUT' | 'DELETE'): Writing => {
-  const { gateway, dataspace, trace, request } = context
-  const { admin: application, secretary: agent } = dataspace
-  return { gateway, application, dataspace, trace, method, agent, asker: askerOf(context), time: request.receivedAt }
-}
+export const bySecretary = (context: Context, method: 'PUT' | 'DELETE'): Writing =>
+  writingOf(context, { application: context.dataspace.admin, method, agent: context.dataspace.secretary })
 
 /**
  * The authorization has the UUID of the request, and is stored before the request is deleted: when that fails, the request
@@ -43,8 +42,8 @@ export async function grant(context: Context, given: string): Promise<Response |
   if (!found.value || isLarge(found.value)) return problem('document.absent', 'There is no such request.')
   const [document, content] = authorizationOf(`${admin.base}acl/authorizations/${uuid}`, given, found.value.graph())
   const failed =
-    failureOf(await putDocument(writingOf(context, 'PUT'), document, () => content)) ??
-    failureOf(await putDocument(writingOf(context, 'DELETE'), given, () => undefined))
+    failureOf(await putDocument(bySecretary(context, 'PUT'), document, () => content)) ??
+    failureOf(await putDocument(bySecretary(context, 'DELETE'), given, () => undefined))
   if (failed) return failed
   if (prefersPage(context.accept)) return seeOther(accountOf(context))
   return response(201, [['Location', document], linkField(application, agent.webId, undefined)])
@@ -58,7 +57,7 @@ export async function refuse(context: Context, given: string): Promise<Response 
   const found = await readDocumentNow(dataspace.admin, given, context.trace)
   if (isFailure(found)) return found
   if (!found.value) return problem('document.absent', 'There is no such request.')
-  const failed = failureOf(await putDocument(writingOf(context, 'DELETE'), given, () => undefined))
+  const failed = failureOf(await putDocument(bySecretary(context, 'DELETE'), given, () => undefined))
   if (failed) return failed
   if (prefersPage(context.accept)) return seeOther(accountOf(context))
   return response(204, [linkField(application, agent.webId, undefined)])

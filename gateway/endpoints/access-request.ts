@@ -14,7 +14,7 @@ import { underLocks } from '../documents/locks.js'
 import { putDocument } from '../methods/put-document.js'
 import { donePage } from '../pages/account-page.js'
 import { frameOf, pageAnswer, prefersPage } from '../request/frame.js'
-import { grant, PROPERTIES, refuse, writingOf } from './access-grant.js'
+import { grant, PROPERTIES, refuse, bySecretary } from './access-grant.js'
 import { requestsContainer } from './waiting-requests.js'
 import { linkField } from '../request/respond.js'
 import { select } from '../stores/select.js'
@@ -66,10 +66,10 @@ async function store(context: Context, webId: string, wanted: readonly Requested
   }
   const documents = wanted.map((one) => requestDocument(`${requestsContainer(admin)}${gateway.uuid()}/`, one))
   for (const [i, [document, content]] of documents.entries()) {
-    const stored = await putDocument(writingOf(context, 'PUT'), document, () => content)
+    const stored = await putDocument(bySecretary(context, 'PUT'), document, () => content)
     if (!isFailure(stored)) continue
     for (const [earlier] of documents.slice(0, i))
-      await putDocument(writingOf(context, 'DELETE'), earlier, () => undefined)
+      await putDocument(bySecretary(context, 'DELETE'), earlier, () => undefined)
     return stored
   }
   notify(

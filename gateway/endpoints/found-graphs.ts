@@ -123,8 +123,6 @@ async function findDocument(finding: Finding, named: Named): Promise<FoundDocume
   const { context } = finding
   const { graph: iri, touch } = named
   const { application, trace } = context
-  const doubt = touch && (await application.journalled.settle(iri))
-  if (doubt) return doubt
   const found = await documentFacts(finding, named, true)
   if (isFailure(found)) return found
   const { facts, decided } = found

@@ -8,7 +8,8 @@ import { isLarge, readDocumentNow, readFactsNow } from '../documents/document.js
 import { parentOf } from '../documents/hierarchy.js'
 import { underLocks } from '../documents/locks.js'
 import type { Response } from '../http/exchange.js'
-import { putDocument, type Writing } from '../methods/put-document.js'
+import { putDocument } from '../methods/put-document.js'
+import { writingOf } from '../methods/write.js'
 import { ontologyKey } from '../ontologies/closure.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { iri, irisOf, triple, type Quad } from '../rdf/graph.js'
@@ -162,12 +163,9 @@ async function put(
   method: 'PUT' | 'PATCH' | 'DELETE',
   next: (current: readonly Quad[]) => readonly Quad[] | undefined | 'unchanged',
 ): Promise<undefined | Problem> {
-  const { gateway, dataspace, trace, agent, request } = context
-  const application = dataspace.admin
   const refused = await writeRefused(context, document)
   if (refused) return refused
-  const by = { agent: agent.webId, asker: askerOf(context), time: request.receivedAt }
-  const writing: Writing = { gateway, application, dataspace, trace, method, ...by }
+  const writing = writingOf(context, { application: context.dataspace.admin, method })
   const written = await putDocument(writing, document, (current) => next(current?.graph().triples ?? []))
   return isFailure(written) ? written : undefined
 }

@@ -1,17 +1,18 @@
 // In charge of SPARQL updates that the gateway carries out itself, on what it finds in the graphs that they read and write, under
 // the locks of these: so each document keeps what every write keeps, and each agent changes what it may (design 3, 4).
 import { isRoot, parentOf } from '../documents/hierarchy.js'
-import { everyUpdate, everyWrite, underLocks, type Lock } from '../documents/locks.js'
-import { afterEdit, editDocuments } from '../methods/edit-documents.js'
-import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
+import { everyUpdate, everyWrite, type Lock } from '../documents/locks.js'
+import { commit, type Plan } from '../methods/commit.js'
+import type { Writing } from '../methods/write-rules.js'
+import { afterEdit, changesOf } from '../methods/edit-documents.js'
+import { writingOf } from '../methods/write.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Facts } from '../request/access.js'
 import { askerOf, type Context } from '../request/context.js'
 import type { UpdateAnalysis } from '../sparql/analysis.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { Touch, UpdatePlan } from '../sparql/update-plan.js'
-import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
-import { graphsChanged } from './changed-graphs.js'
+import type { GraphEdit } from '../stores/store.js'
 import {
   findGraphs,
   isForStore,
@@ -80,22 +81,25 @@ async function carryOutRounds(
     if (refused) return refused
     // Nothing would change.
     if (!named.some(({ touch }) => touch)) return undefined
-    const act = async (): Promise<Outcome | Again> => {
+    const pinnedPlan = async (): Promise<Plan<Outcome | Again> | Problem> => {
       // Rules may have changed while it waited.
       const asked = updateRights(context, endpoint)
       if (isFailure(asked)) return asked
       // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
       const now = opened && (await solveSoon(context, asked, opened))
-      if (isFailure(now) || isForStore(now)) return now
+      if (isFailure(now)) return now
+      if (isForStore(now)) return nothing(now)
       // And while the store answered.
       const rights = updateRights(context, endpoint)
       if (isFailure(rights)) return rights
       const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
       if (now && !touchesOf(open!, now).every((touch) => isWithin(pinned.get(touch.graph), touch)))
-        return { again: now }
-      return carryOutLocked({ context, text, rights, named, isCleared: open?.clears !== undefined }, now)
+        return nothing({ again: now })
+      return planOf({ context, text, rights, named, isCleared: open?.clears !== undefined }, now)
     }
-    const outcome = await underLocks(context.gateway, locksOf(context, named, open !== undefined), act, left)
+    const locks = locksOf(context, named, open !== undefined)
+    const settles = named.flatMap(({ graph, touch }) => (touch && context.application.isDocument(graph) ? [graph] : []))
+    const outcome = await commit<Outcome | Again>(updating(context), { locks, settles, signal: left }, pinnedPlan)
     if (!isAgain(outcome)) return outcome
     first = outcome.again
   }
@@ -138,6 +142,11 @@ const UNSTEADY = problem(
   },
 )
 
+const updating = (context: Context): Writing => ({ ...writingOf(context), method: 'UPDATE' })
+
+/** Leaves everything as it is. */
+const nothing = <Answer>(answer: Answer): Plan<Answer> => ({ changes: [], answer: () => answer })
+
 interface Carried {
   readonly context: Context
   readonly text: string
@@ -146,17 +155,18 @@ interface Carried {
   readonly isCleared: boolean
 }
 
-async function carryOutLocked(
+async function planOf(
   { context, text, rights, named, isCleared }: Carried,
   solutions: Solutions | undefined,
-): Promise<Outcome> {
+): Promise<Plan<Outcome> | Problem> {
   const { application, gateway } = context
   const graphs = await findGraphs(context, rights, named)
-  if (isFailure(graphs) || isForStore(graphs)) return graphs
+  if (isFailure(graphs)) return graphs
+  if (isForStore(graphs)) return nothing<Outcome>(graphs)
   const forms = application.traits.literals()
   const job = { update: text, base: application.base, graphs: graphs.copies, solutions, forms }
   const updated = await gateway.evaluation.update(askerOf(context), job)
-  if (isFailure(updated)) return FOR_STORE.has(updated.failure) ? { reason: updated } : updated
+  if (isFailure(updated)) return FOR_STORE.has(updated.failure) ? nothing<Outcome>({ reason: updated }) : updated
   const edits = editsWithin(named, updated.edits)
   if (isFailure(edits)) return edits
   const others = edits.flatMap((edit) => {
@@ -166,9 +176,8 @@ async function carryOutLocked(
   })
   // It decides whether the default graph is recorded.
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
-  const failed = await editDocuments(context, graphs.documents, edits, { others, isCleared })
-  await othersChanged(context, others, failed)
-  return failed
+  const changes = await changesOf(context, graphs.documents, edits, isCleared)
+  return isFailure(changes) ? changes : { changes, others, answer: (failed) => failed }
 }
 
 /** Fail closed: all of the edits, or a problem if one of them changes what nothing was decided on. */
@@ -180,17 +189,6 @@ export const editsWithin = (named: readonly Named[], edits: readonly GraphEdit[]
 function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly Named[]): boolean {
   const touch = named.find((one) => one.graph === graph)?.touch
   return !touch || (touch.mode === 'Append' && (isCleared || removed.length > 0))
-}
-
-async function othersChanged(
-  context: Context,
-  others: readonly GraphEdit[],
-  failed: undefined | Problem,
-): Promise<void> {
-  if (others.length === 0 || (failed && hadNoEffect(failed))) return
-  const until = !failed || hasNoLaterEffect(failed) ? undefined : context.gateway.now() + LATEST_WRITE_MS
-  const graphs = others.map(({ graph }) => graph)
-  await graphsChanged(context, graphs, until)
 }
 
 /** Limits of the evaluation, and syntax that only the store has. */

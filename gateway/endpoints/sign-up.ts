@@ -8,11 +8,12 @@ import { readContent } from './content.js'
 import type { Asked, EndpointTarget } from '../request/route.js'
 import type { Response } from '../http/exchange.js'
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
-import { askerOf, type Context } from '../request/context.js'
+import type { Context } from '../request/context.js'
 import { isInvited, mailboxHolder, mailboxLock, UNPROVEN } from '../agents/mailbox.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { underLocks } from '../documents/locks.js'
-import { putDocument, type Writing } from '../methods/put-document.js'
+import { putDocument } from '../methods/put-document.js'
+import { writingOf } from '../methods/write.js'
 import { linkField, response } from '../request/respond.js'
 import { prefersPage } from '../request/frame.js'
 import { signedUp, signUpForm, signUpRefused } from './account.js'
@@ -162,14 +163,8 @@ function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
  * The secretary creates these documents and owns them. Their graphs contain authorizations, or are read with them: an agent
  * who owned its profile could give itself any right.
  */
-const writingOf = (context: Context, method: 'PUT' | 'DELETE'): Writing => {
-  const { gateway, application, dataspace, trace, request } = context
-  const asker = askerOf(context)
-  return { gateway, application, dataspace, trace, method, agent: dataspace.secretary, asker, time: request.receivedAt }
-}
-
 async function makeAll(context: Context, documents: readonly DescribedDocument[]): Promise<undefined | Problem> {
-  const writing = writingOf(context, 'PUT')
+  const writing = writingOf(context, { method: 'PUT', agent: context.dataspace.secretary })
   for (const [document, content] of documents) {
     const made = await putDocument(writing, document, () => content)
     if (isFailure(made)) return made
@@ -179,7 +174,7 @@ async function makeAll(context: Context, documents: readonly DescribedDocument[]
 
 /** The profile is removed first: without it the other documents are about no agent. */
 async function removeAll(context: Context, documents: readonly DescribedDocument[]): Promise<void> {
-  const writing = writingOf(context, 'DELETE')
+  const writing = writingOf(context, { method: 'DELETE', agent: context.dataspace.secretary })
   for (const [document] of [...documents].reverse()) {
     const removed = await putDocument(writing, document, () => undefined)
     if (isFailure(removed))

@@ -2,13 +2,12 @@
 // caches and rules as for an update that names it.
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { isLarge, MAX_DOCUMENT, readDocumentNow, readFactsNow, tooLarge, type Document } from '../documents/document.js'
-import { everyWrite, underLocks } from '../documents/locks.js'
+import { everyWrite } from '../documents/locks.js'
 import type { Response } from '../http/exchange.js'
-import { tooLargeToWrite } from '../methods/write.js'
+import { commit, type Plan } from '../methods/commit.js'
+import { tooLargeToWrite, writingOf } from '../methods/write.js'
 import { isConditional, preconditions } from '../methods/write-conditions.js'
 import { isLargeContent, readWriteRequest, type WriteRequest } from '../methods/write-request.js'
-import { notRecorded } from '../mirror/journalled-update.js'
-import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf } from '../rdf/graph.js'
 import { decideOn, type OtherFacts } from '../request/access.js'
@@ -16,9 +15,8 @@ import type { Context } from '../request/context.js'
 import { clientsMistake, refusalOf } from '../request/refusal.js'
 import { linkField, response } from '../request/respond.js'
 import { linesOf } from '../stores/n-triples-lines.js'
-import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
+import type { GraphEdit } from '../stores/store.js'
 import { requiredMode } from '../../policies/decide.js'
-import { graphsChanged } from './changed-graphs.js'
 
 /** @param url of the request: what triples of the default graph are relative to */
 export async function writeGraph(context: Context, other: OtherFacts, url: string): Promise<Response | Problem> {
@@ -26,11 +24,16 @@ export async function writeGraph(context: Context, other: OtherFacts, url: strin
   const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph, 'triples alone')
   if (isFailure(asked)) return asked
   const locks = [everyWrite(context.application, 'shared'), [graph, 'exclusive'] as const]
-  return underLocks(context.gateway, locks, () => writeLocked(context, other, asked), context.request.signal())
+  const place = { locks, settles: [], signal: context.request.signal() }
+  return commit<Response | Problem>(writingOf(context), place, () => planOf(context, other, asked))
 }
 
-async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequest): Promise<Response | Problem> {
-  const { application, agent, gateway, request, trace } = context
+async function planOf(
+  context: Context,
+  other: OtherFacts,
+  asked: WriteRequest,
+): Promise<Plan<Response | Problem> | Problem> {
+  const { application, agent, request } = context
   const graph = other.iri
   const decision = decideOn(context, other, requiredMode(request.method)!)
   if (isFailure(decision)) return decision
@@ -47,21 +50,10 @@ async function writeLocked(context: Context, other: OtherFacts, asked: WriteRequ
   const there = asked.method === 'POST' ? (before.state?.nTriples ?? '') : ''
   const size = there.length + text.length > MAX_DOCUMENT ? GROWN : tooLarge({ iri: graph, nTriples: text })
   if (size) return size
-  const recorded = application.isRecorded(graph) ? [graph] : []
-  // It would be lost with the process.
-  if (recorded.length === 0 && application.history && application.store.announces)
-    return notRecorded(graph, application.base)
-  const author = { method: asked.method, agent: agent.webId, time: request.receivedAt }
-  const conclude = await application.journalled.prepare({ documents: recorded, ...author })
-  if (isFailure(conclude)) return conclude
-  const refused = await trace.write(carryOut(application.store, graph, asked.method, text))
-  await conclude(refused)
-  const isOver = !refused || hasNoLaterEffect(refused)
-  if (!isOver && hadNoEffect(refused)) return refused
-  await graphsChanged(context, [graph], isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
   const status = before.exists || asked.method === 'DELETE' ? 204 : 201
-  if (refused) return clientsMistake(refused, true)
-  return response(status, [linkField(application, agent.webId, decision)])
+  const answer = (failed: Problem | undefined): Response | Problem =>
+    failed ? clientsMistake(failed, true) : response(status, [linkField(application, agent.webId, decision)])
+  return { changes: [], others: editsOf(graph, asked.method, text), answer }
 }
 
 const GROWN = problem(
@@ -95,16 +87,16 @@ function contentOf(asked: WriteRequest): string {
   return isLargeContent(content) ? (content.labelled ?? content.nTriples) : nTriplesOf(graphOf(content))
 }
 
-/** A graph without triples does not exist. */
-async function carryOut(
-  store: GraphStore,
-  graph: string,
-  method: WriteRequest['method'],
-  text: string,
-): Promise<undefined | Problem> {
-  const isAdded = method === 'POST'
-  if (isAdded && text === '') return undefined
-  if (isAdded || graph === DEFAULT_GRAPH)
-    return store.edit([{ graph, isCleared: !isAdded, removed: [], added: linesOf(text) }])
-  return text === '' ? store.remove(graph) : store.replace(graph, text)
+function editsOf(graph: string, method: WriteRequest['method'], text: string): readonly GraphEdit[] {
+  const isCleared = method !== 'POST'
+  if (!isCleared && text === '') return []
+  return [
+    {
+      graph,
+      isCleared,
+      removed: [],
+      added: linesOf(text),
+      ...(isCleared && graph !== DEFAULT_GRAPH && { after: text }),
+    },
+  ]
 }

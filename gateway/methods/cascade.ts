@@ -1,9 +1,8 @@
 // In charge of `DELETE …?cascade`: a document with everything below it, with a right to each, one commit each, or nothing
 // (design 3). All is decided before the journal has any of it; then it is one update of the store.
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
-import { isRoot } from '../documents/hierarchy.js'
 import { everyWrite, underLocks } from '../documents/locks.js'
-import { isLarge, isWhole, readFactsNow, type Document } from '../documents/document.js'
+import { isLarge, isWhole, readFactsNow, type Document, type LargeDocument } from '../documents/document.js'
 import { documentsBelow } from '../documents/subtree.js'
 import type { Member } from '../gateway.js'
 import type { Response } from '../http/exchange.js'
@@ -13,7 +12,8 @@ import type { Context } from '../request/context.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { linkField, response } from '../request/respond.js'
 import type { Decided } from '../request/route.js'
-import { removeDocuments } from './put-document.js'
+import { commit, type Plan } from './commit.js'
+import { rootStays, type Change } from './write-rules.js'
 import { accessTo } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import { tooLargeToWrite, writingOf } from './write.js'
@@ -32,8 +32,7 @@ export async function deleteSubtree({
   facts,
 }: Decided<Target<Member> & { readonly kind: 'subtree' }>): Promise<Response | Problem> {
   const { application, gateway } = context
-  if (isRoot(iri, application.base)) return problem('document.root', 'The root document cannot be deleted.')
-  const early = forbidden(context, iri, facts)
+  const early = rootStays({ iri, next: undefined }, context) ?? forbidden(context, iri, facts)
   if (early) return early
   const network = context.request.network()
   const leave = gateway.takeCascade(context.agent.webId ?? network, network)
@@ -48,7 +47,9 @@ export async function deleteSubtree({
       const documents = [iri, ...below]
       // Writes in doubt are settled under the lock of their document alone.
       const locks = documents.map((document) => [document, 'exclusive'] as const)
-      return underLocks(gateway, locks, () => deleteLocked(context, documents))
+      return commit<Response | Problem>(writingOf(context), { locks, settles: documents }, () =>
+        planOf(context, documents),
+      )
     }
     return await underLocks(gateway, [everyWrite(application, 'exclusive')], act, context.request.signal())
   } finally {
@@ -79,13 +80,11 @@ async function refusedBelow(context: Context, iri: string): Promise<Problem | un
   return undefined
 }
 
-async function deleteLocked(context: Context, documents: readonly string[]): Promise<Response | Problem> {
+async function planOf(context: Context, documents: readonly string[]): Promise<Plan<Response | Problem> | Problem> {
   const { application, agent } = context
-  const removed: { iri: string; current: Document | undefined }[] = []
+  const changes: Change[] = []
   let characters = 0
   for (const [place, iri] of documents.entries()) {
-    const doubt = await application.journalled.settle(iri)
-    if (doubt) return doubt
     const facts = await lookUpDocument(context, iri, true)
     if (isFailure(facts)) return facts
     const refused = refusal(context, iri, facts, place === 0)
@@ -93,14 +92,14 @@ async function deleteLocked(context: Context, documents: readonly string[]): Pro
     const document = facts.kind === 'document' ? facts.document : undefined
     // The store has lost it since it was asked for the names.
     if (!document) continue
-    const current = isWhole(document) ? document : undefined
-    characters += current?.nTriples.length ?? 0
+    if (isWhole(document)) characters += document.nTriples.length
     if (characters > MOST_CHARACTERS) return tooMany()
-    removed.push({ iri, current })
+    changes.push({ iri, current: document as Document | LargeDocument, next: undefined })
   }
+  const answer = (failed: Problem | undefined): Response | Problem =>
+    failed ?? response(204, [linkField(application, agent.webId, undefined)])
   // Children before their parents: so they stand in the history.
-  const failed = await removeDocuments(writingOf(context), removed.reverse())
-  return failed ?? response(204, [linkField(application, agent.webId, undefined)])
+  return { changes: changes.reverse(), answer }
 }
 
 /** Why the document may not be deleted: the one that the URL names, or one below it, of which the client learns no more. */

@@ -2,12 +2,10 @@
 // share one flush of the journal and one request to the store. Those that exist, or that cannot be told so, and large ones are left
 // to be written alone; so are all where the request fails.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
-import { linesOf } from '../stores/n-triples-lines.js'
-import type { Document } from '../documents/document.js'
-import { readFactsNow, tooLarge } from '../documents/document.js'
+import { readFactsNow } from '../documents/document.js'
 import type { DocumentFacts } from '../documents/facts.js'
 import { parentOf } from '../documents/hierarchy.js'
-import { everyWrite, underLocks, type Lock } from '../documents/locks.js'
+import { everyWrite, type Lock } from '../documents/locks.js'
 import type { Member } from '../gateway.js'
 import { isFailure, type Problem } from '../problem.js'
 import { isPlain } from '../rdf/canonical.js'
@@ -15,10 +13,10 @@ import { decideOn, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
 import { select } from '../stores/select.js'
-import { checkConstraints } from './constraint-check.js'
-import { recordFiles } from './described-files.js'
-import { nextDocument } from './next-document.js'
-import { afterFailure, changed } from './put-document.js'
+import { commit } from './commit.js'
+import type { Change } from './write-rules.js'
+import { nextDocument, type Next } from './next-document.js'
+import { accessTo } from './widening.js'
 import { earlyRefusal, writingOf } from './write.js'
 import { isLargeContent, type WrittenContent } from './write-request.js'
 
@@ -31,7 +29,7 @@ export interface Wanted {
 
 export type Outcomes = ReadonlyMap<string, 'written' | Problem>
 
-/** Documents that are made and checked at once; then other requests have their turn. */
+/** Documents that are made at once; then other requests have their turn. */
 const AT_ONCE = 16
 /** In characters: the lines of a longer one would hold up other requests. */
 const LARGEST = 256 * 1024
@@ -44,9 +42,29 @@ export async function createTogether(wanted: readonly Wanted[]): Promise<Outcome
     return !isLarge && isPlain(`<${iri}> <urn:x> "" .`)
   })
   if (able.length < 2) return NONE
-  const { gateway, application } = able[0]!.context
-  const outcomes = await underLocks(gateway, locksOf(application, able), () => createLocked(able))
-  return isFailure(outcomes) ? NONE : outcomes
+  const { context } = able[0]!
+  const { application } = context
+  const place = { locks: locksOf(application, able), settles: able.map(({ iri }) => iri) }
+  const outcomes = new Map<string, 'written' | Problem>()
+  const leaveOut = ({ iri }: Change, why: Problem): void => void outcomes.set(iri, why)
+  const created = await commit<Outcomes>(writingOf(context), place, async () => {
+    const [absent, parents] = await Promise.all([absentAmong(application, able), parentsOf(context, able)])
+    if (isFailure(absent)) return absent
+    if (isFailure(parents)) return parents
+    const changes: Change[] = []
+    for (const [i, one] of absent.entries()) {
+      if (i % AT_ONCE === AT_ONCE - 1) await eventLoopTurn()
+      const change = await changeOf(one, parents.get(parentOf(one.iri)))
+      if (isFailure(change)) outcomes.set(one.iri, change)
+      else changes.push(change)
+    }
+    const answer = (failed: Problem | undefined): Outcomes => {
+      if (!failed) for (const { iri } of changes) if (!outcomes.has(iri)) outcomes.set(iri, 'written')
+      return outcomes
+    }
+    return { changes, leaveOut, answer }
+  })
+  return isFailure(created) ? NONE : created
 }
 
 const locksOf = (application: Member['application'], wanted: readonly Wanted[]): readonly Lock[] => [
@@ -54,29 +72,6 @@ const locksOf = (application: Member['application'], wanted: readonly Wanted[]):
   ...[...new Set(wanted.map(({ iri }) => parentOf(iri)))].map((parent) => [parent, 'shared'] as const),
   ...wanted.map(({ iri }) => [iri, 'exclusive'] as const),
 ]
-
-async function createLocked(wanted: readonly Wanted[]): Promise<Outcomes | Problem> {
-  const { context } = wanted[0]!
-  const { application } = context
-  const doubts = await Promise.all(wanted.map(({ iri }) => application.journalled.settle(iri)))
-  const sure = wanted.filter((_, i) => !doubts[i])
-  const [absent, parents] = await Promise.all([absentAmong(application, sure), parentsOf(context, sure)])
-  if (isFailure(absent)) return absent
-  if (isFailure(parents)) return parents
-  const outcomes = new Map<string, 'written' | Problem>()
-  const created: Document[] = []
-  for (let at = 0; at < absent.length; at += AT_ONCE) {
-    const some = absent.slice(at, at + AT_ONCE)
-    const next = await Promise.all(some.map((one) => nextOf(one, parents.get(parentOf(one.iri)))))
-    for (const [i, document] of next.entries()) {
-      if (isFailure(document)) outcomes.set(some[i]!.iri, document)
-      else created.push(document)
-    }
-    await eventLoopTurn()
-  }
-  if (!(await store(context, created))) for (const { iri } of created) outcomes.set(iri, 'written')
-  return outcomes
-}
 
 type Parents = ReadonlyMap<string, DocumentFacts | undefined>
 
@@ -103,45 +98,19 @@ async function absentAmong(
   return wanted.filter(({ iri }) => !there.has(iri))
 }
 
-/** The document that a PUT would make. */
-async function nextOf(
+/** What a PUT would make. */
+async function changeOf(
   { context, iri, content }: Wanted,
   parent: DocumentFacts | undefined,
-): Promise<Document | Problem> {
+): Promise<Change | Problem> {
   const facts: Facts = { kind: 'document', iri, answeredAt: context.request.receivedAt, ...(parent && { parent }) }
   const decision = decideOn(context, facts, 'Write')
   if (isFailure(decision)) return decision
   if (!decision.allowed) return refusalOf(decision, context, iri)
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
+  const access = accessTo(context, facts, decision)
+  if (isFailure(access)) return access
   const next = await nextDocument(context, iri, { method: 'PUT', content }, undefined, undefined)
-  if (isFailure(next)) return next
-  const { document } = next as Exclude<typeof next, string>
-  return (
-    tooLarge(document) ??
-    (await checkConstraints(writingOf(context), undefined, document, true)) ??
-    (await recordFiles(context, undefined, document)) ??
-    document
-  )
-}
-
-/** They are not cached: what others read stays there. */
-async function store(context: Context, created: readonly Document[]): Promise<undefined | Problem> {
-  const writing = writingOf(context)
-  const { application, trace, method, agent, time } = writing
-  const changes = created.map(({ iri: document, nTriples: content }) => {
-    return { document, method, agent, time, before: undefined, content }
-  })
-  const edits = created.map(({ iri: graph, nTriples }) => {
-    return { graph, isCleared: false, removed: [], added: linesOf(nTriples), after: nTriples }
-  })
-  const failed = created.length > 0 ? await trace.write(application.journalled.edit(changes, edits)) : undefined
-  for (const { iri, nTriples } of created) {
-    if (failed) afterFailure(writing, iri, failed)
-    else {
-      application.cache.versions.changed(iri)
-      changed(writing, iri, { nTriples })
-    }
-  }
-  return failed
+  return isFailure(next) ? next : { iri, current: undefined, next: next as Next, parent, by: { context, access } }
 }

@@ -5,8 +5,8 @@ import { isWhole, type Document } from '../documents/document.js'
 import { isFailure, type Problem } from '../problem.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 import { NFO, RDF } from '../rdf/vocabulary.js'
-import type { Context } from '../request/context.js'
 import { mayReadFile } from '../request/file-access.js'
+import type { Change, Writing } from './write-rules.js'
 
 /** Of one write: each takes a question to the store. */
 const MOST_FILES = 100
@@ -14,28 +14,27 @@ const MOST_FILES = 100
 /**
  * A document that begins to describe a file gives its readers the right to read it only if the writer brings the file or may read it.
  * A right of an earlier document with this name, or of an earlier state of this one, ends here. Call it before the document is written.
- * @param brought the SHA-1s of the files that came with the write
  */
 export async function recordFiles(
-  context: Context,
-  current: Document | undefined,
-  next: Document,
-  brought: readonly string[] = [],
+  { application }: Pick<Writing, 'application'>,
+  { current, next, by, brought = [] }: Change,
 ): Promise<undefined | Problem> {
-  const { files } = context.application
-  const before = new Set(current && isWhole(current) ? described(current, context.application) : [])
-  const fresh = described(next, context.application).filter((sha1) => !before.has(sha1) && !brought.includes(sha1))
+  if (!next) return undefined
+  const { files } = application
+  const { iri } = next.document
+  const before = new Set(current && isWhole(current) ? described(current, application) : [])
+  const fresh = described(next.document, application).filter((sha1) => !before.has(sha1) && !brought.includes(sha1))
   for (const [i, sha1] of fresh.entries()) {
     if (!(await files.find(sha1))) continue
-    const mayRead = i < MOST_FILES && (await mayReadFile(context, sha1))
+    const mayRead = by !== undefined && i < MOST_FILES && (await mayReadFile(by.context, sha1))
     if (isFailure(mayRead)) return mayRead
-    const failed = await (mayRead ? files.addDocument(sha1, next.iri) : files.removeDocument(sha1, next.iri))
+    const failed = await (mayRead ? files.addDocument(sha1, iri) : files.removeDocument(sha1, iri))
     if (failed) return failed
   }
   return undefined
 }
 
-function described({ nTriples }: Document, application: Context['application']): string[] {
+function described({ nTriples }: Document, application: Writing['application']): string[] {
   const uploads = `<${uploadsOf(application)}`
   const typing = `> <${RDF('type')}> <${NFO('FileDataObject')}> .`
   return linesBeginning(nTriples, uploads)

@@ -25,32 +25,24 @@ export function accessTo(context: Context, facts: Facts, { modes }: Decision): A
 /** Undefined unless the next state would give the writer a mode that it may not give itself. */
 export function widening(
   context: Context,
-  facts: Facts,
-  before: AccessBefore,
+  { iri, types: before, owners }: DocumentState,
+  { modes }: AccessBefore,
   { types }: DocumentState,
 ): Problem | undefined {
-  if (facts.kind !== 'document' || !facts.document) return undefined
-  const { iri, document } = facts
   const {
     application: { kind },
     agent,
     gateway,
   } = context
-  const known = new Set(document.types)
+  const known = new Set(before)
   if (types.every((type) => known.has(type))) return undefined
   if (!gateway.settings.enforce && kind !== 'admin') return undefined
-  const judged = judgeState(context, agent, { iri, types, owners: document.owners })
+  const judged = judgeState(context, agent, { iri, types, owners })
   if (isFailure(judged)) return judged
-  const mode = widenedMode(before.modes, judged.modes)
+  const mode = widenedMode(modes, judged.modes)
   if (mode === undefined) return undefined
   return problem(
     'access.denied',
     `Access not authorized: a type in this content would give you ${mode} on the document. Control is required to write it.`,
   )
 }
-
-/** Types of a document give rights on it: an agent with Append only must not add one. */
-export const ADDS_TYPE = problem(
-  'access.denied',
-  'Access not authorized: Write is required to add a type to the document itself.',
-)

@@ -1,26 +1,21 @@
-// In charge of PUT, POST, PATCH and DELETE on documents: the one write path (design 3).
-// lock → read current → preconditions → next state → constraints → store → rules and profiles → unlock → respond.
-import { LONGEST_PATH } from '../../versioning/git/document-path.js'
+// In charge of PUT, POST, PATCH and DELETE on documents: what they change, and the answer (design 3).
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
-import { checkConstraints } from './constraint-check.js'
-import { entityTagOf, isLarge, readDocumentNow, tooLarge, type Document } from '../documents/document.js'
+import { commit, type Plan } from './commit.js'
+import { hasPath, rootStays, type Change, type Writing } from './write-rules.js'
+import { entityTagOf, isLarge, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
 import { negotiate, RDF_FORMATS, RDF_NAMES } from '../http/media-type.js'
-import { isKind, isRoot } from '../documents/hierarchy.js'
-import { locksOf, underLocks } from '../documents/locks.js'
+import { locksOf } from '../documents/locks.js'
 import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
 import { clientsMistake, methodNotAllowed, refusalOf } from '../request/refusal.js'
-import { recordFiles } from './described-files.js'
-import { nextDocument, type Next } from './next-document.js'
-import { logOrphans } from './orphans.js'
-import { replaceDocument, type Writing } from './put-document.js'
+import { nextDocument } from './next-document.js'
 import { releaseFiles } from './read-upload.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
-import { hidesMailboxes, shownTo } from '../request/shown.js'
-import { accessTo, ADDS_TYPE, widening, type AccessBefore } from './widening.js'
+import { shownTo } from '../request/shown.js'
+import { accessTo } from './widening.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import { isByImport, readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
 
@@ -79,30 +74,27 @@ export const writeContent = (
   asked: WriteRequest,
   replaced?: Replaced,
 ): Promise<Response | Problem> =>
-  underLocks(
-    context.gateway,
-    locksOf(context.application, iri, asked.method === 'PUT'),
-    () => writeLocked(context, iri, asked, replaced),
-    context.request.signal(),
+  commit<Response | Problem>(
+    writingOf(context),
+    {
+      locks: locksOf(context.application, iri, asked.method === 'PUT'),
+      settles: [iri],
+      signal: context.request.signal(),
+    },
+    () => planOf(context, iri, asked, replaced),
   )
 
 /** The refusals that need no body: 404, then 405, then the root (design 3, order). */
-export function earlyRefusal(
-  { application, dataspace, request: { method, fields } }: Context,
-  iri: string,
-  facts: Facts,
-): Problem | undefined {
-  const { mirrored } = application
+export function earlyRefusal(context: Context, iri: string, facts: Facts): Problem | undefined {
+  const { dataspace, request } = context
+  const { method, fields } = request
   const document = facts.kind === 'document' ? facts.document : undefined
   const exists = document !== undefined
   if (!exists && method !== 'PUT') return problem('document.absent', 'There is no such document.')
   // Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted.
   if (dataspace.protectedDocuments.has(iri)) return methodNotAllowed(method, READ_METHODS)
-  // Spec 4.1, 7: the root document cannot be deleted.
-  if (method === 'DELETE' && isRoot(iri, application.base)) return rootCannotBeDeleted()
-  if (!exists && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH) {
-    return problem('target.malformed', 'Malformed document URI: it is too long for the repository of its history.')
-  }
+  const failed = method === 'DELETE' ? rootStays({ iri, next: undefined }, context) : hasPath({ iri, current: document as Document }, context) // prettier-ignore
+  if (failed) return failed
   if (!document || !isLarge(document)) return undefined
   // The entity-tag of a large document is known only after reading all of it; a removal needs none of it. Nothing of one that
   // cannot be read is needed by what replaces it.
@@ -113,16 +105,12 @@ export function earlyRefusal(
 export const tooLargeToWrite = (): Problem =>
   problem('content.too-large', 'The document is too large to be written as a whole: use a SPARQL update.')
 
-const rootCannotBeDeleted = (): Problem => problem('document.root', 'The root document cannot be deleted.')
-
-async function writeLocked(
+async function planOf(
   context: Context,
   iri: string,
   asked: WriteRequest,
   replaced?: Replaced,
-): Promise<Response | Problem> {
-  const doubt = await context.application.journalled.settle(iri)
-  if (doubt) return doubt
+): Promise<Plan<Response | Problem> | Problem> {
   // Decided again on what the store has now, which no other request can change until the answer.
   const facts = await lookUpDocument(context, iri, true)
   if (isFailure(facts)) return facts
@@ -135,9 +123,6 @@ async function writeLocked(
   if (replaced) replaced.nTriples = current ? current.nTriples : ''
   const access = accessTo(context, facts, decision)
   if (isFailure(access)) return access
-  if (asked.method === 'POST' && !decision.modes.includes('Write') && addsType(asked.content, current!, access)) {
-    return ADDS_TYPE
-  }
   const failed = preconditions(context, current, access.mayRead)
   if (failed) return failed
 
@@ -148,84 +133,50 @@ async function writeLocked(
   const base = kept ?? (restored && { iri, nTriples: restored.nTriples })
   const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next
-  if (next === 'absent') {
-    // Design 3: an empty result is a deletion; the root stays.
-    if (isRoot(iri, context.application.base)) return rootCannotBeDeleted()
-    const removed = await remove(context, iri, isLarge(current!) ? undefined : current)
-    if (!isFailure(removed)) logOrphans(context, current, undefined)
-    return removed
+  if (next === 'unchanged') return { changes: [], answer: () => (isByImport(asked) ? UNCHANGED : respond(context, 204, current!)) } // prettier-ignore
+  const appends = asked.method === 'POST' ? typesIn(asked.content, iri) : undefined
+  const change = {
+    ...{ iri, current, next: next === 'absent' ? undefined : next },
+    ...{ parent: facts.kind === 'document' ? facts.parent : undefined, by: { context, access, appends } },
+    ...{ brought: 'files' in asked ? asked.files : undefined, restores: restored?.commit },
   }
-  if (next === 'unchanged') return isByImport(asked) ? UNCHANGED : respond(context, 204, current!)
-  const size = tooLarge(next.document)
-  if (size) return size
-  const widened = widening(context, facts, access, next.document)
-  if (widened) return widened
-  const maySeeContent = access.mayRead && !hidesMailboxes(context)
-  const refused = await checkConstraints(writingOf(context), current, next.document, maySeeContent)
-  if (refused) return refused
-  const unrecorded = await recordFiles(context, current, next.document, 'files' in asked ? asked.files : [])
-  if (unrecorded) return unrecorded
-  const stored = await store(context, iri, { ...next, isByImport: isByImport(asked) }, current, restored?.commit)
-  if (!isFailure(stored)) logOrphans(context, current, next.document)
-  return stored
+  return { changes: [change], answer: (failed) => answerTo(context, change, isByImport(asked), failed) }
 }
 
 /** The answers to writes by an import. */
 export const UNCHANGED = response(304, [])
 const WRITTEN = response(204, [])
 
-/**
- * Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. An agent without Read is not told
- * whether the document has it.
- */
-function addsType(content: WrittenContent, { iri, types }: Document, { mayRead }: AccessBefore): boolean {
-  const known = new Set(mayRead ? types : [])
-  return typesIn(content, iri).some((type) => !known.has(type) && !isKind(type))
-}
-
-async function store(
+async function answerTo(
   context: Context,
-  iri: string,
-  { document: next, isRewritable, isByImport }: Next & { readonly isByImport: boolean },
-  current: Document | undefined,
-  restores: string | undefined,
+  { current, next }: Pick<Change, 'current' | 'next'>,
+  byImport: boolean,
+  failed: Problem | undefined,
 ): Promise<Response | Problem> {
-  const document = await replaceDocument(writingOf(context), iri, next, current, restores)
+  const { application, agent, request } = context
   // What a POST or PATCH leaves in place may be hidden from its agent.
-  if (isFailure(document)) return clientsMistake(document, context.request.method === 'PUT')
-  if (isByImport) {
-    if (isRewritable) context.application.cache.versions.changed(iri)
-    return WRITTEN
-  }
-  const status = current === undefined ? 201 : context.request.method === 'PUT' ? 200 : 204
-  return respond(context, status, isRewritable ? await asStored(context, document!) : document!)
+  if (failed) return clientsMistake(failed, request.method === 'PUT')
+  if (!next) return response(204, [linkField(application, agent.webId, undefined)])
+  if (byImport) return WRITTEN
+  const status = current === undefined ? 201 : request.method === 'PUT' ? 200 : 204
+  return respond(context, status, next.isRewritable ? await asStored(context, next.document) : next.document)
 }
 
-export const writingOf = (context: Context): Writing => {
+/** @param other what differs from the request */
+export const writingOf = (
+  context: Context,
+  other: Partial<Pick<Writing, 'application' | 'method' | 'agent'>> = {},
+): Writing => {
   const { gateway, application, dataspace, trace, agent, request } = context
-  const { method, receivedAt } = request
-  return {
-    gateway,
-    application,
-    dataspace,
-    trace,
-    method,
-    agent: agent.webId,
-    asker: askerOf(context),
-    time: receivedAt,
-  }
+  const { method, receivedAt: time } = request
+  const asker = askerOf(context)
+  return { gateway, application, dataspace, trace, method, agent: agent.webId, asker, time, ...other }
 }
 
 /** Some stores change the lexical form of literals: the entity-tag is then that of the stored form. */
 async function asStored({ application, trace }: Context, document: Document): Promise<Document> {
   const stored = await readDocumentNow(application, document.iri, trace)
   return isFailure(stored) || !stored.value || isLarge(stored.value) ? document : stored.value
-}
-
-async function remove(context: Context, iri: string, current: Document | undefined): Promise<Response | Problem> {
-  const { application, agent } = context
-  const failed = await replaceDocument(writingOf(context), iri, undefined, current)
-  return isFailure(failed) ? failed : response(204, [linkField(application, agent.webId, undefined)])
 }
 
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {

@@ -105,12 +105,15 @@ const sure = (edit: GraphEdit): GraphEdit =>
 export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Promise<undefined | Problem> =>
   store.update(removals.map(({ document }) => `DROP SILENT GRAPH <${document}>`).join(' ;\n'))
 
-/** One document alone is replaced as a PUT replaces it: so it may have terms that have no form in SPARQL. */
-export const applyAll = (
+/** One graph alone is replaced as a PUT replaces it: so it may have terms that have no form in SPARQL. */
+export function applyAll(
   { store, literals }: Pick<Journalled, 'store' | 'literals'>,
   changes: readonly NewChange[],
   edits: readonly GraphEdit[],
-): Promise<undefined | Problem> =>
-  changes.length === 1 && edits.length === 1
-    ? apply({ store, literals }, changes[0]!, changes[0]!.before)
-    : store.edit(literals().hidesZeros ? edits.map(sure) : edits)
+): Promise<undefined | Problem> {
+  if (changes.length === 1 && edits.length === 1) return apply({ store, literals }, changes[0]!, changes[0]!.before)
+  const [{ graph, isCleared, after }] = edits as [GraphEdit]
+  if (edits.length === 1 && isCleared && after !== undefined)
+    return after === '' ? store.remove(graph) : store.replace(graph, after)
+  return store.edit(literals().hidesZeros ? edits.map(sure) : edits)
+}

@@ -1,11 +1,10 @@
 // In charge of what follows when an update has changed graphs of a store, or may have: caches, rules and profiles.
-import { sharersOf } from '../gateway.js'
-import type { Context } from '../request/context.js'
+import { sharersOf, type Gateway, type Member } from '../gateway.js'
 import type { GraphSet } from '../sparql/graph-sets.js'
 
 /** Updates caches and rules before the response is sent. @param until until then the store may perform a failed update */
 export async function graphsChanged(
-  { application, gateway }: Context,
+  { application, gateway }: Pick<Member, 'application'> & { readonly gateway: Gateway },
   graphs: GraphSet,
   until: number | undefined,
 ): Promise<void> {

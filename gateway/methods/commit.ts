@@ -1,0 +1,192 @@
+// In charge of the one write (design 3): under locks, on what the store has now, each change of a document is checked by one list
+// of rules; then all of them are journalled, written to the store as one request, and told to the caches, rules and profiles.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import { differenceInSlices } from '../../versioning/memento/difference.js'
+import { parentOf } from '../documents/hierarchy.js'
+import { underLocks, type Lock } from '../documents/locks.js'
+import type { Access } from '../gateway.js'
+import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
+import { isFailure, type Problem } from '../problem.js'
+import { linesOf } from '../stores/n-triples-lines.js'
+import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
+import { graphsChanged } from './changed-graphs.js'
+import { recordFiles } from './described-files.js'
+import { logOrphans } from './orphans.js'
+import { brokenBy, wholeOf, type Change, type Writing } from './write-rules.js'
+
+export interface Plan<Answer> {
+  readonly changes: readonly Change[]
+  /** Of graphs that are no documents. */
+  readonly others?: readonly GraphEdit[]
+  /** Takes a change that breaks a rule: the others are written. Without it nothing is. */
+  readonly leaveOut?: (change: Change, why: Problem) => void
+  /** Called under the locks. @param failed why the store has not written, or may not have */
+  answer(failed: Problem | undefined): Answer | Promise<Answer>
+}
+
+interface Place {
+  readonly locks: readonly Lock[]
+  /** The documents that may be written: what is in doubt of them is settled first. */
+  readonly settles: readonly string[]
+  /** Until the locks are taken, the write can be given up. */
+  readonly signal?: AbortSignal
+}
+
+/** @param plan reads and decides, under the locks: no other request changes these documents until the answer */
+export const commit = <Answer>(
+  writing: Writing,
+  { locks, settles, signal }: Place,
+  plan: () => Promise<Plan<Answer> | Problem>,
+): Promise<Answer | Problem> =>
+  underLocks(
+    writing.gateway,
+    locks,
+    async () => {
+      for (const iri of settles) {
+        const doubt = await writing.application.journalled.settle(iri)
+        if (doubt) return doubt
+      }
+      const planned = await plan()
+      if (isFailure(planned)) return planned
+      const { changes, others = [], leaveOut } = planned as Plan<Answer>
+      const checked = await check(writing, changes, leaveOut)
+      if (isFailure(checked)) return checked
+      const isNothing = checked.length + others.length === 0
+      return (planned as Plan<Answer>).answer(isNothing ? undefined : await carryOut(writing, checked, others))
+    },
+    signal,
+  )
+
+/** Changes that are checked at once; then other requests have their turn. */
+const AT_ONCE = 16
+
+/** The changes that keep all rules. Their files are recorded when all are known. */
+async function check(
+  writing: Writing,
+  changes: readonly Change[],
+  leaveOut: Plan<unknown>['leaveOut'],
+): Promise<readonly Change[] | Problem> {
+  const kept: Change[] = []
+  for (let at = 0; at < changes.length; at += AT_ONCE) {
+    if (at > 0) await eventLoopTurn()
+    const some = changes.slice(at, at + AT_ONCE)
+    const broken = await Promise.all(some.map((change) => brokenBy(change, writing, changes)))
+    for (const [i, why] of broken.entries()) {
+      if (!why) kept.push(some[i]!)
+      else if (leaveOut) leaveOut(some[i]!, why)
+      else return why
+    }
+  }
+  for (const change of kept) {
+    const failed = await recordFiles(writing, change)
+    if (failed) return failed
+  }
+  return kept
+}
+
+/** Journal → store → caches, rules and profiles, before the answer goes out. */
+async function carryOut(
+  writing: Writing,
+  changes: readonly Change[],
+  others: readonly GraphEdit[],
+): Promise<undefined | Problem> {
+  const { application, trace, method, agent, time } = writing
+  const asOf = changes.map(({ iri }) => application.cache.versions.of(iri))
+  const recorded = others.map(({ graph }) => graph).filter((graph) => application.isRecorded(graph))
+  const author = { method, agent, time }
+  const conclude =
+    recorded.length > 0 ? await application.journalled.prepare({ documents: recorded, ...author }) : undefined
+  if (isFailure(conclude)) return conclude
+  const failed = await trace.write(store(writing, changes, others))
+  await conclude?.(failed)
+  const removed = new Set(changes.filter(({ next }) => !next).map(({ iri }) => iri))
+  for (const [i, change] of changes.entries()) {
+    if (failed) afterFailure(writing, change.iri, failed)
+    else afterSuccess(writing, change, { asOf: asOf[i]!, isCached: changes.length <= MOST_CACHED })
+    if (!failed && !removed.has(parentOf(change.iri))) logOrphans(writing, change.current, change.next?.document)
+  }
+  await othersChanged(writing, others, failed)
+  return failed
+}
+
+async function store(
+  { application, gateway, method, agent, time }: Writing,
+  changes: readonly Change[],
+  others: readonly GraphEdit[],
+): Promise<undefined | Problem> {
+  const journalled = changes.map(({ iri: document, current, next, restores }) => {
+    const before = wholeOf(current)?.nTriples
+    const content = next?.document.nTriples
+    return { document, method, agent, time, before, content, ...(restores !== undefined && { restores }) }
+  })
+  if (others.length === 0 && journalled.length === 1) {
+    const [only] = journalled as [(typeof journalled)[0]]
+    // A write that was given up may be done after the store has said what it has.
+    const isSure = application.cache.versions.isSettled(only.document, gateway.now())
+    return application.journalled.carryOut(only, isSure ? only.before : undefined)
+  }
+  if (others.length === 0 && changes.every(({ next }) => !next)) return application.journalled.remove(journalled)
+  return application.journalled.edit(journalled, [...(await Promise.all(journalled.map(editOf))), ...others])
+}
+
+async function editOf({
+  document,
+  before = '',
+  content = '',
+}: {
+  readonly document: string
+  readonly before: string | undefined
+  readonly content: string | undefined
+}): Promise<GraphEdit> {
+  // A removed graph goes as a whole: the store may have lines that the gateway spells in another way.
+  const isCleared = content === ''
+  const { removed, added } =
+    before === '' ? { removed: [], added: linesOf(content) } : await differenceInSlices(before, content)
+  return { graph: document, isCleared, removed: isCleared ? [] : removed, added, after: content }
+}
+
+/** Of more documents none is put into the cache: what others read stays there. */
+const MOST_CACHED = 16
+
+function afterSuccess(
+  writing: Writing,
+  { iri, next }: Change,
+  { asOf, isCached }: { readonly asOf: number; readonly isCached: boolean },
+): void {
+  const { versions, documents } = writing.application.cache
+  // A store may return what is new in another spelling.
+  if (next?.isRewritable || !isCached) versions.changed(iri)
+  else documents.put(iri, next?.document, asOf)
+  changed(writing, iri, next ? { nTriples: next.document.nTriples } : 'absent')
+}
+
+function afterFailure(writing: Writing, iri: string, failed: Problem): void {
+  if (hadNoEffect(failed)) return
+  // From now on the cached document may be out of date.
+  const until = writing.gateway.now() + LATEST_WRITE_MS
+  writing.application.cache.versions.inDoubt(iri, until)
+  changed(writing, iri, 'uncertain', until)
+}
+
+/** Updates everything compiled from documents: rules, shapes and verified profiles. */
+function changed(
+  { application, dataspace, gateway }: Writing,
+  iri: string,
+  state: Parameters<Access['changed']>[1],
+  until?: number,
+): void {
+  gateway.webIds.forget(iri)
+  if (application.kind !== 'admin') return
+  dataspace.ontologies.changed(iri, until)
+  dataspace.access.changed(iri, state)
+}
+
+async function othersChanged(
+  writing: Writing,
+  others: readonly GraphEdit[],
+  failed: undefined | Problem,
+): Promise<void> {
+  if (others.length === 0 || (failed && hadNoEffect(failed))) return
+  const until = !failed || hasNoLaterEffect(failed) ? undefined : writing.gateway.now() + LATEST_WRITE_MS
+  await graphsChanged(writing, others.map(({ graph }) => graph), until) // prettier-ignore
+}

@@ -1,0 +1,143 @@
+// In charge of what every write keeps: the change of one document, and the rules that it must not break (design 3).
+import { LONGEST_PATH } from '../../versioning/git/document-path.js'
+import { isWhole, tooLarge, type Document, type LargeDocument } from '../documents/document.js'
+import type { DocumentState } from '../documents/facts.js'
+import { isContainer, isKind, isRoot, parentOf } from '../documents/hierarchy.js'
+import type { Asker } from '../evaluation/job-queue.js'
+import type { Gateway, Member } from '../gateway.js'
+import type { Trace } from '../log.js'
+import { problem, type Problem } from '../problem.js'
+import type { Context } from '../request/context.js'
+import { hidesMailboxes } from '../request/shown.js'
+import { checkConstraints } from './constraint-check.js'
+import type { Next } from './next-document.js'
+import { widening, type AccessBefore } from './widening.js'
+
+/** Who writes, how and when. */
+export interface Writing extends Member {
+  readonly gateway: Gateway
+  readonly trace: Trace
+  /** As the journal and the commit record it. */
+  readonly method: string
+  /** The WebID: creator and owner of a new document. */
+  readonly agent: string | undefined
+  /** For whom the gateway works (`askerOf`). */
+  readonly asker: Asker
+  /** Milliseconds since the epoch. */
+  readonly time: number
+}
+
+/** The change of one document, on which access is decided. */
+export interface Change {
+  readonly iri: string
+  /** As it is now; undefined where it does not exist. */
+  readonly current: Document | LargeDocument | undefined
+  /** Undefined where the document is removed. */
+  readonly next: Next | undefined
+  /** The parent of a document that does not exist. */
+  readonly parent?: DocumentState | undefined
+  /** Whose rights limit the content. Absent for what the gateway itself says in a document. */
+  readonly by?: Writer
+  /** The SHA-1s of the files that came with the write. */
+  readonly brought?: readonly string[] | undefined
+  /** The commit that the content was taken from. */
+  readonly restores?: string | undefined
+}
+
+export interface Writer {
+  readonly context: Context
+  readonly access: AccessBefore
+  /** The types of the document in what is appended, where the agent needs no more than Append. */
+  readonly appends?: readonly string[] | undefined
+}
+
+type Rule = (
+  change: Change,
+  writing: Writing,
+  all: readonly Change[],
+) => undefined | Problem | Promise<undefined | Problem>
+
+/** What every write keeps, in this order: the first that is broken is the answer. */
+export const RULES: readonly Rule[] = [
+  protectedStays,
+  rootStays,
+  hasParent,
+  hasPath,
+  addsNoType,
+  ({ next }) => next && tooLarge(next.document),
+  ({ current, next, by }) => by && current && next && widening(by.context, current, by.access, next.document),
+  meetsConstraints,
+]
+
+/** Why the change may not be written: the first rule that it breaks. @param all the changes that are written together */
+export async function brokenBy(change: Change, writing: Writing, all: readonly Change[]): Promise<undefined | Problem> {
+  for (const rule of RULES) {
+    const why = await rule(change, writing, all)
+    if (why) return why
+  }
+  return undefined
+}
+
+/** Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted. */
+function protectedStays({ iri }: Change, { dataspace }: Writing): undefined | Problem {
+  return dataspace.protectedDocuments.has(iri)
+    ? problem('access.denied', `<${iri}> cannot be changed: it is a document of the owner or the secretary.`)
+    : undefined
+}
+
+/** Spec 4.1, 7. */
+export function rootStays(
+  { iri, next }: Pick<Change, 'iri' | 'next'>,
+  { application: { base } }: Pick<Writing, 'application'>,
+): undefined | Problem {
+  return !next && isRoot(iri, base)
+    ? problem('document.root', `The root document <${iri}> cannot be deleted. Leave it a triple.`)
+    : undefined
+}
+
+/** Spec 4.1: a document is created in an existing container, or in one that the same write creates. */
+function hasParent(
+  { iri, current, next, parent }: Change,
+  { application: { base } }: Writing,
+  all: readonly Change[],
+): undefined | Problem {
+  if (!next || current || isRoot(iri, base)) return undefined
+  const above = parentOf(iri)
+  const change = all.length > 1 ? all.find((one) => one.iri === above) : undefined
+  const types = change ? change.next?.document.types : parent?.types
+  return types && isContainer(types)
+    ? undefined
+    : problem('access.denied', `The parent <${above}> has to be an existing container.`)
+}
+
+export function hasPath(
+  { iri, current }: Pick<Change, 'iri' | 'current'>,
+  { application: { mirrored } }: Pick<Writing, 'application'>,
+): undefined | Problem {
+  return !current && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH
+    ? problem('target.malformed', 'Malformed document URI: it is too long for the repository of its history.')
+    : undefined
+}
+
+/**
+ * Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. An agent without Read
+ * is not told whether the document has it.
+ */
+function addsNoType({ current, by }: Change): undefined | Problem {
+  if (!current || !by?.appends || by.access.modes.includes('Write')) return undefined
+  const known = new Set(by.access.mayRead ? current.types : [])
+  return by.appends.every((type) => known.has(type) || isKind(type)) ? undefined : ADDS_TYPE
+}
+
+const ADDS_TYPE = problem(
+  'access.denied',
+  'Access not authorized: Write is required to add a type to the document itself.',
+)
+
+function meetsConstraints({ current, next, by }: Change, writing: Writing): undefined | Promise<undefined | Problem> {
+  const maySee = !by || (by.access.mayRead && !hidesMailboxes(by.context))
+  return next && checkConstraints(writing, wholeOf(current), next.document, maySee)
+}
+
+export const wholeOf = (current: Change['current']): Document | undefined =>
+  current && isWhole(current) ? current : undefined
