@@ -79,6 +79,17 @@ void t.test('the outside world is touched in these files only', async (t) => {
   )
 })
 
+void t.test('documents are written in one place (design 3)', async (t) => {
+  const writers = [...SOURCES].filter(([, text]) =>
+    /journalled(: \{ prepare \})?\.(carryOut|remove|edit|prepare)\(/.test(text),
+  )
+  t.same(
+    writers.map(([file]) => file).sort(),
+    // The seeds of a first start come before any request, and the mirror serves the journal itself.
+    ['gateway/methods/commit.ts', 'gateway/mirror/journalled-update.ts', 'gateway/start/seeding.ts'],
+  )
+})
+
 void t.test('every file says first what it is in charge of', async (t) => {
   t.same(
     [...SOURCES].filter(([, text]) => !/^(#!.*\n)?\/\/ In charge of /.test(text)).map(([file]) => file),

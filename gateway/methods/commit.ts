@@ -12,7 +12,7 @@ import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
 import { recordFiles } from './described-files.js'
 import { logOrphans } from './orphans.js'
-import { brokenBy, wholeOf, type Change, type Writing } from './write-rules.js'
+import { RULES, wholeOf, type Change, type Writing } from './write-rules.js'
 
 export interface Plan<Answer> {
   readonly changes: readonly Change[]
@@ -66,16 +66,20 @@ async function check(
   changes: readonly Change[],
   leaveOut: Plan<unknown>['leaveOut'],
 ): Promise<readonly Change[] | Problem> {
-  const kept: Change[] = []
-  for (let at = 0; at < changes.length; at += AT_ONCE) {
-    if (at > 0) await eventLoopTurn()
-    const some = changes.slice(at, at + AT_ONCE)
-    const broken = await Promise.all(some.map((change) => brokenBy(change, writing, changes)))
-    for (const [i, why] of broken.entries()) {
-      if (!why) kept.push(some[i]!)
-      else if (leaveOut) leaveOut(some[i]!, why)
-      else return why
+  let kept = changes
+  for (const rule of RULES) {
+    const keeping: Change[] = []
+    for (let at = 0; at < kept.length; at += AT_ONCE) {
+      if (at > 0) await eventLoopTurn()
+      const some = kept.slice(at, at + AT_ONCE)
+      const broken = await Promise.all(some.map((change) => rule(change, writing, changes)))
+      for (const [i, why] of broken.entries()) {
+        if (!why) keeping.push(some[i]!)
+        else if (leaveOut) leaveOut(some[i]!, why)
+        else return why
+      }
     }
+    kept = keeping
   }
   for (const change of kept) {
     const failed = await recordFiles(writing, change)

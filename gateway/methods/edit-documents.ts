@@ -7,7 +7,7 @@ import type { Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
-import type { Change } from './write-rules.js'
+import { addsNoType, type Change } from './write-rules.js'
 import { afterCreation, afterPatch, nextDocument, type Next } from './next-document.js'
 import type { AccessBefore } from './widening.js'
 
@@ -36,12 +36,14 @@ export async function changesOf(
     if (isCleared && context.dataspace.protectedDocuments.has(iri)) continue
     const edit = edits.find(({ graph }) => graph === iri)
     if (!edit) continue
+    const by = { context, access, ...(mode === 'Append' && { appends: typesIn(iri, edit) }) }
+    const refused = addsNoType({ current, by })
+    if (refused) return refused
     let next = await (current ? afterPatch(context, current, edit) : afterCreation(context, iri, edit.added))
     if (next === 'absent' && isCleared && isRoot(iri, context.application.base))
       next = await nextDocument(context, iri, { method: 'PUT', content: [] }, current, current)
     if (isFailure(next)) return next
     if (next === 'unchanged') continue
-    const by = { context, access, ...(mode === 'Append' && { appends: typesIn(iri, edit) }) }
     changes.push({ iri, current, next: next === 'absent' ? undefined : (next as Next), parent: facts.parent, by })
   }
   return changes

@@ -51,13 +51,14 @@ export interface Writer {
   readonly appends?: readonly string[] | undefined
 }
 
-type Rule = (
+/** Why the change must not be written. @param all the changes that are written together */
+export type Rule = (
   change: Change,
   writing: Writing,
   all: readonly Change[],
 ) => undefined | Problem | Promise<undefined | Problem>
 
-/** What every write keeps, in this order: the first that is broken is the answer. */
+/** What every write keeps, in this order: the first that any of the changes breaks is the answer. */
 export const RULES: readonly Rule[] = [
   protectedStays,
   rootStays,
@@ -68,15 +69,6 @@ export const RULES: readonly Rule[] = [
   ({ current, next, by }) => by && current && next && widening(by.context, current, by.access, next.document),
   meetsConstraints,
 ]
-
-/** Why the change may not be written: the first rule that it breaks. @param all the changes that are written together */
-export async function brokenBy(change: Change, writing: Writing, all: readonly Change[]): Promise<undefined | Problem> {
-  for (const rule of RULES) {
-    const why = await rule(change, writing, all)
-    if (why) return why
-  }
-  return undefined
-}
 
 /** Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted. */
 function protectedStays({ iri }: Change, { dataspace }: Writing): undefined | Problem {
@@ -121,9 +113,9 @@ export function hasPath(
 
 /**
  * Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. An agent without Read
- * is not told whether the document has it.
+ * is not told whether the document has it: ask before it is known whether anything changes.
  */
-function addsNoType({ current, by }: Change): undefined | Problem {
+export function addsNoType({ current, by }: Pick<Change, 'current' | 'by'>): undefined | Problem {
   if (!current || !by?.appends || by.access.modes.includes('Write')) return undefined
   const known = new Set(by.access.mayRead ? current.types : [])
   return by.appends.every((type) => known.has(type) || isKind(type)) ? undefined : ADDS_TYPE

@@ -2,7 +2,7 @@
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { commit, type Plan } from './commit.js'
-import { hasPath, rootStays, type Change, type Writing } from './write-rules.js'
+import { addsNoType, hasPath, rootStays, type Change, type Writing } from './write-rules.js'
 import { entityTagOf, isLarge, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
@@ -123,7 +123,9 @@ async function planOf(
   if (replaced) replaced.nTriples = current ? current.nTriples : ''
   const access = accessTo(context, facts, decision)
   if (isFailure(access)) return access
-  const failed = preconditions(context, current, access.mayRead)
+  const appends = asked.method === 'POST' ? typesIn(asked.content, iri) : undefined
+  const by = { context, access, appends }
+  const failed = addsNoType({ current, by }) ?? preconditions(context, current, access.mayRead)
   if (failed) return failed
 
   const restored = await restoredVersion(context, facts, asked)
@@ -134,10 +136,9 @@ async function planOf(
   const next = await nextDocument(context, iri, asked, current, base)
   if (isFailure(next)) return next
   if (next === 'unchanged') return { changes: [], answer: () => (isByImport(asked) ? UNCHANGED : respond(context, 204, current!)) } // prettier-ignore
-  const appends = asked.method === 'POST' ? typesIn(asked.content, iri) : undefined
   const change = {
     ...{ iri, current, next: next === 'absent' ? undefined : next },
-    ...{ parent: facts.kind === 'document' ? facts.parent : undefined, by: { context, access, appends } },
+    ...{ parent: facts.kind === 'document' ? facts.parent : undefined, by },
     ...{ brought: 'files' in asked ? asked.files : undefined, restores: restored?.commit },
   }
   return { changes: [change], answer: (failed) => answerTo(context, change, isByImport(asked), failed) }
