@@ -220,15 +220,15 @@ export interface Gateway {
   readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
-  /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts), updates. */
+  /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts), updates, lists. */
   readonly takeCascade: TakePlaceOf
   readonly takeCopy: TakePlaceOf
   readonly takeUpload: TakePlaceOf
   readonly takeUploadBytes: TakeOfDayOf
   readonly takeOpenUpdate: TakePlaceOf
+  readonly listings: Turns
   readonly caches: GatewayCaches
   readonly look: Look
-  /** Absent where no mail server is configured. */
   readonly mail?: Mail
   /** The number of answered requests by status. */
   readonly answered: Map<number, number>

@@ -1,14 +1,17 @@
-// In charge of the children of a container, as the store has them: what a list shows, and what the right to read each rests on.
-// The store's answer is cached as the result of a query is, until the dataset changes.
-import type { StoredResult, StoredResults } from '../../cache/stored-results.js'
+// In charge of the children of a container, a part at a time: the store puts them in order and counts no further than that part, so that
+// the work here does not grow with their number. Its answers are cached as results of queries are.
+import { createHash } from 'node:crypto'
+import type { ReadSet, StoredResult, StoredResults } from '../../cache/stored-results.js'
 import { isFailure, type Problem } from '../problem.js'
-import { ACL, DCT, DH, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
+import { DCT, DH, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
 import { RESULTS_TSV } from '../rdf/sparql-results.js'
+import type { Asker } from '../stores/rounds.js'
 import { select, type Row } from '../stores/select.js'
-import { StoreBreak, type GraphStore } from '../stores/store.js'
-import type { DocumentState } from './facts.js'
+import type { GraphStore } from '../stores/store.js'
+import type { Turns } from '../stores/turns.js'
 
-export interface Child extends DocumentState {
+export interface Child {
+  readonly iri: string
   readonly title: string | undefined
   readonly isContainer: boolean
   /** Milliseconds since the epoch. */
@@ -16,98 +19,128 @@ export interface Child extends DocumentState {
   readonly modified: number | undefined
 }
 
-interface HasChildren {
-  readonly store: GraphStore
-  readonly cache: { readonly results: StoredResults }
-  isDocument(graph: string): boolean
+export const ORDERS = ['name', 'created', 'modified'] as const
+export type Order = (typeof ORDERS)[number]
+
+/** Of these children a part is asked for. */
+export interface Listing {
+  readonly container: string
+  readonly order: Order
+  /** Of SPARQL, on `?child`: only these are listed. */
+  readonly condition: string
 }
 
-/** In bytes of the store's answer: about 100,000 children. */
-const MAX_BYTES = 64 * 1024 * 1024
-/** Statements about children that are read: some five for each. */
-const MOST_ROWS = 250_000
-
-const ABOUT = [RDF('type'), ACL('owner'), DCT('title'), RDFS('label'), DCT('created'), DCT('modified')]
-
-const queryOf = (container: string): string => `SELECT ?g ?p ?o WHERE {
-  VALUES ?in { <${SIOC('has_container')}> <${SIOC('has_parent')}> }
-  GRAPH ?g { ?g ?in <${container}> . ?g ?p ?o }
-  FILTER(?p IN (${ABOUT.map((property) => `<${property}>`).join(', ')})) } LIMIT ${MOST_ROWS}`
-
-/** Children read from an answer, as long as it is cached. */
-const known = new WeakMap<StoredResult, Listed>()
-
-interface Listed {
-  readonly children: readonly Child[]
-  /** True where there are more than are read. */
-  readonly isCut: boolean
+export interface ChildrenSource {
+  readonly application: {
+    readonly store: GraphStore
+    readonly cache: { readonly results: StoredResults }
+    isDocument(graph: string): boolean
+  }
+  /** To put children in order takes a store the longer the more there are. */
+  readonly turns: Turns
+  readonly asker: Asker
+  readonly signal: AbortSignal
 }
 
-/** In the order of their URLs. */
-export async function childrenOf(
-  { store, cache: { results }, isDocument }: HasChildren,
-  container: string,
-  signal: AbortSignal,
-): Promise<Listed | Problem> {
-  const query = queryOf(container)
-  const question = { key: `children ${container}`, readSet: 'dataset', formatCode: 'tsv', signal } as const
-  const answer = await results.get<Problem>(question, async (aborted) => {
-    const pieces = await store.query(query, RESULTS_TSV, { signal: aborted })
-    return isFailure(pieces) ? { failure: pieces } : { pieces }
-  })
-  if (answer.kind === 'failed') return answer.failure
-  const result = answer.kind === 'stored' ? answer.result : undefined
-  const before = result && known.get(result)
-  if (before) return before
-  const pieces = answer.kind === 'stored' ? inPieces(answer.result.bytes) : answer.pieces
-  const rows = await rowsIn(pieces)
+/** So many names are asked for at once: those of 20 pages. */
+export const MOST_NAMES = 1000
+/** Above that, a store takes too long to look for the names of all: their URLs are the order. */
+const MOST_ORDERED = 50_000
+const MAX_BYTES = 8 * 1024 * 1024
+
+export interface Named {
+  /** The URLs where there are too many for another order. */
+  readonly order: Order | 'url'
+  readonly names: readonly string[]
+  /** True where there are more after them. */
+  readonly hasMore: boolean
+}
+
+/** The children from this place on in the order. */
+export async function namesOf(source: ChildrenSource, listing: Listing, from: number): Promise<Named | Problem> {
+  const beyond = await ask(source, `${foundBy(listing)} LIMIT 1 OFFSET ${MOST_ORDERED}`, ['child'], 'dataset')
+  if (isFailure(beyond)) return beyond
+  const order = beyond.length > 0 ? 'url' : listing.order
+  const query = `${ordered(listing, order)} LIMIT ${MOST_NAMES + 1}${from === 0 ? '' : ` OFFSET ${from}`}`
+  const rows = await ask(source, query, ['child'], 'dataset', source.turns)
   if (isFailure(rows)) return rows
-  const children = childrenIn(rows).filter(({ iri }) => isDocument(iri) && iri !== container)
-  const listed = { children, isCut: rows.length >= MOST_ROWS }
-  if (result) known.set(result, listed)
-  return listed
+  const found = rows.slice(0, MOST_NAMES).flatMap(([child]) => (child?.termType === 'NamedNode' ? [child.value] : []))
+  const names = [...new Set(found)].filter(source.application.isDocument)
+  return { order, names, hasMore: rows.length > MOST_NAMES }
 }
 
-const PIECE = 256 * 1024
+/** The children are found by an index, and only those that may be listed are looked into. */
+const foundBy = ({ container, condition }: Listing): string => `SELECT ?child WHERE {
+  VALUES ?in { <${SIOC('has_container')}> <${SIOC('has_parent')}> }
+  GRAPH ?child { ?child ?in <${container}> }
+  FILTER(?child != <${container}> && ${condition}) }`
 
-async function* inPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
+const KEY_CHARACTERS = 100
+
+/** The first title of a document; its first label where it has no title; its URL where it has neither. */
+const NAME = `COALESCE(SUBSTR(MIN(CONCAT(IF(?p = <${DCT('title')}>, "0", "1"), STR(?value))), 2), STR(?child))`
+
+/** Of names without regard to case, and with numbers of up to 12 digits by their values. The latest date comes first. */
+const KEYS: Readonly<Record<Order, readonly [properties: readonly string[], key: string, direction: string]>> = {
+  name: [
+    [DCT('title'), RDFS('label')],
+    `REPLACE(REPLACE(SUBSTR(LCASE(${NAME}), 1, ${KEY_CHARACTERS}), "([0-9]+)", "00000000000$1"), "0*([0-9]{12})([^0-9]|$)", "$1$2")`,
+    '?key',
+  ],
+  created: [[DCT('created')], 'MIN(?value)', 'DESC(?key)'],
+  modified: [[DCT('created'), DCT('modified')], 'MAX(?value)', 'DESC(?key)'],
 }
 
-async function rowsIn(pieces: AsyncIterable<Uint8Array>): Promise<readonly Row[] | Problem> {
-  try {
-    return await select({ query: () => Promise.resolve(pieces) }, '', ['g', 'p', 'o'], { maxBytes: MAX_BYTES })
-  } catch (error) {
-    if (error instanceof StoreBreak) return error.problem
-    throw error
+function ordered(listing: Listing, order: Order | 'url'): string {
+  const found = foundBy(listing)
+  if (order === 'url') return `${found} ORDER BY ?child`
+  const [properties, key, direction] = KEYS[order]
+  return `SELECT ?child WHERE { { SELECT ?child (${key} AS ?key) WHERE { { ${found} }
+    OPTIONAL { GRAPH ?child { ?child ?p ?value } FILTER(?p IN (${properties.map((one) => `<${one}>`).join(', ')})) }
+  } GROUP BY ?child } } ORDER BY ${direction} ?child`
+}
+
+/** The children with these names, in this order: those that still exist, and of which the condition is true. */
+export async function childrenNamed(
+  source: ChildrenSource,
+  { condition }: Pick<Listing, 'condition'>,
+  names: readonly string[],
+): Promise<readonly Child[] | Problem> {
+  if (names.length === 0) return []
+  const rows = await ask(source, aboutQuery(condition, names), ['child', 'p', 'value'], names)
+  if (isFailure(rows)) return rows
+  const found = new Map<string, Map<string, string>>()
+  for (const [child, property, value] of rows) {
+    if (!child || !property || !value) continue
+    const about = found.get(child.value) ?? new Map<string, string>()
+    found.set(child.value, about.set(property.value, value.value))
   }
+  return names.flatMap((name) => {
+    const about = found.get(name)
+    return about ? [childOf(name, about)] : []
+  })
 }
 
-function childrenIn(rows: readonly Row[]): Child[] {
-  const found = new Map<string, Map<string, string[]>>()
-  for (const [graph, property, value] of rows) {
-    if (graph?.termType !== 'NamedNode' || !property || !value) continue
-    const about = found.get(graph.value) ?? new Map<string, string[]>()
-    found.set(graph.value, about)
-    const values = about.get(property.value)
-    if (values) values.push(value.value)
-    else about.set(property.value, [value.value])
-  }
-  return [...found].map(([iri, about]) => childOf(iri, about)).sort((a, b) => (a.iri < b.iri ? -1 : 1))
-}
+/** Longer titles are cut in a list. */
+const VALUE_CHARACTERS = 500
 
-function childOf(iri: string, about: ReadonlyMap<string, readonly string[]>): Child {
-  const first = (property: string): string | undefined => about.get(property)?.toSorted()[0]
-  const types = about.get(RDF('type')) ?? []
-  const isContainer = types.includes(DH('Container'))
+const ABOUT = [DCT('title'), RDFS('label'), DCT('created'), DCT('modified'), SIOC('has_container'), SIOC('has_parent')]
+
+/** One value of each property, however many there are. */
+const aboutQuery = (condition: string, names: readonly string[]): string => `
+  SELECT ?child ?p (MIN(SUBSTR(STR(?o), 1, ${VALUE_CHARACTERS})) AS ?value) WHERE {
+    { VALUES ?child { ${names.map((name) => `<${name}>`).join(' ')} } FILTER(${condition}) }
+    GRAPH ?child { ?child ?p ?o }
+    FILTER(?p IN (${ABOUT.map((property) => `<${property}>`).join(', ')}) || ?o = <${DH('Container')}>)
+  } GROUP BY ?child ?p`
+
+function childOf(iri: string, about: ReadonlyMap<string, string>): Child {
   return {
     iri,
-    types: isContainer || types.includes(DH('Item')) ? types : [...types, DH('Item')],
-    owners: about.get(ACL('owner')) ?? [],
-    title: first(DCT('title')) ?? first(RDFS('label')),
-    isContainer,
-    created: timeOf(first(DCT('created'))),
-    modified: timeOf(first(DCT('modified'))),
+    title: about.get(DCT('title')) ?? about.get(RDFS('label')),
+    isContainer: about.has(RDF('type')),
+    created: timeOf(about.get(DCT('created'))),
+    modified: timeOf(about.get(DCT('modified'))),
   }
 }
 
@@ -116,19 +149,46 @@ function timeOf(value: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-export const ORDERS = ['name', 'created', 'modified'] as const
-export type Order = (typeof ORDERS)[number]
+/** Rows of an answer, as long as it is cached. */
+const read = new WeakMap<StoredResult, Promise<readonly Row[] | Problem>>()
 
-const latest = ({ created, modified }: Child): number => Math.max(created ?? 0, modified ?? 0)
-const nameOf = ({ title, iri }: Child): string => title ?? iri
+/** @param readSet what the answer rests on; the same text has the same answer, whoever asks */
+async function ask(
+  { application: { store, cache }, asker, signal }: ChildrenSource,
+  query: string,
+  variables: readonly string[],
+  readSet: ReadSet,
+  turns?: Turns,
+): Promise<readonly Row[] | Problem> {
+  const key = `children ${createHash('sha256').update(query).digest('base64url')}`
+  const question = { key, readSet, formatCode: 'tsv', isWhole: true, signal }
+  const answer = await cache.results.get<Problem>(question, async (aborted) => {
+    const turn = await turns?.take(aborted, asker)
+    if (isFailure(turn)) return { failure: turn }
+    const pieces = await store.query(query, RESULTS_TSV, { signal: aborted, asker })
+    if (!isFailure(pieces)) return { pieces: turn ? withEnd(pieces, turn) : pieces }
+    turn?.()
+    return { failure: pieces }
+  })
+  if (answer.kind === 'failed') return answer.failure
+  const rowsIn = (pieces: AsyncIterable<Uint8Array>): Promise<readonly Row[] | Problem> =>
+    select({ query: () => Promise.resolve(pieces) }, '', variables, { maxBytes: MAX_BYTES })
+  if (answer.kind === 'streamed') return rowsIn(answer.pieces)
+  const rows = read.get(answer.result) ?? rowsIn(inPieces(answer.result.bytes))
+  read.set(answer.result, rows)
+  return rows
+}
 
-/** Names as people sort them, dates with the latest first. */
-export function inOrder(children: readonly Child[], order: Order): readonly Child[] {
-  const { compare } = new Intl.Collator('en', { numeric: true })
-  const byOrder: Readonly<Record<Order, (a: Child, b: Child) => number>> = {
-    name: (a, b) => compare(nameOf(a), nameOf(b)),
-    created: (a, b) => (b.created ?? 0) - (a.created ?? 0),
-    modified: (a, b) => latest(b) - latest(a),
+async function* withEnd(pieces: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
+  try {
+    yield* pieces
+  } finally {
+    end()
   }
-  return [...children].sort(byOrder[order])
+}
+
+const PIECE = 64 * 1024
+
+async function* inPieces(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += PIECE) yield bytes.subarray(at, at + PIECE)
 }

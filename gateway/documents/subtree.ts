@@ -1,42 +1,74 @@
 // In charge of the documents below a container, by their URLs: as the store has them, whether their parents exist or not.
 import { isFailure, type Problem } from '../problem.js'
+import { SIOC } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
+import type { Traits } from '../stores/traits.js'
 
 const MAX_BYTES = 16 * 1024 * 1024
 
 interface HasDocuments {
   readonly store: GraphStore
+  readonly traits: Traits
   isDocument(graph: string): boolean
+}
+
+interface Asked {
+  /** Of SPARQL, on `?g`. */
+  readonly condition: string
+  readonly most: number
+  readonly isOrdered?: boolean
+}
+
+/** The names of graphs. Where the store lists them, it looks into none but those that are meant: it may list empty ones. */
+async function namesOf(
+  { store, traits }: HasDocuments,
+  { condition, most, isOrdered = false }: Asked,
+): Promise<{ readonly names: readonly string[]; readonly hasMore: boolean } | Problem> {
+  const known = traits.known() ?? (await traits.current())
+  if (isFailure(known)) return known
+  const any = 'GRAPH ?g { ?s ?p ?o }'
+  const meant = known.listsGraphs
+    ? `?g WHERE { GRAPH ?g { } FILTER(${condition}) FILTER EXISTS { ${any} } }`
+    : `DISTINCT ?g WHERE { ${any} FILTER(${condition}) }`
+  const query = `SELECT ${meant} ${isOrdered ? 'ORDER BY STR(?g)' : ''} LIMIT ${most}`
+  const rows = await select(store, query, ['g'], { maxBytes: MAX_BYTES })
+  if (isFailure(rows)) return rows
+  const names = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : []))
+  return { names, hasMore: rows.length >= most }
 }
 
 /** Documents at this URL and below it, in the order of their URLs; `last` where there may be more after it. */
 export async function documentsFrom(
-  { store, isDocument }: HasDocuments,
+  application: HasDocuments,
   top: string,
   after: string,
   most: number,
 ): Promise<{ readonly documents: readonly string[]; readonly last: string | undefined } | Problem> {
-  const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o }
-    FILTER(STRSTARTS(STR(?g), ${JSON.stringify(top)}) && STR(?g) > ${JSON.stringify(after)}) } ORDER BY STR(?g) LIMIT ${most}`
+  const condition = `STRSTARTS(STR(?g), ${JSON.stringify(top)}) && STR(?g) > ${JSON.stringify(after)}`
+  const found = await namesOf(application, { condition, most, isOrdered: true })
+  if (isFailure(found)) return found
+  const { names, hasMore } = found
+  return { documents: names.filter(application.isDocument), last: hasMore ? names.at(-1) : undefined }
+}
+
+/** True where a document says that it is in this one: the store has an index for that. */
+export async function hasDocumentsIn({ store }: HasDocuments, document: string): Promise<boolean | Problem> {
+  const query = `SELECT ?g WHERE { VALUES ?in { <${SIOC('has_container')}> <${SIOC('has_parent')}> }
+    GRAPH ?g { ?g ?in <${document}> } } LIMIT 1`
   const rows = await select(store, query, ['g'], { maxBytes: MAX_BYTES })
-  if (isFailure(rows)) return rows
-  const names = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : []))
-  return { documents: names.filter(isDocument), last: rows.length < most ? undefined : names.at(-1) }
+  return isFailure(rows) ? rows : rows.length > 0
 }
 
 /** The documents below this one, parents before their children; `more` where there are `most` or more. */
 export async function documentsBelow(
-  { store, isDocument }: HasDocuments,
+  application: HasDocuments,
   container: string,
   most: number,
 ): Promise<readonly string[] | 'more' | Problem> {
   const start = JSON.stringify(container)
-  const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o }
-    FILTER(STRSTARTS(STR(?g), ${start}) && STR(?g) != ${start} && STRENDS(STR(?g), "/")) } LIMIT ${most}`
-  const rows = await select(store, query, ['g'], { maxBytes: MAX_BYTES })
-  if (isFailure(rows)) return rows
-  if (rows.length >= most) return 'more'
-  const names = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : []))
-  return names.filter(isDocument).sort()
+  const condition = `STRSTARTS(STR(?g), ${start}) && STR(?g) != ${start} && STRENDS(STR(?g), "/")`
+  const found = await namesOf(application, { condition, most })
+  if (isFailure(found)) return found
+  return found.hasMore ? 'more' : found.names.filter(application.isDocument).sort()
 }

@@ -9,13 +9,15 @@ import type { Response } from '../http/exchange.js'
 import { auditedTriples, authorizationShown, grantTriples, nodeOf } from './grant-triples.js'
 import { graphAnswer } from '../request/graph-answer.js'
 import { blankNode, graphOf, iri, quad, text, typed, type Quad } from '../rdf/graph.js'
-import type { Context } from '../request/context.js'
+import { askerOf, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { linkField } from '../request/respond.js'
 import type { Awaitable } from '../steps.js'
 import { webId } from '../configuration/setting-values.js'
 import { ACL, RDF, RDFS, TGA, XSD } from '../rdf/vocabulary.js'
-import { documentsFrom } from '../documents/subtree.js'
+import { readFacts } from '../documents/document.js'
+import { isContainer } from '../documents/hierarchy.js'
+import { documentsFrom, hasDocumentsIn } from '../documents/subtree.js'
 
 /** The document, the endpoint or the graph that a question is about. */
 export type AccessSubject = (Target<Member> & { readonly kind: 'document' | 'endpoint' }) | (Member & OtherGraph)
@@ -116,7 +118,8 @@ export async function audit(context: Context, asked: AccessSubject): Promise<Res
   return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
 }
 
-const PAGE = 5_000
+/** In documents: to write an answer about more of them would hold the event loop. */
+const PAGE = 1_250
 
 /** Answers `?tree`: the documents at this URL and below it, `after` one of them; `tga:next` where there may be more. */
 export async function tree(context: Context, asked: AccessSubject, after: string): Promise<Response | Problem> {
@@ -124,10 +127,29 @@ export async function tree(context: Context, asked: AccessSubject, after: string
   if (refused) return refused
   const { application } = asked
   if (asked.kind !== 'document') return problem('request.malformed', '?tree is about a document.')
-  const page = await context.trace.store(documentsFrom(application, asked.document, after, PAGE))
+  const page = await treePage(context, asked, after)
   if (isFailure(page)) return page
   const under = iri(asked.document)
   const triples = page.documents.map((document) => quad(iri(document), iri(TGA('under')), under))
   if (page.last !== undefined) triples.push(quad(blankNode('page'), iri(TGA('next')), iri(page.last)))
   return graphAnswer(context.accept, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
+}
+
+/** Of an item that no document is in, the item alone. Else the store goes through the names of its graphs, in turn. */
+async function treePage(
+  context: Context,
+  { application, document }: Member & { readonly document: string },
+  after: string,
+): ReturnType<typeof documentsFrom> {
+  const { trace, request, gateway } = context
+  const facts = await readFacts(application, document, trace)
+  if (isFailure(facts)) return facts
+  if (after === '' && facts.value && !isContainer(facts.value.types)) {
+    const isAbove = await trace.store(hasDocumentsIn(application, document))
+    if (isFailure(isAbove)) return isAbove
+    if (!isAbove) return { documents: [document], last: undefined }
+  }
+  const end = await gateway.listings.take(request.signal(), askerOf(context))
+  if (isFailure(end)) return end
+  return trace.store(documentsFrom(application, document, after, PAGE)).finally(end)
 }

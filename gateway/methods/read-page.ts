@@ -1,28 +1,25 @@
 // In charge of the HTML representation of a document (design 8): made once for each state, set of modes and look, and cached.
 // The list of a container's children belongs to it: of those that the agent may read.
-import { createHash } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import type { Decision } from '../../policies/decide.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Page } from '../caches.js'
-import { childrenOf, inOrder, type Child } from '../documents/children.js'
 import { isLarge, isWhole, type Representation } from '../documents/document.js'
 import { isContainer } from '../documents/hierarchy.js'
 import { representationOfBytes } from '../documents/representation.js'
 import { codedOnce } from '../http/content-coding.js'
 import type { Response } from '../http/exchange.js'
 import type { Shown } from '../http/target.js'
-import { CHILDREN_PER_PAGE, type Children } from '../pages/children-list.js'
+import type { Children } from '../pages/children-list.js'
 import { describedIn } from '../pages/described.js'
 import { documentPage } from '../pages/document-page.js'
 import { isFailure, type Problem } from '../problem.js'
-import { keyOf, type Facts } from '../request/access.js'
-import { mayReadState } from '../request/judge-state.js'
+import type { Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { frameOf, textsOf } from '../request/frame.js'
 import { shownTo } from '../request/shown.js'
 import type { Awaitable } from '../steps.js'
 import { answerPage, type Asked } from './read.js'
+import { childrenShown } from './children-shown.js'
 import { readLarge } from './read-large.js'
 
 const FIRST: Shown = { page: 1, order: 'name', part: 1 }
@@ -90,54 +87,4 @@ function made(asked: Asked, { part }: Shown, modes: readonly Mode[], children: C
     children,
   })
   return { plain: representationOfBytes(Buffer.from(page.html)), coded: new Map() }
-}
-
-/** The children that an agent may read, in an order: for each list of all children. */
-const readable = new WeakMap<readonly Child[], Map<string, readonly Child[]>>()
-/** Parts of these lists, by the page that was asked for. */
-const pagesOf = new WeakMap<readonly Child[], Map<number, Children>>()
-const REMEMBERED = 16
-const SLICE_MS = 10
-
-async function childrenShown(context: Context, container: string, shown: Shown): Promise<Children | Problem> {
-  const { application, request } = context
-  const found = await childrenOf(application, container, request.signal())
-  if (isFailure(found)) return found
-  const mine = await readableOf(context, found.children, shown.order)
-  const known = pagesOf.get(mine)?.get(shown.page)
-  if (known) return known
-  const pages = Math.max(1, Math.ceil(mine.length / CHILDREN_PER_PAGE))
-  const page = Math.min(shown.page, pages)
-  const list = mine.slice((page - 1) * CHILDREN_PER_PAGE, page * CHILDREN_PER_PAGE)
-  const text = JSON.stringify([page, mine.length, shown.order, list, found.isCut])
-  const digest = createHash('sha256').update(text).digest('hex').slice(0, 24)
-  const made = { shown: list, page, pages, all: mine.length, order: shown.order, isCut: found.isCut, digest }
-  const others = pagesOf.get(mine) ?? new Map<number, Children>()
-  if (others.size >= REMEMBERED) others.clear()
-  pagesOf.set(mine, others.set(shown.page, made))
-  return made
-}
-
-async function readableOf(
-  context: Context,
-  children: readonly Child[],
-  order: Shown['order'],
-): Promise<readonly Child[]> {
-  const { agent, dataspace } = context
-  const lists = readable.get(children) ?? new Map<string, readonly Child[]>()
-  readable.set(children, lists)
-  const key = `${order} ${dataspace.access.version()} ${keyOf(agent)}`
-  const known = lists.get(key)
-  if (known) return known
-  const mine: Child[] = []
-  for (let [i, until] = [0, performance.now() + SLICE_MS]; i < children.length; i++) {
-    if (mayReadState(context, agent, children[i]!)) mine.push(children[i]!)
-    if (performance.now() < until) continue
-    await setImmediate()
-    until = performance.now() + SLICE_MS
-  }
-  if (lists.size >= REMEMBERED) lists.clear()
-  const sorted = inOrder(mine, order)
-  lists.set(key, sorted)
-  return sorted
 }

@@ -9,10 +9,12 @@ export interface Children {
   readonly shown: readonly ChildDocument[]
   /** From 1. */
   readonly page: number
-  readonly pages: number
+  /** So many are known of; `hasMore`: there are more, which nobody has counted. */
   readonly all: number
-  readonly order: Order
-  /** True where the container has more than can be listed. */
+  readonly hasMore: boolean
+  /** By their URLs where there are too many for another order. */
+  readonly order: Order | 'url'
+  /** True where only the first children were looked at. */
   readonly isCut: boolean
   /** Names what is shown. */
   readonly digest: string
@@ -27,11 +29,11 @@ interface Props {
 }
 
 export function ChildrenList({ children }: Props) {
-  const { shown, order, all, isCut } = children
+  const { shown, order, all, hasMore, isCut } = children
   return (
     <section aria-labelledby="children">
       <h2 id="children">{TEXTS.children}</h2>
-      {all === 0 ? (
+      {all === 0 && !hasMore ? (
         <p class="soft">{TEXTS.noChildren}</p>
       ) : (
         <>
@@ -53,19 +55,28 @@ export function ChildrenList({ children }: Props) {
             </table>
           </div>
           <Pager children={children} />
-          {isCut ? <p class="hint">{TEXTS.tooManyChildren(all)}</p> : null}
+          {order === 'url' ? <p class="hint">{TEXTS.byAddress}</p> : null}
         </>
       )}
+      {isCut ? <p class="hint">{TEXTS.tooManyChildren(all)}</p> : null}
     </section>
   )
 }
 
-const Column = ({ label, by, order }: { readonly label: string; readonly by: Order; readonly order: Order }) => (
+interface ColumnProps {
+  readonly label: string
+  readonly by: Order
+  readonly order: Order | 'url'
+}
+
+const Column = ({ label, by, order }: ColumnProps) => (
   <th scope="col" {...(by === order && { 'aria-sort': by === 'name' ? 'ascending' : 'descending' })}>
     {by === order ? (
       <>
         {label} <span aria-hidden="true">{by === 'name' ? '▴' : '▾'}</span>
       </>
+    ) : order === 'url' ? (
+      label
     ) : (
       <a href={`?order=${by}`}>{label}</a>
     )}
@@ -93,21 +104,22 @@ const Row = ({ child: { iri, title, isContainer, created, modified } }: { readon
 
 const dateOf = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
 
-function Pager({ children: { page, pages, all, order } }: { readonly children: Children }) {
+function Pager({ children: { page, all, hasMore, order, shown } }: { readonly children: Children }) {
   const from = (page - 1) * CHILDREN_PER_PAGE + 1
+  const pages = Math.ceil(all / CHILDREN_PER_PAGE)
   const link = (to: number, label: string) => (
     <li>
-      <a href={`?order=${order}&page=${to}`}>{label}</a>
+      <a href={`?${order === 'url' ? '' : `order=${order}&`}page=${to}`}>{label}</a>
     </li>
   )
   return (
     <nav class="pager" aria-label={TEXTS.pages}>
-      <span>{TEXTS.range(from, Math.min(all, from + CHILDREN_PER_PAGE - 1), all)}</span>
+      <span>{(hasMore ? TEXTS.rangeOfMore : TEXTS.range)(from, from + shown.length - 1, all)}</span>
       <ul>
         {page > 2 ? link(1, TEXTS.first) : null}
         {page > 1 ? link(page - 1, TEXTS.previous) : null}
-        {page < pages ? link(page + 1, TEXTS.next) : null}
-        {page < pages - 1 ? link(pages, TEXTS.last) : null}
+        {page < pages || hasMore ? link(page + 1, TEXTS.next) : null}
+        {page < pages - 1 && !hasMore ? link(pages, TEXTS.last) : null}
       </ul>
     </nav>
   )

@@ -57,6 +57,9 @@ export const ENGLISH = {
   container: 'Container',
   item: 'Item',
   range: (from: number, to: number, all: number) => `${number(from)} to ${number(to)} of ${number(all)}`,
+  rangeOfMore: (from: number, to: number, all: number) =>
+    `${number(from)} to ${number(to)} of more than ${number(all)}`,
+  byAddress: 'There are too many documents to order them by anything but their addresses.',
   pages: 'Pages',
   previous: 'Previous',
   next: 'Next',

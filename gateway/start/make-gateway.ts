@@ -26,6 +26,8 @@ import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
 import { OPEN_UPDATES } from '../endpoints/planned-update.js'
 import { COPIES } from '../endpoints/sparql-copy.js'
+import { LISTINGS } from '../methods/children-shown.js'
+import { makeTurns } from '../stores/turns.js'
 import { CASCADES } from '../methods/cascade.js'
 import { UPLOADS, uploadsOfDay } from '../methods/read-upload.js'
 import { readLook, type Look } from '../pages/look.js'
@@ -95,6 +97,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     takeUpload: makeSharedPlaces(UPLOADS),
     takeUploadBytes: makeSharedDaily(uploadsOfDay(settings), now),
     takeOpenUpdate: makeSharedPlaces(OPEN_UPDATES),
+    listings: makeTurns(LISTINGS.atOnce, LISTINGS.waiting),
     look: look(settings),
     caches: makeGatewayCaches(settings.cache === 'off' ? 0 : settings.cache / 4),
     ...(mail && { mail }),

@@ -1,9 +1,10 @@
 // In charge of the graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
-import { MERGED_GRAPHS, NAMES_OF_JENA, type Sight } from './over-view.js'
+import { MERGED_GRAPHS, NAMES_OF_JENA, type Sight, type StoreTraits } from './over-view.js'
 import { hasTriples } from './groups.js'
-import { graphPredicate } from './predicate.js'
-import { isWritable, queryText } from './print.js'
+import { graphPredicate, isDocument, type TestPlace } from './predicate.js'
+import { expressionWords, isWritable, queryText, textOf } from './print.js'
 import {
+  allOf,
   filter,
   NO_MODIFIERS,
   triples,
@@ -15,11 +16,9 @@ import {
 } from './syntax.js'
 
 /** `?graph`, at most so many. */
-export function graphsQuery({ rights, store, nothing }: Omit<Sight, 'grounds'>, most: number): string {
+export function graphsQuery({ rights, store, nothing }: Rights, most: number): string {
   const name = variable('graph')
-  let count = 0
-  const place = { fresh: () => variable(`other${count++}`), isInExists: false }
-  const test = graphPredicate(rights, nothing, store.looksInItself ? undefined : place).test(name)
+  const test = graphPredicate(rights, nothing, placeIn(store)).test(name)
   // Jena and Oxigraph list the names for it; RDF4J does not.
   const any = store.looksInItself
     ? []
@@ -28,6 +27,21 @@ export function graphsQuery({ rights, store, nothing }: Omit<Sight, 'grounds'>, 
   const modifiers = { ...NO_MODIFIERS, limit: most }
   const body: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: [name], where, modifiers }
   return queryText({ base: undefined, dataset: undefined, body })
+}
+
+type Rights = Pick<Sight, 'rights' | 'store' | 'nothing'>
+
+function placeIn({ looksInItself }: Pick<StoreTraits, 'looksInItself'>): TestPlace | undefined {
+  let count = 0
+  return looksInItself ? undefined : { fresh: () => variable(`other${count++}`), isInExists: false }
+}
+
+/** As text of SPARQL: true of the graphs with this variable as name that are documents and that the rights give. */
+export function documentCondition({ rights, store, nothing }: Rights, name: string): string {
+  const graph = variable(name)
+  const isAll = rights.documents || rights.everything
+  const test = isAll ? undefined : graphPredicate(rights, nothing, placeIn(store)).test(graph)
+  return textOf(['(', expressionWords(allOf([isDocument(rights, graph), ...(test ? [test] : [])])), ')'])
 }
 
 /** True where the dataset of a query is all that its agent may read, or the merge of it. */

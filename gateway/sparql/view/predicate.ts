@@ -89,7 +89,7 @@ const isOneOf = (graph: Variable, graphs: readonly string[], place?: TestPlace):
     : { kind: 'operation', operator: 'in', args: [graph, ...graphs.map(iri)] }
 
 /** `isDocumentName`. */
-function isDocument({ reach: { base, below } }: GraphRights, graph: Variable): Expression {
+export function isDocument({ reach: { base, below } }: GraphRights, graph: Variable): Expression {
   const slash = operation('strends', operation('str', graph), text('/'))
   return allOf([begins(graph, base), slash, ...below.map((other) => not(begins(graph, other)))])
 }

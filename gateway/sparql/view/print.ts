@@ -190,7 +190,7 @@ const LISTS = new Map([
 ])
 const NAME = /^[a-z][a-z0-9_]*$/
 
-function expressionWords(expression: Expression): Words {
+export function expressionWords(expression: Expression): Words {
   switch (expression.kind) {
     case 'operation':
       return operationWords(expression.operator, expression.args)

@@ -1,0 +1,62 @@
+// In charge of the attacks on what lists documents: a small answer must not cost what all documents of a container cost.
+import { ACL, FOAF } from '../../gateway/rdf/vocabulary.js'
+import { containerOf } from '../bench/growth-documents.js'
+import { accept, ttl } from '../support/world.js'
+import { answered } from './availability.js'
+import { expected, type Place } from './place.js'
+import type { Attack } from './run-row.js'
+
+const CHILDREN = 10_000
+const PATH = '/many/'
+
+/** A container that everybody may read, with all that is in it. */
+async function publicContainer(place: Place): Promise<string> {
+  const owner = place.as('owner')
+  if ((await owner('GET', PATH)).status === 200) return PATH
+  const container = `<${place.base}${PATH.slice(1)}>`
+  const rule = `<#this> a <${ACL('Authorization')}> ; <${ACL('mode')}> <${ACL('Read')}> ; <${ACL('agentClass')}> <${FOAF('Agent')}> ;
+    <${ACL('accessTo')}> ${container} ; <${ACL('default')}> ${container} .`
+  await expected(owner('PUT', '/admin/acl/authorizations/many/', ttl(rule)), 201)
+  const body = [...containerOf(place.base, CHILDREN)].join('')
+  const fields = { 'Content-Type': 'application/n-quads' }
+  if (place.datasets) {
+    const { ok, status } = await fetch(`${place.datasets.endUser}/data`, { method: 'POST', headers: fields, body })
+    if (!ok) throw new Error(`the store answers ${status}`)
+    // What was cached of it before is gone.
+    await fetch(`http://127.0.0.1:${place.site.management}/purge`, { method: 'POST', headers: { 'Triplegate-Management': '1' } }) // prettier-ignore
+  } else await expected(owner('POST', '/importer', { fields, body }), 200)
+  await expected(place.as('anonymous')('GET', PATH), 200)
+  return PATH
+}
+
+const ORDERS = ['name', 'created', 'modified']
+
+export const MANY_CHILDREN: readonly Attack[] = [
+  {
+    name: 'container-pages',
+    section: 'availability',
+    wanted: 'the store is asked for the page that is shown, and not by all at once',
+    hold: 50,
+    prepare: publicContainer,
+    run: async (place, path) => {
+      const page = (i: number): string => `${path}?order=${ORDERS[i % 3]}&page=${1 + 7 * i}`
+      const asked = Array.from({ length: 32 }, (_, i) => place.as('anonymous')('GET', page(i), accept('text/html')))
+      return answered(await Promise.all(asked), 200, 503)
+    },
+  },
+  ...['', '7/'].map((child): Attack => ({
+    name: `access-tree-of-${child === '' ? 'a-container' : 'an-item'}`,
+    section: 'availability',
+    wanted: 'pages, and questions that grow with the answer',
+    hold: 50,
+    prepare: publicContainer,
+    run: async (place, path) => {
+      const target = `/access?this=${encodeURIComponent(place.base + path.slice(1) + child)}&tree`
+      const asked = Array.from({ length: 8 }, () => place.as('owner')('GET', target))
+      const answers = await Promise.all(asked)
+      const { statuses, wrong } = answered(answers, 200)
+      const isPaged = answers.every(({ text }) => text.includes('next') === (child === ''))
+      return { statuses, wrong: wrong ?? (isPaged ? undefined : 'no page, or more than one') }
+    },
+  })),
+]
