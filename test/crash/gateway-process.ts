@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { shareCertificates } from '../support/certificates.js'
 import { endWithThisProcess } from '../support/fuseki.js'
 import { freePort } from '../support/ports.js'
+import { A_MINUTE } from '../support/wait.js'
 
 export interface Site {
   readonly folder: string
@@ -101,17 +102,19 @@ function childrenOf(pid: number): { readonly pid: number; readonly name: string 
   }
 }
 
-const SETTLED_MS = 60_000
-
-/** Waits until everything is committed. Returns the fault if that takes too long. */
+/** Waits until everything is committed. Returns the fault if nothing happens for a minute. */
 export async function untilSettled({ management }: Site): Promise<string | undefined> {
-  for (const until = Date.now() + SETTLED_MS; ; await sleep(100)) {
+  let seen = ''
+  for (let until = Infinity; ; await sleep(100)) {
     const answer = await fetch(`http://127.0.0.1:${management}/health/ready`)
     const { checks } = (await answer.json()) as {
-      checks: readonly { journal?: { depth: number; blocked: unknown[] } }[]
+      checks: readonly { journal?: { depth: number; commits: number; blocked: unknown[] } }[]
     }
     const journals = checks.flatMap(({ journal }) => (journal ? [journal] : []))
     if (journals.length === 2 && journals.every(({ depth, blocked }) => depth + blocked.length === 0)) return undefined
+    const now = journals.map(({ depth, commits }) => `${depth} ${commits}`).join()
+    if (now !== seen) until = Date.now() + A_MINUTE
+    seen = now
     if (Date.now() > until) return `not settled: ${JSON.stringify(checks)}`
   }
 }
