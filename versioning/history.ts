@@ -61,6 +61,7 @@ export interface History {
   open(document?: string): readonly OpenEntry[]
   /** Documents with any change in the journal: the head of the branch does not have their last state. */
   journalled(): readonly string[]
+  isJournalled(document: string): boolean
   /**
    * The last change of each document that is done and not committed: for filling a store in memory. Read it to the end
    * before `Repository.contents`, and apply it on top of those: they have what is committed meanwhile. Throws
@@ -72,7 +73,7 @@ export interface History {
    * exist. Waits up to `patience` ms while the branch has not been read.
    */
   latest(document: string, patience: number): Promise<string | undefined | Setback>
-  /** True where `latest` is this text; undefined while the branch has not been read. Does not wait. */
+  /** True where `latest` is this text; undefined while the branch has not been read. Waits for that for a few seconds at most. */
   isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined>
   /** The number of the document's versions, and its last deletions. Waits up to `patience` ms for its pending commits. */
   outline(document: string, patience: number): Promise<Outline | Setback>

@@ -99,6 +99,7 @@ function historyOf(parts: HistoryParts): History {
     },
     open: journal.open,
     journalled: journal.documents,
+    isJournalled: journal.has,
     async *uncommitted() {
       const last = new Map(journal.allDone().map((entry) => [entry.document, entry]))
       for (const entry of last.values()) yield* await journal.changesOf([entry])
@@ -219,14 +220,19 @@ async function lastExcerpt(
   return { excerpt, pending }
 }
 
+/** How long a write waits for the branch to be read. */
+const READ_MS = 3_000
+
 async function isLatest(
-  { journal, index, relay, pathOf }: HistoryParts,
+  parts: HistoryParts,
   document: string,
   nTriples: string | undefined,
 ): Promise<boolean | undefined> {
+  const { journal, index, relay, pathOf } = parts
   const entry = journal.newest(document)
   const [change] = entry ? await journal.changesOf([entry]) : []
   if (change) return change.content === nTriples
+  if (!relay.isCurrent() && relay.state().lastError === undefined) await settled(parts, READ_MS, document)
   if (!relay.isCurrent()) return undefined
   const [blob] = await index.blobsOf([pathOf(document)])
   return blob === (nTriples === undefined ? undefined : blobId(nTriples))

@@ -42,7 +42,7 @@ export const MIRROR_DESCRIPTION: CommandDescription = {
   notes: [
     'Usage: triplegate mirror verify|sweep|rebuild [options] [settings as for serve]',
     '',
-    'verify changes nothing. sweep makes a commit for each document that differs, deletions too; one commit for all where the',
+    'verify changes nothing. sweep makes a commit for each document that differs, deletions too; one for thousands where the',
     'repository has none of them. Stop the gateway before rebuild. While a gateway with these settings runs, it verifies and',
     'sweeps itself: the command asks it through its --management port.',
   ],

@@ -23,7 +23,7 @@ export function outcomeText(base: string, outcome: MirrorOutcome, swept: boolean
   const { differences, imported, behind, orphans, others, notRebuilt } = outcome
   const counts = MISMATCHES.flatMap((name) => (differences[name] ? [`${number(differences[name])} ${name}`] : []))
   const parts = [
-    ...(imported ? [`${documents(imported)} imported as one commit`] : []),
+    ...(imported ? [`${documents(imported)} imported`] : []),
     ...(counts.length > 0 ? [`${swept ? 'found' : 'different'}: ${counts.join(', ')}`] : []),
   ]
   const nothing = swept ? 'nothing to commit' : 'equal'

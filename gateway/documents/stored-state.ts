@@ -5,18 +5,25 @@ import { stateIn, type StateForm } from '../evaluation/state.js'
 import { openThreads } from '../evaluation/threads.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { areSame } from '../rdf/same-graph.js'
+import { readMany } from '../stores/many-graphs.js'
+import { makeTurns } from '../stores/slices.js'
 import type { GraphStore } from '../stores/store.js'
 
 export interface States {
   /** The document as the store has it, in canonical N-Triples; undefined when it does not exist. */
   stored(store: GraphStore, document: string): Promise<string | undefined | Problem>
-  /** Git's id of that. */
-  storedBlob(store: GraphStore, document: string): Promise<string | undefined | Problem>
+  /** The same of many, in their order, or Git's ids of them. Other work is done in between. */
+  each(store: GraphStore, documents: readonly string[], form: StateForm): AsyncGenerator<StoredState>
   /** Undefined for an empty graph. */
   canonical(nTriples: string): Promise<string | undefined | Problem>
   /** `areSame` of rdf/same-graph.ts. */
   areSame(a: string | undefined, b: string | undefined): Promise<boolean | Problem>
   close(): Promise<void>
+}
+
+export interface StoredState {
+  readonly document: string
+  readonly state: string | undefined | Problem
 }
 
 /** In characters: reading so much takes some milliseconds. */
@@ -45,13 +52,19 @@ export function openStates(): States {
     const state = (await threads.do(ASKER, { kind: 'state', nTriples, form })) as string | Problem
     return state === '' ? undefined : state
   }
-  async function read(store: GraphStore, document: string, form: StateForm): ReturnType<typeof stateOf> {
-    const stored = await store.read(document)
-    return stored === undefined || isFailure(stored) ? stored : stateOf(stored, form)
-  }
   return {
-    stored: (store, document) => read(store, document, 'text'),
-    storedBlob: (store, document) => read(store, document, 'blob'),
+    async stored(store, document) {
+      const stored = await store.read(document)
+      return stored === undefined || isFailure(stored) ? stored : stateOf(stored, 'text')
+    },
+    async *each(store, documents, form) {
+      const turn = makeTurns()
+      for await (const [document, stored] of readMany(store, documents)) {
+        const state = stored === undefined || isFailure(stored) ? stored : await stateOf(stored, form)
+        yield { document, state }
+        await turn()
+      }
+    },
     canonical: (nTriples) => stateOf(nTriples, 'text'),
     async areSame(a, b) {
       if (a === undefined || b === undefined || a === b || a.length + b.length <= SHORT) return areSame(a, b)

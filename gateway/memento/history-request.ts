@@ -31,7 +31,9 @@ export async function versionsOf({ history, document, context }: HistoryRequest)
   const list = await history.list(document, context.gateway.commitsWait)
   if (isFailure(list)) return historyFailed(context, list)
   if (list.count > 0) return list
-  return list.pending ? commitsPending(context) : problem('document.no-versions', 'This document has no versions.')
+  // After the first start with a history, documents get their first versions while requests are answered.
+  const isPending = list.pending || context.application.alignment?.isUnderWay() === true
+  return isPending ? commitsPending(context) : problem('document.no-versions', 'This document has no versions.')
 }
 
 export interface FoundVersion {

@@ -5,17 +5,19 @@ import { StartFailure } from '../configuration/start-failure.js'
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { importDocuments } from './import.js'
-import { documentsIn, namesIn, type DocumentNames, type Mirrored } from './mirrored.js'
+import { hasDocuments, namesIn, type Mirrored } from './mirrored.js'
 import type { Report } from './report.js'
 
 export interface Alignment {
-  /** Throws StartFailure where the store has none of the documents that the repository has. */
+  /** Throws StartFailure where the store has none of the documents that the repository has, or cannot be read. */
   check(): Promise<void>
   /**
-   * Imports the documents that only the store has, as one commit: before the gateway serves, or as soon as the repository can
-   * be reached. Throws StartFailure where the store cannot be read.
+   * Begins to import the documents that only the store has, while the gateway serves: each attempt continues where the last one
+   * has ended.
    */
-  begin(): Promise<void>
+  begin(): void
+  /** True until all have been imported: documents may have no version yet. */
+  isUnderWay(): boolean
   /** A message for operators, while there is a reason for one. */
   warning(): string | undefined
   /** To be called with the number of documents that a run over all of them has found missing in the store. */
@@ -32,9 +34,10 @@ interface State {
   readonly pauses: typeof PAUSES
   readonly closing: AbortController
   readonly ending: ReturnType<typeof makeSignal>
-  /** As `check` has read them, for the first attempt. */
-  names: DocumentNames | Problem | undefined
+  isUnderWay: boolean
   missing: number
+  /** Of the import that is under way. */
+  progress: { readonly documents: number; readonly of: number } | undefined
   /** Why the import waits, while it does. */
   pending: string | undefined
 }
@@ -42,17 +45,19 @@ interface State {
 export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Alignment {
   const state: State = {
     ...{ mirrored, log, pauses, closing: new AbortController(), ending: makeSignal() },
-    ...{ names: undefined, missing: 0, pending: undefined },
+    ...{ isUnderWay: false, missing: 0, progress: undefined, pending: undefined },
   }
   return {
-    async check() {
-      state.names = await namesIn(mirrored)
-      await checkStore(mirrored, state.names)
+    check: () => check(mirrored),
+    begin() {
+      state.isUnderWay = true
+      void alignUntilDone(state)
     },
-    begin: () => begin(state),
+    isUnderWay: () => state.isUnderWay,
     warning() {
-      const { pending, missing } = state
+      const { pending, progress, missing } = state
       if (pending !== undefined) return `Documents of the store may be missing in the repository until then: ${pending}`
+      if (progress) return `Documents of the store are being imported: ${progress.documents} of ${progress.of}.`
       return missing > 0 ? missingText(missing) : undefined
     },
     found: (missing) => void (state.missing = missing),
@@ -63,15 +68,16 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
   }
 }
 
-async function checkStore(mirrored: Mirrored, names: DocumentNames | Problem): Promise<void> {
+async function check(mirrored: Mirrored): Promise<void> {
   const { base, store, repository, history } = mirrored
+  const stored = await hasDocuments(mirrored)
+  if (isFailure(stored)) throw new StartFailure(`${base}: ${stored.detail}`)
+  if (stored) return
+  const names = await namesIn(mirrored)
   if (isFailure(names) && !isOfHistory(names)) throw new StartFailure(`${base}: ${names.detail}`)
   // Where the repository cannot be read, the history still knows whether it had documents.
   const { commits, depth, inDoubt } = history.status()
-  const isLost = isFailure(names)
-    ? (commits > 0 || depth > inDoubt) && (await isEmpty(mirrored))
-    : names.recorded > 0 && names.stored.length === 0
-  if (!isLost) return
+  if (isFailure(names) ? commits === 0 && depth <= inDoubt : names.recorded === 0) return
   const lost = isFailure(names) ? 'its documents' : `${names.recorded} documents`
   throw new StartFailure(
     `${base}: the triplestore ${store.name} has no documents, though ${repository.name} has ${lost}. ` +
@@ -80,73 +86,63 @@ async function checkStore(mirrored: Mirrored, names: DocumentNames | Problem): P
   )
 }
 
-async function begin(state: State): Promise<void> {
-  const { mirrored, log } = state
+/** Attempts it again and again, until it is done or the gateway closes. */
+async function alignUntilDone(state: State): Promise<void> {
+  const { mirrored, log, pauses, closing, ending } = state
   const { base, repository } = mirrored
-  const failed = await align(state)
-  if (!failed) return
-  if (!isOfHistory(failed)) {
-    throw new StartFailure(`${base}: the documents could not be imported into the repository. ${failed.detail}`)
+  for (let pause = pauses.shortest; !closing.signal.aborted; pause = Math.min(2 * pause, pauses.longest)) {
+    const failed = await align(state).catch((error: unknown) => error as Error)
+    state.progress = undefined
+    if (!failed) break
+    if (closing.signal.aborted) return
+    if (failed instanceof Error) log.error({ err: failed, base }, 'the documents could not be imported')
+    else if (state.pending === undefined) {
+      const when =
+        'documents that only the store has are imported as soon as the repository and the store can be reached'
+      log.warn({ base, repository: repository.name, problem: failed.detail }, when)
+    }
+    state.pending = failed instanceof Error ? failed.message : failed.detail
+    await ending.received(pause)
   }
-  state.pending = failed.detail
-  const when = 'documents that only the store has are imported as soon as the repository can be reached'
-  log.warn({ base, repository: repository.name, problem: failed.detail }, when)
-  void alignLater(state)
+  state.pending = undefined
+  state.isUnderWay = false
 }
 
 /** Imports the documents that only the store has, and reports how many it lacks. */
 async function align(state: State): Promise<undefined | Problem> {
   const { mirrored, log, closing } = state
   const { base, store, repository } = mirrored
-  const names = state.names ?? (await namesIn(mirrored))
-  state.names = undefined
+  const names = await namesIn(mirrored)
   if (isFailure(names)) return names
   state.missing = names.onlyRecorded.length
   if (state.missing > 0) log.warn({ base, store: store.name, repository: repository.name }, missingText(state.missing))
   // An update in doubt may have made these: settling it commits them as its own, at its time (settle.ts).
   if (names.onlyStored.length === 0 || mirrored.history.open().some(({ unread }) => unread === 'dataset'))
     return undefined
-  const options = { report: logReport(mirrored, log), signal: closing.signal }
-  const outcome = await importDocuments(mirrored, names.onlyStored, options)
+  state.pending = undefined
+  const outcome = await importDocuments(mirrored, names.onlyStored, { report: reportOf(state), signal: closing.signal })
   if (isFailure(outcome)) return outcome
-  log.info({ base, repository: repository.name, documents: outcome.imported }, 'imported as one commit')
+  log.info({ base, repository: repository.name, documents: outcome.imported }, 'imported into the repository')
   return undefined
-}
-
-/** Attempts it again and again, until it is done or the gateway closes. */
-async function alignLater(state: State): Promise<void> {
-  const { mirrored, log, pauses, closing, ending } = state
-  for (let pause = pauses.shortest; !closing.signal.aborted; pause = Math.min(2 * pause, pauses.longest)) {
-    await ending.received(pause)
-    if (closing.signal.aborted) return
-    try {
-      state.pending = (await align(state))?.detail
-      if (state.pending === undefined) return
-    } catch (error) {
-      if (!closing.signal.aborted) log.error({ err: error, base: mirrored.base }, 'the documents could not be imported')
-    }
-  }
 }
 
 const LOG_EVERY_MS = 5_000
 
-function logReport({ base, now }: Mirrored, log: Log): Report {
-  let logged = now()
+function reportOf(state: State): Report {
+  const { mirrored, log } = state
+  const { base, now } = mirrored
+  let logged = -Infinity
   return (event) => {
-    if (event.event === 'difference') log.error(event, 'a document is left out of the import')
-    else if (now() - logged >= LOG_EVERY_MS) {
-      logged = now()
-      log.info({ base, documents: event.documents, of: event.of }, 'importing documents into the repository')
-    }
+    if (event.event === 'difference') return log.error(event, 'a document is left out of the import')
+    const { documents, of } = event
+    state.progress = { documents, of }
+    if (now() - logged < LOG_EVERY_MS) return
+    logged = now()
+    log.info({ base, documents, of }, 'importing documents into the repository, while requests are answered')
   }
 }
 
 const isOfHistory = ({ failure }: Problem): boolean => failure.startsWith('history.')
-
-async function isEmpty(mirrored: Mirrored): Promise<boolean> {
-  const stored = await documentsIn(mirrored)
-  return !isFailure(stored) && stored.length === 0
-}
 
 const missingText = (count: number): string =>
   `${count === 1 ? '1 document of the repository is' : `${count} documents of the repository are`} missing in the store: ` +

@@ -1,12 +1,13 @@
-// In charge of importing documents that were not written through the gateway: many documents of a store as one commit.
+// In charge of importing documents that were not written through the gateway: many documents of a store in few commits.
 import { makeUlids } from '../../versioning/journal/ulid.js'
 import { isFailure, type Problem } from '../problem.js'
 import { StoreBreak } from '../stores/store.js'
-import { inParallel, type Mirrored } from './mirrored.js'
+import type { Mirrored } from './mirrored.js'
 import { ABORTED, makeMismatches, makeProgress, mismatchOf, type MirrorOutcome, type Report } from './report.js'
 import { historyProblem } from './write-failures.js'
 
-const INDEXED_MS = 120_000
+/** Documents of one commit. Commits of writes wait for one import, and an import that was broken off continues after the last. */
+const BATCH = 5_000
 
 export interface ImportOptions {
   readonly report: Report
@@ -24,15 +25,16 @@ export async function importDocuments(
 ): Promise<MirrorOutcome | Problem> {
   const { store, repository, history, pathOf, now, states } = mirrored
   const mismatches = makeMismatches(report)
+  const progress = makeProgress(report, names.length)
+  const nextId = makeUlids(now)
   let imported = 0
 
-  async function* files(): AsyncGenerator<{ path: string; content: string }> {
-    const progress = makeProgress(report, names.length)
-    const read = async (document: string) => ({ document, state: await states.stored(store, document) })
-    for await (const { document, state } of inParallel(names, read)) {
+  async function* files(documents: readonly string[]): AsyncGenerator<{ path: string; content: string }> {
+    for await (const { document, state } of states.each(store, documents, 'text')) {
       if (signal?.aborted) throw new StoreBreak(ABORTED)
       progress()
-      if (state === undefined) continue
+      // A write has made its state before a version of its own.
+      if (state === undefined || history.isJournalled(document)) continue
       if (!isFailure(state)) {
         imported++
         yield { path: pathOf(document), content: state }
@@ -44,17 +46,16 @@ export async function importDocuments(
     }
   }
 
-  if (names.length > 0) {
-    const change = { id: makeUlids(now)(), method: 'SWEEP', agent: undefined, time: now() }
+  for (let at = 0; at < names.length; at += BATCH) {
+    const change = { id: nextId(), method: 'SWEEP', agent: undefined, time: now() }
     try {
-      const commit = await repository.commitFiles(files(), change)
+      const commit = await repository.commitFiles(files(names.slice(at, at + BATCH)), change)
       if (isFailure(commit)) return historyProblem(commit)
     } catch (error) {
       if (error instanceof StoreBreak) return error.problem
       throw error
     }
     history.refresh()
-    await history.settled(INDEXED_MS)
   }
   return { documents: names.length, differences: mismatches.counts, imported }
 }

@@ -45,7 +45,7 @@ export async function verify(mirrored: Mirrored, options: MirrorOptions): Promis
   return { ...outcome, ...(orphans && { orphans }), ...(others && { others }), ...(behind !== undefined && { behind }) }
 }
 
-/** Commits changes made behind the gateway: one commit for each document, or one for all where the repository has none. */
+/** Commits changes made behind the gateway: one commit for each document, or for many where the repository has none. */
 export async function sweep(mirrored: Mirrored, { force, ...options }: SweepOptions): Promise<MirrorOutcome | Problem> {
   const { history, now } = mirrored
   history.refresh()

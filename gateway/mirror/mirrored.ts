@@ -6,7 +6,9 @@ import type { Repository } from '../../versioning/repository.js'
 import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { selectEach } from '../stores/select.js'
+import { eachGraph } from '../stores/graph-names.js'
+import { select } from '../stores/select.js'
+import { makeTurns } from '../stores/slices.js'
 import { historyProblem } from './write-failures.js'
 
 /** An application with a history: its store and its repository, which are kept equal. */
@@ -36,15 +38,11 @@ export interface Mirrored {
   readonly now: () => number
 }
 
-/** Bytes of the names of all graphs. */
-const MAX_NAMES = 1024 * 1024 * 1024
-
 /** The names of the documents in the store. */
-export async function documentsIn({ store, base, isDocument }: Mirrored): Promise<readonly string[] | Problem> {
-  const query = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) }`
+export async function documentsIn({ store, isDocument }: Mirrored): Promise<readonly string[] | Problem> {
   const names: string[] = []
-  const failed = await selectEach(store, query, ['g'], { maxBytes: MAX_NAMES }, ([graph]) => {
-    if (graph?.termType === 'NamedNode' && isDocument(graph.value)) names.push(graph.value)
+  const failed = await eachGraph(store, {}, (graph) => {
+    if (isDocument(graph)) names.push(graph)
   })
   return failed ?? names
 }
@@ -56,10 +54,12 @@ export async function blobsIn({
   isRecorded,
 }: Mirrored): Promise<Map<string, string> | Problem> {
   const blobs = new Map<string, string>()
+  const turn = makeTurns()
   return orProblem(async () => {
     for await (const { path, blob } of repository.files()) {
       const document = documentOf(path)
       if (document !== undefined && isRecorded(document)) blobs.set(document, blob)
+      await turn()
     }
     return blobs
   })
@@ -88,20 +88,39 @@ export async function namesIn(mirrored: Mirrored): Promise<DocumentNames | Probl
     return blobsIn(mirrored)
   })
   if (isFailure(blobs)) return blobs
-  const recorded = new Set([...blobs.keys()].filter(mirrored.isDocument))
+  const recorded = new Set<string>()
+  for await (const slice of inSlices(blobs.keys()))
+    for (const document of slice) if (mirrored.isDocument(document)) recorded.add(document)
   for (const [document, exists] of existsLater) {
     if (exists && mirrored.isDocument(document)) recorded.add(document)
     else recorded.delete(document)
   }
-  const [inStore, inDoubt] = [new Set(stored), new Set(history.open().map(({ document }) => document))]
-  return {
-    stored,
-    atHead: blobs.size,
-    recorded: recorded.size,
-    onlyStored: stored.filter((document) => !recorded.has(document) && !inDoubt.has(document)),
-    onlyRecorded: [...recorded].filter((document) => !inStore.has(document) && !inDoubt.has(document)),
-  }
+  const [inStore, inDoubt] = [new Set<string>(), new Set(history.open().map(({ document }) => document))]
+  const [onlyStored, onlyRecorded]: [string[], string[]] = [[], []]
+  for await (const slice of inSlices(stored))
+    for (const document of slice) {
+      inStore.add(document)
+      if (!recorded.has(document) && !inDoubt.has(document)) onlyStored.push(document)
+    }
+  for await (const slice of inSlices(recorded))
+    for (const document of slice) if (!inStore.has(document) && !inDoubt.has(document)) onlyRecorded.push(document)
+  return { stored, atHead: blobs.size, recorded: recorded.size, onlyStored, onlyRecorded }
 }
+
+/** True where the store has a document. Only a store without any is looked through. */
+export async function hasDocuments(mirrored: Mirrored): Promise<boolean | Problem> {
+  const { store, base, isDocument } = mirrored
+  const first = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) } LIMIT ${SOME}`
+  const rows = await select(store, first, ['g'], {})
+  if (isFailure(rows)) return rows
+  if (rows.some(([graph]) => graph?.termType === 'NamedNode' && isDocument(graph.value))) return true
+  if (rows.length < SOME) return false
+  const all = await documentsIn(mirrored)
+  return isFailure(all) ? all : all.length > 0
+}
+
+/** Graphs that are looked at first. */
+const SOME = 100
 
 export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem> {
   try {

@@ -18,7 +18,7 @@ export interface MirrorOutcome {
   readonly documents: number
   /** How many documents there are of each mismatch. */
   readonly differences: Readonly<Partial<Record<Mismatch, number>>>
-  /** How many documents became one commit, in a repository that had none. */
+  /** How many documents were committed together, in a repository that had none. */
   readonly imported?: number
   /** Of a verification. They are no difference. */
   readonly orphans?: Orphans

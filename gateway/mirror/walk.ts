@@ -43,15 +43,15 @@ export async function walk(
   for await (const slice of inSlices(names)) for (const document of slice) stored.add(document)
   const suspects: string[] = []
   for await (const slice of inSlices(blobs.keys())) suspects.push(...slice.filter((document) => !stored.has(document)))
-  suspects.push(...[...journalled].filter((document) => !stored.has(document) && !blobs.has(document)))
+  for await (const slice of inSlices(journalled))
+    suspects.push(...slice.filter((document) => !stored.has(document) && !blobs.has(document)))
   const documents = names.length + suspects.length
   const progress = makeProgress(report, documents)
   const { store, states } = mirrored
-  const read = async (document: string) => ({ document, blob: await states.storedBlob(store, document) })
-  for await (const { document, blob } of inParallel(names, read)) {
+  for await (const { document, state } of states.each(store, names, 'blob')) {
     if (signal?.aborted) return ABORTED
-    if (isFailure(blob) && mismatchOf(blob) === undefined) return blob
-    const isAtHead = typeof blob === 'string' && blob === blobs.get(document)
+    if (isFailure(state) && mismatchOf(state) === undefined) return state
+    const isAtHead = typeof state === 'string' && state === blobs.get(document)
     if (isAtHead && !journalled.has(document)) progress()
     else suspects.push(document)
   }

@@ -1,8 +1,19 @@
-// In charge of work on many lines in slices: other requests have their turn between them (design 7).
+// In charge of work on many lines, or many documents, in slices: other requests have their turn between them (design 7).
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 
 /** In characters: lines that have to be parsed take some 50 µs each. */
 const SLICE = 64 * 1024
+
+const SLICE_MS = 10
+
+/** To be called between pieces of work: gives what to wait for once they have taken 10 ms. */
+export function makeTurns(): () => undefined | Promise<void> {
+  let until = performance.now() + SLICE_MS
+  return () => {
+    if (performance.now() < until) return undefined
+    return eventLoopTurn().then(() => void (until = performance.now() + SLICE_MS))
+  }
+}
 
 /** To be called with the length of each line: gives what to wait for where a slice is full. */
 export function makeSlices(): (characters: number) => undefined | Promise<void> {

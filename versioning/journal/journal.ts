@@ -62,6 +62,7 @@ export interface Journal {
   ready(most: number, passOver: (document: string) => boolean): readonly JournalEntry[]
   /** Documents with any change in the journal. */
   documents(): readonly string[]
+  has(document: string): boolean
   /** All done entries, in order. */
   allDone(): readonly JournalEntry[]
   /** The changes with their contents; without those whose contents are gone. */
@@ -108,6 +109,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     newest: (document) => newestDone.get(document),
     pathOf: (id) => all.get(id)?.entry.path,
     documents: () => [...byDocument.keys()],
+    has: (document) => byDocument.has(document),
     doneCount: (document) => countOfDone(entries, document),
     isHalfFull: () => counts.done > options.limits.entries / 2,
     ready: (most, passOver) => readyEntries(entries, most, passOver),

@@ -788,6 +788,15 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
       for (const i of [0, 3_999]) t.match(answer.text, `${i} of a document that is read in a thread`, type)
     }
   })
+  await row('while documents get their first versions, one without is no 404', async (t) => {
+    const fresh = world.freshPath()
+    const aligning = application as { alignment?: { isUnderWay(): boolean } }
+    aligning.alignment = { isUnderWay: () => true }
+    const answer = await world.as('owner')('GET', `${fresh}?timemap`)
+    delete aligning.alignment
+    t.same([answer.status, answer.fields['retry-after']], [503, '5'])
+    t.equal((await world.as('owner')('GET', `${fresh}?timemap`)).status, 404)
+  })
   await row('the gateway waits for versions that are being written, then answers with the known ones', async (t) => {
     const waits: number[] = []
     const pending = async (document: string, patience: number) => {

@@ -23,8 +23,17 @@ async function settled({ running }: Started): Promise<void> {
   }
 }
 
+const isAligning = ({ running }: Started): boolean =>
+  running.dataspaces.some(({ endUser, admin }) => endUser.alignment?.isUnderWay() || admin.alignment?.isUnderWay())
+
+/** Requests are answered while documents are imported. */
+async function aligned(t: Test, started: Started): Promise<void> {
+  t.ok(await until(() => !isAligning(started)))
+  await settled(started)
+}
+
 const imports = ({ log }: Started): unknown[] =>
-  log.filter(({ msg }) => msg === 'imported as one commit').map(({ documents }) => documents)
+  log.filter(({ msg }) => msg === 'imported into the repository').map(({ documents }) => documents)
 
 void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
   const row = rowsOf(t, kind)
@@ -35,7 +44,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
   await row('a store of documents and no repository: imports them', async (t) => {
     await fill(stores, before)
     const first = await place.start(stores)
-    await settled(first)
+    await aligned(t, first)
     t.same(imports(first), [12])
     t.equal(await first.warning(), '')
     await first.running.close(1_000)
@@ -67,7 +76,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
     await fill(stores, [alone, other])
     const commits = place.commits()
     const again = await place.start(stores)
-    await settled(again)
+    await aligned(t, again)
     t.same(imports(again), [2])
     t.same(place.commits().slice(commits.length), ['SWEEP several documents'])
     const files = git(place.repository, ['diff-tree', '-r', '--name-only', 'main~1', 'main'])
@@ -84,6 +93,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
     const commits = place.commits()
     const again = await place.start(stores)
     const warning = /^3 documents of the repository are missing in the store: run triplegate mirror verify/
+    await aligned(t, again)
     t.match(await again.warning(), warning)
     t.equal(await again.status(), 200)
     t.match(
@@ -102,7 +112,7 @@ void forEachStore(t, 'a start on', async (t, makeStores, kind) => {
   await row('equal documents: says and does nothing', async (t) => {
     const commits = place.commits()
     const again = await place.start(stores)
-    await settled(again)
+    await aligned(t, again)
     t.same([imports(again), await again.warning(), place.commits()], [[], '', commits])
   })
 })
@@ -128,6 +138,7 @@ void t.test('a start while GitHub', async (t) => {
     let down = true
     github.fault({ on: () => down, times: Infinity, answer: { status: 503 } })
     const first = await place.start(stores)
+    t.ok(await until(async () => (await first.warning()) !== ''))
     t.match(await first.warning(), /Documents of the store may be missing in the repository until then: .*503/)
     t.equal(await first.status(), 200)
     t.equal((await first.owner('PUT', new URL(written).pathname, ttl(turtle('"later"')))).status, 200)
@@ -142,14 +153,14 @@ void t.test('a start while GitHub', async (t) => {
   await row('still lacks changes of the journal: does not import these', async (t) => {
     const { github, place, stores } = await gitHubPlace(t)
     const first = await place.start(stores)
-    await settled(first)
+    await aligned(t, first)
     let down = true
     github.fault({ on: () => down, times: Infinity, answer: { status: 503 } })
     await first.owner('PUT', '/late/', ttl(turtle('"late"')))
     await first.running.close(1_000)
     down = false
     const second = await place.start(stores)
-    await settled(second)
+    await aligned(t, second)
     t.same(imports(second), [])
     t.same(
       (await github.history()).map(({ message }) => message.split('\n')[0]),
