@@ -77,7 +77,7 @@ export function makeSharedDaily(
 
 /** A day begins with the first use. As each counts for all, `all` bounds the memory too. */
 export function makeDaily(
-  { each, all }: { readonly each: number; readonly all: number },
+  { each, all }: { readonly each: number | (() => number); readonly all: number },
   now: () => number,
 ): TakeOfDay {
   let taken = new Map<string, number>()
@@ -86,7 +86,8 @@ export function makeDaily(
   return (who, count = 1) => {
     if (now() - began >= DAY_MS) [taken, total, began] = [new Map(), 0, now()]
     const own = taken.get(who) ?? 0
-    if (own + count > each || total + count > all) return began + DAY_MS - now()
+    const most = typeof each === 'number' ? each : each()
+    if (own + count > most || total + count > all) return began + DAY_MS - now()
     const today = taken
     const add = (more: number): void => {
       const next = (today.get(who) ?? 0) + more

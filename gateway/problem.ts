@@ -58,6 +58,8 @@ export const STATUS_OF = {
   'store.in-doubt': 503,
   'history.full': 503,
   'history.failed': 503,
+  /** Too little room would be left on its disk for others. */
+  'history.no-room': 507,
   /** A file cannot be written to disk, or too little room would be left there. */
   'files.failed': 503,
   'files.full': 507,

@@ -72,8 +72,13 @@ const CHECKED_EACH = 2 ** 24
  * A part of the disk stays free for the journal and the stores: a twentieth, 1 GiB at most.
  * @param needed bytes that are still to be written
  */
-export const isFull = ({ bavail, blocks, bsize }: Record<'bavail' | 'blocks' | 'bsize', number>, needed = 0): boolean =>
-  blocks > 0 && bavail * bsize - needed < Math.min((blocks * bsize) / 20, KEPT_FREE)
+export const isFull = (disk: Disk, needed = 0): boolean => roomOf(disk) < needed
+
+/** The bytes above that part; Infinity where the system does not say how large the disk is. */
+export const roomOf = ({ bavail, blocks, bsize }: Disk): number =>
+  blocks > 0 ? bavail * bsize - Math.min((blocks * bsize) / 20, KEPT_FREE) : Infinity
+
+type Disk = Record<'bavail' | 'blocks' | 'bsize', number>
 
 /**
  * Bytes that files under way may write before they look at the disk again: others leave them that room. Of this thread: those of imports

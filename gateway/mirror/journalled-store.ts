@@ -7,6 +7,7 @@ import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
+import type { HistoryShares } from './history-shares.js'
 import { apply, applyAll, carryOut, dropAll, type Journalled } from './journal.js'
 import {
   notRecorded,
@@ -55,6 +56,7 @@ export interface JournalledStoreSettings {
   /** Undefined where the history is. */
   readonly sweep: SettlementSettings['sweep'] | undefined
   readonly locks: Locks
+  readonly shares?: HistoryShares | undefined
   readonly states: States
   /** How the store keeps literals. */
   readonly literals: () => LiteralForms

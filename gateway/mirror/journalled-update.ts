@@ -7,7 +7,7 @@ import { MAX_DOCUMENT } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
-import { begin, keepBefore, type Journalled } from './journal.js'
+import { begin, beginDone, keepBefore, type Journalled } from './journal.js'
 import type { Author } from './settlement.js'
 import { hadNoEffect, hasNoLaterEffect } from './write-failures.js'
 
@@ -156,7 +156,7 @@ async function journalEffects(
     } else if (isFailure(content)) return content
     else if (content !== before) changes.push({ document, before, content, ...author })
   }
-  const entries = await begin(application, changes)
+  const entries = await beginDone(application, changes)
   if (isFailure(entries)) return entries
   await history.done(entries)
   return undefined

@@ -12,6 +12,8 @@ export const hadNoEffect = ({ failure }: Problem): boolean =>
   failure === 'document.root' ||
   // Without its entry in the journal a write is not sent to the store.
   failure === 'history.full' ||
+  failure === 'history.no-room' ||
+  failure === 'share.daily' ||
   failure === 'history.failed'
 
 /** The store has refused the write and will do no more of it. It may have done a part of an update. */

@@ -18,7 +18,9 @@ import { filesFolder, SWEEP_MS, sweepFiles } from '../files/sweep-files.js'
 import { makeOntologies, type Ontologies } from '../ontologies/ontologies.js'
 import { makeNamespaceStore, type NamespaceStore } from '../ontologies/namespace-store.js'
 import { makeImports } from '../ontologies/read-import.js'
+import { historyPlaceOf } from '../configuration/history-place.js'
 import { makeAlignment } from '../mirror/alignment.js'
+import { makeHistoryShares, type HistoryShares } from '../mirror/history-shares.js'
 import { openVersioned } from './open-history.js'
 import { untilReady, type Stores } from './open-stores.js'
 import type { SeedAgent } from './seed.js'
@@ -110,8 +112,9 @@ export async function openDataspace(
     await Promise.all(opened.map((application) => application.close()))
   }
   try {
+    const shares = sharesOf(configured, agents, surroundings)
     const openOne = async (described: DescribedApplication, store: GraphStore): Promise<Application> => {
-      const { application, close } = await openApplication(described, store, configured, surroundings)
+      const { application, close } = await openApplication(described, store, configured, { ...surroundings, shares })
       opened.push({ application, close })
       return application
     }
@@ -134,7 +137,7 @@ export async function openDataspace(
       origins: [configured.endUser.origin, configured.admin.origin],
     }
     for (const { application } of opened) await application.alignment?.check()
-    for (const { application } of opened) await application.alignment?.begin()
+    for (const { application } of opened) application.alignment?.begin()
     return { dataspace, close }
   } catch (error) {
     await close()
@@ -157,6 +160,20 @@ function ontologiesOf(
   })
 }
 
+function sharesOf(
+  { endUser, admin }: DescribedDataspace,
+  agents: readonly SeedAgent[],
+  { settings, now }: Surroundings,
+): HistoryShares {
+  const repositories = [endUser, admin].flatMap((application) => historyPlaceOf(application, settings)?.folder ?? [])
+  return makeHistoryShares({
+    folders: [settings.data, ...repositories],
+    daily: settings.dailyHistory,
+    exempt: agents.map(({ webId }) => webId),
+    now,
+  })
+}
+
 interface OpenApplication {
   readonly application: Application
   close(): Promise<void>
@@ -166,7 +183,7 @@ async function openApplication(
   described: DescribedApplication,
   store: GraphStore,
   configured: DescribedDataspace,
-  surroundings: Surroundings,
+  surroundings: Surroundings & { readonly shares: HistoryShares },
 ): Promise<OpenApplication> {
   const { mirrored, journalled, traits, names, isDocument, isRecorded, close } = await openVersioned(
     described,

@@ -1,0 +1,73 @@
+// In charge of what each agent may add to the history in a day, and of the room that stays on its disk: one writer must not stop
+// the writes of all. Uploads have the same bounds (methods/read-upload.ts).
+import { statfs } from 'node:fs/promises'
+import type { NewChange } from '../../versioning/history.js'
+import { roomOf } from '../files/arriving.js'
+import { makeDaily } from '../places.js'
+import { problem, type Problem } from '../problem.js'
+
+export interface HistoryShares {
+  /** To be asked before these changes are journalled; what it lets through counts. */
+  take(changes: readonly NewChange[]): Promise<undefined | Problem>
+}
+
+interface SharesOptions {
+  /** On the disks of journal and repository. */
+  readonly folders: readonly string[]
+  /** Bytes a day; one agent has a tenth. */
+  readonly daily: number
+  /** Owner and secretary, who make room: they have no bounds. */
+  readonly exempt: readonly string[]
+  readonly now: () => number
+  /** Bytes that may still be written to the disk of a folder. Tests give numbers of their own. */
+  readonly room?: (folder: string) => Promise<number>
+}
+
+/** Of commit, trees and journal, for each change. */
+const OVERHEAD = 1024
+/** The disk is looked at again after so many bytes, and after so many ms. */
+const [CHECKED_EACH, CHECKED_MS] = [2 ** 24, 5_000]
+
+export function makeHistoryShares({ folders, daily, exempt, now, room = roomIn }: SharesOptions): HistoryShares {
+  const own = new Set<string | undefined>(exempt)
+  const share = Math.ceil(daily / 10)
+  let [left, written, checked] = [Infinity, Infinity, -Infinity]
+  // An agent who has written more today than is left leaves that to the others.
+  const take = makeDaily({ each: () => Math.min(share, left - written), all: daily }, now)
+  const look = async (): Promise<void> => {
+    left = Math.min(...(await Promise.all(folders.map(room))))
+    ;[written, checked] = [0, performance.now()]
+  }
+  return {
+    async take(changes) {
+      const agent = changes[0]?.agent
+      // A removal makes room.
+      const adding = changes.filter(({ content, unread }) => content !== undefined || unread)
+      if (adding.length === 0 || own.has(agent)) return undefined
+      const bytes = adding.reduce((sum, { content = '' }) => sum + content.length + OVERHEAD, 0)
+      if (written + bytes > CHECKED_EACH || performance.now() - checked > CHECKED_MS) await look()
+      const wait = take(agent ?? '', bytes)
+      if (typeof wait === 'number') return left - written < share ? NO_ROOM : tooMuchToday(wait)
+      written += bytes
+      return undefined
+    },
+  }
+}
+
+const NO_ROOM = problem(
+  'history.no-room',
+  'The disk of the history is almost full: the room that is left is for other agents. Ask the operator for more.',
+)
+
+const tooMuchToday = (wait: number): Problem =>
+  problem('share.daily', 'Your share of the history is used up for today (--daily-history). Retry tomorrow.', {
+    fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
+  })
+
+const roomIn = (folder: string): Promise<number> =>
+  statfs(folder).then(
+    roomOf,
+    () =>
+      // The history itself reports a disk that is of no use.
+      Infinity,
+  )

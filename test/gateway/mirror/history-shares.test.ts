@@ -1,0 +1,60 @@
+// Shares of the history: of a day, and of the room that its disk has left.
+import t from 'tap'
+import type { NewChange } from '../../../versioning/history.js'
+import { makeHistoryShares } from '../../../gateway/mirror/history-shares.js'
+
+const MIB = 2 ** 20
+const [ANN, BOB, OWNER] = ['https://e/ann#this', 'https://e/bob#this', 'https://e/owner#this']
+
+const change = (agent: string | undefined, bytes: number | undefined): NewChange => ({
+  ...{ document: 'https://e/d/', method: 'PUT', agent, time: 0, before: undefined },
+  content: bytes === undefined ? undefined : 'x'.repeat(bytes),
+})
+
+/** A disk with so many bytes above those that stay free, which the writes fill. */
+function makeDisk(room: number, daily: number) {
+  const disk = { room, now: 0 }
+  const shares = makeHistoryShares({
+    ...{ folders: ['/data', '/history'], daily, exempt: [OWNER], now: () => disk.now },
+    room: (folder) => Promise.resolve(folder === '/data' ? disk.room : Infinity),
+  })
+  const write = async (agent: string | undefined, bytes: number | undefined): Promise<string | undefined> => {
+    const refused = await shares.take([change(agent, bytes)])
+    if (!refused) disk.room -= bytes ?? 0
+    return refused?.failure
+  }
+  const fill = async (agent: string | undefined): Promise<[writes: number, refused: string]> => {
+    for (let writes = 0; ; writes++) {
+      const refused = await write(agent, 2 * MIB)
+      if (refused !== undefined) return [writes, refused]
+    }
+  }
+  return { disk, write, fill }
+}
+
+void t.test('one writer leaves half of the room to the others, and each of these half of the rest', async (t) => {
+  const { disk, write, fill } = makeDisk(400 * MIB, 2 ** 40)
+  const [writes, refused] = await fill(ANN)
+  t.equal(refused, 'history.no-room')
+  t.ok(writes >= 95 && writes <= 105, String(writes))
+  t.equal(await write(BOB, 2 * MIB), undefined)
+  t.equal((await fill(undefined))[1], 'history.no-room', 'anonymous clients have one share')
+  t.ok(disk.room > 50 * MIB)
+  t.equal(await write(ANN, undefined), undefined, 'a removal is never refused')
+})
+
+void t.test('the part that stays free is for owner and secretary', async (t) => {
+  const { write } = makeDisk(-1, 2 ** 40)
+  t.equal(await write(ANN, 1), 'history.no-room')
+  t.equal(await write(undefined, 1), 'history.no-room')
+  t.equal(await write(OWNER, 2 * MIB), undefined)
+})
+
+void t.test('an agent has a tenth of a day, and the next day again', async (t) => {
+  const { disk, write, fill } = makeDisk(2 ** 50, 200 * MIB)
+  t.same(await fill(ANN), [9, 'share.daily'], 'each change counts a little more than its content')
+  t.equal(await write(BOB, 2 * MIB), undefined)
+  t.equal(await write(OWNER, 100 * MIB), undefined)
+  disk.now += 86_400_000
+  t.equal(await write(ANN, 2 * MIB), undefined)
+})
