@@ -10,6 +10,7 @@ import { select, selectEach } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
 import { traitsOf } from '../stores/traits.js'
 import { ask } from './ask.js'
+import { containerFindings } from './containers.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
 
 /** Names nothing: no write of the doctor changes anything. */
@@ -65,6 +66,7 @@ async function findingsOf(
     await limitFinding(store, name),
     ...(await clockFinding(store, name, now)),
     ...(await contentFindings({ application, store }, name, dataspaces)),
+    ...((application.versioning ?? 'off') === 'off' ? [] : await containerFindings(store, name)),
   ]
 }
 

@@ -124,7 +124,10 @@ export async function writable(folder: string): Promise<Setback | undefined> {
   }
 }
 
-export async function countPacks(folder: string): Promise<number> {
-  const names = await readdir(join(folder, 'objects', 'pack')).catch(() => [])
-  return names.filter((name) => name.endsWith('.pack')).length
+/** The packs, and their bytes. */
+export async function sizeOfPacks(folder: string): Promise<{ readonly count: number; readonly bytes: number }> {
+  const packs = join(folder, 'objects', 'pack')
+  const names = (await readdir(packs).catch(() => [])).filter((name) => name.endsWith('.pack'))
+  const sizes = await Promise.all(names.map((name) => stat(join(packs, name)).then(({ size }) => size, () => 0))) // prettier-ignore
+  return { count: names.length, bytes: sizes.reduce((sum, size) => sum + size, 0) }
 }

@@ -2,6 +2,7 @@
 import { isFailure, SetbackError, type Setback } from '../failure.js'
 import { spawnGit, withoutPipes, type GitProcess } from './git-process.js'
 import { launch } from './launcher.js'
+import { processorTimeOf } from './processor-time.js'
 
 // 2.36 introduced core.fsync; without it a branch may not survive a power failure.
 const LEAST_VERSION = [2, 36] as const
@@ -41,10 +42,28 @@ export function startGit(
   return { child, ended }
 }
 
-/** Kills a process that is idle for too long; call `alive` whenever it does something. */
+/**
+ * Kills a process that is idle for too long: `alive` was not called, and it has used no processor, neither itself nor the processes
+ * that it has started. Large work may take any time.
+ */
 export function watchIdle(child: GitProcess, limit = IDLE_MS): { alive(): void; stop(): void } {
-  const timer = setTimeout(() => child.kill('SIGKILL'), limit)
-  return { alive: () => void timer.refresh(), stop: () => clearTimeout(timer) }
+  let used = 0
+  let stopped = false
+  const look = async (): Promise<void> => {
+    const now = child.pid === undefined ? 0 : await processorTimeOf(child.pid)
+    if (stopped) return
+    if (now > used) timer.refresh()
+    else child.kill('SIGKILL')
+    used = now
+  }
+  const timer = setTimeout(() => void look(), limit)
+  return {
+    alive: () => void timer.refresh(),
+    stop() {
+      stopped = true
+      clearTimeout(timer)
+    },
+  }
 }
 
 /** Runs git to its end and returns what it prints. */

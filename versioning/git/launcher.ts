@@ -148,6 +148,7 @@ export function launch(args: readonly string[], yields: boolean): GitProcess | u
   }
   const child = Object.assign(new EventEmitter(), { stdin, stdout, stderr, kill })
   const run: Run = { child, streams }
+  Object.defineProperty(child, 'pid', { get: () => (by.running.has(path) ? run.pid : undefined) })
   by.running.set(path, run)
   by.process.channel?.ref()
   send(by, { path, args, yields })

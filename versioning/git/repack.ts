@@ -1,15 +1,13 @@
-// In charge of merging the packs of a bare repository: between commits, and for a small share of the time.
-import { countPacks } from './bare-repository.js'
+// In charge of merging the packs of a bare repository: between commits, when they have grown.
+import { sizeOfPacks } from './bare-repository.js'
 import type { ObjectReader } from './cat-file.js'
 import { startGit, watchIdle } from './git.js'
 
-/**
- * Packs are merged from so many on, as long as that takes a small share of the time; from as many as MANY in any case.
- */
+/** Packs are merged when there are so many, */
 const PACKS = 64
-const MANY_PACKS = 200
-const REPACK_SHARE = 1 / 20
-const REPACK_LIMIT_MS = 1_800_000
+/** or when they have grown by so many bytes and by a quarter: each commit to a large folder writes the whole list of its files. */
+const GROWTH = 64 * 1024 * 1024
+const GROWTH_SHARE = 1 / 4
 
 export interface Repacking {
   /** Counts a new pack; where merging is due, queues it. */
@@ -27,36 +25,40 @@ interface RepackOptions {
 }
 
 export function makeRepacking({ folder, reader, inTurn }: RepackOptions): Repacking {
-  let packs: number | undefined
-  /** ms, both. */
-  let took = 0
-  let ended = 0
+  /** As the last merge has left them. */
+  let merged: { readonly count: number; readonly bytes: number } | undefined
+  let isQueued = false
   let stopped = false
   let kill = (): void => undefined
 
-  async function repack(): Promise<void> {
+  async function repack(yields: boolean): Promise<void> {
     if (stopped) return
-    const began = performance.now()
-    const git = startGit(folder, ['repack', '--geometric=2', '-d', '--write-midx', '--quiet'], true)
+    const git = startGit(folder, ['repack', '--geometric=2', '-d', '--write-midx', '--quiet'], yields)
     git.child.stdin.end()
     git.child.stdout.resume()
-    const idle = watchIdle(git.child, REPACK_LIMIT_MS)
+    const idle = watchIdle(git.child)
     kill = () => git.child.kill('SIGTERM')
     await git.ended
     idle.stop()
     reader.restart()
-    ended = performance.now()
-    took = ended - began
   }
 
   return {
     async packAdded() {
-      packs = packs === undefined ? await countPacks(folder) : packs + 1
-      const isDue = packs >= PACKS && took <= REPACK_SHARE * (performance.now() - ended)
-      if (!isDue && packs < MANY_PACKS) return
-      packs = 0
+      if (isQueued) return
+      const packs = await sizeOfPacks(folder)
+      merged ??= { count: 0, bytes: packs.bytes }
+      const growth = packs.bytes - merged.bytes
+      const isLarge = growth > Math.max(GROWTH, GROWTH_SHARE * merged.bytes)
+      if (!isLarge && packs.count - merged.count < PACKS) return
+      isQueued = true
+      const merge = async (): Promise<void> => {
+        // Many commits wait behind a merge of much.
+        await repack(!isLarge).finally(() => (isQueued = false))
+        merged = await sizeOfPacks(folder)
+      }
       // No caller waits for the merge. One that fails is tried again with later packs.
-      inTurn(repack).catch(() => undefined)
+      inTurn(merge).catch(() => undefined)
     },
     stop() {
       stopped = true
