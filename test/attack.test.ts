@@ -2,6 +2,7 @@
 import t from 'tap'
 import { AVAILABILITY } from './attack/availability.js'
 import { DOORS } from './attack/doors.js'
+import { HISTORIES } from './attack/histories.js'
 import { LONG_TEXTS } from './attack/long-texts.js'
 import { openPlace } from './attack/place.js'
 import { RIGHTS } from './attack/rights.js'
@@ -16,7 +17,9 @@ void t.test('a gateway withstands', async (t) => {
   const row = rowsOf(t, 'embedded')
   const place = await openPlace(undefined)
   t.teardown(() => place.stop())
-  for (const attack of [...AVAILABILITY, ...LONG_TEXTS, ...RIGHTS, ...DOORS].filter(({ quick }) => quick)) {
+  for (const attack of [...AVAILABILITY, ...LONG_TEXTS, ...RIGHTS, ...DOORS, ...HISTORIES].filter(
+    ({ quick }) => quick,
+  )) {
     await row(`${attack.name}: ${attack.wanted}`, async (t) => {
       let judged = await carryOut(attack, place, SLACK)
       for (let n = 1; n < TRIES && judged.faults.length > 0 && judged.wrong === undefined; n++)

@@ -31,6 +31,8 @@ export interface GrownData {
   /** N-Quads in parts, for the dataset of documents and for that of rules. */
   readonly documents?: (site: Site) => Iterable<string>
   readonly rules?: (site: Site) => Iterable<string>
+  /** Before the first start. */
+  readonly prepare?: (site: Site) => Promise<void>
 }
 
 let count = 0
@@ -38,7 +40,7 @@ let count = 0
 /** @param fuseki the base URL of a Fuseki that creates datasets */
 export async function withGrown<T>(
   fuseki: string,
-  { flags = ['--history', 'off', '--admin-history', 'off'], documents, rules }: GrownData,
+  { flags = ['--history', 'off', '--admin-history', 'off'], documents, rules, prepare }: GrownData,
   use: (gateway: GrownGateway) => Promise<T>,
 ): Promise<T> {
   const names = ['documents', 'rules'].map((name) => `growth-${process.pid}-${++count}-${name}`)
@@ -49,6 +51,7 @@ export async function withGrown<T>(
     const site = await makeSite(folder, ['--backend', endUser!, '--admin-backend', admin!, ...flags])
     for (const part of documents?.(site) ?? []) await load(endUser!, part)
     for (const part of rules?.(site) ?? []) await load(admin!, part)
+    await prepare?.(site)
     // The first start makes certificates and seeds.
     const first = startGateway(site)
     if (!(await first.ready)) throw new Error(first.output())

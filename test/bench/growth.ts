@@ -2,6 +2,7 @@
 import { fetchFuseki, startFuseki } from '../support/fuseki.js'
 import type { BenchTable } from './bench-table.js'
 import { growthOfDocuments } from './growth-documents.js'
+import { growthOfVersions } from './growth-versions.js'
 import { describeMachine } from './machine.js'
 
 /** One kind of thing that there is more of. */
@@ -20,7 +21,7 @@ export interface GrowthPlace {
   readonly progress: (what: string) => void
 }
 
-const GROWTHS: readonly Growth[] = [growthOfDocuments]
+const GROWTHS: readonly Growth[] = [growthOfDocuments, growthOfVersions]
 
 /** The largest size costs at most so many times the time of the smallest. */
 const FLAT = 1.5
