@@ -64,8 +64,10 @@ export async function namesOf(source: ChildrenSource, listing: Listing, from: nu
   const query = `${ordered(listing, order)} LIMIT ${MOST_NAMES + 1}${from === 0 ? '' : ` OFFSET ${from}`}`
   const rows = await ask(source, query, ['child'], 'dataset', source.turns)
   if (isFailure(rows)) return rows
-  const found = rows.slice(0, MOST_NAMES).flatMap(([child]) => (child?.termType === 'NamedNode' ? [child.value] : []))
-  const names = [...new Set(found)].filter(source.application.isDocument)
+  const names = once(namesIn, rows, () => {
+    const found = rows.slice(0, MOST_NAMES).flatMap(([child]) => (child?.termType === 'NamedNode' ? child.value : []))
+    return [...new Set(found)].filter(source.application.isDocument)
+  })
   return { order, names, hasMore: rows.length > MOST_NAMES }
 }
 
@@ -109,15 +111,17 @@ export async function childrenNamed(
   if (names.length === 0) return []
   const rows = await ask(source, aboutQuery(condition, names), ['child', 'p', 'value'], names)
   if (isFailure(rows)) return rows
-  const found = new Map<string, Map<string, string>>()
-  for (const [child, property, value] of rows) {
-    if (!child || !property || !value) continue
-    const about = found.get(child.value) ?? new Map<string, string>()
-    found.set(child.value, about.set(property.value, value.value))
-  }
-  return names.flatMap((name) => {
-    const about = found.get(name)
-    return about ? [childOf(name, about)] : []
+  return once(childrenIn, rows, () => {
+    const found = new Map<string, Map<string, string>>()
+    for (const [child, property, value] of rows) {
+      if (!child || !property || !value) continue
+      const about = found.get(child.value) ?? new Map<string, string>()
+      found.set(child.value, about.set(property.value, value.value))
+    }
+    return names.flatMap((name) => {
+      const about = found.get(name)
+      return about ? [childOf(name, about)] : []
+    })
   })
 }
 
@@ -147,6 +151,16 @@ function childOf(iri: string, about: ReadonlyMap<string, string>): Child {
 function timeOf(value: string | undefined): number | undefined {
   const time = value === undefined ? Number.NaN : Date.parse(value)
   return Number.isNaN(time) ? undefined : time
+}
+
+/** Made of the rows of an answer, as long as it is cached. */
+const namesIn = new WeakMap<readonly Row[], readonly string[]>()
+const childrenIn = new WeakMap<readonly Row[], readonly Child[]>()
+
+function once<Made>(made: WeakMap<readonly Row[], Made>, rows: readonly Row[], make: () => Made): Made {
+  const known = made.get(rows) ?? make()
+  made.set(rows, known)
+  return known
 }
 
 /** Rows of an answer, as long as it is cached. */

@@ -54,10 +54,20 @@ export async function childrenShown(context: Context, container: string, shown: 
   const children = await trace.store(childrenNamed(source, listing, some))
   if (isFailure(children)) return children
   const page = from / CHILDREN_PER_PAGE + within
-  const rest = { page, all: from + names.length, hasMore, order, isCut }
-  const text = JSON.stringify([rest, children])
-  const digest = createHash('sha256').update(text).digest('hex').slice(0, 24)
-  return { ...rest, shown: children, digest }
+  return digested(children, { page, all: from + names.length, hasMore, order, isCut })
+}
+
+/** The last of each list of children, as long as that is cached. */
+const LAST = new WeakMap<Children['shown'], { readonly key: string; readonly made: Children }>()
+
+function digested(shown: Children['shown'], rest: Omit<Children, 'shown' | 'digest'>): Children {
+  const key = JSON.stringify(rest)
+  const last = LAST.get(shown)
+  if (last?.key === key) return last.made
+  const digest = createHash('sha256').update(key).update(JSON.stringify(shown)).digest('hex').slice(0, 24)
+  const made = { ...rest, shown, digest }
+  LAST.set(shown, { key, made })
+  return made
 }
 
 /** The part of the list that has the page; the first part where there is no such page. */
