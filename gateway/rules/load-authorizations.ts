@@ -1,26 +1,45 @@
-// In charge of reading authorizations into the compiled index: all of them from the store, or those of one write.
+// In charge of reading authorizations into the compiled index: all of them from the store, those that have changed there, or those of
+// one write.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
-import type { BlankNode, NamedNode } from '@rdfjs/types'
 import type { Fact } from '../../policies/authorizations/authorization.js'
-import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
-import { ACCESS_PREDICATES, AUTHORIZATION, RDF_TYPE } from '../../policies/vocabulary.js'
+import type { AuthorizationIndex, ReadGraph } from '../../policies/authorizations/authorization-index.js'
+import { ACCESS_PREDICATES, RDF_TYPE } from '../../policies/vocabulary.js'
 import type { Quad, Term } from '../rdf/graph.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { selectBatches, type Row } from '../stores/select.js'
-import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
+import { isFailure, type Problem } from '../problem.js'
+import { isName } from '../stores/several-graphs.js'
+import type { Call, GraphStore } from '../stores/store.js'
+import {
+  authorizationLines,
+  authorizationsQuery,
+  digestOf,
+  digestsOfAuthorizations,
+  factIn,
+  graphIn,
+  onAnswer,
+  problemOf,
+  sumOf,
+} from './authorization-lines.js'
 
 const GRAPHS_PER_TURN = 500
+/** Graphs that are asked for by their names; where more have changed, all are read. */
+const MOST_CHANGED = 500
 
 /**
- * Reads all authorizations of a dataspace again and makes them effective at once, with the changes that the index has taken
+ * Reads the authorizations of a dataspace again and makes them effective at once, with the changes that the index has taken
  * meanwhile. Where the response fails, breaks off or cannot be understood, the index stays as it was.
  */
-export const loadAuthorizations = (
+export async function loadAuthorizations(
   store: Pick<GraphStore, 'query'>,
   adminBase: string,
   index: AuthorizationIndex,
   call?: Call,
-): Promise<undefined | Problem> => loadAnswer(store, authorizationsQuery(adminBase), index, call)
+): Promise<undefined | Problem> {
+  if (index.size.graphs > 0) {
+    const done = await loadChanged(store, adminBase, index, call)
+    if (done !== 'many') return done
+  }
+  return loadAnswer(store, authorizationsQuery(adminBase), index, call)
+}
 
 /** The same with the answer to another question for such statements, `?g ?s ?p ?o`. */
 export async function loadAnswer(
@@ -31,39 +50,66 @@ export async function loadAnswer(
 ): Promise<undefined | Problem> {
   const rebuild = index.rebuild()
   try {
-    const batches = await selectBatches(store, question, ['g', 's', 'p', 'o'], call)
-    if (isFailure(batches)) return batches
-    const graphs = await collect(batches)
+    const graphs = await readGraphs(store, question, call)
+    if (isFailure(graphs)) return graphs
     let count = 0
-    for (const [graph, terms] of graphs) {
-      rebuild.replaceGraph(graph, factsIn(terms))
+    for (const [graph, collected] of graphs) {
+      rebuild.replaceGraph(graph, readFrom(collected))
       graphs.delete(graph)
       if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
     }
     rebuild.commit()
     return undefined
   } catch (error) {
-    if (error instanceof StoreBreak) return error.problem
-    throw error
+    return problemOf(error)
   } finally {
     rebuild.abandon()
   }
 }
 
-/** The statements that make up authorizations in the graphs under the admin base, and no others. */
-export const authorizationsQuery = (adminBase: string): string => `
-SELECT ?g ?s ?p ?o WHERE {
-  {
-    VALUES ?p { ${ACCESS_PREDICATES.map((iri) => `<${iri}>`).join(' ')} }
-    GRAPH ?g { ?s ?p ?o }
-    FILTER(isIRI(?o))
-  } UNION {
-    GRAPH ?g { ?s <${RDF_TYPE}> <${AUTHORIZATION}> }
-    BIND(<${RDF_TYPE}> AS ?p)
-    BIND(<${AUTHORIZATION}> AS ?o)
+/** Reads the graphs that the store has otherwise than the index read them. `many`: too many have changed. */
+async function loadChanged(
+  store: Pick<GraphStore, 'query'>,
+  adminBase: string,
+  index: AuthorizationIndex,
+  call: Call | undefined,
+): Promise<undefined | Problem | 'many'> {
+  const rebuild = index.rebuild()
+  try {
+    const digests = await digestsOfAuthorizations(store, adminBase, call)
+    if (isFailure(digests)) return digests
+    const changed = await differing(digests, index)
+    if (changed.length > MOST_CHANGED || !changed.every(isName)) return 'many'
+    const asked = changed.length > 0 && (await readGraphs(store, authorizationsQuery(adminBase, changed), call))
+    if (isFailure(asked)) return asked
+    const readOf = (graph: string): ReadGraph | undefined => {
+      const collected = asked ? asked.get(graph) : undefined
+      return collected && readFrom(collected)
+    }
+    rebuild.commitChanged(new Map(changed.map((graph) => [graph, readOf(graph)])))
+    return undefined
+  } catch (error) {
+    return problemOf(error)
+  } finally {
+    rebuild.abandon()
   }
-  FILTER(STRSTARTS(STR(?g), ${JSON.stringify(adminBase)}))
-}`
+}
+
+/** Those of the store or the index that have not the same digest in both. */
+async function differing(digests: ReadonlyMap<string, number>, index: AuthorizationIndex): Promise<readonly string[]> {
+  const changed: string[] = []
+  let count = 0
+  for (const [graph, digest] of digests) {
+    if (index.counts(graph) && index.digestOf(graph) !== digest) changed.push(graph)
+    if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
+    if (changed.length > MOST_CHANGED) return changed
+  }
+  for (const graph of index.graphs()) {
+    if (!digests.has(graph)) changed.push(graph)
+    if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
+  }
+  return changed
+}
 
 const RULE_PREDICATES: ReadonlySet<string> = new Set([...ACCESS_PREDICATES, RDF_TYPE].map((iri) => `<${iri}>`))
 /** In characters: shorter texts are parsed in some milliseconds. */
@@ -85,54 +131,36 @@ export function factsOf(triples: Iterable<Quad>): Fact[] {
   for (const { subject, predicate, object } of triples) {
     if (predicate.value !== RDF_TYPE && !ACCESS_PREDICATES.includes(predicate.value)) continue
     if (object.termType !== 'NamedNode' || subject.termType === 'Quad') continue
-    facts.push({ subject: nameOf(subject), predicate: predicate.value, object: ownCopy(object.value) })
+    facts.push({ subject: nameOf(subject), predicate: predicate.value, object: object.value })
   }
   return facts
 }
 
-const nameOf = (subject: Term): string =>
-  ownCopy(subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value)
+const nameOf = (subject: Term): string => (subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value)
 
-/** A slice of a string keeps the whole string in memory; a copy does not. */
-const ownCopy = (slice: string): string => Buffer.from(slice).toString()
-
-/** The rows by graph, in any order: subject, predicate, object, subject, … with one copy of each IRI. */
-async function collect(batches: AsyncIterable<readonly Row[]>): Promise<Map<string, string[]>> {
-  const copies = new Map<string, string>()
-  const copied = (name: string): string => {
-    const known = copies.get(name)
-    if (known !== undefined) return known
-    const copy = ownCopy(name)
-    copies.set(copy, copy)
-    return copy
-  }
-  const graphs = new Map<string, string[]>()
-  for await (const rows of batches) {
-    for (const [graph, subject, predicate, object] of rows) {
-      // Jena takes triple terms as subjects too: what they say is no authorization.
-      if (subject?.termType === 'Quad') continue
-      if (!isIri(graph) || !isIri(predicate) || !isIri(object) || !(isIri(subject) || isBlankNode(subject))) {
-        throw new StoreBreak(MISUNDERSTOOD)
-      }
-      const name = isIri(subject) ? subject.value : `_:${subject.value}`
-      const triple = [copied(name), copied(predicate.value), copied(object.value)]
-      const terms = graphs.get(graph.value)
-      if (terms) terms.push(...triple)
-      else graphs.set(copied(graph.value), triple)
-    }
-  }
-  return graphs
+interface Collected {
+  readonly lines: string[]
+  digest: number
 }
 
-const isIri = (term: Term | undefined): term is NamedNode => term?.termType === 'NamedNode'
-const isBlankNode = (term: Term | undefined): term is BlankNode => term?.termType === 'BlankNode'
-
-const MISUNDERSTOOD = problem(
-  'store.failed',
-  'The triplestore was asked for the authorizations and answered with something else.',
-)
-
-function* factsIn(terms: readonly string[]): Generator<Fact> {
-  for (let i = 0; i < terms.length; i += 3)
-    yield { subject: terms[i]!, predicate: terms[i + 1]!, object: terms[i + 2]! }
+/** The lines by graph, in any order. */
+function readGraphs(
+  store: Pick<GraphStore, 'query'>,
+  question: string,
+  call: Call | undefined,
+): Promise<Map<string, Collected> | Problem> {
+  const graphs = new Map<string, Collected>()
+  const take = (line: string): void => {
+    const name = graphIn(line)
+    let graph = graphs.get(name)
+    if (!graph) graphs.set(name, (graph = { lines: [], digest: 0 }))
+    graph.digest = sumOf(graph.digest, digestOf(line))
+    graph.lines.push(line)
+  }
+  return onAnswer(authorizationLines(store, question, call), take, () => graphs)
 }
+
+const readFrom = ({ lines, digest }: Collected): ReadGraph => ({
+  facts: lines.map(factIn).filter((fact) => fact !== undefined),
+  digest,
+})

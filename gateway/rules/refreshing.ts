@@ -6,7 +6,8 @@ import type { Access } from '../gateway.js'
 import type { GraphStore } from '../stores/store.js'
 import { agentRulesQuery, rulesOn, type RuledAgent } from './agent-rules.js'
 import { digestOfAnswer, withDigest } from './answer-digest.js'
-import { authorizationsQuery, loadAnswer } from './load-authorizations.js'
+import { authorizationsQuery } from './authorization-lines.js'
+import { loadAnswer } from './load-authorizations.js'
 
 /** The rules that requests are decided on, as compiled-rules.ts describes them. */
 interface Effective {

@@ -49,23 +49,34 @@ export async function selectBatches(
   store: Pick<GraphStore, 'query'>,
   query: string,
   variables: readonly string[],
-  { maxBytes = Infinity, ...call }: SelectOptions = {},
+  options: SelectOptions = {},
 ): Promise<AsyncIterable<readonly Row[]> | Problem> {
+  const lines = await selectLines(store, query, variables, options)
+  return isFailure(lines) ? lines : rowsOf(lines, variables.length)
+}
+
+/** The same as lines of TSV that have not been read. */
+export async function selectLines(
+  store: Pick<GraphStore, 'query'>,
+  query: string,
+  variables: readonly string[],
+  { maxBytes = Infinity, ...call }: SelectOptions = {},
+): Promise<AsyncIterable<readonly string[]> | Problem> {
   const pieces = await store.query(query, RESULTS_TSV, call)
   return isFailure(pieces) ? pieces : batchesOf(linesOf(pieces, maxBytes), variables)
 }
 
-async function* batchesOf(lines: AsyncIterable<string[]>, variables: readonly string[]): AsyncGenerator<Row[]> {
+async function* rowsOf(batches: AsyncIterable<readonly string[]>, width: number): AsyncGenerator<Row[]> {
+  for await (const lines of batches) yield lines.map((line) => rowOf(line, width))
+}
+
+async function* batchesOf(lines: AsyncIterable<string[]>, variables: readonly string[]): AsyncGenerator<string[]> {
   const header = variables.map((name) => `?${name}`).join('\t')
   let isHeader = true
   for await (const batch of lines) {
-    const rows: Row[] = []
-    for (const line of batch) {
-      if (isHeader && line !== header) throw misunderstood('its first line')
-      if (!isHeader) rows.push(rowOf(line, variables.length))
-      isHeader = false
-    }
-    yield rows
+    if (isHeader && batch[0] !== header) throw misunderstood('its first line')
+    yield isHeader ? batch.slice(1) : batch
+    isHeader = false
     await eventLoopTurn()
   }
   if (isHeader) throw misunderstood('it is empty')

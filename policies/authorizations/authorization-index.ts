@@ -13,6 +13,10 @@ export interface AuthorizationIndex {
   /** Replaces the content of the graph. Graphs that do not count, and other predicates, are ignored. */
   replaceGraph(graph: string, facts: Iterable<Fact>): void
   removeGraph(graph: string): void
+  /** The names of the graphs with content. */
+  graphs(): Iterable<string>
+  /** The digest of the content that the store had of a graph when it was read; undefined where it has been changed here since. */
+  digestOf(graph: string): number | undefined
   /** Forgets everything, including what rebuilds under way have read. */
   clear(): void
   /** Starts reading everything again, beside the effective authorizations. */
@@ -36,13 +40,22 @@ export interface AuthorizationIndex {
   readonly size: TableSize
 }
 
+/** A graph as the store has it. */
+export interface ReadGraph {
+  readonly facts: Iterable<Fact>
+  /** Equal for equal contents. */
+  readonly digest: number
+}
+
 export interface Rebuild {
-  replaceGraph(graph: string, facts: Iterable<Fact>): void
+  replaceGraph(graph: string, read: ReadGraph): void
   /**
    * Makes what was read effective, with the changes made since the rebuild began. False, and nothing changes, when the
    * index was cleared or a later rebuild was committed in the meantime: then what was read is outdated.
    */
   commit(): boolean
+  /** In place of `commit`, where the other graphs are known to be as they are: makes these effective. Undefined: removed. */
+  commitChanged(graphs: ReadonlyMap<string, ReadGraph | undefined>): boolean
   /** Drops the rebuild; to be called when it is not committed. */
   abandon(): void
 }
@@ -67,12 +80,9 @@ function countsFor(adminBase: string): (graph: string) => boolean {
 /** An empty index. `adminBase`, the base URI of the admin application, ends with a slash. */
 export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   if (!adminBase.endsWith('/')) throw new TypeError(`the admin base <${adminBase}> does not end with a slash`)
-  let table = makeAuthorizationTable()
-  const rebuilds = new Set<Map<string, Change>>()
-  let begun = 0
-  let oldestValid = 0
-
   const counts = countsFor(adminBase)
+  const state: IndexState = { counts, table: makeAuthorizationTable(), rebuilds: new Set(), begun: 0, oldestValid: 0 }
+  const { rebuilds } = state
 
   return {
     adminBase,
@@ -80,46 +90,72 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
     replaceGraph(graph, facts) {
       if (!counts(graph)) return
       const change = [...facts]
-      table.put(graph, change)
+      state.table.put(graph, change)
       for (const changes of rebuilds) changes.set(graph, change)
     },
     removeGraph(graph) {
-      table.remove(graph)
+      state.table.remove(graph)
       for (const changes of rebuilds) changes.set(graph, undefined)
     },
     clear() {
-      table = makeAuthorizationTable()
-      oldestValid = begun
+      state.table = makeAuthorizationTable()
+      state.oldestValid = state.begun
     },
-    rebuild() {
-      const number = begun++
-      const fresh = makeAuthorizationTable()
-      const changes = new Map<string, Change>()
-      rebuilds.add(changes)
-      return {
-        replaceGraph(graph, facts) {
-          if (counts(graph)) fresh.put(graph, facts)
-        },
-        commit() {
-          if (!rebuilds.delete(changes) || number < oldestValid) return false
-          for (const [graph, facts] of changes) {
-            if (facts) fresh.put(graph, facts)
-            else fresh.remove(graph)
-          }
-          table = fresh
-          oldestValid = number
-          return true
-        },
-        abandon: () => void rebuilds.delete(changes),
-      }
-    },
-    match: (agent, mode, targets, memberships) => matchAuthorizations(table, [agent, memberships], mode, targets),
-    including: (agent, memberships) => table.including(agent, memberships),
-    subclasses: (type) => table.subclasses(type),
-    coverage: (graph) => coverageOf(table.inGraph(graph), table.ofGroupsIn(graph)),
-    about: (targets) => authorizationsOnTargets(table, targets),
+    rebuild: () => beginRebuild(state),
+    graphs: () => state.table.graphs(),
+    digestOf: (graph) => state.table.digestOf(graph),
+    match: (agent, mode, targets, memberships) => matchAuthorizations(state.table, [agent, memberships], mode, targets),
+    including: (agent, memberships) => state.table.including(agent, memberships),
+    subclasses: (type) => state.table.subclasses(type),
+    coverage: (graph) => coverageOf(state.table.inGraph(graph), state.table.ofGroupsIn(graph)),
+    about: (targets) => authorizationsOnTargets(state.table, targets),
     get size() {
-      return table.size()
+      return state.table.size()
     },
+  }
+}
+
+interface IndexState {
+  readonly counts: AuthorizationIndex['counts']
+  table: AuthorizationTable
+  /** The changes since each rebuild under way has begun. */
+  readonly rebuilds: Set<Map<string, Change>>
+  begun: number
+  oldestValid: number
+}
+
+function beginRebuild(state: IndexState): Rebuild {
+  const { counts, rebuilds } = state
+  const number = state.begun++
+  let made: AuthorizationTable | undefined
+  const fresh = (): AuthorizationTable => (made ??= makeAuthorizationTable())
+  const changes = new Map<string, Change>()
+  rebuilds.add(changes)
+  const isOutdated = (): boolean => !rebuilds.delete(changes) || number < state.oldestValid
+  return {
+    replaceGraph(graph, { facts, digest }) {
+      if (counts(graph)) fresh().put(graph, facts, digest)
+    },
+    commit() {
+      if (isOutdated()) return false
+      for (const [graph, facts] of changes) {
+        if (facts) fresh().put(graph, facts)
+        else fresh().remove(graph)
+      }
+      state.table = fresh()
+      state.oldestValid = number
+      return true
+    },
+    commitChanged(graphs) {
+      if (isOutdated()) return false
+      for (const [graph, read] of graphs) {
+        if (changes.has(graph)) continue
+        if (read) state.table.put(graph, read.facts, read.digest)
+        else state.table.remove(graph)
+      }
+      state.oldestValid = number
+      return true
+    },
+    abandon: () => void rebuilds.delete(changes),
   }
 }

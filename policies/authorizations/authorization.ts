@@ -1,5 +1,4 @@
-// In charge of authorizations as records: their modes, subjects and targets, compiled from the RDF statements of one graph.
-import type { IriTable } from './iri-table.js'
+// In charge of authorizations: their modes, subjects and targets, read from the RDF statements of one graph.
 import * as V from '../vocabulary.js'
 
 export type Mode = 'Read' | 'Write' | 'Append' | 'Control'
@@ -31,22 +30,37 @@ export interface Fact {
 
 /** A compiled authorization: the modes that it grants to its subjects, at most `MAX_SUBJECTS`. */
 export interface Authorization {
+  /** Equal for two that are the same. */
+  readonly row: number
   readonly iri: string
   readonly graph: string
   readonly bits: number
   /** Widest first: everyone, authenticated agents, agents, groups. */
   readonly subjects: readonly number[]
   /** Where they are many: the agents and groups. The last subject is then a group of its own that stands for them. */
-  readonly members?: readonly number[]
+  readonly members: readonly number[]
   readonly accessTo: readonly string[]
   readonly accessToClass: readonly string[]
   readonly default: readonly string[]
 }
 
+export type TargetProperty = 'accessTo' | 'accessToClass' | 'default'
+
+/** An authorization as its graph states it. */
+export interface StatedAuthorization {
+  readonly iri: string
+  readonly bits: number
+  /** Widest first. */
+  readonly classes: readonly number[]
+  readonly agents: readonly string[]
+  readonly groups: readonly string[]
+  readonly targets: Readonly<Record<TargetProperty, readonly string[]>>
+}
+
 /** The content of a graph. `members` are pairs of an agent and a group, `superclasses` of a class and a superclass. */
-export interface Contribution {
-  readonly authorizations: readonly Authorization[]
-  readonly members: readonly (readonly [agent: number, group: number])[]
+export interface Stated {
+  readonly authorizations: readonly StatedAuthorization[]
+  readonly members: readonly (readonly [agent: string, group: string])[]
   readonly superclasses: readonly (readonly [type: string, superclass: string])[]
 }
 
@@ -54,19 +68,19 @@ export interface Contribution {
 export const EVERYONE = -1
 export const AUTHENTICATED = -2
 /** The subject of authorizations without a subject. */
-const NO_SUBJECT = -3
-const FIRST_OWN_GROUP = -4
+export const NO_SUBJECT = -3
+export const FIRST_OWN_GROUP = -4
 
 export const agentSubject = (id: number): number => id * 2
-const groupSubject = (id: number): number => id * 2 + 1
+export const groupSubject = (id: number): number => id * 2 + 1
 export const isGroup = (subject: number): boolean => subject % 2 === 1
 export const isOwnGroup = (subject: number): boolean => subject <= FIRST_OWN_GROUP
 /** The number of the IRI of an agent or a group. */
 export const idIn = (subject: number): number => subject >> 1
 
-const MAX_SUBJECTS = 8
+export const MAX_SUBJECTS = 8
 const NONE: readonly never[] = Object.freeze([])
-const CLASS_SUBJECTS: ReadonlyMap<string, number> = new Map([
+export const CLASS_SUBJECTS: ReadonlyMap<string, number> = new Map([
   [V.FOAF_AGENT, EVERYONE],
   [V.AUTHENTICATED_AGENT, AUTHENTICATED],
 ])
@@ -90,70 +104,48 @@ const known = <T>(iris: readonly string[], meaning: ReadonlyMap<string, T>): T[]
 // A blank node label has no meaning outside its graph.
 const isBlank = (term: string): boolean => term.startsWith('_:')
 
-/** Makes the function that compiles graphs. It retains each agent and group of a contribution in the table. */
-export function makeCompiler(iris: IriTable): (graph: string, facts: Iterable<Fact>) => Contribution {
-  let nextOwnGroup = FIRST_OWN_GROUP
-
-  function authorization(graph: string, iri: string, objects: Objects): Authorization {
-    const objectsOf = (property: Property): readonly string[] => {
-      const found = objects[property]
-      return found && found.length > 1 ? [...new Set(found)] : (found ?? NONE)
-    }
-    const named = [
-      ...objectsOf('agent').map((agent) => agentSubject(iris.retain(agent))),
-      ...objectsOf('agentGroup').map((group) => groupSubject(iris.retain(group))),
-    ]
-    const wide = named.length > MAX_SUBJECTS - CLASS_SUBJECTS.size
-    const classes = known(objectsOf('agentClass'), CLASS_SUBJECTS).sort((a, b) => b - a)
-    const subjects = [...classes, ...(wide ? [nextOwnGroup--] : named)]
-    return {
-      iri,
-      graph,
-      bits: bitsOf(...known(objectsOf('mode'), MODE_OF)),
-      subjects: subjects.length > 0 ? subjects : [NO_SUBJECT],
-      ...(wide && { members: named }),
+function authorizationIn(iri: string, objects: Objects): StatedAuthorization {
+  const objectsOf = (property: Property): readonly string[] => {
+    const found = objects[property]
+    return found && found.length > 1 ? [...new Set(found)] : (found ?? NONE)
+  }
+  return {
+    iri,
+    bits: bitsOf(...known(objectsOf('mode'), MODE_OF)),
+    classes: known(objectsOf('agentClass'), CLASS_SUBJECTS).sort((a, b) => b - a),
+    agents: objectsOf('agent'),
+    groups: objectsOf('agentGroup'),
+    targets: {
       accessTo: objectsOf('accessTo'),
       accessToClass: objectsOf('accessToClass'),
       default: objectsOf('default'),
-    }
-  }
-
-  return (graph, facts) => {
-    const typed = new Set<string>()
-    const described = new Map<string, Objects>()
-    const members: [number, number][] = []
-    const superclasses: [string, string][] = []
-    for (const { subject, predicate, object } of facts) {
-      if (isBlank(object)) continue
-      const property = PROPERTIES.get(predicate)
-      if (property) {
-        let objects = described.get(subject)
-        if (!objects) described.set(subject, (objects = {}))
-        const known = objects[property]
-        if (known) known.push(object)
-        else objects[property] = [object]
-      } else if (predicate === V.RDF_TYPE) {
-        if (object === V.AUTHORIZATION) typed.add(subject)
-      } else if (predicate === V.MEMBER) {
-        members.push([agentSubject(iris.retain(object)), groupSubject(iris.retain(subject))])
-      } else if (predicate === V.SUB_CLASS_OF) superclasses.push([subject, object])
-    }
-    return {
-      authorizations: Array.from(typed, (iri) => authorization(graph, iri, described.get(iri) ?? {})),
-      members: members.length > 0 ? members : NONE,
-      superclasses: superclasses.length > 0 ? superclasses : NONE,
-    }
+    },
   }
 }
 
-/** Releases the agents and groups that compiling retained. */
-export function releaseAll(iris: IriTable, { authorizations, members }: Contribution): void {
-  const release = (subject: number): void => {
-    if (subject >= 0) iris.release(idIn(subject))
+/** What the facts of one graph state. */
+export function statedIn(facts: Iterable<Fact>): Stated {
+  const typed = new Set<string>()
+  const described = new Map<string, Objects>()
+  const members: [string, string][] = []
+  const superclasses: [string, string][] = []
+  for (const { subject, predicate, object } of facts) {
+    if (isBlank(object)) continue
+    const property = PROPERTIES.get(predicate)
+    if (property) {
+      let objects = described.get(subject)
+      if (!objects) described.set(subject, (objects = {}))
+      const known = objects[property]
+      if (known) known.push(object)
+      else objects[property] = [object]
+    } else if (predicate === V.RDF_TYPE) {
+      if (object === V.AUTHORIZATION) typed.add(subject)
+    } else if (predicate === V.MEMBER) members.push([object, subject])
+    else if (predicate === V.SUB_CLASS_OF) superclasses.push([subject, object])
   }
-  for (const { subjects, members: many } of authorizations) {
-    subjects.forEach(release)
-    many?.forEach(release)
+  return {
+    authorizations: Array.from(typed, (iri) => authorizationIn(iri, described.get(iri) ?? {})),
+    members,
+    superclasses,
   }
-  for (const pair of members) pair.forEach(release)
 }

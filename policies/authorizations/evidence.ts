@@ -1,8 +1,9 @@
 // In charge of the evidence for a decision: the authorizations that gave a mode, and those that did not and why.
 import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
 import type { Hit, Named } from './named.js'
-import type { AuthorizationTable, TargetKind } from './table.js'
-import { authorizationsOn, grantingIn, isShared, type TargetEntry } from './target-entry.js'
+import type { AuthorizationRows } from './rows.js'
+import type { AuthorizationTable } from './table.js'
+import { authorizationsOn, grantingIn, isShared, type TargetEntry, type TargetKind } from './target-entry.js'
 
 /** A target as an authorization would name it for the document in question. */
 export interface AskedTarget {
@@ -74,16 +75,16 @@ export function grantsOf(
   hits: readonly TargetHit[],
   required: number,
 ): readonly GrantingAuthorization[] {
-  const grants = new Map<Authorization, GrantingAuthorization>()
+  const grants = new Map<number, GrantingAuthorization>()
   for (const subject of WIDEST_FIRST) {
     for (const { bag, through, target } of hits) {
       if (subjectKind(through) !== subject) continue
       const group = subject === 'group' ? { group: table.iriOf(through) } : {}
-      for (const authorization of grantingIn(bag, required)) {
+      for (const row of grantingIn(bag, required)) {
         if (grants.size >= GRANTS_LISTED) return [...grants.values()]
-        if (grants.has(authorization)) continue
-        const { iri, graph, bits } = authorization
-        grants.set(authorization, { iri, graph, modes: modesOf(bits), subject, ...group, target })
+        if (grants.has(row)) continue
+        const { iri, graph, bits } = table.rows.at(row)
+        grants.set(row, { iri, graph, modes: modesOf(bits), subject, ...group, target })
       }
     }
   }
@@ -92,27 +93,37 @@ export function grantsOf(
 
 type Entries = readonly { readonly target: AskedTarget; readonly entry: TargetEntry }[]
 
-export const consideredOn = (entries: Entries, required: number, named: Named | undefined): AllConsidered => ({
-  authorizations: notGranting(entries, required, named),
+export const consideredOn = (
+  { rows }: AuthorizationTable,
+  entries: Entries,
+  required: number,
+  named: Named | undefined,
+): AllConsidered => ({
+  authorizations: notGranting(rows, entries, required, named),
   total: entries.reduce((sum, { entry }) => sum + (isShared(entry) ? entry.count : 1), 0),
 })
 
-function notGranting(entries: Entries, required: number, named: Named | undefined): readonly Considered[] {
-  const considered = new Map<Authorization, Considered>()
-  const granting = new Set<Authorization>()
+function notGranting(
+  rows: AuthorizationRows,
+  entries: Entries,
+  required: number,
+  named: Named | undefined,
+): readonly Considered[] {
+  const considered = new Map<number, Considered>()
+  const granting = new Set<number>()
   let looked = 0
   for (const { target, entry } of entries) {
-    for (const authorization of authorizationsOn(entry)) {
+    for (const row of authorizationsOn(entry)) {
       if (considered.size >= CONSIDERED_LISTED || looked++ >= LOOKED_THROUGH) return [...considered.values()]
-      if (granting.has(authorization)) continue
-      const { iri, graph, bits, subjects } = authorization
+      if (granting.has(row)) continue
+      const { iri, graph, bits, subjects } = rows.at(row)
       const matches = subjects.some((subject) => throughOf(subject, named, target.kind) !== undefined)
       if (matches && bits & required) {
         // It grants by this target, though perhaps not by an earlier one.
-        granting.add(authorization)
-        considered.delete(authorization)
-      } else if (!considered.has(authorization)) {
-        considered.set(authorization, { iri, graph, modes: modesOf(bits), target, lacks: matches ? 'mode' : 'agent' })
+        granting.add(row)
+        considered.delete(row)
+      } else if (!considered.has(row)) {
+        considered.set(row, { iri, graph, modes: modesOf(bits), target, lacks: matches ? 'mode' : 'agent' })
       }
     }
   }
@@ -123,23 +134,24 @@ const AUDITED = 1000
 
 /** Authorizations without a subject are left out: they apply to no agent. */
 export function auditedOn(table: AuthorizationTable, entries: Entries): readonly Audited[] {
-  const audited = new Map<Authorization, Audited>()
+  const audited = new Map<number, Audited>()
   for (const { target, entry } of entries) {
-    for (const authorization of authorizationsOn(entry)) {
+    for (const row of authorizationsOn(entry)) {
       if (audited.size >= AUDITED) return [...audited.values()]
-      if (audited.has(authorization)) continue
+      if (audited.has(row)) continue
+      const authorization = table.rows.at(row)
       const { iri, graph, bits } = authorization
       const subjects = subjectsOf(authorization, target.kind).map((subject) => {
         const kind = subjectKind(subject)
         return kind === 'agent' || kind === 'group' ? { kind, iri: table.iriOf(subject) } : { kind }
       })
-      if (subjects.length > 0) audited.set(authorization, { iri, graph, modes: modesOf(bits), target, subjects })
+      if (subjects.length > 0) audited.set(row, { iri, graph, modes: modesOf(bits), target, subjects })
     }
   }
   return [...audited.values()]
 }
 
-const subjectsOf = ({ subjects, members = [] }: Authorization, kind: TargetKind): number[] =>
+const subjectsOf = ({ subjects, members }: Authorization, kind: TargetKind): number[] =>
   [...subjects, ...members].filter(
     (subject) => subject >= 0 || (kind !== 'control' && (subject === EVERYONE || subject === AUTHENTICATED)),
   )

@@ -1,43 +1,125 @@
-// In charge of IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused.
+// In charge of IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused. The texts are
+// bytes in large blocks: a million of them cost the garbage collector nothing.
+import { makeColumn, type Column } from './column.js'
+import { hashOf, makeTexts, type Texts, type Written } from './texts.js'
+
+/** What an IRI is named for: the same IRI has a number for each. */
+export type Role =
+  'graph' | 'name' | 'fragment' | 'agent' | 'group' | 'accessTo' | 'accessToClass' | 'default' | 'control'
+
+const ROLES: readonly Role[] = ['graph', 'name', 'fragment', 'agent', 'group', 'accessTo', 'accessToClass', 'default', 'control'] // prettier-ignore
+const CODES = Object.fromEntries(ROLES.map((role, code) => [role, code])) as Readonly<Record<Role, number>>
 
 export interface IriTable {
-  /** The number of an IRI; undefined when there is no reference to it. */
-  idOf(iri: string): number | undefined
+  /** The number of an IRI, above 0; undefined when there is no reference to it. */
+  idOf(role: Role, iri: string): number | undefined
   iriOf(id: number): string
+  roleOf(id: number): Role
   /** Counts one more reference; each needs one `release`. */
-  retain(iri: string): number
+  retain(role: Role, iri: string): number
   release(id: number): void
-  readonly size: number
+  countOf(role: Role): number
+  all(): Iterable<string>
 }
 
+const SHARDS = 16
+
 export function makeIriTable(): IriTable {
-  const ids = new Map<string, number>()
-  const iris: string[] = []
-  const references: number[] = []
+  const texts = makeTexts()
+  const [places, references] = [makeColumn(), makeColumn()]
   const free: number[] = []
+  const counts = ROLES.map(() => 0)
+  let last = 0
+  const numbers = makeNumbers(places, texts)
+
   return {
-    idOf: (iri) => ids.get(iri),
-    iriOf: (id) => iris[id]!,
-    retain(iri) {
-      const known = ids.get(iri)
+    idOf: (role, iri) => numbers.find(texts.write(CODES[role], iri)),
+    iriOf: (id) => texts.read(places.at(id)),
+    roleOf: (id) => ROLES[texts.roleAt(places.at(id))]!,
+    countOf: (role) => counts[CODES[role]]!,
+    *all() {
+      for (let id = 1; id <= last; id++) if (references.at(id) > 0) yield texts.read(places.at(id))
+    },
+    retain(role, iri) {
+      const text = texts.write(CODES[role], iri)
+      const known = numbers.find(text)
       if (known !== undefined) {
-        references[known]!++
+        references.set(known, references.at(known) + 1)
         return known
       }
-      const id = free.pop() ?? iris.length
-      iris[id] = iri
-      references[id] = 1
-      ids.set(iri, id)
+      const id = free.pop() ?? ++last
+      places.set(id, texts.keep(text))
+      references.set(id, 1)
+      numbers.add(id)
+      counts[CODES[role]]!++
       return id
     },
     release(id) {
-      if (--references[id]! > 0) return
-      ids.delete(iris[id]!)
-      iris[id] = ''
+      const left = references.at(id) - 1
+      references.set(id, left)
+      if (left > 0) return
+      counts[texts.roleAt(places.at(id))]!--
+      numbers.remove(id)
+      texts.drop(places.at(id))
       free.push(id)
     },
-    get size() {
-      return ids.size
+  }
+}
+
+interface Shard {
+  /** Numbers of texts; 0 where there is none. A length that is a power of two. */
+  slots: Int32Array
+  count: number
+}
+
+/** The numbers by their texts: hash tables with open addressing, several so that none takes long to grow. */
+function makeNumbers(places: Column, texts: Texts) {
+  const shards = Array.from({ length: SHARDS }, (): Shard => ({ slots: new Int32Array(8), count: 0 }))
+  const shardOf = (hash: number): Shard => shards[hash % SHARDS]!
+  const homeIn = ({ length }: Int32Array, hash: number): number => Math.floor(hash / SHARDS) % length
+  const hashOfId = (id: number): number => texts.hashAt(places.at(id))
+
+  function insert(slots: Int32Array, id: number): void {
+    let slot = homeIn(slots, hashOfId(id))
+    while (slots[slot] !== 0) slot = (slot + 1) % slots.length
+    slots[slot] = id
+  }
+
+  return {
+    find(text: Written): number | undefined {
+      const hash = hashOf(text.bytes, 0, text.length)
+      const { slots } = shardOf(hash)
+      for (let slot = homeIn(slots, hash); slots[slot] !== 0; slot = (slot + 1) % slots.length) {
+        const id = slots[slot]!
+        if (texts.isAt(places.at(id), text)) return id
+      }
+      return undefined
+    },
+    add(id: number): void {
+      const shard = shardOf(hashOfId(id))
+      if (++shard.count > shard.slots.length * 0.8) {
+        const slots = new Int32Array(shard.slots.length * 2)
+        for (const other of shard.slots) if (other !== 0) insert(slots, other)
+        shard.slots = slots
+      }
+      insert(shard.slots, id)
+    },
+    /** The slots after it move up, so that a search never ends too early. */
+    remove(id: number): void {
+      const hash = hashOfId(id)
+      const shard = shardOf(hash)
+      const { slots } = shard
+      let gap = homeIn(slots, hash)
+      while (slots[gap] !== id) gap = (gap + 1) % slots.length
+      for (let slot = (gap + 1) % slots.length; slots[slot] !== 0; slot = (slot + 1) % slots.length) {
+        const home = homeIn(slots, hashOfId(slots[slot]!))
+        const stays = gap <= slot ? gap < home && home <= slot : gap < home || home <= slot
+        if (stays) continue
+        slots[gap] = slots[slot]!
+        gap = slot
+      }
+      slots[gap] = 0
+      shard.count--
     },
   }
 }

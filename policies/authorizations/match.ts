@@ -14,8 +14,9 @@ import {
   type TargetHit,
 } from './evidence.js'
 import type { Hit, Named } from './named.js'
-import type { AuthorizationTable, TargetKind } from './table.js'
-import { isShared, type Bag, type SharedTarget, type TargetEntry } from './target-entry.js'
+import type { AuthorizationTable } from './table.js'
+import type { AuthorizationRows } from './rows.js'
+import { bitsIn, isShared, type Bag, type SharedTarget, type TargetEntry, type TargetKind } from './target-entry.js'
 
 export interface Match {
   /** The union of the modes of all matching authorizations. */
@@ -43,14 +44,15 @@ export function matchAuthorizations(
   let bits = 0
   const hits: TargetHit[] = []
   for (const { target, entry } of entries) {
-    for (const { bag, through } of hitsIn(entry, named, target.kind)) {
-      bits |= bag.bits
-      if (bag.bits & required) hits.push({ bag, through, target })
+    for (const { bag, through } of hitsIn(table, entry, named, target.kind)) {
+      const its = bitsIn(bag, table.rows)
+      bits |= its
+      if (its & required) hits.push({ bag, through, target })
     }
   }
   const granted = hits.length > 0
   const via = granted ? grantsOf(table, hits, required) : []
-  return { bits, via, considered: () => consideredOn(entries, required, named) }
+  return { bits, via, considered: () => consideredOn(table, entries, required, named) }
 }
 
 export const authorizationsOnTargets = (
@@ -67,50 +69,56 @@ function entriesOf(
     const { kind, iri } = target
     if (kind === 'accessToClass') {
       for (const type of table.classes(iri)) {
-        const entry = table.targets[kind].get(type)
-        if (entry) entries.push({ target: { kind, iri: type }, entry })
+        const entry = table.entryOf(kind, type)
+        if (entry !== undefined) entries.push({ target: { kind, iri: type }, entry })
       }
     } else {
-      const entry = table.targets[kind].get(kind === 'control' ? '' : iri)
-      if (entry) entries.push({ target, entry })
+      const entry = table.entryOf(kind, iri)
+      if (entry !== undefined) entries.push({ target, entry })
     }
   }
   return entries
 }
 
-function hitsIn(entry: TargetEntry, named: Named | undefined, kind: TargetKind): readonly Hit[] {
+function hitsIn(
+  { rows }: AuthorizationTable,
+  entry: TargetEntry,
+  named: Named | undefined,
+  kind: TargetKind,
+): readonly Hit[] {
   if (!isShared(entry)) {
-    const subject = entry.subjects.find((each) => throughOf(each, named, kind) !== undefined)
+    const subject = rows.subjectsOf(entry).find((each) => throughOf(each, named, kind) !== undefined)
     return subject === undefined ? [] : [{ bag: entry, through: throughOf(subject, named, kind)! }]
   }
   const hits: Hit[] = []
   for (const subject of [EVERYONE, AUTHENTICATED]) {
     const through = classOf(subject, named, kind)
     const bag = through === undefined ? undefined : entry.bySubject.get(subject)
-    if (bag) hits.push({ bag, through: subject })
+    if (bag !== undefined) hits.push({ bag, through: subject })
   }
-  return named ? hits.concat(namedHits(entry, named)) : hits
+  return named ? hits.concat(namedHits(rows, entry, named)) : hits
 }
 
-function namedHits(entry: SharedTarget, named: Named): readonly Hit[] {
+function namedHits(rows: AuthorizationRows, entry: SharedTarget, named: Named): readonly Hit[] {
   const steps = Math.min(named.subjects.size, entry.bySubject.size)
-  if (steps <= FEW) return findNamedHits(entry, named)
+  if (steps <= FEW) return findNamedHits(rows, entry, named)
   const known = named.found.get(entry)
   if (known) return known
-  const found = findNamedHits(entry, named)
+  const found = findNamedHits(rows, entry, named)
   if (named.found.size >= REMEMBERED) named.found.clear()
   named.found.set(entry, found)
   return found
 }
 
 /** The first hits, and any further one that adds a mode. */
-function findNamedHits({ bySubject }: SharedTarget, { subjects }: Named): Hit[] {
+function findNamedHits(rows: AuthorizationRows, { bySubject }: SharedTarget, { subjects }: Named): Hit[] {
   const hits: Hit[] = []
   let bits = 0
   const keep = (bag: Bag | undefined, through: number | undefined): void => {
     if (bag === undefined || through === undefined) return
-    if (hits.length >= HITS && !(bag.bits & ~bits)) return
-    bits |= bag.bits
+    const its = bitsIn(bag, rows)
+    if (hits.length >= HITS && !(its & ~bits)) return
+    bits |= its
     hits.push({ bag, through })
   }
   if (subjects.size <= bySubject.size) for (const [subject, through] of subjects) keep(bySubject.get(subject), through)

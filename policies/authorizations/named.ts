@@ -31,7 +31,7 @@ const REMEMBERED_AGENTS = 10_000
 export function makeNamed(iris: IriTable, groupsOf: Relation<number>): AllNamed {
   const namedOf = new Map<number, Named>()
   const one = (agent: string): Named => {
-    const id = iris.idOf(agent)
+    const id = iris.idOf('agent', agent)
     if (id === undefined) return NOT_NAMED
     const known = namedOf.get(id)
     if (known) return known

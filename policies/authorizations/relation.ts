@@ -1,48 +1,42 @@
 // In charge of counted pairs: a pair that two statements make remains when one of them is removed.
 
-export interface Relation<T, To = T> {
-  add(from: T, to: To): void
-  remove(from: T, to: To): void
-  of(from: T): Iterable<To>
+export interface Relation<T> {
+  add(from: T, to: T): void
+  remove(from: T, to: T): void
+  of(from: T): Iterable<T>
 }
 
-export function makeRelation<T>(): Relation<T> {
-  const pairs = new Map<T, Map<T, number>>()
-  return {
-    add(from, to) {
-      let counts = pairs.get(from)
-      if (!counts) pairs.set(from, (counts = new Map()))
-      counts.set(to, (counts.get(to) ?? 0) + 1)
-    },
-    remove(from, to) {
-      const counts = pairs.get(from)
-      const count = counts?.get(to)
-      if (!counts || count === undefined) return
-      if (count > 1) counts.set(to, count - 1)
-      else counts.delete(to)
-      if (counts.size === 0) pairs.delete(from)
-    },
-    of: (from) => pairs.get(from)?.keys() ?? [],
-  }
-}
-
-/** The same for pairs that no two statements make: most have one partner, which then takes no memory but its place. */
-export function makePairs<T, To extends object>(): Relation<T, To> {
-  const pairs = new Map<T, To | Set<To>>()
+/** Most have one partner by one statement, which then takes no memory but its place. */
+export function makeRelation<T extends string | number>(): Relation<T> {
+  const pairs = new Map<T, T | Map<T, number>>()
   return {
     add(from, to) {
       const known = pairs.get(from)
-      if (known instanceof Set) known.add(to)
-      else pairs.set(from, known === undefined || known === to ? to : new Set([known, to]))
+      if (known === undefined) pairs.set(from, to)
+      else if (known instanceof Map) known.set(to, (known.get(to) ?? 0) + 1)
+      else
+        pairs.set(
+          from,
+          known === to
+            ? new Map([[to, 2]])
+            : new Map([
+                [known, 1],
+                [to, 1],
+              ]),
+        )
     },
     remove(from, to) {
       const known = pairs.get(from)
-      if (known instanceof Set) known.delete(to)
-      if (known === to || (known instanceof Set && known.size === 0)) pairs.delete(from)
+      if (known === to) pairs.delete(from)
+      if (!(known instanceof Map)) return
+      const count = known.get(to) ?? 0
+      if (count > 1) known.set(to, count - 1)
+      else known.delete(to)
+      if (known.size === 0) pairs.delete(from)
     },
     of(from) {
       const known = pairs.get(from)
-      return known instanceof Set ? known : known === undefined ? [] : [known]
+      return known instanceof Map ? known.keys() : known === undefined ? [] : [known]
     },
   }
 }
@@ -54,7 +48,7 @@ export interface Closure<T> {
   forget(): void
 }
 
-export function makeClosure<T>(relation: Relation<T>): Closure<T> {
+export function makeClosure<T extends string | number>(relation: Relation<T>): Closure<T> {
   const known = new Map<T, readonly T[]>()
   return {
     of(start) {

@@ -1,23 +1,25 @@
 // In charge of the compiled authorizations as one table: by target, then by subject, then by modes; and of the groups
 // and superclasses that extend them. Nothing here grows faster than the statements that it is made from.
 import {
+  agentSubject,
   AUTHENTICATED,
   bitsOf,
   EVERYONE,
+  groupSubject,
   idIn,
-  makeCompiler,
-  releaseAll,
+  statedIn,
   type Authorization,
-  type Contribution,
   type Fact,
+  type Stated,
 } from './authorization.js'
-import { makeIriTable } from './iri-table.js'
+import { makeDigests } from './digests.js'
+import { makeIriTable, type IriTable } from './iri-table.js'
 import { makeNamed, type Named } from './named.js'
-import { makeClosure, makePairs, makeRelation, type Relation } from './relation.js'
-import { addToTarget, removeFromTarget, type Targets } from './target-entry.js'
-
-/** How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application. */
-export type TargetKind = 'accessTo' | 'accessToClass' | 'default' | 'control'
+import { makeRelation, type Relation } from './relation.js'
+import { makeClasses } from './superclasses.js'
+import { makeAuthorizationRows, type AuthorizationRows } from './rows.js'
+import { makeTargets } from './targets.js'
+import type { TargetEntry, TargetKind } from './target-entry.js'
 
 export interface TableSize {
   readonly graphs: number
@@ -26,11 +28,15 @@ export interface TableSize {
 }
 
 export interface AuthorizationTable {
-  put(graph: string, facts: Iterable<Fact>): void
+  /** @param digest of the facts, where they are what the store has */
+  put(graph: string, facts: Iterable<Fact>, digest?: number): void
+  digestOf(graph: string): number | undefined
+  graphs(): Iterable<string>
   remove(graph: string): void
   size(): TableSize
-  /** The authorizations on targets of a kind, by the target's IRI; `control` has one, the empty string. */
-  readonly targets: Readonly<Record<TargetKind, Targets>>
+  readonly rows: AuthorizationRows
+  /** The authorizations on a target; `control` has one, the empty string. */
+  entryOf(kind: TargetKind, iri: string): TargetEntry | undefined
   /** The agent itself, its groups, and the groups that stand for the subjects of authorizations with many. */
   named(agent: string, memberships?: readonly string[]): Named
   /** The authorizations in a graph. */
@@ -62,101 +68,121 @@ export interface Including {
 const CONTROL = bitsOf('Control')
 
 export function makeAuthorizationTable(): AuthorizationTable {
-  const iris = makeIriTable()
-  const compile = makeCompiler(iris)
-  const graphs = new Map<string, Contribution>()
-  const targets = { accessTo: new Map(), accessToClass: new Map(), default: new Map(), control: new Map() } // prettier-ignore
+  const [iris, graphs] = [makeIriTable(), makeIriTable()]
+  const rows = makeAuthorizationRows(iris, graphs)
+  const targets = makeTargets(iris, rows)
+  const digests = makeDigests()
   const groupsOf = makeRelation<number>()
-  const bySubject = makePairs<number, Authorization>()
   const named = makeNamed(iris, groupsOf)
   const classes = makeClasses()
+  const others = makeOthers(iris, groupsOf, classes)
   let authorizationCount = 0
+  /** No graph has the number 0. */
+  const idOf = (graph: string): number => graphs.idOf('graph', graph) ?? 0
 
-  function apply({ authorizations, members, superclasses }: Contribution, change: 'add' | 'remove'): void {
-    authorizationCount += change === 'add' ? authorizations.length : -authorizations.length
-    const changeTarget = change === 'add' ? addToTarget : removeFromTarget
-    for (const authorization of authorizations) {
-      for (const kind of ['accessTo', 'accessToClass', 'default'] as const) {
-        for (const iri of authorization[kind]) changeTarget(targets[kind], iri, authorization)
-      }
-      if (authorization.bits & CONTROL) changeTarget(targets.control, '', authorization)
-      for (const subject of authorization.subjects) bySubject[change](subject, authorization)
-      for (const member of authorization.members ?? []) groupsOf[change](member, authorization.subjects.at(-1)!)
+  function change(row: number, how: 'add' | 'remove'): void {
+    authorizationCount += how === 'add' ? 1 : -1
+    let subject = 0
+    for (const { kind, key } of rows.linksOf(row)) {
+      if (kind === 'subject') subject = key
+      else if (kind === 'member') groupsOf[how](key, subject)
+      else targets[how](key, row)
     }
-    for (const [agent, group] of members) groupsOf[change](agent, group)
-    classes[change](superclasses)
+    if (rows.bitsOf(row) & CONTROL) targets[how](targets.control, row)
+  }
+
+  function remove(name: string): void {
+    const graph = idOf(name)
+    if (graph === 0) return
+    for (const row of rows.inGraph(graph)) change(row, 'remove')
+    rows.removeGraph(graph)
+    others.remove(graph)
+    digests.delete(graph)
+    graphs.release(graph)
     named.forget()
   }
 
-  function remove(graph: string): void {
-    const contribution = graphs.get(graph)
-    if (!contribution) return
-    graphs.delete(graph)
-    apply(contribution, 'remove')
-    releaseAll(iris, contribution)
-  }
-
   return {
-    targets,
-    remove,
-    size: () => ({ graphs: graphs.size, authorizations: authorizationCount, subjects: iris.size }),
-    put(graph, facts) {
-      const contribution = compile(graph, facts)
-      remove(graph)
-      if (contribution.authorizations.length + contribution.members.length + contribution.superclasses.length === 0) {
-        return
-      }
-      graphs.set(graph, contribution)
-      apply(contribution, 'add')
+    ...{ rows, remove, entryOf: targets.entryOf, graphs: graphs.all, named: named.of },
+    size: () => {
+      const subjects = iris.countOf('agent') + iris.countOf('group')
+      return { graphs: graphs.countOf('graph'), authorizations: authorizationCount, subjects }
     },
-    inGraph: (graph) => graphs.get(graph)?.authorizations ?? [],
-    ofGroupsIn: (graph) => ofGroups(graphs.get(graph)?.members ?? [], groupsOf, bySubject),
+    digestOf: (name) => digests.of(idOf(name)),
+    put(name, facts, digest) {
+      remove(name)
+      const stated = statedIn(facts)
+      // One that the store has, and that says nothing, is known too: it is not read again.
+      if (isEmpty(stated) && digest === undefined) return
+      const graph = graphs.retain('graph', name)
+      for (const one of stated.authorizations) change(rows.add(graph, one), 'add')
+      others.add(graph, stated)
+      if (digest !== undefined) digests.set(graph, digest)
+      named.forget()
+    },
+    inGraph: (name) => Array.from(rows.inGraph(idOf(name)), rows.at),
+    ofGroupsIn: (name) => ofGroups(others.membersOf(idOf(name)), groupsOf, rows),
     iriOf: (subject) => iris.iriOf(idIn(subject)),
-    named: named.of,
     classes: classes.above,
     subclasses: classes.below,
-    including: (agent, memberships) =>
-      including(bySubject, agent === undefined ? undefined : named.of(agent, memberships)),
+    including: (agent, memberships) => including(rows, agent === undefined ? undefined : named.of(agent, memberships)),
   }
 }
 
-function ofGroups(
-  pairs: Contribution['members'],
-  groupsOf: Relation<number>,
-  bySubject: Relation<number, Authorization>,
-): OfGroups {
-  const authorizations = new Set<Authorization>()
+const isEmpty = ({ authorizations, members, superclasses }: Stated): boolean =>
+  authorizations.length + members.length + superclasses.length === 0
+
+/** What graphs state besides authorizations. */
+function makeOthers(iris: IriTable, groupsOf: Relation<number>, classes: ReturnType<typeof makeClasses>) {
+  /** Of a graph: an agent and its group, an agent, …, as subjects. */
+  const members = new Map<number, readonly number[]>()
+  const superclasses = new Map<number, Stated['superclasses']>()
+  const changeMembers = (its: readonly number[], how: 'add' | 'remove'): void => {
+    for (let i = 0; i < its.length; i += 2) groupsOf[how](its[i]!, its[i + 1]!)
+  }
+  return {
+    membersOf: (graph: number): readonly number[] => members.get(graph) ?? [],
+    add(graph: number, stated: Stated): void {
+      if (stated.superclasses.length > 0) superclasses.set(graph, stated.superclasses)
+      classes.add(stated.superclasses)
+      if (stated.members.length === 0) return
+      const its = stated.members.flatMap((pair) => subjectsIn(pair, iris))
+      members.set(graph, its)
+      changeMembers(its, 'add')
+    },
+    remove(graph: number): void {
+      classes.remove(superclasses.get(graph) ?? [])
+      superclasses.delete(graph)
+      const its = members.get(graph) ?? []
+      changeMembers(its, 'remove')
+      for (const subject of its) iris.release(idIn(subject))
+      members.delete(graph)
+    },
+  }
+}
+
+const subjectsIn = ([agent, group]: readonly [string, string], iris: IriTable): readonly number[] => [
+  agentSubject(iris.retain('agent', agent)),
+  groupSubject(iris.retain('group', group)),
+]
+
+function ofGroups(pairs: readonly number[], groupsOf: Relation<number>, rows: AuthorizationRows): OfGroups {
+  const authorizations = new Set<number>()
   const members = new Set<number>()
-  for (const [agent, group] of pairs) {
-    const naming = [group, ...groupsOf.of(group)].flatMap((subject) => [...bySubject.of(subject)])
+  for (let i = 0; i < pairs.length; i += 2) {
+    const [agent, group] = [pairs[i]!, pairs[i + 1]!]
+    const naming = [group, ...groupsOf.of(group)].flatMap((subject) => [...rows.of(subject)])
     if (naming.length > 0) members.add(agent)
     for (const one of naming) authorizations.add(one)
   }
-  return { authorizations: [...authorizations], members: members.size }
+  return { authorizations: Array.from(authorizations, rows.at), members: members.size }
 }
 
-/** Classes with all that are above and below them. */
-function makeClasses() {
-  const [superclasses, subclasses] = [makeRelation<string>(), makeRelation<string>()]
-  const [above, below] = [makeClosure(superclasses), makeClosure(subclasses)]
-  const change =
-    (how: 'add' | 'remove') =>
-    (pairs: Contribution['superclasses']): void => {
-      for (const [type, superclass] of pairs) {
-        superclasses[how](type, superclass)
-        subclasses[how](superclass, type)
-      }
-      above.forget()
-      below.forget()
-    }
-  return { above: above.of, below: below.of, add: change('add'), remove: change('remove') }
-}
-
-function* including(bySubject: Relation<number, Authorization>, named: Named | undefined): Generator<Including> {
+function* including(rows: AuthorizationRows, named: Named | undefined): Generator<Including> {
   for (const subject of named ? [EVERYONE, AUTHENTICATED] : [EVERYONE]) {
-    for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: false }
+    for (const row of rows.of(subject)) yield { authorization: rows.at(row), isNamed: false }
   }
   for (const subject of named?.subjects.keys() ?? []) {
-    for (const authorization of bySubject.of(subject)) yield { authorization, isNamed: true }
+    for (const row of rows.of(subject)) yield { authorization: rows.at(row), isNamed: true }
   }
 }

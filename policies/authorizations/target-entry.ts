@@ -1,11 +1,14 @@
 // In charge of the authorizations on one target: by subject, then by modes, so that any number of similar ones costs the same.
-import type { Authorization } from './authorization.js'
+import type { AuthorizationRows } from './rows.js'
+
+/** How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application. */
+export type TargetKind = 'accessTo' | 'accessToClass' | 'default' | 'control'
 
 /** The authorizations of one subject on one target: a single one, or several by their modes. `bits`: the modes of all. */
-export type Bag = Authorization | SharedBag
+export type Bag = number | SharedBag
 interface SharedBag {
   bits: number
-  readonly byBits: Map<number, Set<Authorization>>
+  readonly byBits: Map<number, Set<number>>
 }
 
 /** A target that several authorizations name; `count` is their number. */
@@ -13,71 +16,66 @@ export interface SharedTarget {
   readonly bySubject: Map<number, Bag>
   count: number
 }
-export type TargetEntry = Authorization | SharedTarget
-/** Targets of one kind by their IRI. */
-export type Targets = Map<string, TargetEntry>
+/** A single authorization, or several. */
+export type TargetEntry = number | SharedTarget
 
-export const isShared = (entry: TargetEntry): entry is SharedTarget => 'bySubject' in entry
+type Rows = Pick<AuthorizationRows, 'bitsOf' | 'subjectsOf'>
 
-export function addToTarget(targets: Targets, target: string, authorization: Authorization): void {
-  const entry = targets.get(target)
-  if (!entry) targets.set(target, authorization)
-  else if (isShared(entry)) addToShared(entry, authorization)
-  else {
-    const shared: SharedTarget = { bySubject: new Map(), count: 0 }
-    addToShared(shared, entry)
-    addToShared(shared, authorization)
-    targets.set(target, shared)
-  }
+export const isShared = (entry: TargetEntry): entry is SharedTarget => typeof entry !== 'number'
+
+/** The entry of a target that these authorizations name. */
+export function entryOf(its: readonly number[], rows: Rows): TargetEntry | undefined {
+  if (its.length <= 1) return its[0]
+  const shared: SharedTarget = { bySubject: new Map(), count: 0 }
+  for (const row of its) addToShared(shared, row, rows)
+  return shared
 }
 
-function addToShared(entry: SharedTarget, authorization: Authorization): void {
+export function addToShared(entry: SharedTarget, row: number, rows: Rows): void {
   entry.count++
-  for (const subject of authorization.subjects) {
+  const bits = rows.bitsOf(row)
+  for (const subject of rows.subjectsOf(row)) {
     const bag = entry.bySubject.get(subject)
-    if (!bag) entry.bySubject.set(subject, authorization)
-    else if (isSharedBag(bag)) addToBag(bag, authorization)
+    if (bag === undefined) entry.bySubject.set(subject, row)
+    else if (isSharedBag(bag)) addToBag(bag, row, bits)
     else {
       const shared: SharedBag = { bits: 0, byBits: new Map() }
-      addToBag(shared, bag)
-      addToBag(shared, authorization)
+      addToBag(shared, bag, rows.bitsOf(bag))
+      addToBag(shared, row, bits)
       entry.bySubject.set(subject, shared)
     }
   }
 }
 
-const isSharedBag = (bag: Bag): bag is SharedBag => 'byBits' in bag
+const isSharedBag = (bag: Bag): bag is SharedBag => typeof bag !== 'number'
 
-function addToBag(bag: SharedBag, authorization: Authorization): void {
-  const alike = bag.byBits.get(authorization.bits)
-  if (alike) alike.add(authorization)
-  else bag.byBits.set(authorization.bits, new Set([authorization]))
-  bag.bits |= authorization.bits
+export const bitsIn = (bag: Bag, rows: Rows): number => (isSharedBag(bag) ? bag.bits : rows.bitsOf(bag))
+
+function addToBag(bag: SharedBag, row: number, bits: number): void {
+  const alike = bag.byBits.get(bits)
+  if (alike) alike.add(row)
+  else bag.byBits.set(bits, new Set([row]))
+  bag.bits |= bits
 }
 
-function removeFromBag(bag: SharedBag, authorization: Authorization): void {
-  const alike = bag.byBits.get(authorization.bits)
-  if (!alike?.delete(authorization) || alike.size > 0) return
-  bag.byBits.delete(authorization.bits)
+function removeFromBag(bag: SharedBag, row: number, itsBits: number): void {
+  const alike = bag.byBits.get(itsBits)
+  if (!alike?.delete(row) || alike.size > 0) return
+  bag.byBits.delete(itsBits)
   bag.bits = 0
   for (const bits of bag.byBits.keys()) bag.bits |= bits
 }
 
-export function removeFromTarget(targets: Targets, target: string, authorization: Authorization): void {
-  const entry = targets.get(target)
-  if (!entry) return
-  if (!isShared(entry) || --entry.count === 0) {
-    targets.delete(target)
-    return
-  }
-  for (const subject of authorization.subjects) {
+export function removeFromShared(entry: SharedTarget, row: number, rows: Rows): void {
+  entry.count--
+  for (const subject of rows.subjectsOf(row)) {
     const bag = entry.bySubject.get(subject)
-    if (bag && isSharedBag(bag)) removeFromBag(bag, authorization)
-    if (bag === authorization || (bag && isSharedBag(bag) && bag.byBits.size === 0)) entry.bySubject.delete(subject)
+    if (bag !== undefined && isSharedBag(bag)) removeFromBag(bag, row, rows.bitsOf(row))
+    if (bag === row || (bag !== undefined && isSharedBag(bag) && bag.byBits.size === 0)) entry.bySubject.delete(subject)
   }
 }
 
-export function* authorizationsOn(entry: TargetEntry): Generator<Authorization> {
+export function* authorizationsOn(entry: TargetEntry): Generator<number> {
   if (!isShared(entry)) yield entry
   else {
     for (const bag of entry.bySubject.values()) {
@@ -88,7 +86,7 @@ export function* authorizationsOn(entry: TargetEntry): Generator<Authorization> 
 }
 
 /** The authorizations with one of the required modes. */
-export function* grantingIn(bag: Bag, required: number): Generator<Authorization> {
+export function* grantingIn(bag: Bag, required: number): Generator<number> {
   if (!isSharedBag(bag)) yield bag
   else for (const [bits, alike] of bag.byBits) if (bits & required) yield* alike
 }

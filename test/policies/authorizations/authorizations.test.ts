@@ -8,6 +8,7 @@ import {
   makeAuthorizationIndex,
   type AuthorizationIndex,
 } from '../../../policies/authorizations/authorization-index.js'
+import { makeIriTable } from '../../../policies/authorizations/iri-table.js'
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import { decide, type Question } from '../../../policies/decide.js'
 import {
@@ -126,11 +127,11 @@ await t.test('rebuilding', async (t) => {
 
   const taken = indexOf({ [RULES]: facts })
   const rebuild = taken.rebuild()
-  rebuild.replaceGraph(`${RULES}old/`, facts)
+  rebuild.replaceGraph(`${RULES}old/`, { facts: facts, digest: 0 })
   t.ok(reads(taken), 'the old index is effective until the commit')
   taken.removeGraph(RULES)
   taken.removeGraph(`${RULES}old/`)
-  rebuild.replaceGraph(RULES, facts)
+  rebuild.replaceGraph(RULES, { facts: facts, digest: 0 })
   t.ok(rebuild.commit())
   t.notOk(reads(taken), 'the rebuild does not undo a removal that came after its read')
 
@@ -141,12 +142,12 @@ await t.test('rebuilding', async (t) => {
 
   const twice = indexOf({})
   const [first, second] = [twice.rebuild(), twice.rebuild()]
-  first.replaceGraph(RULES, facts)
+  first.replaceGraph(RULES, { facts: facts, digest: 0 })
   t.same([second.commit(), first.commit(), reads(twice)], [true, false, false], 'the one that began later wins')
 
   const cleared = indexOf({ [RULES]: facts })
   const stale = cleared.rebuild()
-  stale.replaceGraph(RULES, facts)
+  stale.replaceGraph(RULES, { facts: facts, digest: 0 })
   cleared.clear()
   t.same([stale.commit(), reads(cleared)], [false, false], 'a rebuild that began before a clear has no effect')
   t.ok(cleared.rebuild().commit(), 'a rebuild that began after it has')
@@ -155,6 +156,64 @@ await t.test('rebuilding', async (t) => {
   const abandoned = left.rebuild()
   abandoned.abandon()
   t.same([abandoned.commit(), reads(left)], [false, true], 'an abandoned rebuild changes nothing')
+
+  const partly = indexOf({})
+  const whole = partly.rebuild()
+  const behind = `${RULES}other/`
+  whole.replaceGraph(RULES, { facts, digest: 1 })
+  whole.replaceGraph(behind, { facts: authorization('urn:b', { agent: BOB, accessTo: DOC, mode: 'Read' }), digest: 2 })
+  whole.commit()
+  t.same([RULES, behind, GROUPS].map(partly.digestOf), [1, 2, undefined])
+  const late = partly.rebuild()
+  const change = partly.rebuild()
+  t.ok(change.commitChanged(new Map([[RULES, undefined]])))
+  t.same(
+    [reads(partly), [...partly.graphs()], late.commit()],
+    [false, [behind], false],
+    'only this graph is changed; a rebuild that began before is outdated',
+  )
+  const overtaken = partly.rebuild()
+  partly.replaceGraph(RULES, facts)
+  overtaken.commitChanged(new Map([[RULES, undefined], [behind, { facts: [], digest: 3 }]])) // prettier-ignore
+  t.same(
+    [reads(partly), partly.digestOf(RULES), partly.digestOf(behind)],
+    [true, undefined, 3],
+    'a write meanwhile stays',
+  )
+})
+
+await t.test('texts of any length and script, that come and go', async (t) => {
+  const texts = [
+    '',
+    'a',
+    'ä',
+    '\u{1F600}',
+    '\uD800',
+    '\uFFFD',
+    'x'.repeat(70_000),
+    'y'.repeat(2 ** 20 + 7),
+    '中'.repeat(5_000),
+  ]
+  const iris = makeIriTable()
+  for (let round = 0; round < 3; round++) {
+    const ids = texts.map((text) => iris.retain('agent', text))
+    const others = Array.from({ length: 5_000 }, (_, n) => iris.retain('group', `${round} ${n}`))
+    t.equal(new Set([...ids, ...others]).size, texts.length + others.length)
+    t.same(ids.map(iris.iriOf), texts)
+    t.same(
+      texts.map((text) => iris.idOf('agent', text)),
+      ids,
+    )
+    for (const [n, id] of others.entries()) if (n % 3 > 0) iris.release(id)
+    t.same(
+      others.filter((id, n) => n % 3 === 0 && iris.idOf('group', `${round} ${n}`) !== id),
+      [],
+      'the rest is found',
+    )
+    t.equal(iris.idOf('group', `${round} 1`), undefined)
+    for (const id of [...ids, ...others.filter((_, n) => n % 3 === 0)]) iris.release(id)
+    t.same([iris.countOf('agent'), iris.countOf('group'), [...iris.all()]], [0, 0, []])
+  }
 })
 
 // Few enough values that they coincide, and enough for authorizations of many agents.
@@ -241,7 +300,7 @@ await t.test('the index decides as the rule text does, after any changes', async
         else graphs.delete(graph)
         if (rebuilt) {
           const rebuild = index.rebuild()
-          for (const [each, its] of graphs) rebuild.replaceGraph(each, its)
+          for (const [each, its] of graphs) rebuild.replaceGraph(each, { facts: its, digest: 0 })
           rebuild.commit()
         } else if (facts) index.replaceGraph(graph, facts)
         else index.removeGraph(graph)

@@ -1,0 +1,99 @@
+// In charge of the links of authorizations to their subjects and targets, as rows of numbers: from the authorization, and from the key.
+import { idIn, type TargetProperty } from './authorization.js'
+import { makeColumn, makeRows } from './column.js'
+import type { IriTable } from './iri-table.js'
+
+export const TARGETS: readonly TargetProperty[] = ['accessTo', 'accessToClass', 'default']
+/** The kinds of links: those of the targets are their places there. A key and its kind are one number. */
+export const [SUBJECT, MEMBER] = [3, 4]
+const KINDS = 8
+
+/** A subject or a target of an authorization. */
+export interface Link {
+  readonly kind: 'subject' | 'member' | TargetProperty
+  /** A subject; of a target the number of its IRI. */
+  readonly key: number
+}
+
+export interface Links {
+  /** It becomes the first one of the authorization. */
+  add(row: number, kind: number, key: number): void
+  removeAll(row: number): void
+  of(row: number): Iterable<Link>
+  keysOf(row: number, kind: number): number[]
+  /** The authorizations that have the key. */
+  with(kind: number, key: number): Iterable<number>
+}
+
+export function makeLinks(iris: IriTable): Links {
+  const rows = makeRows()
+  /** The first link of an authorization. */
+  const firsts = makeColumn()
+  /** The key with its kind, the authorization, the neighbours with the same key, the next one of the authorization. */
+  const [keys, owners, laters] = [makeColumn(), makeColumn(), makeColumn()]
+  const [earlier, siblings] = [makeColumn(), makeColumn()]
+  const heads = makeHeads()
+  const kindOf = (link: number): number => keys.at(link) & (KINDS - 1)
+  const keyOf = (link: number): number => Math.floor(keys.at(link) / KINDS)
+
+  function remove(link: number): void {
+    const [kind, key] = [kindOf(link), keyOf(link)]
+    if (kind !== MEMBER) {
+      const [before, after] = [earlier.at(link), laters.at(link)]
+      if (before > 0) laters.set(before, after)
+      else heads.set(kind, key, after)
+      if (after > 0) earlier.set(after, before)
+    }
+    if (kind < SUBJECT) iris.release(key)
+    else if (key >= 0) iris.release(idIn(key))
+    rows.give(link)
+  }
+  function* linksOf(row: number): Generator<number> {
+    for (let link = firsts.at(row); link > 0; link = siblings.at(link)) yield link
+  }
+
+  return {
+    add(row, kind, key) {
+      const link = rows.take()
+      keys.set(link, key * KINDS + kind)
+      owners.set(link, row)
+      siblings.set(link, firsts.at(row))
+      firsts.set(row, link)
+      if (kind === MEMBER) return
+      const head = heads.of(kind, key)
+      laters.set(link, head)
+      earlier.set(link, 0)
+      if (head > 0) earlier.set(head, link)
+      heads.set(kind, key, link)
+    },
+    removeAll(row) {
+      for (const link of [...linksOf(row)]) remove(link)
+      firsts.set(row, 0)
+    },
+    *of(row) {
+      for (const link of linksOf(row)) {
+        const kind = kindOf(link)
+        yield { kind: kind === SUBJECT ? 'subject' : kind === MEMBER ? 'member' : TARGETS[kind]!, key: keyOf(link) }
+      }
+    },
+    keysOf: (row, kind) => [...linksOf(row)].filter((link) => kindOf(link) === kind).map(keyOf),
+    *with(kind, key) {
+      for (let link = heads.of(kind, key); link > 0; link = laters.at(link)) yield owners.at(link)
+    },
+  }
+}
+
+/** The first link of each key: of an IRI by its number, of a subject without one in a map. */
+function makeHeads() {
+  const heads = makeColumn()
+  const others = new Map<number, number>()
+  const idOf = (kind: number, key: number): number => (kind === SUBJECT ? idIn(key) : key)
+  return {
+    of: (kind: number, key: number): number => (key < 0 ? (others.get(key) ?? 0) : heads.at(idOf(kind, key))),
+    set(kind: number, key: number, link: number): void {
+      if (key >= 0) heads.set(idOf(kind, key), link)
+      else if (link > 0) others.set(key, link)
+      else others.delete(key)
+    },
+  }
+}

@@ -1,0 +1,110 @@
+// In charge of authorizations as rows of numbers: a hundred thousand take some tens of bytes each, and nothing of the garbage collector.
+import {
+  agentSubject,
+  CLASS_SUBJECTS,
+  FIRST_OWN_GROUP,
+  groupSubject,
+  MAX_SUBJECTS,
+  NO_SUBJECT,
+  type Authorization,
+  type StatedAuthorization,
+  type TargetProperty,
+} from './authorization.js'
+import { makeColumn, makeRows } from './column.js'
+import type { IriTable } from './iri-table.js'
+import { makeLinks, MEMBER, SUBJECT, TARGETS, type Link, type Links } from './links.js'
+
+/** A name and its modes are one number. */
+const MODES = 16
+
+export interface AuthorizationRows {
+  /** Adds an authorization in the graph with this number: its row. */
+  add(graph: number, stated: StatedAuthorization): number
+  removeGraph(graph: number): void
+  bitsOf(row: number): number
+  at(row: number): Authorization
+  subjectsOf(row: number): readonly number[]
+  linksOf(row: number): Iterable<Link>
+  /** The authorizations of a graph, of a subject; those on a target. */
+  inGraph(graph: number): Iterable<number>
+  of(subject: number): Iterable<number>
+  on(target: number): Iterable<number>
+}
+
+export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): AuthorizationRows {
+  const rows = makeRows()
+  /** Of an authorization: its graph, its IRI with its modes, and the next authorization in the graph. */
+  const [graphs, names, nexts] = [makeColumn(), makeColumn(), makeColumn()]
+  const firstIn = makeColumn()
+  const links = makeLinks(iris)
+  const link = linking(iris, links)
+  function nameOf(row: number): string {
+    const name = Math.floor(names.at(row) / MODES)
+    return iris.roleOf(name) === 'fragment' ? graphNames.iriOf(graphs.at(row)) + iris.iriOf(name) : iris.iriOf(name)
+  }
+  function* inGraph(graph: number): Generator<number> {
+    for (let row = firstIn.at(graph); row > 0; row = nexts.at(row)) yield row
+  }
+  const bitsOf = (row: number): number => names.at(row) % MODES
+  const targetsOf = (row: number, property: TargetProperty): string[] =>
+    links.keysOf(row, TARGETS.indexOf(property)).map(iris.iriOf)
+
+  return {
+    bitsOf,
+    inGraph,
+    add(graph, stated) {
+      const row = rows.take()
+      const [iri, base] = [stated.iri, graphNames.iriOf(graph)]
+      const isWithin = iri.startsWith(base)
+      const name = isWithin ? iris.retain('fragment', iri.slice(base.length)) : iris.retain('name', iri)
+      graphs.set(row, graph)
+      names.set(row, name * MODES + stated.bits)
+      nexts.set(row, firstIn.at(graph))
+      firstIn.set(graph, row)
+      link(row, stated)
+      return row
+    },
+    removeGraph(graph) {
+      for (const row of inGraph(graph)) {
+        links.removeAll(row)
+        iris.release(Math.floor(names.at(row) / MODES))
+        rows.give(row)
+      }
+      firstIn.set(graph, 0)
+    },
+    subjectsOf: (row) => links.keysOf(row, SUBJECT),
+    at: (row) => ({
+      row,
+      iri: nameOf(row),
+      graph: graphNames.iriOf(graphs.at(row)),
+      bits: bitsOf(row),
+      subjects: links.keysOf(row, SUBJECT),
+      members: links.keysOf(row, MEMBER),
+      accessTo: targetsOf(row, 'accessTo'),
+      accessToClass: targetsOf(row, 'accessToClass'),
+      default: targetsOf(row, 'default'),
+    }),
+    linksOf: links.of,
+    of: (subject) => links.with(SUBJECT, subject),
+    on: (target) => links.with(0, target),
+  }
+}
+
+/** Links an authorization to its subjects and targets. The last link that is added is the first one: what comes first is added last. */
+function linking(iris: IriTable, links: Links): (row: number, stated: StatedAuthorization) => void {
+  let nextOwnGroup = FIRST_OWN_GROUP
+  return (row, { classes, agents, groups, targets }) => {
+    for (const [kind, property] of TARGETS.entries()) {
+      for (const target of targets[property].toReversed()) links.add(row, kind, iris.retain(property, target))
+    }
+    const named = [
+      ...agents.map((agent) => agentSubject(iris.retain('agent', agent))),
+      ...groups.map((group) => groupSubject(iris.retain('group', group))),
+    ].reverse()
+    const isWide = named.length > MAX_SUBJECTS - CLASS_SUBJECTS.size
+    for (const subject of named) links.add(row, isWide ? MEMBER : SUBJECT, subject)
+    if (isWide) links.add(row, SUBJECT, nextOwnGroup--)
+    for (const subject of classes.toReversed()) links.add(row, SUBJECT, subject)
+    if (named.length + classes.length === 0) links.add(row, SUBJECT, NO_SUBJECT)
+  }
+}

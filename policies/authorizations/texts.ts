@@ -1,0 +1,136 @@
+// In charge of texts as bytes in large blocks, each with a role: a million of them cost the garbage collector nothing.
+import { randomInt } from 'node:crypto'
+
+/** Blocks are addressed in words of four bytes. A text has its length in one word, then its role and its characters. */
+const BLOCK_BITS = 18
+const BLOCK = 2 ** BLOCK_BITS
+/** Words of the first block to begin with. */
+const SMALL = 256
+const SEED = randomInt(2 ** 32)
+
+/** A text that is looked for, as bytes. */
+export interface Written {
+  readonly bytes: Uint8Array
+  readonly length: number
+}
+
+export interface Texts {
+  /** As bytes that the next call replaces: the role and the characters, of one byte each where they fit, else of two. */
+  write(role: number, text: string): Written
+  keep(written: Written): number
+  drop(place: number): void
+  read(place: number): string
+  roleAt(place: number): number
+  isAt(place: number, written: Written): boolean
+  hashAt(place: number): number
+}
+
+const WIDE = 0x80
+
+interface Blocks {
+  blockOf(place: number): Buffer
+  /** Room for so many words. */
+  take(words: number): number
+  give(place: number, words: number): void
+}
+
+/** Where a place begins in its block. */
+const start = (place: number): number => (place % BLOCK) * 4
+
+function makeBlocks(): Blocks {
+  const blocks: Buffer[] = []
+  let [room, next] = [0, 0]
+  /** Places that were given up, by their size in words. */
+  const given = new Map<number, number[]>()
+  const blockOf = (place: number): Buffer => blocks[place >>> BLOCK_BITS]!
+
+  function growFor(place: number, words: number): void {
+    const block = blockOf(place)
+    const needed = start(place) + words * 4
+    if (needed <= block.length) return
+    const larger = Buffer.alloc(Math.max(needed, Math.min(BLOCK * 4, block.length * 2)))
+    larger.set(block)
+    blocks[place >>> BLOCK_BITS] = larger
+  }
+
+  return {
+    blockOf,
+    take(words) {
+      const used = given.get(words)?.pop()
+      if (used !== undefined) return used
+      if (words > room) {
+        // A text that is longer has a block of its own.
+        blocks.push(Buffer.alloc(Math.max(blocks.length === 0 ? SMALL : BLOCK, words) * 4))
+        next = (blocks.length - 1) * BLOCK
+        room = BLOCK
+      }
+      growFor(next, words)
+      const place = next
+      next += words
+      room = Math.max(0, room - words)
+      return place
+    },
+    give(place, words) {
+      const places = given.get(words)
+      if (places) places.push(place)
+      else given.set(words, [place])
+    },
+  }
+}
+
+const wordsOf = (length: number): number => 1 + Math.ceil(length / 4)
+
+export function makeTexts(): Texts {
+  const { blockOf, take, give } = makeBlocks()
+  let scratch = Buffer.alloc(1024)
+  const lengthAt = (place: number): number => {
+    const [block, at] = [blockOf(place), start(place)]
+    return block[at]! | (block[at + 1]! << 8) | (block[at + 2]! << 16) | (block[at + 3]! << 24)
+  }
+
+  return {
+    write(role, text) {
+      if (scratch.length < 1 + 2 * text.length) scratch = Buffer.alloc(2 + 4 * text.length)
+      scratch[0] = role
+      for (let i = 0; i < text.length; i++) {
+        const code = text.charCodeAt(i)
+        if (code > 0xff) {
+          scratch[0] = role | WIDE
+          return { bytes: scratch, length: 1 + scratch.write(text, 1, 'utf16le') }
+        }
+        scratch[i + 1] = code
+      }
+      return { bytes: scratch, length: text.length + 1 }
+    },
+    keep({ bytes, length }) {
+      const place = take(wordsOf(length))
+      const block = blockOf(place)
+      block.writeUInt32LE(length, start(place))
+      block.set(bytes.subarray(0, length), start(place) + 4)
+      return place
+    },
+    drop: (place) => give(place, wordsOf(lengthAt(place))),
+    read(place) {
+      const [block, from] = [blockOf(place), start(place) + 4]
+      const isWide = (block[from]! & WIDE) !== 0
+      return block.toString(isWide ? 'utf16le' : 'latin1', from + 1, from + lengthAt(place))
+    },
+    roleAt: (place) => blockOf(place)[start(place) + 4]! & ~WIDE,
+    isAt(place, { bytes, length }) {
+      if (lengthAt(place) !== length) return false
+      const [block, from] = [blockOf(place), start(place) + 4]
+      for (let i = 0; i < length; i++) if (block[from + i] !== bytes[i]) return false
+      return true
+    },
+    hashAt: (place) => hashOf(blockOf(place), start(place) + 4, lengthAt(place)),
+  }
+}
+
+/** Nobody else knows the seed, and so which texts share a slot. */
+export function hashOf(bytes: Uint8Array, from: number, length: number): number {
+  let hash = SEED
+  for (let i = from; i < from + length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
