@@ -77,8 +77,7 @@ export function makeAuthorizationTable(): AuthorizationTable {
   const classes = makeClasses()
   const others = makeOthers(iris, groupsOf, classes)
   let authorizationCount = 0
-  /** No graph has the number 0. */
-  const idOf = (graph: string): number => graphs.idOf('graph', graph) ?? 0
+  const idOf = (graph: string): number => graphs.idOf('graph', graph) ?? 0 // which no graph has
 
   function change(row: number, how: 'add' | 'remove'): void {
     authorizationCount += how === 'add' ? 1 : -1

@@ -100,6 +100,37 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     t.ok(isFailure(await loadAuthorizations(store, ADMIN, index, { signal: AbortSignal.abort() })))
     t.ok(reads(index, ALICE))
   })
+  await row(t, kind, 'read again, only graphs that have changed are asked for; all where many have', async (t) => {
+    const graphOf = (n: number): string => `${ADMIN}many/${n}/`
+    const put = (n: number, agent: string) =>
+      store.replace(graphOf(n), nTriples(authorization('_:b', { agent, accessTo: DOC, mode: 'Read' })))
+    for (const n of [0, 1, 2]) await put(n, `urn:${n}`)
+    const asked: string[] = []
+    const observed: Pick<GraphStore, 'query'> = {
+      query: (question, ...more) => (asked.push(question), store.query(question, ...more)),
+    }
+    const index = await load()
+    const again = async (): Promise<readonly string[]> => {
+      asked.length = 0
+      t.equal(await loadAuthorizations(observed, ADMIN, index), undefined)
+      return asked.slice(1).map((question) => (/VALUES [?]g [{] (.*?) [}]/.exec(question) ?? ['', 'all'])[1]!)
+    }
+    t.same(await again(), [], 'nothing has changed')
+    await put(1, 'urn:other')
+    await store.remove(graphOf(2))
+    t.same((await again())[0]!.split(' ').sort(), [`<${graphOf(1)}>`, `<${graphOf(2)}>`])
+    const who = ['urn:0', 'urn:1', 'urn:2', 'urn:other', ALICE]
+    t.same(who.filter((agent) => reads(index, agent)), ['urn:0', 'urn:other', ALICE]) // prettier-ignore
+    t.same(await again(), [], 'nor since')
+    index.replaceGraph(graphOf(0), forEveryone)
+    t.same(await again(), [`<${graphOf(0)}>`], 'a write here that the store does not have')
+    t.notOk(reads(index, undefined))
+    const many = Array.from({ length: 501 }, (_, n) => n)
+    await store.update(`INSERT DATA { ${many.map((n) => `GRAPH <${graphOf(n)}> { ${nTriples(mine)} }`).join(' ')} }`)
+    t.same(await again(), ['all'])
+    t.equal(index.size.graphs, (await load()).size.graphs)
+    await store.update(many.map((n) => `DROP SILENT GRAPH <${graphOf(n)}>`).join(' ; '))
+  })
 })
 
 /** A store that answers every query with these pieces, and may break off after them. */
