@@ -55,20 +55,24 @@ export async function reportShared(repository: string, log: Log): Promise<void> 
   log.warn({ repository }, `other accounts may read this history. If they should not, do chmod -R go= ${repository}`)
 }
 
+export function unusableFolder(folder: string, why: string): StartFailure {
+  const isFull = /ENOSPC|EDQUOT|no space left|quota exceeded/i.test(why)
+  const fix = isFull ? 'Make room on its disk.' : 'Give another folder with --data.'
+  return new StartFailure(`${folder}: cannot be used as the data folder (${why}). ${fix}`)
+}
+
 /** Two gateways on one data folder would each undo what the other remembers. Gives the function that releases it. Throws StartFailure. */
 export async function ownData(folder: string): Promise<() => Promise<void>> {
-  const unusable = (why: string): StartFailure =>
-    new StartFailure(`${folder}: cannot be used as the data folder (${why}). Give another folder with --data.`)
   let path: string
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     path = await realpath(folder)
   } catch (error) {
-    throw unusable((error as NodeJS.ErrnoException).code!)
+    throw unusableFolder(folder, (error as NodeJS.ErrnoException).code!)
   }
   const release = await ownFolder(path, 'triplegate-data')
   if (typeof release === 'function') return release
-  if (release !== 'taken') throw unusable(release.error)
+  if (release !== 'taken') throw unusableFolder(folder, release.error)
   throw new StartFailure(
     `${folder}: another gateway uses this data folder. Stop that one, or give each a folder of its own with --data.`,
   )

@@ -6,7 +6,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { makeGatewayCaches } from '../../../gateway/caches.js'
 import { keepPrefixes } from '../../../gateway/start/typed-prefixes.js'
-import { makePrivate, reportShared } from '../../../gateway/start/private-folder.js'
+import { makePrivate, reportShared, unusableFolder } from '../../../gateway/start/private-folder.js'
 import { makeSite, startGateway, untilSettled } from '../../crash/gateway-process.js'
 import { rowsOf } from '../../support/stores.js'
 
@@ -27,6 +27,19 @@ function openIn(folder: string): string[] {
 
 type Line = { readonly msg: string; readonly corrected?: number }
 const logOf = (lines: Line[]) => pino({}, { write: (line: string) => void lines.push(JSON.parse(line) as Line) })
+
+void t.test('a data folder that cannot be used: what to do', (t) => {
+  // prettier-ignore
+  const rows = [
+    ['ENOSPC', 'Make room on its disk.'],
+    ['IO error: /d/triplegate-data/MANIFEST-000008: No space left on device', 'Make room on its disk.'],
+    ['IO error: /d/triplegate-data/000008.log: Disk quota exceeded', 'Make room on its disk.'],
+    ['EACCES', 'Give another folder with --data.'],
+    ['ENOTDIR', 'Give another folder with --data.'],
+  ] as const
+  for (const [why, fix] of rows) t.match(unusableFolder('/d', why).message, `(${why}). ${fix}`)
+  t.end()
+})
 
 void t.test('a data folder that exists', async (t) => {
   const row = rowsOf(t, 'none')
