@@ -22,7 +22,6 @@ export const HISTORIES: readonly Attack[] = [
     name: 'timemap-of-10000-versions',
     section: 'availability',
     wanted: 'TimeMaps of 1,000 versions',
-    hold: 50,
     prepare: withVersions,
     async run(place, path) {
       const links = { fields: { Accept: 'application/link-format' } }
