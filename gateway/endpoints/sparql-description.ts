@@ -24,6 +24,9 @@ const FORMATS = [
   'N-Quads',
 ]
 
+/** FROM may name the merge of all graphs, which is not the default (Access-Controlled SPARQL Query over a Solid Pod §7.4). */
+const UNION_OPT_IN = 'http://www.w3.org/ns/solid/sparql#UnionDefaultGraphOptIn'
+
 export async function serviceDescription(
   { application, agent, accept, request, gateway, trace }: Context,
   endpoint: string,
@@ -38,7 +41,7 @@ export async function serviceDescription(
     about('endpoint', endpoint),
     about('supportedLanguage', SD('SPARQL11Query')),
     about('supportedLanguage', SD('SPARQL11Update')),
-    ...(isUnion ? [about('feature', SD('UnionDefaultGraph'))] : []),
+    about('feature', isUnion ? SD('UnionDefaultGraph') : UNION_OPT_IN),
     ...(gateway.settings.allowService.length > 0 ? [about('feature', SD('BasicFederatedQuery'))] : []),
     // The store's own URLs (http/dataset-target.ts).
     ...(datasetPath === undefined ? [] : [triple(endpoint, RDFS('seeAlso'), iri(application.origin + datasetPath))]),

@@ -1,5 +1,6 @@
 // In charge of what an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
 // endpoint lets the agent in.
+import { MERGED_GRAPHS } from '../../policies/authorizations/reach.js'
 import { groundOf, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -7,7 +8,7 @@ import type { Context } from '../request/context.js'
 import { rightsOnGraphs } from '../request/graphs.js'
 import type { QueryAnalysis } from '../sparql/analysis.js'
 import { isOfAll } from '../sparql/view/listing.js'
-import { MERGED_GRAPHS, type StoreTraits } from '../sparql/view/over-view.js'
+import { type StoreTraits } from '../sparql/view/over-view.js'
 import { CLOSURE, mayBeListed, UNREAD } from '../sparql/view/refusals.js'
 import type { Depending, Readable } from '../sparql/view/view-step.js'
 import { after, run, wait, type Awaitable, type Steps } from '../steps.js'

@@ -30,13 +30,15 @@ export const OF_STORES: readonly string[] = [
   'http://rdf4j.org/schema/rdf4j#',
   'tag:stardog:',
   'http://www.bigdata.com/rdf#',
-  'http://www.w3.org/ns/solid/sparql#',
   'urn:triplegate:',
 ]
 
-/** True where a store may take the name for other graphs than the one of this name. */
+/** Means the merge of all named graphs in FROM (Access-Controlled SPARQL Query over a Solid Pod §7.4); no graph has the name. */
+export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
+
+/** True where a store may take the name for other graphs than the one of this name, or no graph has it. */
 export const isNameOfStores = (graph: string): boolean =>
-  OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
+  graph === MERGED_GRAPHS || OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
 
 /** True where `acl:accessTo` this IRI names a graph that is no document. In the admin application only Control reaches these. */
 export const isOtherName = (reach: Reach, iri: string): boolean =>

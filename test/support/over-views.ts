@@ -5,7 +5,8 @@ import { parseSparql } from '../../gateway/sparql/parse.js'
 import { mayBeListed } from '../../gateway/sparql/view/refusals.js'
 import { graphPredicate } from '../../gateway/sparql/view/predicate.js'
 import { constructOf } from '../../gateway/sparql/view/describe.js'
-import { MERGED_GRAPHS, type Overviewed, type StoreTraits } from '../../gateway/sparql/view/over-view.js'
+import { type Overviewed, type StoreTraits } from '../../gateway/sparql/view/over-view.js'
+import { MERGED_GRAPHS } from '../../policies/authorizations/reach.js'
 import { queryText } from '../../gateway/sparql/view/print.js'
 import { makeTreeReader } from '../../gateway/sparql/view/read-tree.js'
 import { isOfAll } from '../../gateway/sparql/view/listing.js'
@@ -220,7 +221,8 @@ export function reference(query: Query, { quads, isReadable }: Readable, describ
   if (!dataset) return { text: queryText({ ...query, body }), quads: undefined }
   const exists = (graph: string): boolean => quads.some(([, name]) => name === graph)
   if (dataset.default.includes(MERGED_GRAPHS)) {
-    const isListed = ([, graph]: Case['quads'][number]): boolean => graph === '' || dataset.named.includes(graph)
+    const isListed = ([, graph]: Case['quads'][number]): boolean =>
+      graph === '' || dataset.named.length === 0 || dataset.named.includes(graph)
     return { text: queryText({ ...query, dataset: undefined, body }), quads: merged(quads).filter(isListed) }
   }
   // A dataset has no name for a graph that does not exist, unless the agent could read it.

@@ -1,7 +1,7 @@
 // In charge of restricting GRAPH with a constant name. Pure.
 import { bindsName, hasTriples } from './groups.js'
 import { usesName } from './graph-name.js'
-import { isNameOfStores } from '../../../policies/authorizations/reach.js'
+import { isNameOfStores, MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import {
   filter,
   iri,
@@ -20,7 +20,7 @@ import { freshInScope, Refused, type Work } from './work.js'
 export function restrictConstant(work: Work, name: Iri, patterns: readonly Pattern[]): readonly Pattern[] {
   const { view, graphs } = work
   const graph = name.value
-  if (isNameOfStores(graph)) throw new Refused('store-name')
+  if (isNameOfStores(graph) && graph !== MERGED_GRAPHS) throw new Refused('store-name')
   const known = view.named.byName(graph)
   const ground = known === 'depends' ? view.grounds.get(graph) : known ? 'name' : undefined
   if (!ground) return [{ kind: 'graph', name: iri(view.nothing), patterns }]

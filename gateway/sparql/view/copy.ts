@@ -1,8 +1,9 @@
 // In charge of a query that no condition can restrict, such as a path of any length over several graphs: what to copy of the default
 // graph that the agent may read, and the query over that copy (design 4). Pure.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { isFailure } from '../../problem.js'
 import { withNames } from './head.js'
-import { MERGED_GRAPHS, overView, type Sight } from './over-view.js'
+import { overView, type Sight } from './over-view.js'
 import { waysWithoutStep } from './paths.js'
 import { queryText } from './print.js'
 import {

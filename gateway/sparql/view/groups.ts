@@ -166,3 +166,10 @@ function isPlain(term: Term | Path): boolean {
   if (term.kind === 'triple') return [term.subject, term.predicate, term.object].every(isPlain)
   return term.kind !== 'blank' && !isPath(term)
 }
+
+/** A GRAPH, or DESCRIBE, which looks into each. */
+export function hasGraph(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, form } = part as { readonly kind?: string; readonly form?: string }
+  return kind === 'graph' || form === 'DESCRIBE' || Object.values(part).some(hasGraph)
+}

@@ -1,5 +1,6 @@
 // In charge of the graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
-import { MERGED_GRAPHS, NAMES_OF_JENA, type Sight, type StoreTraits } from './over-view.js'
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
+import { NAMES_OF_JENA, type Sight, type StoreTraits } from './over-view.js'
 import { hasTriples } from './groups.js'
 import { graphPredicate, isDocument, type TestPlace } from './predicate.js'
 import { expressionWords, isWritable, queryText, textOf } from './print.js'
@@ -61,9 +62,10 @@ export function datasetOf(
   // Jena fails on such a path over several graphs, and takes EXISTS for false.
   if (store.isJena && graphs.length > 1 && hasAlternativeInExists(body)) return undefined
   // Jena has a graph of FROM NAMED that does not exist for an empty one.
-  const named = dataset?.named.filter((graph) => graphs.includes(graph))
+  const named = dataset && dataset.named.length > 0 && dataset.named.filter((graph) => graphs.includes(graph))
   if (named) return store.isJena ? { default: graphs, named } : undefined
   if (store.asQuads !== store.asQuadsOfFrom && !isAlikeOverFrom(body)) return undefined
+  if (dataset) return store.isJena ? { default: graphs, named: graphs } : undefined
   const isOwn = store.defaultGraph === 'own' && rights.reach.alone
   if ((isOwn && !rights.defaultGraph) || !readsDefault(body)) return { default: [], named: graphs }
   if (isOwn) return store.isJena ? { default: [NAMES_OF_JENA.default], named: graphs } : undefined

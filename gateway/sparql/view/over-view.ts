@@ -7,9 +7,10 @@ import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
 import { computesInPatterns } from './computed-values.js'
 import { filtersDeep, runsDeep } from './deep-paths.js'
 import { deferredIn } from './deferred-joins.js'
+import { hasGraph } from './groups.js'
 import { withHead, withoutHead } from './head.js'
 import { constructOf } from './describe.js'
-import { isNameOfStores } from '../../../policies/authorizations/reach.js'
+import { isNameOfStores, MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './predicate.js'
 import { restrictOnlyConstants } from './only-constants.js'
 import { queryText } from './print.js'
@@ -44,9 +45,6 @@ import {
   type View,
   type Work,
 } from './work.js'
-
-/** Stands in FROM for the merge of all named graphs (Solid's draft of access-controlled SPARQL); no graph has the name. */
-export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
 
 /** Jena's names for this merge, and for the default graph of the store, in FROM too. */
 export const NAMES_OF_JENA = { union: 'urn:x-arq:UnionGraph', default: 'urn:x-arq:DefaultGraph' } as const
@@ -104,7 +102,7 @@ export function overView(query: Query, sight: Sight, asked: Query['body'] = quer
   const name = freshNames([query.body])
   const fresh = () => variable(name())
   try {
-    const seen = datasetOver(query.dataset, sight, fresh)
+    const seen = datasetOver(query, sight, fresh)
     if (isFailure(seen)) return seen
     const { view, dataset, guard, reads } = seen
     const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
@@ -173,7 +171,7 @@ interface Seen {
 }
 
 function datasetOver(
-  stated: Dataset | undefined,
+  { dataset: stated, body }: Query,
   { rights, store, grounds, nothing, isListed = false }: Sight,
   fresh: () => Variable,
 ): Seen | Problem {
@@ -200,7 +198,9 @@ function datasetOver(
     return known === 'depends' ? grounds.has(graph) : known
   }
   const named = stated.named.filter(isSeen)
-  if (stated.default.includes(MERGED_GRAPHS) && rights.everything && store.isJena) {
+  // Solid's draft §7.4: the named graphs stay, unless FROM NAMED names some.
+  const hasAllNamed = stated.named.length === 0 && hasGraph(body)
+  if (stated.default.includes(MERGED_GRAPHS) && rights.everything && store.isJena && !hasAllNamed) {
     const dataset = { default: [NAMES_OF_JENA.union], named }
     const asStated = { ...readable, test: () => undefined }
     const sent = { ...view(asItIs, asStated), asQuads: store.asQuadsOfFrom, addsFrom: true }
@@ -208,11 +208,13 @@ function datasetOver(
   }
   if (stated.default.includes(MERGED_GRAPHS)) {
     const merged = store.defaultGraph === 'union' ? unionOf(readable) : mergeOf(readable)
-    const listed = both(counted(listedGraphs(named, nothing), add), readable)
+    const listed = hasAllNamed ? readable : both(counted(listedGraphs(named, nothing), add), readable)
     return { view: view(readable.isNothing ? none : merged, listed), dataset: undefined, guard: [], reads: undefined }
   }
   if (!store.honoursFrom) return REFUSALS.from
-  const isNamedByStores = [...stated.default, ...stated.named].some(isNameOfStores)
+  const isNamedByStores = [...stated.default, ...stated.named].some(
+    (graph) => isNameOfStores(graph) && graph !== MERGED_GRAPHS,
+  )
   if (!rights.everything && !isListed && isNamedByStores) return REFUSALS['store-name']
   const graphs = isListed ? stated.default : stated.default.filter(isSeen)
   const reads = [...new Set([...graphs, ...named])]

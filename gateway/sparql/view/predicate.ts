@@ -1,6 +1,12 @@
 // In charge of an agent's rights on graphs as a condition of SPARQL, which a store can evaluate for every graph: the condition
 // says of each what `GraphRights` says (design 4). It grows with the rules and not with the graphs. Pure.
-import { hasOthers, isDocumentName, isNameOfStores, OF_STORES } from '../../../policies/authorizations/reach.js'
+import {
+  hasOthers,
+  isDocumentName,
+  isNameOfStores,
+  MERGED_GRAPHS,
+  OF_STORES,
+} from '../../../policies/authorizations/reach.js'
 import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
 import { ACL, DH, RDF } from '../../rdf/vocabulary.js'
 import {
@@ -134,8 +140,10 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
 }
 
 /** A graph's name may be computed, and stores have names for unions. */
-const notOfStores = (graph: Variable, isMet: (start: string) => boolean = () => true): Expression[] =>
-  OF_STORES.filter(isMet).map((start) => not(begins(graph, start)))
+const notOfStores = (graph: Variable, isMet: (start: string) => boolean = () => true): Expression[] => [
+  ...OF_STORES.filter(isMet).map((start) => not(begins(graph, start))),
+  ...[MERGED_GRAPHS].filter(isMet).map((name) => operation('!=', graph, iri(name))),
+]
 
 /** The condition on a constant whose name says that it depends. */
 function ofConstant(

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import { RDFS, XSD } from '../../../gateway/rdf/vocabulary.js'
-import { MERGED_GRAPHS } from '../../../gateway/sparql/view/over-view.js'
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { REFUSALS } from '../../../gateway/sparql/view/refusals.js'
 import { MOST_COPIED, MOST_COPIED_BYTES } from '../../../gateway/sparql/view/copy.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -101,7 +101,13 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     ['the default graph, ASK', `ASK { ?s ?p "hidden" }`, ['false']],
     ['the merge of all graphs', `SELECT ?v FROM <${MERGED_GRAPHS}> { ?s <${VALUE}> ?v FILTER(?s != <urn:thing>) }`, ['open', 'owned', 'typed']],
     ['the merge of all graphs, as a parameter', `SELECT ?v { ?s <${VALUE}> ?v FILTER(?s != <urn:thing>) }`, ['open', 'owned', 'typed'], [['default-graph-uri', MERGED_GRAPHS]]],
-    ['the merge of all graphs: no graph has the name', `SELECT ?v { GRAPH <${MERGED_GRAPHS}> { ${any} } }`, 403],
+    ['the merge of all graphs: no graph has the name', `SELECT ?v { GRAPH <${MERGED_GRAPHS}> { ${any} } }`, []],
+    ['the merge of all graphs: FROM NAMED of it is absent', `SELECT ?v FROM NAMED <${MERGED_GRAPHS}> { GRAPH ?g { ${any} } }`, []],
+    ['the merge of all graphs, as named-graph-uri: absent', `SELECT ?v { GRAPH ?g { ${any} } }`, [], [['named-graph-uri', MERGED_GRAPHS]]],
+    ['the merge of all graphs: the named graphs stay', `SELECT ?v FROM <${MERGED_GRAPHS}> { <${typed}> ?q ?v GRAPH ?g { <${typed}> <${VALUE}> ?v } }`, ['typed']],
+    ['the merge of all graphs: FROM NAMED names them', `SELECT ?v FROM <${MERGED_GRAPHS}> FROM NAMED <${open}> { ?x <${VALUE}> "typed" GRAPH ?g { ${any} FILTER(?s != <urn:thing>) } }`, ['open']],
+    ['another name of the same beginning is that of an absent graph', `SELECT ?v FROM <${MERGED_GRAPHS}X> { ${any} }`, []],
+    ['another name of the same beginning, in GRAPH', `SELECT ?v { GRAPH <${MERGED_GRAPHS.toUpperCase()}> { ${any} } }`, []],
     ['a join in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}> ?x . ?x <${NEXT}> ?v }`, []],
     ['a path in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>/<${NEXT}> ?v }`, []],
     ['a path of any length in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v }`, ['urn:n2']],
@@ -171,6 +177,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     ['DESCRIBE', 'DESCRIBE <urn:thing>', ['hidden', 'open']],
     ['a path through the merge of all graphs', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v }`, ['urn:n2', 'urn:n3', 'urn:n4']],
     ['a path through the merge, beside GRAPH', `SELECT ?v FROM <${MERGED_GRAPHS}> FROM NAMED <${open}> { <urn:n1> <${NEXT}>+ ?v GRAPH ?g { ?x <${NEXT}> ?v } }`, kind === 'embedded' ? 403 : ['urn:n2']],
+    ['the named graphs, beside the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <${typed}> ?q ?v GRAPH ?g { <${typed}> <${VALUE}> ?v } }`, ['typed']],
     ['DISTINCT * counted over blank nodes of the merge', `SELECT (COUNT(DISTINCT *) AS ?v) FROM <${MERGED_GRAPHS}> { [] <${NEXT}> ?x }`, kind === 'embedded' ? 403 : ['3']],
   ] as const) {
     await row(`the owner, ${name}: ${String(expected)}`, async (t) => {
@@ -343,7 +350,8 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     const { status, text } = await agent('GET', '/sparql', { fields: { Accept: 'application/n-triples' } })
     t.equal(status, 200)
     t.notMatch(text, /hidden|open|typed/)
-    t.equal(/UnionDefaultGraph/.test(text), kind === 'fuseki-union', text)
+    t.equal(/service-description#UnionDefaultGraph/.test(text), kind === 'fuseki-union', text)
+    t.equal(/solid\/sparql#UnionDefaultGraphOptIn/.test(text), kind !== 'fuseki-union', text)
     t.notMatch(text, /BasicFederatedQuery/)
   })
   for (const format of ['text/turtle', 'application/trig', 'application/ld+json', 'application/rdf+xml', 'application/n-triples']) {

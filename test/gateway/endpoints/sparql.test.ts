@@ -618,7 +618,7 @@ async function negotiation(world: World, row: Row): Promise<void> {
       t.match(answer.text, /sd:endpoint <[^>]*\/sparql>/)
       t.match(answer.text, /sd:SPARQL11Query/)
       t.match(answer.text, /sd:BasicFederatedQuery/)
-      t.notMatch(answer.text, /UnionDefaultGraph/)
+      t.notMatch(answer.text, /sd:UnionDefaultGraph/)
       t.notMatch(answer.text, path)
       const again = await world.as('owner')('GET', '/sparql', { fields: { 'If-None-Match': answer.fields.etag! } })
       t.equal(again.status, 304)

@@ -2,7 +2,8 @@
 // conditions that list names, which it puts into GRAPH.
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
-import { MERGED_GRAPHS, overView } from '../../../../gateway/sparql/view/over-view.js'
+import { overView } from '../../../../gateway/sparql/view/over-view.js'
+import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'
 import type { GraphRights } from '../../../../policies/authorizations/graph-rights.js'
 import { FUSEKI_KINDS, hasKinds, overFuseki } from '../../../support/fuseki-kinds.js'
 import { read } from '../../../support/over-views.js'

@@ -2,7 +2,8 @@
 // what is hidden must not get there (design 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
-import { MERGED_GRAPHS, overView } from '../../../../gateway/sparql/view/over-view.js'
+import { overView } from '../../../../gateway/sparql/view/over-view.js'
+import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'
 import { OXIGRAPH } from '../../../../gateway/stores/oxigraph-traits.js'
 import type { GraphRights } from '../../../../policies/authorizations/graph-rights.js'
 import { FUSEKI_KINDS, hasKinds, overFuseki } from '../../../support/fuseki-kinds.js'
