@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { AVAILABILITY } from './attack/availability.js'
 import { DOORS } from './attack/doors.js'
+import { ENDLESS } from './attack/endless.js'
 import { HISTORIES } from './attack/histories.js'
 import { LONG_TEXTS } from './attack/long-texts.js'
 import { MANY_CHILDREN } from './attack/many-children.js'
@@ -10,7 +11,15 @@ import { RIGHTS } from './attack/rights.js'
 import { carryOut, type Attack, type Judgement } from './attack/run-row.js'
 import { fetchFuseki, startFuseki } from './support/fuseki.js'
 
-const ATTACKS: readonly Attack[] = [...AVAILABILITY, ...MANY_CHILDREN, ...LONG_TEXTS, ...RIGHTS, ...DOORS, ...HISTORIES]
+const ATTACKS: readonly Attack[] = [
+  ...AVAILABILITY,
+  ...ENDLESS,
+  ...MANY_CHILDREN,
+  ...LONG_TEXTS,
+  ...RIGHTS,
+  ...DOORS,
+  ...HISTORIES,
+]
 
 const HELP = `Usage: npm run attack [-- [--list] [--embedded] NAME…]
 

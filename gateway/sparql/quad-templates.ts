@@ -1,4 +1,5 @@
 // In charge of the quads that an update inserts and deletes, as templates that solutions fill. Pure.
+import { MERGED_GRAPHS } from '../../policies/authorizations/reach.js'
 import { iri, literal, nTriplesTerm, typed } from '../rdf/graph.js'
 import { stringValue } from './escapes.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
@@ -23,13 +24,14 @@ export const graphName = (term: Node, values: Values): string | undefined => {
   const name = values.iriOf(term)
   return isOwnName(name) ? name : undefined
 }
-export const isOwnName = (graph: string): boolean => graph !== DEFAULT_GRAPH && !MAGIC_GRAPH.test(graph)
+export const isOwnName = (graph: string): boolean =>
+  graph !== DEFAULT_GRAPH && graph !== MERGED_GRAPHS && !OF_JENA.test(graph)
 
 /** The graph that a value of a variable names, in N-Triples: undefined where it is no IRI (SPARQL 1.1 Update §3.1.3). */
 export const graphOfValue = (value: string | undefined): string | undefined =>
   value?.startsWith('<') && !value.startsWith('<<') ? value.slice(1, -1) : undefined
 
-const MAGIC_GRAPH = /^(?:urn:x-arq:|http:\/\/www\.w3\.org\/ns\/solid\/sparql#)/i
+const OF_JENA = /^urn:x-arq:/i
 
 /** Undefined where it has what only the store can write: annotations, reifiers, triple terms with variables. */
 export function templateOf(blocks: unknown, withGraph: string | undefined, values: Values): QuadTemplate[] | undefined {

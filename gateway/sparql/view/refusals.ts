@@ -1,13 +1,14 @@
 // In charge of what an agent is told whose query cannot be restricted to what the agent may read: the same for everyone who may not
 // read everything (design 4). Pure.
 import { isFailure, problem, type Problem } from '../../problem.js'
+import type { Endless } from './endless-expressions.js'
 import type { Unanswerable } from './work.js'
 
 const refusal = (detail: string): Problem => problem('access.graphs', detail)
 
 const NAME = 'GRAPH <…> { } or FROM.'
 
-export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem>> = {
+export const REFUSALS: Readonly<Record<Unanswerable | Endless | 'from' | 'unread', Problem>> = {
   closure: refusal(
     'This path with *, + or ? leads through too many graphs, or stands in EXISTS. Write MINUS, or name the graphs: GRAPH <…> { } or FROM.',
   ),
@@ -41,6 +42,15 @@ export const REFUSALS: Readonly<Record<Unanswerable | 'from' | 'unread', Problem
   service: refusal(
     `SERVICE would send another server what you may not read. Send that query by itself, or name the graphs: ${NAME}`,
   ),
+  'endless-regex': refusal(
+    'This regular expression is not constant, or may take very long. Use CONTAINS or STRSTARTS, or fewer * and +, and none in another: "a.*b".',
+  ),
+  growth: refusal(
+    'This expression makes very long numbers or texts, each of the one before. Multiply or join in fewer steps.',
+  ),
+  'long-duration': refusal(
+    'This query has a duration that is computed, or above 2,700 years. Write it as a constant, or compute with years or seconds.',
+  ),
   unread: refusal(
     'Only agents who may read every graph can use functions or syntax of the triplestore. Write the query in SPARQL 1.2.',
   ),
@@ -55,7 +65,9 @@ export const CLOSURE = REFUSALS.closure
 
 const LISTABLE = new Set(
   Object.entries(REFUSALS)
-    .filter(([reason]) => !['store-name', 'from', 'unread'].includes(reason))
+    .filter(
+      ([reason]) => !['store-name', 'from', 'unread', 'endless-regex', 'growth', 'long-duration'].includes(reason),
+    )
     .map(([, { detail }]) => detail),
 )
 

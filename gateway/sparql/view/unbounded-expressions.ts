@@ -2,14 +2,14 @@
 // read, before it tests whether the agent may: whether the query fails would tell of these values, and another server would get them
 // (design 4). Pure.
 import { XSD } from '../../rdf/vocabulary.js'
-import type { Bound, Expression, Query, Term } from './syntax.js'
+import type { Bound, Expression, Query, Term, Values, Variable } from './syntax.js'
 import type { Unbounded } from './work.js'
 
 /** A size is that of one value of the data, or of a text of STEP characters. */
-const STEP = 256
+export const STEP = 256
 /** The largest value that an expression may have. */
 const MOST_SIZE = 16
-/** The largest text that a regular expression may search. */
+/** The largest text that a regular expression may search: of many values, joined, the length is not known. */
 const MOST_SEARCHED = 4
 /** Of * + ? and { in one regular expression. */
 const MOST_QUANTIFIERS = 2
@@ -66,17 +66,25 @@ export function hasService(part: unknown): boolean {
 }
 
 /** True of an expression of the query that has no small bound, but for patterns in it. */
-export function makeBounds({ where, modifiers, ...body }: Query['body']): (expression: Expression) => boolean {
-  const sizes = makeSizes([where, modifiers, body])
+export function makeBounds(body: Query['body']): (expression: Expression) => boolean {
+  const sizes = makeSizes(body, {
+    operation: ofOperation,
+    joined: (of, separator) => of * (1 + MOST_SEARCHED + separator),
+  })
   return (expression) => sizes(expression) > MOST_SIZE
 }
 
 const EXPRESSIONS = new Set(['operation', 'call', 'aggregate'])
 
+interface SizeRules {
+  operation(operator: string, args: readonly Expression[], sizes: readonly number[]): number
+  /** Of many values, joined. */
+  joined(of: number, separator: number): number
+}
+
 /** The size of the value of an expression; Infinity: no bound is known. */
-function makeSizes(parts: readonly unknown[]): (expression: Expression) => number {
-  const bound = new Map<string, Bound[]>()
-  collect(parts, bound)
+export function makeSizes(body: Query['body'], rules: SizeRules): (expression: Expression) => number {
+  const bound = boundIn(body)
   const known = new Map<string, number>()
   let steps = 0
   const ofVariable = (name: string): number => {
@@ -85,22 +93,25 @@ function makeSizes(parts: readonly unknown[]): (expression: Expression) => numbe
     // A variable that depends on itself has no bound.
     known.set(name, Infinity)
     steps++
-    const size =
-      steps > MOST_STEPS ? Infinity : longestOf((bound.get(name) ?? []).map((each) => sizeOf(each.expression)))
+    const size = steps > MOST_STEPS ? Infinity : longestOf((bound.get(name) ?? []).map(sizeOf))
     steps--
     known.set(name, size)
     return size
+  }
+  const ofAggregate = ({ name, of, separator = '' }: Expression & { readonly kind: 'aggregate' }): number => {
+    const size = of === '*' ? 1 : sizeOf(of)
+    return name === 'group_concat' ? rules.joined(size, separator.length / STEP) : size
   }
   const sizeOf = (expression: Expression): number => {
     switch (expression.kind) {
       case 'variable':
         return ofVariable(expression.value)
       case 'operation':
-        return ofOperation(expression.operator, expression.args, expression.args.map(sizeOf))
+        return rules.operation(expression.operator, expression.args, expression.args.map(sizeOf))
       case 'call':
         return longestOf(expression.args.map(sizeOf))
       case 'aggregate':
-        return ofAggregate(expression, expression.of === '*' ? 1 : sizeOf(expression.of))
+        return ofAggregate(expression)
       case 'exists':
         return 1
       default:
@@ -110,18 +121,30 @@ function makeSizes(parts: readonly unknown[]): (expression: Expression) => numbe
   return sizeOf
 }
 
-function collect(part: unknown, bound: Map<string, Bound[]>): void {
-  if (typeof part !== 'object' || part === null) return
-  if ((part as Bound).kind === 'bind') {
-    const { value } = (part as Bound).variable
+/** The expressions and the values that each variable has. */
+export function boundIn(body: Query['body']): ReadonlyMap<string, readonly Expression[]> {
+  const bound = new Map<string, Expression[]>()
+  const add = ({ value }: Variable, expression: Expression): void => {
     const known = bound.get(value)
-    if (known) known.push(part as Bound)
-    else bound.set(value, [part as Bound])
+    if (known) known.push(expression)
+    else bound.set(value, [expression])
   }
-  for (const each of Object.values(part)) collect(each, bound)
+  const collect = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return
+    const { kind } = part as { readonly kind?: string }
+    if (kind === 'bind') add((part as Bound).variable, (part as Bound).expression)
+    if (kind === 'values') {
+      const { variables, rows } = part as Values
+      for (const row of rows) for (const [i, term] of row.entries()) if (term) add(variables[i]!, term)
+      return
+    }
+    for (const each of Object.values(part)) collect(each)
+  }
+  collect(body)
+  return bound
 }
 
-const longestOf = (sizes: readonly number[]): number => sizes.reduce((most, size) => Math.max(most, size), 1)
+export const longestOf = (sizes: readonly number[]): number => sizes.reduce((most, size) => Math.max(most, size), 1)
 
 const ofTerm = (term: Term): number => (term.kind === 'literal' ? 1 + term.value.length / STEP : 1)
 
@@ -146,7 +169,7 @@ function ofOperation(operator: string, args: readonly Expression[], sizes: reado
 }
 
 const COMPARISONS = new Set(['=', '!=', '<', '>', '<=', '>=', 'in', 'notin'])
-const DURATIONS = new Set(['duration', 'dayTimeDuration', 'yearMonthDuration'].map(XSD))
+export const DURATIONS: ReadonlySet<string> = new Set(['duration', 'dayTimeDuration', 'yearMonthDuration'].map(XSD))
 
 /** True where the query says that it may be one: of data, nothing does. */
 function isDuration(expression: Expression): boolean {
@@ -162,7 +185,7 @@ function isDuration(expression: Expression): boolean {
   }
 }
 
-const NUMBERS = new Set(['integer', 'decimal', 'double', 'float'].map(XSD))
+export const NUMBERS: ReadonlySet<string> = new Set(['integer', 'decimal', 'double', 'float'].map(XSD))
 const COUNTS = new Set([
   'strlen',
   'abs',
@@ -196,10 +219,6 @@ function isNumber(expression: Expression): boolean {
       return false
   }
 }
-
-/** Of many values, joined, the length is not known: it is not searched. */
-const ofAggregate = ({ name, separator = '' }: Expression & { readonly kind: 'aggregate' }, of: number): number =>
-  name === 'group_concat' ? of * (1 + MOST_SEARCHED + separator.length / STEP) : of
 
 /** Behind a backslash, these are one character or one class of characters; others may quote, or take the next character with them. */
 const ONE_CHARACTER = /\\[\\dDwWsSbBnrtf.^$*+?()[\]{}|/-]/g

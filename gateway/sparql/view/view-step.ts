@@ -5,10 +5,11 @@ import type { Query } from './syntax.js'
 import { datasetOf } from './listing.js'
 import { overView, type Overviewed, type StoreTraits } from './over-view.js'
 import { withLaterFilters } from './later-filters.js'
-import { CLOSURE, isUnboundedRefusal } from './refusals.js'
+import { CLOSURE, isUnboundedRefusal, REFUSALS } from './refusals.js'
 import type { Problem } from '../../problem.js'
 import { graphPredicate } from './predicate.js'
-import type { Grounds } from './work.js'
+import { endlessIn } from './endless-expressions.js'
+import { isOxigraph, type Grounds } from './work.js'
 
 export interface ViewStep {
   readonly rights: GraphRights
@@ -34,6 +35,9 @@ export interface Depending {
 export type Viewed = Depending | Overviewed | { readonly plan: CopyPlan; readonly text: string } | Problem
 
 export function takeViewStep(query: Query, { graphs, readable, listed, isCopied, ...seen }: ViewStep): Viewed {
+  // Oxigraph bounds its numbers, its regular expressions take linear time, and the gateway ends its thread.
+  const endless = seen.rights.everything || isOxigraph(seen.store) ? undefined : endlessIn(query.body)
+  if (endless) return REFUSALS[endless]
   const depending = readable || listed ? [] : dependsOn(graphs, seen.rights)
   if (depending.length > 0) return { depending }
   if (listed) {
