@@ -25,7 +25,7 @@ const DATASETS = { fuseki: 'mem', 'fuseki-union': 'union', tdb2: 'tdb2' } as con
 export const FUSEKI_KINDS = Object.keys(DATASETS) as readonly FusekiKind[]
 
 /** Test files run at the same time: each has datasets of its own. */
-const USERS = ['over', 'terms', 'unfit', 'joins', 'ways', 'optional', 'computed', 'deep', 'later'] as const
+const USERS = ['over', 'terms', 'unfit', 'joins', 'ways', 'optional', 'computed', 'deep', 'later', 'corpus'] as const
 
 const PARTS = ['all', 'visible', 'given'] as const
 
