@@ -7,7 +7,7 @@ import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.
 import { A_MINUTE } from '../../support/wait.js'
 import { accept, makeWorld, ttl, turtle } from '../../support/world.js'
 
-const LARGE = many(20_000, (i) => `<#${i}> <urn:p> "${i}" .\n`)
+const LARGE = many(200_000, (i) => `<#${i}> <urn:p> "${i}" .\n`)
 
 void t.test('late writes', async (t) => {
   const missing = await reasonWithoutFuseki()
