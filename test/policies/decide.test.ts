@@ -4,7 +4,15 @@ import t from 'tap'
 import type { Fact } from '../../policies/authorizations/authorization.js'
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
-import { decide, requiredMode, widenedMode, type Decision, type Question } from '../../policies/decide.js'
+import {
+  authorizationsAbout,
+  decide,
+  requiredMode,
+  widenedMode,
+  type Decision,
+  type Question,
+} from '../../policies/decide.js'
+import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'
 import {
   absent,
   ACL,
@@ -354,3 +362,71 @@ await t.test('a decision has its reasons', async (t) => {
   t.equal(appender.considered().authorizations[0]?.lacks, 'mode')
   t.equal(decide(index, question(BOB, 'Write', document(DOC))).via.length, 5, 'no more than 5 are listed')
 })
+
+await t.test(
+  'design 4: graphs that are no documents, by name, by the beginning of the name, as one of all, and by Control',
+  async (t) => {
+    const GRAPH = 'http://other/g#1'
+    const asked = (iri: string, required: Mode, alone = true, application: 'end-user' | 'admin' = 'end-user') => {
+      const base = application === 'admin' ? ADMIN : BASE
+      const reach = { application, base, below: application === 'admin' ? [] : [ADMIN], alone, isEndpoint: () => false }
+      const kind = iri === DEFAULT_GRAPH ? ('default-graph' as const) : ('graph' as const)
+      return { application, agent: ALICE, required, creates: false, target: { kind, iri, reach } }
+    }
+    const named = alice({ accessTo: [GRAPH, DEFAULT_GRAPH], mode: 'Read' })
+    const begun = alice({ default: 'http://other/', mode: 'Read' })
+    const all = alice({ accessToClass: OTHER_GRAPH, mode: 'Read' })
+    const rows: readonly [name: string, graphs: Graphs, ask: Question, reason: Decision['reason']][] = [
+      ['by name', named, asked(GRAPH, 'Read'), 'agent'],
+      ['another name', named, asked('http://other/g', 'Read'), 'no-authorization'],
+      ['another mode', named, asked(GRAPH, 'Write'), 'mode-missing'],
+      ['the default graph by its name', named, asked(DEFAULT_GRAPH, 'Read'), 'agent'],
+      ['by the beginning', begun, asked(GRAPH, 'Read'), 'agent'],
+      ['the default graph is not one of all', all, asked(DEFAULT_GRAPH, 'Read'), 'no-authorization'],
+      ['one of all', all, asked(GRAPH, 'Read'), 'agent'],
+      ['not in a dataset of several dataspaces', all, asked(GRAPH, 'Read', false), 'no-authorization'],
+      ['not in the admin application', all, asked(GRAPH, 'Read', true, 'admin'), 'no-authorization'],
+      ['Control gives its modes on all', control, asked(GRAPH, 'Write'), 'control'],
+      ['and on the default graph', control, asked(DEFAULT_GRAPH, 'Write'), 'control'],
+      ['in the admin application too', control, asked(GRAPH, 'Write', true, 'admin'), 'control'],
+      ['not in a dataset of several dataspaces', control, asked(GRAPH, 'Write', false), 'no-authorization'],
+    ]
+    for (const [name, graphs, ask, reason] of rows) {
+      const decision = decide(indexOf(graphs), ask)
+      t.same([decision.reason, decision.on], [reason, ask.target.iri], name)
+    }
+  },
+)
+
+await t.test(
+  'a refusal says what was decided on, for which mode, and the modes that the agent has there',
+  async (t) => {
+    const missing = decide(indexOf(aliceMay('Read')), reads(ALICE, absent(DOC)))
+    t.match(missing, { allowed: false, reason: 'absent', absent: true, required: 'Read', on: DOC, modes: ['Read'] })
+    const orphan = decide(indexOf(aliceMay('Write')), question(ALICE, 'Append', absent(DOC)))
+    t.match(orphan, { allowed: false, absent: false, on: DOC })
+    const created = decide(indexOf({}), { ...writes(ALICE, absent(DOC)), creates: true })
+    t.match(created, { allowed: false, reason: 'parent-missing', required: 'Write', on: DOC, modes: [], absent: false })
+    const owned = decide(indexOf(rule({ agent: ALICE, accessTo: DOC, mode: 'Control' })), question(ALICE, 'Control', document(DOC, { owners: [ALICE] }))) // prettier-ignore
+    t.equal(owned.reason, 'agent', 'an owner has Control by an authorization only')
+  },
+)
+
+await t.test('the authorizations about a target, for any subject', async (t) => {
+  const index = indexOf({
+    ...control,
+    [MINE]: [
+      ...authorization('urn:endpoint', { agent: BOB, accessTo: `${BASE}sparql`, mode: 'Read' }),
+      ...authorization('urn:class', { agent: BOB, accessToClass: ITEM, mode: 'Read' }),
+      ...authorization('urn:other', { agent: BOB, accessTo: 'urn:g', mode: 'Read' }),
+    ],
+  })
+  const about = (ask: Pick<Question, 'application' | 'target'>): string[] =>
+    authorizationsAbout(index, ask).map(({ iri }) => iri).sort()
+  const reach = { application: 'end-user' as const, base: BASE, below: [ADMIN], alone: true, isEndpoint: () => false }
+  t.same(about(question(undefined, 'Read', `${BASE}sparql`)), ['urn:endpoint'])
+  t.same(about(question(undefined, 'Read', document(DOC))), ['urn:class'])
+  const [own = '', ...others] = about({ application: 'end-user', target: { kind: 'graph', iri: 'urn:g', reach } })
+  t.same([others, own], [['urn:other'], THIS], 'those with Control too')
+  t.same(about(question(undefined, 'Read', `${ADMIN}clear`)), [THIS])
+}) // prettier-ignore
