@@ -1,6 +1,8 @@
-// In charge of `npm run fuzz`: random queries over what an agent may read, or random updates, as many as wanted.
+// In charge of `npm run fuzz`: random queries over what an agent may read, random updates, or random texts for parsers, as many as
+// wanted.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
+import { fuzzParsers, PARSER_NAMES } from './fuzz/fuzz-parsers.js'
 import { FUSEKI_KINDS, fusekiSecond, overFuseki, OVER_FUSEKI, type FusekiKind } from './support/fuseki-kinds.js'
 import { fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
 import { fetchRdf4j, overRdf4j, startRdf4j } from './support/rdf4j.js'
@@ -24,12 +26,14 @@ const named = (stores: readonly string[]): string => stores.join('|')
 const HELP = `Usage: npm run fuzz [-- --cases N] [--seed S] [--store ${named(queries.known)}]
        npm run fuzz -- --gateway [--cases N] [--seed S] [--store ${named(gateway.known)}]
        npm run fuzz -- --updates [--cases N] [--seed S] [--store ${named(updates.known)}]
+       npm run fuzz -- --parsers [NAME…] [--minutes 10] [--seed S]
 Compares the answers to random queries over what an agent may read with those of a store that holds only that; with --gateway, the
 answers of a gateway with random authorizations; with --updates, what random updates leave in the store with what they may. Without
 --cases and --store it is ${queries.cases} queries on each of ${queries.stores.join(', ')}; with --gateway, ${gateway.cases}
 on each of ${gateway.stores.join(', ')}; with --updates, ${updates.cases} updates on ${updates.stores.join(', ')}. The seed is ${SEED}.
 Each case that fails is printed with its number: --seed with this number, and --cases 1 (of queries 10, with the number before the
-point), runs it again. Exit code: 0 no difference, 1 differences, 2 wrong arguments, or a store that cannot be had.
+point), runs it again. With --parsers, texts are changed at random, and what reaches other code is changed further; a finding is an
+error, more than 200 ms, or more than 300 MiB. The parsers are ${PARSER_NAMES.join(', ')}. Exit code: 0 no difference, 1 differences, 2 wrong arguments, or a store that cannot be had.
 `
 
 /** Something to do before this can run. */
@@ -38,9 +42,11 @@ class Obstacle extends Error {}
 function readArguments() {
   const text = { type: 'string' } as const
   const flag = { type: 'boolean', default: false } as const
-  const options = { help: flag, updates: flag, gateway: flag, cases: text, seed: text, store: text } as const
+  const asked = { help: flag, updates: flag, gateway: flag, parsers: flag } as const
+  const options = { ...asked, cases: text, seed: text, store: text, minutes: text } as const
   try {
-    return parseArgs({ options }).values
+    const { values, positionals } = parseArgs({ options, allowPositionals: true })
+    return { ...values, named: positionals }
   } catch (error) {
     throw new Obstacle((error as Error).message.split(/\.\s/)[0])
   }
@@ -148,9 +154,29 @@ function byTest(
   return failed
 }
 
+async function onParsers(
+  names: readonly string[],
+  minutes: string | undefined,
+  seed: string | undefined,
+): Promise<number> {
+  const unknown = names.find((name) => !PARSER_NAMES.includes(name))
+  if (unknown !== undefined) throw new Obstacle(`${unknown} is no parser`)
+  const asked = names.length === 0 ? PARSER_NAMES : names
+  const findings = await fuzzParsers(
+    asked,
+    numberOf('--minutes', minutes, 1, 10),
+    numberOf('--seed', seed, 0, SEED),
+    print,
+  )
+  print(`${findings} findings`)
+  return findings === 0 ? 0 : 1
+}
+
 async function main(): Promise<number> {
   const values = readArguments()
   if (values.help) return (process.stdout.write(HELP), 0)
+  if (values.parsers) return onParsers(values.named, values.minutes, values.seed)
+  if (values.named.length > 0) throw new Obstacle(`${values.named[0]} means nothing without --parsers`)
   if (values.updates && values.gateway) throw new Obstacle('--updates and --gateway do not go together')
   const kind = values.updates ? 'updates' : values.gateway ? 'gateway' : 'queries'
   const { cases: preset, stores, known } = KINDS[kind]

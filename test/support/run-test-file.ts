@@ -43,11 +43,15 @@ interface Tests {
   readonly closed: Promise<string | undefined>
 }
 
-/** Runs a test file in a process of its own. */
-export async function runTestFile(source: string, env: NodeJS.ProcessEnv): Promise<FileOutcome> {
+/** Runs a test file in a process of its own, which is killed after `limit` ms. */
+export async function runTestFile(
+  source: string,
+  env: NodeJS.ProcessEnv,
+  limit = KILLED_AFTER_MS,
+): Promise<FileOutcome> {
   const began = performance.now()
   const { child, take, closed } = startTests([...V8, ...LOADED_FIRST, compiledFile(source)], env, 'ignore')
-  const timer = killLater(child, KILLED_AFTER_MS)
+  const timer = killLater(child, limit)
   const fault = await closed
   clearTimeout(timer)
   return outcomeOf(source, take(fault), began)
@@ -57,14 +61,15 @@ export async function runTestFile(source: string, env: NodeJS.ProcessEnv): Promi
 export interface SharedProcess {
   /** False where it has ended, or will since a file has left something behind. */
   isUsable(): boolean
-  /** One file at a time. */
-  run(source: string): Promise<FileOutcome>
+  /** One file at a time; the process is killed after `limit` ms. */
+  run(source: string, limit?: number): Promise<FileOutcome>
   /** Ends it. What came after the end of a file counts for this file: points, or a fault of the process. */
   end(): Promise<readonly FileOutcome[]>
 }
 
-export function startSharedProcess(env: NodeJS.ProcessEnv): SharedProcess {
-  const { child, parser, take, closed } = startTests([...V8, ...V8_OF_SHARED, ...LOADED_FIRST, RUN_FILES], env, 'pipe')
+/** @param runFiles the compiled run-files.ts, perhaps that of a copy */
+export function startSharedProcess(env: NodeJS.ProcessEnv, runFiles = RUN_FILES): SharedProcess {
+  const { child, parser, take, closed } = startTests([...V8, ...V8_OF_SHARED, ...LOADED_FIRST, runFiles], env, 'pipe')
   const late: FileOutcome[] = []
   let last = ''
   let usable = true
@@ -92,9 +97,9 @@ export function startSharedProcess(env: NodeJS.ProcessEnv): SharedProcess {
   })
   return {
     isUsable: () => usable,
-    async run(source) {
+    async run(source, limit = KILLED_AFTER_MS) {
       const [began, before] = [performance.now(), last]
-      const timer = killLater(child, KILLED_AFTER_MS)
+      const timer = killLater(child, limit)
       const ended = new Promise<boolean>((resolve) => (over = resolve))
       child.stdin!.write(`${source}\n`)
       const isClean = await Promise.race([ended, closed.then(() => undefined)])

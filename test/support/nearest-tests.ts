@@ -1,0 +1,84 @@
+// In charge of the test files that are most likely to notice a change of a source file, nearest first, and of what they execute of it.
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import ts from 'typescript'
+import { allTestFiles } from './test-files.js'
+import { localImportsOf, SOURCES } from './sources.js'
+
+/** Tests through the front door that are about a subject, where neither imports nor names say so. */
+const ALSO: Readonly<Record<string, readonly string[]>> = {
+  'cache/': ['gateway/documents/kept-documents', 'gateway/methods/documents', 'gateway/endpoints/sparql'],
+  'policies/decide': ['gateway/request/access', 'gateway/endpoints/access'],
+  'policies/authorizations/': ['gateway/request/access', 'gateway/rules/load-authorizations', 'gateway/endpoints/sparql-rights'],
+  'policies/identity/': ['gateway/request/identify', 'gateway/identity/access-tokens', 'gateway/identity/oidc'],
+  'policies/constraints/': ['gateway/ontologies/constraints'],
+  'gateway/request/token-limits': ['gateway/identity/access-tokens'],
+  'gateway/http/target': ['gateway/http/target', 'gateway/request/access'],
+  'gateway/endpoints/': ['gateway/endpoints/sparql-rights', 'gateway/endpoints/sparql-update', 'gateway/endpoints/update-names'],
+  'gateway/sparql/view/': ['gateway/sparql/view/over-view', 'gateway/endpoints/sparql-rights'],
+  'versioning/journal/': ['versioning/history', 'gateway/mirror/journalled-store', 'gateway/mirror/settlement'],
+  'gateway/mirror/': ['gateway/mirror/mirror', 'gateway/mirror/journalled-store', 'gateway/endpoints/sparql-update'],
+} // prettier-ignore
+
+const wordsOf = (path: string): Set<string> => new Set(path.replace(/(\.test)?\.ts$/, '').split(/[/-]/))
+
+/** The source files that a test file, or a file of its support, imports. */
+function importedBy(file: string): readonly string[] {
+  return ts
+    .preProcessFile(readFileSync(file, 'utf8'))
+    .importedFiles.map(({ fileName }) => fileName)
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'))
+}
+
+/** The number of test files that a change is shown to. */
+const MOST = 8
+/** They measure the machine, or take minutes. */
+const IS_LEFT_OUT = /growth|adoption|crash|attack|commands|github/
+
+/** Those that import it, or a file that imports it, come first; then those with the most words of its path. */
+export function nearestTests(file: string): readonly string[] {
+  const users = [...SOURCES.keys()].filter((each) => localImportsOf(each).includes(file))
+  const words = wordsOf(file)
+  const also = Object.entries(ALSO).flatMap(([folder, names]) => (file.startsWith(folder) ? names : []))
+  const tests = allTestFiles().filter((test) => !IS_LEFT_OUT.test(test))
+  const scored = tests.map((test) => {
+    const imported = importedBy(test)
+    const direct = imported.includes(file) ? 100 : imported.some((each) => users.includes(each)) ? 3 : 0
+    const shared = [...wordsOf(test)].filter((word) => words.has(word)).length
+    return { test, score: direct + 2 * shared + (also.some((name) => test === `test/${name}.test.ts`) ? 20 : 0) }
+  })
+  return scored
+    .filter(({ score }) => score > 2)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, MOST)
+    .map(({ test }) => test)
+}
+
+interface Range {
+  readonly startOffset: number
+  readonly endOffset: number
+  readonly count: number
+}
+interface Script {
+  readonly url: string
+  readonly functions: readonly { readonly ranges: readonly Range[] }[]
+}
+
+/** True for the positions of a compiled file that ran, by what V8 has written to a folder; of each process and thread. */
+export function executedOf(folder: string, file: string): (position: number) => boolean {
+  const url = pathToFileURL(file).href
+  const runs = readdirSync(folder).flatMap((name) => {
+    const { result } = JSON.parse(readFileSync(join(folder, name), 'utf8')) as { readonly result: readonly Script[] }
+    return result
+      .filter((script) => script.url === url)
+      .map(({ functions }) => functions.flatMap(({ ranges }) => ranges))
+  })
+  const length = ({ startOffset, endOffset }: Range): number => endOffset - startOffset
+  return (position) =>
+    runs.some((ranges) => {
+      const around = ranges.filter(({ startOffset, endOffset }) => startOffset <= position && position < endOffset)
+      return around.length > 0 && around.reduce((a, b) => (length(b) < length(a) ? b : a)).count > 0
+    })
+}
