@@ -37,7 +37,7 @@ const MOST = 8
 /** They measure the machine, or take minutes. */
 const IS_LEFT_OUT = /growth|adoption|crash|attack|commands|github/
 
-/** Those that import it, or a file that imports it, come first; then those with the most words of its path. */
+/** Its own test comes first, then those that import it, or a file that imports it; then those with the most words of its path. */
 export function nearestTests(file: string): readonly string[] {
   const users = [...SOURCES.keys()].filter((each) => localImportsOf(each).includes(file))
   const words = wordsOf(file)
@@ -46,8 +46,9 @@ export function nearestTests(file: string): readonly string[] {
   const scored = tests.map((test) => {
     const imported = importedBy(test)
     const direct = imported.includes(file) ? 100 : imported.some((each) => users.includes(each)) ? 3 : 0
+    const own = test === `test/${file.replace(/\.ts$/, '.test.ts')}` ? 200 : 0
     const shared = [...wordsOf(test)].filter((word) => words.has(word)).length
-    return { test, score: direct + 2 * shared + (also.some((name) => test === `test/${name}.test.ts`) ? 20 : 0) }
+    return { test, score: own + direct + 2 * shared + (also.some((name) => test === `test/${name}.test.ts`) ? 20 : 0) }
   })
   return scored
     .filter(({ score }) => score > 2)

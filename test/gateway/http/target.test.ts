@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { isDocumentOf } from '../../../gateway/documents/document.js'
 import { endpointsOf } from '../../../gateway/routes.js'
 import { isFailure, STATUS_OF } from '../../../gateway/problem.js'
-import { acceptOverride, parseTarget, siteOf } from '../../../gateway/http/target.js'
+import { acceptOverride, makeTargetParser, parseTarget, siteOf } from '../../../gateway/http/target.js'
 
 const BASES = [
   'https://data.example.org/',
@@ -82,6 +82,63 @@ void t.test('targets', async (t) => {
     if (base) t.equal(parsed.application.base, base, `${target} belongs to ${base}`)
   }
 })
+
+void t.test('the parts of a target', async (t) => {
+  const document = 'https://data.example.org/a/'
+  const page = (shown: object) => ({ kind: 'document', document, shown: { page: 1, order: 'name', part: 1, ...shown } })
+  const rows: readonly [target: string, parts: object][] = [
+    ['/a/', { kind: 'document', document }],
+    ['/a/?page', page({})],
+    ['/a/?page=2', page({ page: 2 })],
+    ['/a/?page=999999', page({ page: 999_999 })],
+    ['/a/?page=1000000', page({})],
+    ['/a/?page=0&part=-1', page({})],
+    ['/a/?part=3', page({ part: 3 })],
+    ['/a/?order=created', page({ order: 'created' })],
+    ['/a/?order=modified&page=2', page({ page: 2, order: 'modified' })],
+    ['/a/?order=other', page({})],
+    ['/a/?version=ABCD', { kind: 'version', document, version: 'abcd' }],
+    ['/a/?version=ABCD&diff=EF01', { kind: 'diff', document, version: 'abcd', diff: 'ef01' }],
+    ['/a/?timemap&page=2', { kind: 'timemap', document, shown: { page: 2, order: 'name', part: 1 } }],
+    ['/a/?timegate', { kind: 'timegate', document }],
+    ['/a/?form=edit', { kind: 'form', document, form: 'edit' }],
+    ['/a/?form', { kind: 'form', document, form: '' }],
+    ['/a?uri=urn:x', { kind: 'proxied', uri: 'urn:x', path: 'https://data.example.org/a' }],
+    ['/ns/Class/', { kind: 'endpoint', endpoint: 'ns', iri: 'https://data.example.org/ns', url: 'https://data.example.org/ns/Class/' }],
+    ['/ns/a/b/', { kind: 'document', document: 'https://data.example.org/ns/a/b/' }],
+    ['/ds/query', { kind: 'endpoint', endpoint: '/query', url: 'https://data.example.org/ds/query' }],
+  ]
+  for (const [target, parts] of rows) {
+    const parsed = parse(target)
+    t.match(parsed, { ...parts, application: { base: 'https://data.example.org/' } }, target)
+    t.equal('shown' in parsed, 'shown' in parts, `${target} as a page`)
+  }
+  for (const name of ['uri', 'graph', 'default', 'diff', 'version', 'timemap', 'timegate', 'cascade', 'form'])
+    t.match(parse(`/a/?${name}=a&${name}=b`), { failure: 'target.malformed' }, `${name} twice`)
+}) // prettier-ignore
+
+void t.test('the default port of the scheme, and of no other', async (t) => {
+  const owners = ['https://a.example/', 'http://b.example/'].map((base) => ({ application: { base, kind: 'end-user' as const } }))
+  const own = siteOf(owners, () => [])
+  for (const [host, isKnown] of [
+    ['a.example:443', true],
+    ['a.example:80', false],
+    ['b.example:80', true],
+    ['b.example:443', false],
+  ] as const)
+    t.equal(isFailure(parseTarget('/', host, own)), !isKnown, host)
+}) // prettier-ignore
+
+void t.test('a parser that remembers gives what one gives that does not', async (t) => {
+  const remembering = makeTargetParser(site)
+  for (let round = 0; round < 2; round++)
+    for (const target of ['/a/', '/sparql?query=x', '/ds/data?graph=urn:g', '/a/?version=ab', '/a', '/%2F/', `/${'a/'.repeat(99)}?${'x'.repeat(1000)}`])
+      for (const host of [HOST, 'localhost:8080', undefined]) t.same(remembering(target, host), parseTarget(target, host, site), `${host} ${target}`)
+  const first = remembering('/first/', HOST)
+  t.equal(remembering('/first/', HOST), first, 'the same value')
+  for (let i = 0; i < 10_000; i++) remembering(`/${i}/`, HOST)
+  t.not(remembering('/first/', HOST), first, 'what is remembered is bounded')
+}) // prettier-ignore
 
 void t.test('long and deep paths (RFC 9110 §15.5.15)', (t) => {
   const deep = (segments: number): string => `/${'a/'.repeat(segments)}`
