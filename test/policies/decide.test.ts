@@ -407,6 +407,9 @@ await t.test(
     t.match(orphan, { allowed: false, absent: false, on: DOC })
     const created = decide(indexOf({}), { ...writes(ALICE, absent(DOC)), creates: true })
     t.match(created, { allowed: false, reason: 'parent-missing', required: 'Write', on: DOC, modes: [], absent: false })
+    t.same(created.considered(), { authorizations: [], total: 0 })
+    const widest = decide(indexOf(rule({ agentClass: AUTHENTICATED, accessTo: DOC, mode: 'Read' })), reads(ALICE, document(DOC, { owners: [ALICE] }))) // prettier-ignore
+    t.equal(widest.reason, 'authenticated-agent', 'an owner has what all identified agents have by their authorization')
     const owned = decide(indexOf(rule({ agent: ALICE, accessTo: DOC, mode: 'Control' })), question(ALICE, 'Control', document(DOC, { owners: [ALICE] }))) // prettier-ignore
     t.equal(owned.reason, 'agent', 'an owner has Control by an authorization only')
   },

@@ -113,6 +113,8 @@ void t.test('the parts of a target', async (t) => {
     t.match(parsed, { ...parts, application: { base: 'https://data.example.org/' } }, target)
     t.equal('shown' in parsed, 'shown' in parts, `${target} as a page`)
   }
+  t.match(parse('http://localhost:8080/sparql'), { endpoint: 'sparql' }, "an endpoint goes before the store's own URL")
+  t.match(parse('http://localhost:8080/sparql/query'), { endpoint: '/query' })
   for (const name of ['uri', 'graph', 'default', 'diff', 'version', 'timemap', 'timegate', 'cascade', 'form'])
     t.match(parse(`/a/?${name}=a&${name}=b`), { failure: 'target.malformed' }, `${name} twice`)
 }) // prettier-ignore
@@ -136,6 +138,8 @@ void t.test('a parser that remembers gives what one gives that does not', async 
       for (const host of [HOST, 'localhost:8080', undefined]) t.same(remembering(target, host), parseTarget(target, host, site), `${host} ${target}`)
   const first = remembering('/first/', HOST)
   t.equal(remembering('/first/', HOST), first, 'the same value')
+  remembering('/second/', HOST)
+  t.equal(remembering('/first/', HOST), first, 'after another one too')
   for (let i = 0; i < 10_000; i++) remembering(`/${i}/`, HOST)
   t.not(remembering('/first/', HOST), first, 'what is remembered is bounded')
 }) // prettier-ignore
