@@ -83,7 +83,7 @@ export function grantsOf(
       for (const row of grantingIn(bag, required)) {
         if (grants.size >= GRANTS_LISTED) return [...grants.values()]
         if (grants.has(row)) continue
-        const { iri, graph, bits } = table.rows.at(row)
+        const { iri, graph, bits } = table.rows.headOf(row)
         grants.set(row, { iri, graph, modes: modesOf(bits), subject, ...group, target })
       }
     }
@@ -116,8 +116,8 @@ function notGranting(
     for (const row of authorizationsOn(entry)) {
       if (considered.size >= CONSIDERED_LISTED || looked++ >= LOOKED_THROUGH) return [...considered.values()]
       if (granting.has(row)) continue
-      const { iri, graph, bits, subjects } = rows.at(row)
-      const matches = subjects.some((subject) => throughOf(subject, named, target.kind) !== undefined)
+      const { iri, graph, bits } = rows.headOf(row)
+      const matches = rows.subjectsOf(row).some((subject) => throughOf(subject, named, target.kind) !== undefined)
       if (matches && bits & required) {
         // It grants by this target, though perhaps not by an earlier one.
         granting.add(row)

@@ -6,7 +6,8 @@ import type { IriTable } from './iri-table.js'
 export const TARGETS: readonly TargetProperty[] = ['accessTo', 'accessToClass', 'default']
 /** The kinds of links: those of the targets are their places there. A key and its kind are one number. */
 export const [SUBJECT, MEMBER] = [3, 4]
-const KINDS = 8
+const KIND_BITS = 3
+const KINDS = 2 ** KIND_BITS
 
 /** A subject or a target of an authorization. */
 export interface Link {
@@ -14,6 +15,8 @@ export interface Link {
   /** A subject; of a target the number of its IRI. */
   readonly key: number
 }
+
+const KIND_NAMES: readonly Link['kind'][] = [...TARGETS, 'subject', 'member']
 
 export interface Links {
   /** It becomes the first one of the authorization. */
@@ -34,7 +37,7 @@ export function makeLinks(iris: IriTable): Links {
   const [earlier, siblings] = [makeColumn(), makeColumn()]
   const heads = makeHeads()
   const kindOf = (link: number): number => keys.at(link) & (KINDS - 1)
-  const keyOf = (link: number): number => Math.floor(keys.at(link) / KINDS)
+  const keyOf = (link: number): number => keys.at(link) >> KIND_BITS
 
   function remove(link: number): void {
     const [kind, key] = [kindOf(link), keyOf(link)]
@@ -71,12 +74,14 @@ export function makeLinks(iris: IriTable): Links {
       firsts.set(row, 0)
     },
     *of(row) {
-      for (const link of linksOf(row)) {
-        const kind = kindOf(link)
-        yield { kind: kind === SUBJECT ? 'subject' : kind === MEMBER ? 'member' : TARGETS[kind]!, key: keyOf(link) }
-      }
+      for (const link of linksOf(row)) yield { kind: KIND_NAMES[kindOf(link)]!, key: keyOf(link) }
     },
-    keysOf: (row, kind) => [...linksOf(row)].filter((link) => kindOf(link) === kind).map(keyOf),
+    // Part of each decision: no iterators.
+    keysOf(row, kind) {
+      const found: number[] = []
+      for (let at = firsts.at(row); at > 0; at = siblings.at(at)) if (kindOf(at) === kind) found.push(keyOf(at))
+      return found
+    },
     *with(kind, key) {
       for (let link = heads.of(kind, key); link > 0; link = laters.at(link)) yield owners.at(link)
     },
