@@ -104,7 +104,7 @@ void t.test('files and functions stay small', async (t) => {
   const faults = [...SOURCES].flatMap(([file, text]) => {
     const lines = text.trimEnd().split('\n').length
     return [
-      ...(lines <= (MOST_LINES[file] ?? 260) ? [] : [`${file} has ${lines} lines`]),
+      ...(lines <= (MOST_LINES[file] ?? 400) ? [] : [`${file} has ${lines} lines`]),
       ...functionsOf(file).flatMap(({ name, lines }) => (lines <= 60 ? [] : [`${file}: ${name} has ${lines} lines`])),
     ]
   })

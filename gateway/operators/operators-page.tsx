@@ -4,7 +4,7 @@ import type { Child } from 'hono/jsx'
 import type { HistoryStatus } from '../../versioning/history.js'
 import { Plain } from '../pages/term.js'
 import type { Recent, SeenRequest } from '../recent.js'
-import { OPERATOR_TEXTS as TEXTS, TEXTS as SHARED, worded, type Texts } from '../pages/texts.js'
+import { texts, worded, type Texts } from '../pages/texts.js'
 
 export interface OperatorsView {
   readonly frame: { readonly texts: Texts }
@@ -24,34 +24,37 @@ export interface OperatorsView {
 export const operatorsPage = worded((view: OperatorsView): string => {
   const { isReady, checks, isStill, hasPurged, at } = view
   const page = (
-    <html lang={SHARED.tag}>
+    <html lang={texts().tag}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{`${isReady ? TEXTS.ready : TEXTS.notReady} · ${TEXTS.title}`}</title>
+        <title>{`${isReady ? texts().operators.ready : texts().operators.notReady} · ${texts().operators.title}`}</title>
         {view.styles.map((name) => (
           <link rel="stylesheet" href={`/static/${name}`} />
         ))}
       </head>
       <body>
         <main class="wide">
-          <h1>{TEXTS.title}</h1>
+          <h1>{texts().operators.title}</h1>
           <p>
-            {TEXTS.at(dateOf(at))} {isStill ? <a href="/">{TEXTS.again}</a> : <a href="/?still">{TEXTS.still}</a>}
+            {texts().operators.at(dateOf(at))}{' '}
+            {isStill ? <a href="/">{texts().operators.again}</a> : <a href="/?still">{texts().operators.still}</a>}
           </p>
           {hasPurged ? (
             <p class="box good" role="status">
-              {TEXTS.purged}
+              {texts().operators.purged}
             </p>
           ) : null}
-          <Section name="health" title={TEXTS.health}>
-            <p class={isReady ? 'box good' : 'box notice'}>{isReady ? TEXTS.ready : TEXTS.notReady}</p>
-            <Table heads={[TEXTS.part, TEXTS.state]}>
+          <Section name="health" title={texts().operators.health}>
+            <p class={isReady ? 'box good' : 'box notice'}>
+              {isReady ? texts().operators.ready : texts().operators.notReady}
+            </p>
+            <Table heads={[texts().operators.part, texts().operators.state]}>
               {checks.map(({ what, problem, warning }) => (
                 <tr>
                   <th scope="row">{what}</th>
                   <td>
-                    <Plain text={problem ?? warning ?? TEXTS.good} />
+                    <Plain text={problem ?? warning ?? texts().operators.good} />
                   </td>
                 </tr>
               ))}
@@ -59,8 +62,18 @@ export const operatorsPage = worded((view: OperatorsView): string => {
           </Section>
           <Histories view={view} />
           <Figures view={view} />
-          <Requests name="refused" title={TEXTS.refused} empty={TEXTS.noneRefused} seen={view.recent.refused} />
-          <Requests name="slow" title={TEXTS.slow} empty={TEXTS.noneSlow} seen={view.recent.slow} />
+          <Requests
+            name="refused"
+            title={texts().operators.refused}
+            empty={texts().operators.noneRefused}
+            seen={view.recent.refused}
+          />
+          <Requests
+            name="slow"
+            title={texts().operators.slow}
+            empty={texts().operators.noneSlow}
+            seen={view.recent.slow}
+          />
           <Purge />
         </main>
       </body>
@@ -109,25 +122,34 @@ const Table = ({ heads, numbers = Infinity, children }: TableProps) => (
 )
 
 const Histories = ({ view: { histories, at } }: { readonly view: OperatorsView }) => (
-  <Section name="journal" title={TEXTS.journal}>
+  <Section name="journal" title={texts().operators.journal}>
     {histories.length === 0 ? (
-      <p>{TEXTS.noHistory}</p>
+      <p>{texts().operators.noHistory}</p>
     ) : (
-      <Table numbers={1} heads={[TEXTS.application, TEXTS.commits, TEXTS.waiting, TEXTS.doubt, TEXTS.lag]}>
+      <Table
+        numbers={1}
+        heads={[
+          texts().operators.application,
+          texts().operators.commits,
+          texts().operators.waiting,
+          texts().operators.doubt,
+          texts().operators.lag,
+        ]}
+      >
         {histories.map(({ base, status: { commits, depth, inDoubt, oldest } }) => (
           <tr>
             <th scope="row">{base}</th>
-            <td class="number" data-label={TEXTS.commits}>
+            <td class="number" data-label={texts().operators.commits}>
               {count(commits)}
             </td>
-            <td class="number" data-label={TEXTS.waiting}>
+            <td class="number" data-label={texts().operators.waiting}>
               {count(depth)}
             </td>
-            <td class="number" data-label={TEXTS.doubt}>
+            <td class="number" data-label={texts().operators.doubt}>
               {count(inDoubt)}
             </td>
-            <td class="number" data-label={TEXTS.lag}>
-              {TEXTS.seconds(oldest === undefined ? 0 : Math.max(0, at - oldest) / 1000)}
+            <td class="number" data-label={texts().operators.lag}>
+              {texts().operators.seconds(oldest === undefined ? 0 : Math.max(0, at - oldest) / 1000)}
             </td>
           </tr>
         ))}
@@ -137,20 +159,20 @@ const Histories = ({ view: { histories, at } }: { readonly view: OperatorsView }
 )
 
 const Figures = ({ view: { recent, caches, holds } }: { readonly view: OperatorsView }) => (
-  <Section name="cache" title={TEXTS.cache}>
+  <Section name="cache" title={texts().operators.cache}>
     <dl class="about box">
-      <dt>{TEXTS.answers}</dt>
+      <dt>{texts().operators.answers}</dt>
       <dd>{count(recent.answers)}</dd>
-      <dt>{TEXTS.hitRate}</dt>
+      <dt>{texts().operators.hitRate}</dt>
       <dd>{recent.answers === 0 ? '–' : `${((100 * recent.withoutStore) / recent.answers).toFixed(1)} %`}</dd>
       {caches.map(([name, bytes]) => (
         <>
-          <dt>{TEXTS.cacheOf(name)}</dt>
-          <dd>{TEXTS.megabytes(bytes / 1e6)}</dd>
+          <dt>{texts().operators.cacheOf(name)}</dt>
+          <dd>{texts().operators.megabytes(bytes / 1e6)}</dd>
         </>
       ))}
-      <dt>{TEXTS.holds}</dt>
-      <dd>{TEXTS.held(holds.longest * 1000, holds.lastMinute * 1000, holds.count)}</dd>
+      <dt>{texts().operators.holds}</dt>
+      <dd>{texts().operators.held(holds.longest * 1000, holds.lastMinute * 1000, holds.count)}</dd>
     </dl>
   </Section>
 )
@@ -167,27 +189,36 @@ const Requests = ({ name, title, empty, seen }: RequestsProps) => (
     {seen.length === 0 ? (
       <p>{empty}</p>
     ) : (
-      <Table numbers={4} heads={[TEXTS.time, TEXTS.request, TEXTS.answer, TEXTS.agent, TEXTS.took]}>
+      <Table
+        numbers={4}
+        heads={[
+          texts().operators.time,
+          texts().operators.request,
+          texts().operators.answer,
+          texts().operators.agent,
+          texts().operators.took,
+        ]}
+      >
         {seen.toReversed().map(({ time, id, method, path, status, agent, ms, storeMs, reason }) => (
           <tr>
-            <td class="date" data-label={TEXTS.time}>
+            <td class="date" data-label={texts().operators.time}>
               {dateOf(time)}
             </td>
-            <td data-label={TEXTS.request}>
+            <td data-label={texts().operators.request}>
               <code>
                 {method} <Plain text={path} most={300} />
               </code>{' '}
               <span class="tag">{id}</span>
             </td>
-            <td data-label={TEXTS.answer}>
+            <td data-label={texts().operators.answer}>
               {status} {STATUS_CODES[status] ?? ''}
               {reason === undefined ? '' : `: ${reason}`}
             </td>
-            <td class="iri" data-label={TEXTS.agent}>
-              {agent ?? TEXTS.anonymous}
+            <td class="iri" data-label={texts().operators.agent}>
+              {agent ?? texts().operators.anonymous}
             </td>
-            <td class="number" data-label={TEXTS.took}>
-              {TEXTS.ms(ms, storeMs)}
+            <td class="number" data-label={texts().operators.took}>
+              {texts().operators.ms(ms, storeMs)}
             </td>
           </tr>
         ))}
@@ -197,19 +228,19 @@ const Requests = ({ name, title, empty, seen }: RequestsProps) => (
 )
 
 const Purge = () => (
-  <Section name="purge" title={TEXTS.purge}>
-    <p>{TEXTS.purgeHelp}</p>
+  <Section name="purge" title={texts().operators.purge}>
+    <p>{texts().operators.purgeHelp}</p>
     <form method="post" action="/purge">
-      <label for="graph">{TEXTS.purgeGraph}</label>
+      <label for="graph">{texts().operators.purgeGraph}</label>
       <input id="graph" name="graph" autocomplete="off" inputmode="url" />
       <div class="actions">
-        <button class="grave">{TEXTS.purgeNow}</button>
+        <button class="grave">{texts().operators.purgeNow}</button>
       </div>
     </form>
   </Section>
 )
 
-const count = (number: number): string => number.toLocaleString(SHARED.tag)
+const count = (number: number): string => number.toLocaleString(texts().tag)
 const dateOf = (time: number): string =>
   new Date(time)
     .toISOString()

@@ -9,7 +9,7 @@ import { Choice } from './form-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
 import { WaitingList, type WaitingRequests } from './waiting-list.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface AccessView {
   readonly frame: Frame
@@ -41,21 +41,21 @@ export const accessPage = worded((view: AccessView): string => {
   )
   return pageOf(
     frame,
-    TEXTS.access,
+    texts().access,
     <>
       <Crumbs site={frame.site} document={document} />
-      <h1>{TEXTS.access}</h1>
+      <h1>{texts().access}</h1>
       <p>
-        {TEXTS.accessTo} <a href={document}>{document}</a>
+        {texts().accessTo} <a href={document}>{document}</a>
       </p>
-      <h2>{agent === undefined ? TEXTS.everyoneMay : TEXTS.youMay}</h2>
+      <h2>{agent === undefined ? texts().everyoneMay : texts().youMay}</h2>
       <div class="card scroll">
         <table>
           <tbody>
             {decisions.map((decision) => (
               <tr>
                 <th scope="row">{decision.required}</th>
-                <td>{decision.allowed ? TEXTS.yes : TEXTS.no}</td>
+                <td>{decision.allowed ? texts().yes : texts().no}</td>
                 <td>
                   <Reason decision={decision} base={base} />
                 </td>
@@ -79,7 +79,7 @@ function Reason({ decision, base }: { readonly decision: Decision; readonly base
   const { reason, via, allowed } = decision
   return (
     <>
-      {TEXTS.reason(reason)}
+      {texts().reason(reason)}
       {allowed ? via.map((grant) => <Through grant={grant} base={base} />) : null}
     </>
   )
@@ -107,7 +107,7 @@ interface AskProps {
 /** RDF/POST (LinkedDataHub 3.1), as programs send it. */
 const AskForAccess = ({ base, document, missing }: AskProps) => (
   <form method="post" action={`${base}access/request`}>
-    <h2>{TEXTS.askTitle}</h2>
+    <h2>{texts().askTitle}</h2>
     <input type="hidden" name="rdf" value="" />
     <input type="hidden" name="sb" value="request" />
     <input type="hidden" name="pu" value={RDF('type')} />
@@ -116,12 +116,12 @@ const AskForAccess = ({ base, document, missing }: AskProps) => (
     <input type="hidden" name="ou" value={document} />
     <input type="hidden" name="pu" value={ACL('mode')} />
     <fieldset>
-      <legend>{TEXTS.askFor}</legend>
+      <legend>{texts().askFor}</legend>
       {missing.map((mode, i) => (
-        <Choice type="checkbox" name="ou" value={ACL(mode)} label={TEXTS.mode(mode)} isChosen={i === 0} />
+        <Choice type="checkbox" name="ou" value={ACL(mode)} label={texts().mode(mode)} isChosen={i === 0} />
       ))}
     </fieldset>
-    <button class="main">{TEXTS.ask}</button>
+    <button class="main">{texts().ask}</button>
   </form>
 )
 
@@ -133,11 +133,11 @@ interface QuestionProps {
 
 const Ask = ({ question: { agent, mode, answer }, document, base }: QuestionProps) => (
   <form method="get" action={`${base}access`} class="box">
-    <h2>{TEXTS.questionTitle}</h2>
+    <h2>{texts().questionTitle}</h2>
     <input type="hidden" name="this" value={document} />
-    <label for="agent">{TEXTS.questionAgent}</label>
+    <label for="agent">{texts().questionAgent}</label>
     <input id="agent" name="agent" value={agent} autocomplete="off" />
-    <label for="mode">{TEXTS.questionMode}</label>
+    <label for="mode">{texts().questionMode}</label>
     <select id="mode" name="mode">
       {MODES.map((one) => (
         <option value={one} selected={one === mode}>
@@ -146,7 +146,7 @@ const Ask = ({ question: { agent, mode, answer }, document, base }: QuestionProp
       ))}
     </select>
     <div class="actions">
-      <button>{TEXTS.questionAsk}</button>
+      <button>{texts().questionAsk}</button>
     </div>
     {answer === undefined ? null : (
       <p role="status">
@@ -154,7 +154,7 @@ const Ask = ({ question: { agent, mode, answer }, document, base }: QuestionProp
           answer
         ) : (
           <>
-            <strong>{answer.allowed ? TEXTS.yes : TEXTS.no}</strong>: <Reason decision={answer} base={base} />
+            <strong>{answer.allowed ? texts().yes : texts().no}</strong>: <Reason decision={answer} base={base} />
           </>
         )}
       </p>
@@ -164,28 +164,28 @@ const Ask = ({ question: { agent, mode, answer }, document, base }: QuestionProp
 
 const Grant = ({ admin, document }: { readonly admin: string; readonly document: string }) => (
   <form method="post" action={`${admin}acl/authorizations/?form=grant`} class="box">
-    <h2 id="grant">{TEXTS.grantTitle}</h2>
+    <h2 id="grant">{texts().grantTitle}</h2>
     <input type="hidden" name="document" value={document} />
     <fieldset>
-      <legend>{TEXTS.grantTo}</legend>
-      <Choice name="to" value="agent" label={TEXTS.grantAgent} isChosen />
-      <Choice name="to" value="group" label={TEXTS.grantGroup} isChosen={false} />
-      <Choice name="to" value="identified" label={TEXTS.subject('authenticated-agent')} isChosen={false} />
-      <Choice name="to" value="everyone" label={TEXTS.subject('public')} isChosen={false} />
-      <label for="who">{TEXTS.grantWho}</label>
+      <legend>{texts().grantTo}</legend>
+      <Choice name="to" value="agent" label={texts().grantAgent} isChosen />
+      <Choice name="to" value="group" label={texts().grantGroup} isChosen={false} />
+      <Choice name="to" value="identified" label={texts().subject('authenticated-agent')} isChosen={false} />
+      <Choice name="to" value="everyone" label={texts().subject('public')} isChosen={false} />
+      <label for="who">{texts().grantWho}</label>
       <input id="who" name="who" autocomplete="off" />
     </fieldset>
     <fieldset>
-      <legend>{TEXTS.may}</legend>
+      <legend>{texts().may}</legend>
       {MODES.filter((mode) => mode !== 'Control').map((mode) => (
-        <Choice type="checkbox" name="mode" value={mode} label={TEXTS.mode(mode)} isChosen={mode === 'Read'} />
+        <Choice type="checkbox" name="mode" value={mode} label={texts().mode(mode)} isChosen={mode === 'Read'} />
       ))}
     </fieldset>
     <fieldset>
-      <legend>{TEXTS.grantOn}</legend>
-      <Choice name="on" value="document" label={TEXTS.grantDocument} isChosen />
-      <Choice name="on" value="below" label={TEXTS.grantBelow} isChosen={false} />
+      <legend>{texts().grantOn}</legend>
+      <Choice name="on" value="document" label={texts().grantDocument} isChosen />
+      <Choice name="on" value="below" label={texts().grantBelow} isChosen={false} />
     </fieldset>
-    <button class="main">{TEXTS.grant}</button>
+    <button class="main">{texts().grant}</button>
   </form>
 )

@@ -2,7 +2,7 @@
 import { pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
 import { WaitingList, type WaitingRequests } from './waiting-list.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface AccountView {
   readonly frame: Frame
@@ -20,23 +20,23 @@ export interface AccountView {
 export const accountPage = worded((view: AccountView): string => {
   const { frame, agent, by, signUp, providers, returnTo, waiting } = view
   const { site } = frame
-  const title = agent === undefined ? TEXTS.logIn : TEXTS.account
+  const title = agent === undefined ? texts().logIn : texts().account
   const back = returnTo === undefined ? '' : `&return=${encodeURIComponent(returnTo)}`
   return pageOf(
     frame,
     title,
     <>
       <h1>{title}</h1>
-      {agent === undefined ? <p>{TEXTS.anonymous}</p> : <Who view={view} agent={agent} />}
+      {agent === undefined ? <p>{texts().anonymous}</p> : <Who view={view} agent={agent} />}
       {agent === undefined ? null : (
         <p>
-          <a href={`${site.admin}tokens`}>{TEXTS.tokensTitle}</a>
+          <a href={`${site.admin}tokens`}>{texts().tokensTitle}</a>
         </p>
       )}
       <WaitingList requests={waiting} base={site.base} admin={site.admin} />
       {by === 'session' ? (
         <form method="post" action={`${site.base}oauth2/login?logout&return=${encodeURIComponent(site.home)}`}>
-          <button>{TEXTS.logOut}</button>
+          <button>{texts().logOut}</button>
         </form>
       ) : null}
       {agent === undefined ? (
@@ -46,18 +46,18 @@ export const accountPage = worded((view: AccountView): string => {
               {providers.map(({ name, issuer }) => (
                 <li>
                   <a class="button main" href={`${site.base}oauth2/login?provider=${encodeURIComponent(name)}${back}`}>
-                    {TEXTS.logInWith(name)}
+                    {texts().logInWith(name)}
                   </a>{' '}
                   <span class="hint">{issuer}</span>
                 </li>
               ))}
             </ul>
           ) : (
-            <p>{TEXTS.noProvider}</p>
+            <p>{texts().noProvider}</p>
           )}
           {signUp === undefined ? null : (
             <p>
-              <a href={signUp}>{TEXTS.signUp}</a>
+              <a href={signUp}>{texts().signUp}</a>
             </p>
           )}
         </>
@@ -71,7 +71,7 @@ const Who = ({ view, agent }: { readonly view: AccountView; readonly agent: stri
   <dl class="about box">
     {view.name === undefined ? null : (
       <>
-        <dt>{TEXTS.name}</dt>
+        <dt>{texts().name}</dt>
         <dd>{view.name}</dd>
       </>
     )}
@@ -79,17 +79,17 @@ const Who = ({ view, agent }: { readonly view: AccountView; readonly agent: stri
     <dd>
       <Iri iri={agent} base={view.frame.site.base} name={agent} />
     </dd>
-    <dt>{TEXTS.identifiedBy}</dt>
-    <dd>{view.by === undefined ? '' : TEXTS.identification[view.by]}</dd>
+    <dt>{texts().identifiedBy}</dt>
+    <dd>{view.by === undefined ? '' : texts().identification[view.by]}</dd>
   </dl>
 )
 
 export const Certificates = () => (
   <section aria-labelledby="certificates">
-    <h2 id="certificates">{TEXTS.certificateTitle}</h2>
-    <p>{TEXTS.certificateHelp}</p>
+    <h2 id="certificates">{texts().certificateTitle}</h2>
+    <p>{texts().certificateHelp}</p>
     <ul>
-      {TEXTS.certificateSteps.map((step) => (
+      {texts().certificateSteps.map((step) => (
         <li>{step}</li>
       ))}
     </ul>

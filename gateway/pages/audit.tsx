@@ -5,7 +5,7 @@ import type { Audited } from '../../policies/authorizations/evidence.js'
 import { Covers } from './covers.js'
 import { TableHead } from './table-head.js'
 import { Iri } from './term.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 /** An authorization, and all that the document with it covers. */
 type Rule = Audited & { readonly coverage: Coverage }
@@ -23,18 +23,18 @@ interface Props {
 
 export const AuditTable = ({ audit: { rules, owners }, document, base }: Props) => (
   <section aria-labelledby="audit">
-    <h2 id="audit">{TEXTS.auditTitle}</h2>
+    <h2 id="audit">{texts().auditTitle}</h2>
     <div class="card scroll">
       <table>
-        <TableHead columns={[TEXTS.who, TEXTS.may, TEXTS.because]} />
+        <TableHead columns={[texts().who, texts().may, texts().because]} />
         <tbody>
           {owners.map((owner) => (
             <tr>
-              <td data-label={TEXTS.who}>
+              <td data-label={texts().who}>
                 <Iri iri={owner} base={base} />
               </td>
-              <td data-label={TEXTS.may}>Read, Append, Write</td>
-              <td data-label={TEXTS.because}>{TEXTS.reason('owner')}</td>
+              <td data-label={texts().may}>Read, Append, Write</td>
+              <td data-label={texts().because}>{texts().reason('owner')}</td>
               <td />
             </tr>
           ))}
@@ -46,7 +46,7 @@ export const AuditTable = ({ audit: { rules, owners }, document, base }: Props) 
     </div>
     {rules.every(({ coverage }) => isOfOne(coverage)) ? null : (
       <p class="hint">
-        {TEXTS.wideRules} <a href="#grant">{TEXTS.grantTitle}</a>
+        {texts().wideRules} <a href="#grant">{texts().grantTitle}</a>
       </p>
     )}
   </section>
@@ -60,24 +60,24 @@ interface RuleProps {
 
 const RuleRow = ({ rule: { graph, modes, subjects, coverage }, document, base }: RuleProps) => (
   <tr>
-    <td data-label={TEXTS.who}>
+    <td data-label={texts().who}>
       {subjects.map(({ kind, iri }) => (
-        <div>{iri === undefined ? TEXTS.subject(kind) : <Iri iri={iri} base={base} />}</div>
+        <div>{iri === undefined ? texts().subject(kind) : <Iri iri={iri} base={base} />}</div>
       ))}
     </td>
-    <td data-label={TEXTS.may}>{modes.join(', ')}</td>
-    <td data-label={TEXTS.because}>
+    <td data-label={texts().may}>{modes.join(', ')}</td>
+    <td data-label={texts().because}>
       <Iri iri={graph} base={base} />
       <Covers coverage={coverage} document={document} base={base} />
     </td>
     <td>
       {isOfOne(coverage) ? (
-        <a href={`${graph}?form=delete`} aria-label={TEXTS.takeAwayOf(graph)}>
-          {TEXTS.takeAway}
+        <a href={`${graph}?form=delete`} aria-label={texts().takeAwayOf(graph)}>
+          {texts().takeAway}
         </a>
       ) : (
-        <a href={`${graph}?form=edit`} aria-label={TEXTS.changeRuleOf(graph)}>
-          {TEXTS.changeRule}
+        <a href={`${graph}?form=edit`} aria-label={texts().changeRuleOf(graph)}>
+          {texts().changeRule}
         </a>
       )}
     </td>

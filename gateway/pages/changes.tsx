@@ -4,7 +4,7 @@ import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { Named, Plain, Value } from './term.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 export interface Changed {
   /** N-Triples lines. */
@@ -52,7 +52,7 @@ interface Props {
 
 export function Changes({ changed, document, base, level = 3 }: Props) {
   const { added, removed } = changed
-  if (added.length + removed.length === 0) return <p class="box">{TEXTS.noDifference}</p>
+  if (added.length + removed.length === 0) return <p class="box">{texts().noDifference}</p>
   const bySubjects = new Map<string, Row[]>()
   for (const row of rowsOf(changed)) {
     const known = bySubjects.get(row.subject.value)
@@ -61,25 +61,25 @@ export function Changes({ changed, document, base, level = 3 }: Props) {
   }
   return (
     <>
-      <p>{TEXTS.changed(added.length, removed.length)}</p>
+      <p>{texts().changed(added.length, removed.length)}</p>
       {[...bySubjects.values()].map((rows) => (
         <section class="card subject">
           <Heading level={level}>
-            {rows[0]!.subject.value === document ? TEXTS.theDocument : <Value term={rows[0]!.subject} base={base} />}
+            {rows[0]!.subject.value === document ? texts().theDocument : <Value term={rows[0]!.subject} base={base} />}
           </Heading>
           <table class="changes">
             <thead class="hidden">
               <tr>
-                <th scope="col">{TEXTS.sign}</th>
-                <th scope="col">{TEXTS.property}</th>
-                <th scope="col">{TEXTS.value}</th>
+                <th scope="col">{texts().sign}</th>
+                <th scope="col">{texts().property}</th>
+                <th scope="col">{texts().value}</th>
               </tr>
             </thead>
             <tbody>{rows.map((row) => rowShown(row, base))}</tbody>
           </table>
         </section>
       ))}
-      {Math.max(added.length, removed.length) > MOST ? <p class="hint">{TEXTS.moreChanges(MOST)}</p> : null}
+      {Math.max(added.length, removed.length) > MOST ? <p class="hint">{texts().moreChanges(MOST)}</p> : null}
     </>
   )
 }
@@ -111,7 +111,7 @@ const Line = ({ kind, predicate, value }: LineProps) => (
   <tr class={kind}>
     <td class="sign">
       {kind === 'plus' ? '+' : '−'}
-      <span class="hidden"> {kind === 'plus' ? TEXTS.added : TEXTS.removed}</span>
+      <span class="hidden"> {kind === 'plus' ? texts().added : texts().removed}</span>
     </td>
     <td>
       <Named iri={predicate} />

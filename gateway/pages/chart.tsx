@@ -5,7 +5,7 @@ import type { Term } from '../rdf/graph.js'
 import { decoded, localName, prefixed } from './labels.js'
 import { isDegrees, isGeometry, type TableResult } from './places.js'
 import { numberOf, ticksOf, timeOf } from './plotted.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 /** The columns in which each row has such a value. */
 const columnsWith = (
@@ -35,14 +35,16 @@ export function Chart({ result }: { readonly result: TableResult }) {
       const x = time === undefined ? numberOf(row[across])! : timeOf(row[across])!
       return { x, y: values[i]!, name: row[across]!.value }
     })
-    const title = TEXTS.chartOf(variables[value]!, variables[across]!)
+    const title = texts().chartOf(variables[value]!, variables[across]!)
     return <Line title={title} points={points} isTime={time !== undefined} />
   }
   const isLabel = (i: number): boolean =>
     i !== value && !isDegrees(variables[i]!) && !rows.some((row) => row[i] && isGeometry(row[i]))
   const label = variables.findIndex((_, i) => isLabel(i))
   const bars = rows.slice(0, MOST_BARS).map((row, i) => [textOf(row[label]) || String(i + 1), values[i]!] as const)
-  return <Bars title={TEXTS.chartOf(variables[value]!, variables[label] ?? TEXTS.row)} bars={bars} all={rows.length} />
+  return (
+    <Bars title={texts().chartOf(variables[value]!, variables[label] ?? texts().row)} bars={bars} all={rows.length} />
+  )
 }
 
 const textOf = (term: Term | undefined): string =>
@@ -118,7 +120,7 @@ export function Axes({ up, across, bottom, hasLines }: AxesProps) {
   )
 }
 
-const inWords = (value: number, options: Intl.NumberFormatOptions): string => value.toLocaleString(TEXTS.tag, options)
+const inWords = (value: number, options: Intl.NumberFormatOptions): string => value.toLocaleString(texts().tag, options)
 
 /** A value beside its bar. */
 const shown = (value: number): string =>
@@ -148,7 +150,7 @@ function Bars({ title, bars, all }: BarsProps) {
   const values = bars.map(([, value]) => value)
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)]
   const at = (value: number): number => (value - least) / (most - least || 1)
-  const caption = all > bars.length ? `${title} ${TEXTS.firstOf(bars.length, all)}` : title
+  const caption = all > bars.length ? `${title} ${texts().firstOf(bars.length, all)}` : title
   return (
     <Figure title={caption} height={bars.length * BAR}>
       {bars.map(([label, value], i) => (

@@ -2,7 +2,7 @@
 import type { Child as ChildDocument, Order } from '../documents/children.js'
 import { decoded, localName } from './labels.js'
 import { Plain, Time } from './term.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 /** A page of the children that the agent may read. */
 export interface Children {
@@ -32,19 +32,19 @@ export function ChildrenList({ children }: Props) {
   const { shown, order, all, hasMore, isCut } = children
   return (
     <section aria-labelledby="children">
-      <h2 id="children">{TEXTS.children}</h2>
+      <h2 id="children">{texts().children}</h2>
       {all === 0 && !hasMore ? (
-        <p class="soft">{TEXTS.noChildren}</p>
+        <p class="soft">{texts().noChildren}</p>
       ) : (
         <>
           <div class="card scroll">
             <table>
               <thead class="order">
                 <tr>
-                  <Column label={TEXTS.name} by="name" order={order} />
-                  <th scope="col">{TEXTS.kind}</th>
-                  <Column label={TEXTS.created} by="created" order={order} />
-                  <Column label={TEXTS.modified} by="modified" order={order} />
+                  <Column label={texts().name} by="name" order={order} />
+                  <th scope="col">{texts().kind}</th>
+                  <Column label={texts().created} by="created" order={order} />
+                  <Column label={texts().modified} by="modified" order={order} />
                 </tr>
               </thead>
               <tbody>
@@ -55,10 +55,10 @@ export function ChildrenList({ children }: Props) {
             </table>
           </div>
           <Pager children={children} />
-          {order === 'url' ? <p class="hint">{TEXTS.byAddress}</p> : null}
+          {order === 'url' ? <p class="hint">{texts().byAddress}</p> : null}
         </>
       )}
-      {isCut ? <p class="hint">{TEXTS.tooManyChildren(all)}</p> : null}
+      {isCut ? <p class="hint">{texts().tooManyChildren(all)}</p> : null}
     </section>
   )
 }
@@ -92,11 +92,11 @@ const Row = ({ child: { iri, title, isContainer, created, modified } }: { readon
         </bdi>
       </a>
     </td>
-    <td data-label={TEXTS.kind}>{isContainer ? TEXTS.container : TEXTS.item}</td>
-    <td class="date" data-label={TEXTS.created}>
+    <td data-label={texts().kind}>{isContainer ? texts().container : texts().item}</td>
+    <td class="date" data-label={texts().created}>
       {created === undefined ? '' : <Time value={dateOf(created)} />}
     </td>
-    <td class="date" data-label={TEXTS.modified}>
+    <td class="date" data-label={texts().modified}>
       {modified === undefined ? '' : <Time value={dateOf(modified)} />}
     </td>
   </tr>
@@ -113,13 +113,13 @@ function Pager({ children: { page, all, hasMore, order, shown } }: { readonly ch
     </li>
   )
   return (
-    <nav class="pager" aria-label={TEXTS.pages}>
-      <span>{(hasMore ? TEXTS.rangeOfMore : TEXTS.range)(from, from + shown.length - 1, all)}</span>
+    <nav class="pager" aria-label={texts().pages}>
+      <span>{(hasMore ? texts().rangeOfMore : texts().range)(from, from + shown.length - 1, all)}</span>
       <ul>
-        {page > 2 ? link(1, TEXTS.first) : null}
-        {page > 1 ? link(page - 1, TEXTS.previous) : null}
-        {page < pages || hasMore ? link(page + 1, TEXTS.next) : null}
-        {page < pages - 1 && !hasMore ? link(pages, TEXTS.last) : null}
+        {page > 2 ? link(1, texts().first) : null}
+        {page > 1 ? link(page - 1, texts().previous) : null}
+        {page < pages || hasMore ? link(page + 1, texts().next) : null}
+        {page < pages - 1 && !hasMore ? link(pages, texts().last) : null}
       </ul>
     </nav>
   )

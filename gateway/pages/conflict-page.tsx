@@ -3,7 +3,7 @@
 import { Changes, type Changed } from './changes.js'
 import { Area, shell, type About } from './form-page.js'
 import { Plain } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface ConflictView extends About {
   readonly started: string
@@ -19,35 +19,35 @@ export interface ConflictView extends About {
 export const conflictPage = worded((view: ConflictView): string =>
   shell(
     { ...view, refusal: undefined },
-    TEXTS.errorTitle(412),
+    texts().errorTitle(412),
     <>
       <div class="box notice" role="alert">
-        <p>{TEXTS.conflict}</p>
+        <p>{texts().conflict}</p>
       </div>
       <div class="columns">
-        <Column title={TEXTS.started} text={view.started} />
-        <Column title={TEXTS.thereNow} text={view.now} />
-        <Column title={TEXTS.yours} text={view.mine} />
+        <Column title={texts().started} text={view.started} />
+        <Column title={texts().thereNow} text={view.now} />
+        <Column title={texts().yours} text={view.mine} />
       </div>
-      <h2>{TEXTS.theirChanges}</h2>
+      <h2>{texts().theirChanges}</h2>
       <Changes changed={view.theirs} document={view.document} base={view.frame.site.base} />
-      <h2>{TEXTS.yourChanges}</h2>
+      <h2>{texts().yourChanges}</h2>
       <Changes changed={view.own} document={view.document} base={view.frame.site.base} />
-      <h2>{TEXTS.mergeTitle}</h2>
+      <h2>{texts().mergeTitle}</h2>
       <form method="post" action="?form=edit">
         <input type="hidden" name="if-match" value={view.entityTag} />
         <input type="hidden" name="started" value={view.now} />
-        <label for="content">{TEXTS.merged}</label>
+        <label for="content">{texts().merged}</label>
         <p class="hint" id="help">
-          {TEXTS.mergeHelp}
+          {texts().mergeHelp}
         </p>
         <Area name="content" text={view.merged} isWrong={false} />
         <div class="actions">
           <button class="main" name="do" value="save">
-            {TEXTS.saveMerged}
+            {texts().saveMerged}
           </button>
           <button name="do" value="preview">
-            {TEXTS.showChanges}
+            {texts().showChanges}
           </button>
         </div>
       </form>
@@ -57,10 +57,10 @@ export const conflictPage = worded((view: ConflictView): string =>
         <input type="hidden" name="content" value={view.mine} />
         <div class="actions">
           <button class="grave" name="do" value="save">
-            {TEXTS.takeMine}
+            {texts().takeMine}
           </button>
           <a class="button" href={view.document}>
-            {TEXTS.takeTheirs}
+            {texts().takeTheirs}
           </a>
         </div>
       </form>

@@ -1,7 +1,7 @@
 // In charge of showing what a rule covers: this document, others, all that is below a container, all of a type.
 import type { Coverage } from '../../policies/authorizations/coverage.js'
 import { Iri, Named } from './term.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 interface Props {
   readonly coverage: Coverage
@@ -18,15 +18,15 @@ export function Covers({ coverage: { resources, below, classes, isControl }, doc
   const others = resources.filter((one) => one !== document)
   return (
     <ul class="covers">
-      {isHere ? <li>{TEXTS.coversThis}</li> : null}
+      {isHere ? <li>{texts().coversThis}</li> : null}
       {below.slice(0, MOST).map((container) => (
         <li>
-          {TEXTS.coversBelow} <Iri iri={container} base={base} />
+          {texts().coversBelow} <Iri iri={container} base={base} />
         </li>
       ))}
       {classes.length === 0 ? null : (
         <li>
-          {TEXTS.coversType}{' '}
+          {texts().coversType}{' '}
           {classes.slice(0, MOST).map((type, i) => (
             <>
               {i === 0 ? '' : ', '}
@@ -35,13 +35,13 @@ export function Covers({ coverage: { resources, below, classes, isControl }, doc
           ))}
         </li>
       )}
-      {isControl ? <li>{TEXTS.coversAdmin}</li> : null}
+      {isControl ? <li>{texts().coversAdmin}</li> : null}
       {(document === undefined ? others.slice(0, MOST) : []).map((one) => (
         <li>
           <Iri iri={one} base={base} />
         </li>
       ))}
-      {document !== undefined && others.length > 0 ? <li>{TEXTS.coversOthers(others.length)}</li> : null}
+      {document !== undefined && others.length > 0 ? <li>{texts().coversOthers(others.length)}</li> : null}
       {[below, classes, document === undefined ? others : []].some(({ length }) => length > MOST) ? <li>…</li> : null}
     </ul>
   )

@@ -5,7 +5,7 @@ import { describedIn } from './described.js'
 import { Subjects } from './document-page.js'
 import { at, Go, restoreAt, shell, timeOf, type About } from './history-page.js'
 import { Time } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface DifferenceView extends About {
   readonly from: Version
@@ -20,28 +20,28 @@ export const differencePage = worded((view: DifferenceView): string => {
   const { base } = frame.site
   return shell(
     view,
-    TEXTS.difference,
+    texts().difference,
     <>
       <dl class="about">
-        <dt>{TEXTS.from}</dt>
+        <dt>{texts().from}</dt>
         <dd>
           <VersionLink version={from} />
         </dd>
-        <dt>{TEXTS.to}</dt>
+        <dt>{texts().to}</dt>
         <dd>
           <VersionLink version={to} />
         </dd>
       </dl>
       <ul class="actions">
-        <Go href={`?version=${from.commit}&diff=${to.commit}`} label={TEXTS.swap} />
-        {view.canWrite && from.blob !== undefined ? <Go href={restoreAt(from)} label={TEXTS.restoreFrom} /> : null}
-        {view.canWrite && to.blob !== undefined ? <Go href={restoreAt(to)} label={TEXTS.restoreTo} /> : null}
-        <Go href="?timemap" label={TEXTS.history} />
+        <Go href={`?version=${from.commit}&diff=${to.commit}`} label={texts().swap} />
+        {view.canWrite && from.blob !== undefined ? <Go href={restoreAt(from)} label={texts().restoreFrom} /> : null}
+        {view.canWrite && to.blob !== undefined ? <Go href={restoreAt(to)} label={texts().restoreTo} /> : null}
+        <Go href="?timemap" label={texts().history} />
       </ul>
       <Changes changed={changed} document={document} base={base} level={2} />
       {same === '' ? null : (
         <details>
-          <summary>{TEXTS.unchanged(same.split('\n').length - 1)}</summary>
+          <summary>{texts().unchanged(same.split('\n').length - 1)}</summary>
           <Subjects described={describedIn(document, same, 1)} document={document} base={base} isWhole />
         </details>
       )}
@@ -52,7 +52,7 @@ export const differencePage = worded((view: DifferenceView): string => {
 const VersionLink = ({ version }: { readonly version: Version }) =>
   version.blob === undefined ? (
     <>
-      <Time value={timeOf(version.time)} isExact /> <span class="tag">{TEXTS.deleted}</span>
+      <Time value={timeOf(version.time)} isExact /> <span class="tag">{texts().deleted}</span>
     </>
   ) : (
     <a href={at(version)}>

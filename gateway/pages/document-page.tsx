@@ -12,7 +12,7 @@ import { Crumbs, pageOf, type Frame } from './frame.js'
 import { StartHere, Upload } from './start-here.js'
 import { decoded, localName } from './labels.js'
 import { Iri, Named, Time, Value, visible } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface DocumentView {
   readonly frame: Frame
@@ -43,7 +43,12 @@ export const documentPage = worded((view: DocumentView): string => {
       ) : null}
       {children ? <ChildrenList children={children} document={document} base={base} /> : null}
       {children && view.modes.some((mode) => mode === 'Append' || mode === 'Write') ? <Upload /> : null}
-      <Subjects described={described} document={document} base={base} empty={children ? undefined : TEXTS.noTriples} />
+      <Subjects
+        described={described}
+        document={document}
+        base={base}
+        empty={children ? undefined : texts().noTriples}
+      />
       <Parts described={described} />
       <About about={about} base={base} />
     </>,
@@ -71,7 +76,7 @@ function valueOf(subject: DescribedSubject, property: string): Term | undefined 
   const values = valuesOf(subject, property)
   const inLanguage = (tag: string): Term | undefined =>
     values.find((term) => term.termType === 'Literal' && term.language.split('-')[0] === tag)
-  return inLanguage(TEXTS.tag) ?? inLanguage('en') ?? values[0]
+  return inLanguage(texts().tag) ?? inLanguage('en') ?? values[0]
 }
 
 export const Types = ({ types }: { readonly types: readonly string[] }) => (
@@ -96,14 +101,14 @@ function Actions({ view }: { readonly view: DocumentView }) {
         </a>
       </li>,
     )
-  if (canWrite && isContainer(types)) add(TEXTS.newDocument, '?form=new', 'button main')
-  if (canWrite) add(TEXTS.edit, '?form=edit')
-  else if (modes.includes('Append')) add(TEXTS.add, '?form=add')
-  if (isVersioned) add(TEXTS.history, '?timemap')
-  add(TEXTS.access, `${frame.site.base}access?this=${encodeURIComponent(document)}`)
-  if (canWrite && !isRoot(document, frame.site.base)) add(TEXTS.remove, '?form=delete', 'button grave')
+  if (canWrite && isContainer(types)) add(texts().newDocument, '?form=new', 'button main')
+  if (canWrite) add(texts().edit, '?form=edit')
+  else if (modes.includes('Append')) add(texts().add, '?form=add')
+  if (isVersioned) add(texts().history, '?timemap')
+  add(texts().access, `${frame.site.base}access?this=${encodeURIComponent(document)}`)
+  if (canWrite && !isRoot(document, frame.site.base)) add(texts().remove, '?form=delete', 'button grave')
   return (
-    <nav aria-label={TEXTS.actions}>
+    <nav aria-label={texts().actions}>
       <ul class="actions">{actions}</ul>
     </nav>
   )
@@ -184,17 +189,17 @@ export const Facts = ({
 function Parts({ described: { part, hasMore } }: { readonly described: Described }) {
   if (part === 1 && !hasMore) return null
   return (
-    <nav class="pager" aria-label={TEXTS.parts}>
-      <span>{TEXTS.part(part)}</span>
+    <nav class="pager" aria-label={texts().parts}>
+      <span>{texts().part(part)}</span>
       <ul>
         {part > 1 ? (
           <li>
-            <a href="?part=1">{TEXTS.firstPart}</a>
+            <a href="?part=1">{texts().firstPart}</a>
           </li>
         ) : null}
         {hasMore ? (
           <li>
-            <a href={`?part=${part + 1}`}>{TEXTS.nextPart}</a>
+            <a href={`?part=${part + 1}`}>{texts().nextPart}</a>
           </li>
         ) : null}
       </ul>
@@ -204,16 +209,16 @@ function Parts({ described: { part, hasMore } }: { readonly described: Described
 
 const managed = () =>
   [
-    [TEXTS.created, DCT('created')],
-    [TEXTS.modified, DCT('modified')],
-    [TEXTS.creator, DCT('creator')],
-    [TEXTS.owner, ACL('owner')],
+    [texts().created, DCT('created')],
+    [texts().modified, DCT('modified')],
+    [texts().creator, DCT('creator')],
+    [texts().owner, ACL('owner')],
   ] as const
 
 function About({ about, base }: { readonly about: DescribedSubject | undefined; readonly base: string }) {
   return (
     <section class="aside" aria-labelledby="about">
-      <h2 id="about">{TEXTS.about}</h2>
+      <h2 id="about">{texts().about}</h2>
       <dl>
         {managed().map(([label, property]) => {
           const values = about ? valuesOf(about, property) : []
@@ -229,7 +234,7 @@ function About({ about, base }: { readonly about: DescribedSubject | undefined; 
             </>
           )
         })}
-        <dt>{TEXTS.formats}</dt>
+        <dt>{texts().formats}</dt>
         <dd>
           <Formats />
         </dd>

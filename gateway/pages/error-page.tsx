@@ -2,7 +2,7 @@
 import { bySubject, type DescribedProperty } from './described.js'
 import { Crumbs, Detail, logInAt, pageOf, type Frame } from './frame.js'
 import { CERTS } from './start-here.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 import { TypedAgain, type SentForm } from './typed-again.js'
 import { readNTriples } from '../rdf/read.js'
 import { RDF, SH } from '../rdf/vocabulary.js'
@@ -22,8 +22,8 @@ export interface ErrorView {
 
 export const errorPage = worded(({ frame, status, phrase, detail, report, requestId, sent }: ErrorView): string => {
   const { document, site, isIdentified } = frame
-  const title = TEXTS.errorTitle(status)
-  const advice = TEXTS.errorAdvice(status)
+  const title = texts().errorTitle(status)
+  const advice = texts().errorAdvice(status)
   const logsIn = !isIdentified && (status === 401 || status === 403)
   return pageOf(
     frame,
@@ -42,23 +42,27 @@ export const errorPage = worded(({ frame, status, phrase, detail, report, reques
       <ul class="actions">
         {logsIn ? (
           <Action
-            label={sent ? TEXTS.logInBeside : TEXTS.logIn}
+            label={sent ? texts().logInBeside : texts().logIn}
             href={logInAt(frame)}
             isMain
             isBeside={sent !== undefined}
           />
         ) : null}
         {status === 403 && isIdentified && document !== undefined ? (
-          <Action label={TEXTS.askForAccess} href={`${site.base}access?this=${encodeURIComponent(document)}`} isMain />
+          <Action
+            label={texts().askForAccess}
+            href={`${site.base}access?this=${encodeURIComponent(document)}`}
+            isMain
+          />
         ) : null}
         {document !== undefined && !sent && status !== 403 && status !== 404 ? (
-          <Action label={TEXTS.retry} href={document} />
+          <Action label={texts().retry} href={document} />
         ) : null}
-        {document === site.home ? null : <Action label={TEXTS.backHome} href={site.home} />}
+        {document === site.home ? null : <Action label={texts().backHome} href={site.home} />}
       </ul>
       {logsIn ? <ImportCertificate /> : null}
       <p class="hint">
-        {TEXTS.status} {status} {phrase} · {TEXTS.request} <code>{requestId}</code>
+        {texts().status} {status} {phrase} · {texts().request} <code>{requestId}</code>
       </p>
     </>,
   )
@@ -67,8 +71,8 @@ export const errorPage = worded(({ frame, status, phrase, detail, report, reques
 /** The owner's certificate, and the server's (start/certificates.ts). */
 const ImportCertificate = () => (
   <details>
-    <summary>{TEXTS.importOwner}</summary>
-    <p>{TEXTS.importHelp}</p>
+    <summary>{texts().importOwner}</summary>
+    <p>{texts().importHelp}</p>
     <pre tabindex={0}>
       {`certutil -A -d sql:$HOME/.pki/nssdb -n triplegate -t P,, -i ${CERTS}/server.pem\npk12util -d sql:$HOME/.pki/nssdb -i ${CERTS}/owner.p12 -W triplegate`}
     </pre>
@@ -97,7 +101,7 @@ export function Violations({ report, base }: { readonly report: string | undefin
   if (results.length === 0) return null
   return (
     <section aria-labelledby="violations">
-      <h2 id="violations">{TEXTS.violations}</h2>
+      <h2 id="violations">{texts().violations}</h2>
       <ul>
         {results.map((properties) => {
           const one = (name: string) => properties.find(({ predicate }) => predicate === SH(name))?.objects[0]

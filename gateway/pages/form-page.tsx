@@ -8,7 +8,7 @@ import { Violations } from './error-page.js'
 import { Crumbs, Notice, pageOf, type Frame } from './frame.js'
 import { FormSections, type FormSection } from './shape-form.js'
 import { Plain, Time } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 /** Why a form was not carried out. */
 export interface Refusal {
@@ -36,14 +36,14 @@ export interface EditView extends About {
 
 export const editPage = worded((view: EditView): string => {
   const { frame, document, form, text, started, entityTag, preview, refusal, sections = [] } = view
-  const title = form === 'edit' ? TEXTS.editTitle : TEXTS.addTitle
+  const title = form === 'edit' ? texts().editTitle : texts().addTitle
   return shell(
     view,
     title,
     <>
       {preview ? (
         <section aria-labelledby="preview">
-          <h2 id="preview">{TEXTS.preview}</h2>
+          <h2 id="preview">{texts().preview}</h2>
           <Changes changed={preview} document={document} base={frame.site.base} />
         </section>
       ) : null}
@@ -51,21 +51,23 @@ export const editPage = worded((view: EditView): string => {
         <input type="hidden" name="if-match" value={entityTag} />
         <input type="hidden" name="started" value={started} />
         <FieldsShown sections={sections} />
-        <label for="content">{form === 'add' ? title : sections.length > 0 ? TEXTS.turtleRest : TEXTS.turtle}</label>
+        <label for="content">
+          {form === 'add' ? title : sections.length > 0 ? texts().turtleRest : texts().turtle}
+        </label>
         <p class="hint" id="help">
-          {form === 'edit' ? TEXTS.editHelp : TEXTS.addHelp}
+          {form === 'edit' ? texts().editHelp : texts().addHelp}
         </p>
         <Area name="content" text={text} isWrong={refusal !== undefined} />
         <Place text={text} refusal={refusal} />
         <div class="actions">
           <button class="main" name="do" value="save">
-            {TEXTS.save}
+            {texts().save}
           </button>
           <button name="do" value="preview">
-            {TEXTS.showChanges}
+            {texts().showChanges}
           </button>
           <a class="button" href={document}>
-            {TEXTS.cancel}
+            {texts().cancel}
           </a>
         </div>
       </form>
@@ -95,8 +97,8 @@ export function shell({ frame, document, refusal }: About, title: string, conten
       {refusal ? (
         <Notice refusal={refusal}>
           <p>
-            {MAY_BE_DONE.has(refusal.status) ? TEXTS.mayBeSaved : TEXTS.nothingLost}{' '}
-            {refusal.status === 503 ? TEXTS.errorAdvice(503) : null}
+            {MAY_BE_DONE.has(refusal.status) ? texts().mayBeSaved : texts().nothingLost}{' '}
+            {refusal.status === 503 ? texts().errorAdvice(503) : null}
           </p>
           <Violations report={refusal.report} base={frame.site.base} />
         </Notice>
@@ -142,7 +144,7 @@ export function Place({ text, refusal }: PlaceProps) {
   const from = Math.max(1, wrong - 2)
   const lines = text.split('\n').slice(from - 1, wrong + 2)
   return (
-    <pre id="place" aria-label={TEXTS.wrongLine(wrong)}>
+    <pre id="place" aria-label={texts().wrongLine(wrong)}>
       {lines.map((line, i) => {
         const number = from + i
         const shown = (
@@ -191,30 +193,30 @@ export interface DeleteView extends About {
 export const deletePage = worded((view: DeleteView): string =>
   shell(
     view,
-    TEXTS.deleteTitle,
+    texts().deleteTitle,
     <form method="post" action="?form=delete">
       <input type="hidden" name="if-match" value={view.entityTag} />
       <div class="box notice">
         <p>
-          {TEXTS.deleteQuestion} <strong>{view.title}</strong> <code>{view.document}</code>
+          {texts().deleteQuestion} <strong>{view.title}</strong> <code>{view.document}</code>
         </p>
-        <p>{view.isVersioned ? TEXTS.deleteVersioned : TEXTS.deleteForGood}</p>
-        {view.isContainer ? <p>{TEXTS.deleteContainer}</p> : null}
+        <p>{view.isVersioned ? texts().deleteVersioned : texts().deleteForGood}</p>
+        {view.isContainer ? <p>{texts().deleteContainer}</p> : null}
         {view.coverage ? (
           <>
-            <p>{view.coverage.members > 0 ? TEXTS.deleteGroup(view.coverage.members) : TEXTS.deleteRule}</p>
+            <p>{view.coverage.members > 0 ? texts().deleteGroup(view.coverage.members) : texts().deleteRule}</p>
             <Covers coverage={view.coverage} base={view.frame.site.base} />
             <p class="choice">
               <input type="checkbox" id="covered" name="covered" value="all" required />{' '}
-              <label for="covered">{TEXTS.deleteRuleSure}</label>
+              <label for="covered">{texts().deleteRuleSure}</label>
             </p>
           </>
         ) : null}
       </div>
       <div class="actions">
-        <button class="grave">{TEXTS.deleteNow}</button>
+        <button class="grave">{texts().deleteNow}</button>
         <a class="button" href={view.document}>
-          {TEXTS.cancel}
+          {texts().cancel}
         </a>
       </div>
     </form>,
@@ -232,18 +234,18 @@ export interface RestoreView extends About {
 export const restorePage = worded((view: RestoreView): string =>
   shell(
     view,
-    TEXTS.restoreTitle,
+    texts().restoreTitle,
     <>
       <p>
-        {TEXTS.restoreQuestion} <Time value={view.time} />. {TEXTS.restoreHelp}
+        {texts().restoreQuestion} <Time value={view.time} />. {texts().restoreHelp}
       </p>
       <Changes changed={view.changed} document={view.document} base={view.frame.site.base} level={2} />
       <form method="post" action={`?form=restore&of=${view.version}`}>
         <input type="hidden" name="if-match" value={view.entityTag ?? ''} />
         <div class="actions">
-          <button class="main">{TEXTS.restoreNow}</button>
+          <button class="main">{texts().restoreNow}</button>
           <a class="button" href="?timemap">
-            {TEXTS.cancel}
+            {texts().cancel}
           </a>
         </div>
       </form>

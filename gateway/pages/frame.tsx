@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx'
 import { decoded } from './labels.js'
 import { Plain, visible } from './term.js'
-import { TEXTS, type Texts } from './texts.js'
+import { texts, type Texts } from './texts.js'
 
 /** Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal rights. */
 export interface Site {
@@ -35,7 +35,7 @@ export interface Frame {
 export function pageOf(frame: Frame, title: string, content: Child): string {
   const { site } = frame
   const page = (
-    <html lang={TEXTS.tag}>
+    <html lang={texts().tag}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -48,14 +48,14 @@ export function pageOf(frame: Frame, title: string, content: Child): string {
       </head>
       <body>
         <a class="skip" href="#main">
-          {TEXTS.skip}
+          {texts().skip}
         </a>
         <Top frame={frame} />
         <main id="main" class="wide">
           {content}
         </main>
         <footer class="foot">
-          <div class="wide">{TEXTS.foot}</div>
+          <div class="wide">{texts().foot}</div>
         </footer>
       </body>
     </html>
@@ -72,17 +72,17 @@ function Top({ frame }: { readonly frame: Frame }) {
           <img src={site.logo} alt="" height="28" />
           {site.title}
         </a>
-        <nav aria-label={TEXTS.navigation}>
+        <nav aria-label={texts().navigation}>
           <ul>
             <li>
-              <a href={`${site.base}sparql`}>{TEXTS.query}</a>
+              <a href={`${site.base}sparql`}>{texts().query}</a>
             </li>
             <li>
-              <a href={site.admin}>{TEXTS.administration}</a>
+              <a href={site.admin}>{texts().administration}</a>
             </li>
             <li>
               <a href={isIdentified ? `${site.base}access` : logInAt(frame)}>
-                {isIdentified ? TEXTS.account : TEXTS.logIn}
+                {isIdentified ? texts().account : texts().logIn}
               </a>
             </li>
           </ul>
@@ -97,7 +97,7 @@ export const logInAt = ({ site, document }: Frame): string =>
 
 /** The fault as the gateway reports it: in English, as to programs (WCAG 3.1.2). */
 export const Detail = ({ text }: { readonly text: string }) =>
-  TEXTS.tag === 'en' ? (
+  texts().tag === 'en' ? (
     <Plain text={text} />
   ) : (
     <span lang="en">
@@ -115,7 +115,7 @@ export const Notice = ({
 }) => (
   <div class="box notice" role="alert">
     <p>
-      <strong>{TEXTS.errorTitle(status)}.</strong> <Detail text={detail} />
+      <strong>{texts().errorTitle(status)}.</strong> <Detail text={detail} />
     </p>
     {children}
   </div>
@@ -133,10 +133,10 @@ export function Crumbs({ site: { base, home }, document }: { readonly site: Site
     .slice(0, -1)
     .map((step, i) => [visible(decoded(step)), `${root}${steps.slice(0, i + 1).join('/')}/`] as const)
   return (
-    <nav class="crumbs" aria-label={TEXTS.path}>
+    <nav class="crumbs" aria-label={texts().path}>
       <ol>
         <li>
-          <a href={root}>{root === home ? TEXTS.home : TEXTS.administration}</a>
+          <a href={root}>{root === home ? texts().home : texts().administration}</a>
         </li>
         {above.map(([name, url]) => (
           <li>

@@ -2,7 +2,7 @@
 import type { Quad, Term } from '../rdf/graph.js'
 import { anchorAt, clean, Figure, percent, px, short } from './chart.js'
 import { decoded, labelOf, localName, prefixed } from './labels.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 interface Edge {
   readonly from: number
@@ -131,7 +131,7 @@ export function GraphPicture({ triples }: { readonly triples: readonly Quad[] })
   const lines = linesOf(edges)
   const places = placesOf(drawn)
   return (
-    <Figure title={TEXTS.graphOf(nodes.length, edges.length)} height={HEIGHT}>
+    <Figure title={texts().graphOf(nodes.length, edges.length)} height={HEIGHT}>
       {lines.map(({ from, to, label }) => {
         const [a, b] = [places[from]!, places[to]!]
         const isLoop = from === to

@@ -6,7 +6,7 @@ import { Formats, Subjects, titleOf, Types } from './document-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { TableHead } from './table-head.js'
 import { Iri, Time } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface About {
   readonly frame: Frame
@@ -46,17 +46,17 @@ export const historyPage = worded((view: HistoryView): string => {
   const { versions, document, all, page, pages } = view
   return shell(
     view,
-    TEXTS.history,
+    texts().history,
     <>
       <p>
-        {TEXTS.versionsOf(all)} <a href={document}>{TEXTS.currentVersion}</a>
+        {texts().versionsOf(all)} <a href={document}>{texts().currentVersion}</a>
       </p>
       <form method="get" action={document}>
         <div class="card scroll">
           <table>
             <TableHead
-              columns={[TEXTS.from, TEXTS.to, TEXTS.time, TEXTS.agent, TEXTS.method]}
-              numbers={[TEXTS.addedCount, TEXTS.removedCount]}
+              columns={[texts().from, texts().to, texts().time, texts().agent, texts().method]}
+              numbers={[texts().addedCount, texts().removedCount]}
             />
             <tbody>
               {versions.map((version, i) => (
@@ -66,15 +66,15 @@ export const historyPage = worded((view: HistoryView): string => {
           </table>
         </div>
         <div class="actions">
-          <button class="main">{TEXTS.compare}</button>
+          <button class="main">{texts().compare}</button>
         </div>
       </form>
       {pages > 1 ? (
-        <nav class="pager" aria-label={TEXTS.pages}>
-          <span>{TEXTS.pageOf(page, pages)}</span>
+        <nav class="pager" aria-label={texts().pages}>
+          <span>{texts().pageOf(page, pages)}</span>
           <ul>
-            {page > 1 ? <PageLink to={page - 1} label={TEXTS.newer} /> : null}
-            {page < pages ? <PageLink to={page + 1} label={TEXTS.older} /> : null}
+            {page > 1 ? <PageLink to={page - 1} label={texts().newer} /> : null}
+            {page < pages ? <PageLink to={page + 1} label={texts().older} /> : null}
           </ul>
         </nav>
       ) : null}
@@ -102,16 +102,16 @@ function Row({
   const { base } = view.frame.site
   return (
     <tr>
-      <td data-label={TEXTS.from}>
-        <input type="radio" name="diff" value={commit} checked={place === 1} aria-label={TEXTS.fromVersion(when)} />
+      <td data-label={texts().from}>
+        <input type="radio" name="diff" value={commit} checked={place === 1} aria-label={texts().fromVersion(when)} />
       </td>
-      <td data-label={TEXTS.to}>
-        <input type="radio" name="version" value={commit} checked={place === 0} aria-label={TEXTS.toVersion(when)} />
+      <td data-label={texts().to}>
+        <input type="radio" name="version" value={commit} checked={place === 0} aria-label={texts().toVersion(when)} />
       </td>
-      <td data-label={TEXTS.time}>
+      <td data-label={texts().time}>
         {blob === undefined ? (
           <>
-            <Time value={when} isExact /> <span class="tag">{TEXTS.deleted}</span>
+            <Time value={when} isExact /> <span class="tag">{texts().deleted}</span>
           </>
         ) : (
           <a href={at(version)}>
@@ -119,23 +119,23 @@ function Row({
           </a>
         )}
       </td>
-      <td data-label={TEXTS.agent}>
-        {agent === undefined ? <span class="soft">{TEXTS.nobodyKnown}</span> : <Iri iri={agent} base={base} />}
+      <td data-label={texts().agent}>
+        {agent === undefined ? <span class="soft">{texts().nobodyKnown}</span> : <Iri iri={agent} base={base} />}
       </td>
-      <td data-label={TEXTS.method}>
+      <td data-label={texts().method}>
         {method ?? ''}
-        {version.restores === undefined ? null : <span class="tag">{TEXTS.restored}</span>}
+        {version.restores === undefined ? null : <span class="tag">{texts().restored}</span>}
       </td>
-      <td class="number" data-label={TEXTS.addedCount}>
+      <td class="number" data-label={texts().addedCount}>
         {added === undefined ? '' : `+${added}`}
       </td>
-      <td class="number" data-label={TEXTS.removedCount}>
+      <td class="number" data-label={texts().removedCount}>
         {removed === undefined ? '' : `−${removed}`}
       </td>
       <td>
         {view.canWrite && blob !== undefined && commit !== view.current ? (
-          <a href={restoreAt(version)} aria-label={TEXTS.restoreVersion(when)}>
-            {TEXTS.restoreTitle}
+          <a href={restoreAt(version)} aria-label={texts().restoreVersion(when)}>
+            {texts().restoreTitle}
           </a>
         ) : null}
       </td>
@@ -166,29 +166,29 @@ export const versionPage = worded((view: VersionView): string => {
     <>
       <div class="box notice" role="status">
         <p>
-          {TEXTS.asItWas} <Time value={timeOf(version.time)} isExact />
+          {texts().asItWas} <Time value={timeOf(version.time)} isExact />
           {version.agent === undefined ? null : (
             <>
-              {TEXTS.by} <Iri iri={version.agent} base={base} />
+              {texts().by} <Iri iri={version.agent} base={base} />
             </>
           )}
           .
         </p>
         <ul class="actions">
-          <Go href={document} label={TEXTS.currentVersion} />
-          {previous ? <Go href={at(previous)} label={TEXTS.previousVersion} /> : null}
-          {next ? <Go href={at(next)} label={TEXTS.nextVersion} /> : null}
+          <Go href={document} label={texts().currentVersion} />
+          {previous ? <Go href={at(previous)} label={texts().previousVersion} /> : null}
+          {next ? <Go href={at(next)} label={texts().nextVersion} /> : null}
           {next ? (
-            <Go href={`?version=${view.latest.commit}&diff=${version.commit}`} label={TEXTS.compareCurrent} />
+            <Go href={`?version=${view.latest.commit}&diff=${version.commit}`} label={texts().compareCurrent} />
           ) : null}
-          {view.canWrite && next ? <Go href={restoreAt(version)} label={TEXTS.restoreTitle} /> : null}
-          <Go href="?timemap" label={TEXTS.history} />
+          {view.canWrite && next ? <Go href={restoreAt(version)} label={texts().restoreTitle} /> : null}
+          <Go href="?timemap" label={texts().history} />
         </ul>
       </div>
       <Types types={view.types} />
       <Subjects described={described} document={document} base={base} isWhole />
       <p class="aside">
-        {TEXTS.formats}: <Formats more={`version=${version.commit}&`} />
+        {texts().formats}: <Formats more={`version=${version.commit}&`} />
       </p>
     </>,
   )

@@ -1,6 +1,6 @@
 // In charge of names for IRIs: the labels of terms of known vocabularies, prefixed names, and short forms of other IRIs.
 import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 const KNOWN: readonly (readonly [prefix: string, namespace: string])[] = Object.entries(CONFIGURATION_PREFIXES)
 
@@ -38,7 +38,7 @@ function spelled(name: string): string {
 
 /** Of a property or a class. */
 export function labelOf(iri: string): string {
-  if (Object.hasOwn(TEXTS.labels, iri)) return TEXTS.labels[iri]!
+  if (Object.hasOwn(texts().labels, iri)) return texts().labels[iri]!
   const name = localName(iri)
   if (iri.startsWith(RDF('_'))) return `Member ${name.slice(1)}`
   return LOCAL.test(name) ? spelled(name) : iri

@@ -2,7 +2,7 @@
 import { Axes, clean, Figure, percent, px, short } from './chart.js'
 import { MOST_PLACES, placesIn, type TableResult } from './places.js'
 import { ticksOf } from './plotted.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 const HEIGHT = 400
 const [TOP, BOTTOM] = [24, HEIGHT - 28]
@@ -25,11 +25,11 @@ export function PointMap({ result }: { readonly result: TableResult }) {
   const y = (lat: number): number => BOTTOM - up.part(lat) * (BOTTOM - TOP)
   const without = found.filter((one) => one.length === 0).length
   const notes = [
-    ...(all.length > places.length ? [TEXTS.firstOf(places.length, all.length)] : []),
-    ...(without > 0 ? [TEXTS.mapWithout(without)] : []),
+    ...(all.length > places.length ? [texts().firstOf(places.length, all.length)] : []),
+    ...(without > 0 ? [texts().mapWithout(without)] : []),
   ]
   return (
-    <Figure title={[TEXTS.mapOf(all.length), ...notes].join(' ')} height={HEIGHT}>
+    <Figure title={[texts().mapOf(all.length), ...notes].join(' ')} height={HEIGHT}>
       <Axes
         up={up.ticks.map((lat) => ({ at: y(lat), name: degreesOf(lat) }))}
         across={across.ticks.map((long) => ({ at: x(long), name: degreesOf(long > 180 ? long - 360 : long) }))}

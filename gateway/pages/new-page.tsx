@@ -2,7 +2,7 @@
 import { Area, Choice, FieldsShown, Place, shell, type About } from './form-page.js'
 import type { FormSection } from './shape-form.js'
 import { Plain } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface NewView extends About {
   readonly name: string
@@ -19,33 +19,33 @@ export interface NewView extends About {
 export const newPage = worded((view: NewView): string =>
   shell(
     view,
-    TEXTS.newDocument,
+    texts().newDocument,
     <>
       {view.types.length > 0 ? <TypeChoice view={view} /> : null}
       <form method="post" action="?form=new">
         <TitleField title={view.title} errors={view.titleErrors} />
-        <label for="name">{TEXTS.nameField}</label>
+        <label for="name">{texts().nameField}</label>
         <p class="hint" id="name-help">
-          {TEXTS.nameHelp(view.document)}
+          {texts().nameHelp(view.document)}
         </p>
         <input id="name" name="name" value={view.name} autocomplete="off" aria-describedby="name-help" />
         <fieldset>
-          <legend>{TEXTS.kind}</legend>
-          <Choice name="kind" value="item" label={TEXTS.itemHelp} isChosen={!view.isContainer} />
-          <Choice name="kind" value="container" label={TEXTS.containerHelp} isChosen={view.isContainer} />
+          <legend>{texts().kind}</legend>
+          <Choice name="kind" value="item" label={texts().itemHelp} isChosen={!view.isContainer} />
+          <Choice name="kind" value="container" label={texts().containerHelp} isChosen={view.isContainer} />
         </fieldset>
         {view.type === '' ? null : <input type="hidden" name="type" value={view.type} />}
         <FieldsShown sections={view.sections} />
-        <label for="content">{TEXTS.turtleOptional}</label>
+        <label for="content">{texts().turtleOptional}</label>
         <p class="hint" id="help">
-          {TEXTS.newHelp}
+          {texts().newHelp}
         </p>
         <Area name="content" text={view.text} isWrong={view.refusal !== undefined && view.refusal.status !== 422} />
         <Place text={view.text} refusal={view.refusal} />
         <div class="actions">
-          <button class="main">{TEXTS.create}</button>
+          <button class="main">{texts().create}</button>
           <a class="button" href={view.document}>
-            {TEXTS.cancel}
+            {texts().cancel}
           </a>
         </div>
       </form>
@@ -57,25 +57,25 @@ export const newPage = worded((view: NewView): string =>
 const TypeChoice = ({ view: { types, type } }: { readonly view: NewView }) => (
   <form method="get" class="box">
     <input type="hidden" name="form" value="new" />
-    <label for="type">{TEXTS.typeField}</label>
+    <label for="type">{texts().typeField}</label>
     <p class="hint" id="type-help">
-      {TEXTS.typeHelp}
+      {texts().typeHelp}
     </p>
     <select id="type" name="type" aria-describedby="type-help">
-      <option value="">{TEXTS.nothingChosen}</option>
+      <option value="">{texts().nothingChosen}</option>
       {types.map(({ iri, label }) => (
         <option value={iri} selected={iri === type}>
           <Plain text={label} />
         </option>
       ))}
     </select>{' '}
-    <button>{TEXTS.choose}</button>
+    <button>{texts().choose}</button>
   </form>
 )
 
 const TitleField = ({ title, errors }: { readonly title: string; readonly errors: readonly string[] }) => (
   <>
-    <label for="title">{TEXTS.titleField}</label>
+    <label for="title">{texts().titleField}</label>
     {errors.length > 0 ? (
       <p class="error" id="title-errors">
         <Plain text={errors.join(' ')} />

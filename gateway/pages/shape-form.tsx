@@ -6,7 +6,7 @@ import { XSD } from '../rdf/vocabulary.js'
 import { labelOf } from './labels.js'
 import type { FieldShape } from './shape-fields.js'
 import { Named, Plain } from './term.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 /** The fields of one resource. */
 export interface FormSection {
@@ -35,7 +35,7 @@ export function FormSections({ sections }: { readonly sections: readonly FormSec
       {sections.map(({ resource, types, fields }, i) => (
         <fieldset>
           <legend>
-            {resource === '' ? TEXTS.theDocument : <Plain text={resource} />}
+            {resource === '' ? texts().theDocument : <Plain text={resource} />}
             {types.length > 0 ? ': ' : ''}
             {types.map((type, j) => (
               <>
@@ -138,16 +138,16 @@ function Hints({ field: { shape, errors }, id }: Props) {
 
 function countOf(min: number, max: number): string | undefined {
   if (min === 0 && max === 1) return undefined
-  if (min === 0) return max === Infinity ? TEXTS.severalValues : TEXTS.valuesAtMost(max)
-  if (max === Infinity) return TEXTS.valuesFrom(min)
-  if (min !== max) return TEXTS.valuesBetween(min, max)
-  return min === 1 ? TEXTS.required : TEXTS.valuesExactly(min)
+  if (min === 0) return max === Infinity ? texts().severalValues : texts().valuesAtMost(max)
+  if (max === Infinity) return texts().valuesFrom(min)
+  if (min !== max) return texts().valuesBetween(min, max)
+  return min === 1 ? texts().required : texts().valuesExactly(min)
 }
 
 function formOf(kind: string): string | undefined {
-  if (kind === 'iri') return TEXTS.asIri
-  if (kind === XSD('dateTime')) return TEXTS.asDateTime
-  return kind === XSD('date') ? TEXTS.asDate : undefined
+  if (kind === 'iri') return texts().asIri
+  if (kind === XSD('dateTime')) return texts().asDateTime
+  return kind === XSD('date') ? texts().asDate : undefined
 }
 
 const optionText = (term: Term): string => (term.termType === 'NamedNode' ? labelOf(term.value) : term.value)
@@ -161,7 +161,7 @@ function Input({ field, value, id, at }: InputProps): Child {
   const { shape, name, errors } = field
   const common = {
     ...{ id: at === 0 ? id : `${id}-${at}`, name },
-    ...(at > 0 && { 'aria-label': TEXTS.another(shape.label, at + 1) }),
+    ...(at > 0 && { 'aria-label': texts().another(shape.label, at + 1) }),
     ...(at < shape.min && { 'aria-required': 'true' }),
     'aria-describedby': errors.length > 0 ? `${id}-errors ${id}-hint` : `${id}-hint`,
     ...(errors.length > 0 && { 'aria-invalid': 'true' }),
@@ -171,7 +171,7 @@ function Input({ field, value, id, at }: InputProps): Child {
     const isKnown = value === '' || options.some(([text]) => text === value)
     return (
       <select {...common}>
-        {[['', TEXTS.nothingChosen], ...options, ...(isKnown ? [] : [[value, value]])].map(([text, shown]) => (
+        {[['', texts().nothingChosen], ...options, ...(isKnown ? [] : [[value, value]])].map(([text, shown]) => (
           <option value={text!} selected={text === value}>
             <Plain text={shown!} />
           </option>

@@ -4,7 +4,7 @@ import { Certificates } from './account-page.js'
 import type { Refusal } from './form-page.js'
 import { Notice, pageOf, type Frame } from './frame.js'
 import { Plain } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 /** Regions by their names, with the resource that DBpedia has of the name in English. */
 function countries(): readonly (readonly [name: string, iri: string])[] {
@@ -13,7 +13,7 @@ function countries(): readonly (readonly [name: string, iri: string])[] {
   const codes = letters
     .flatMap((first) => letters.map((second) => first + second))
     .filter((code) => !NO_COUNTRY.test(code))
-  const own = new Intl.DisplayNames(TEXTS.tag, { type: 'region' })
+  const own = new Intl.DisplayNames(texts().tag, { type: 'region' })
   const found = new Map<string, string>()
   for (const code of codes) {
     const name = names.of(code)
@@ -24,7 +24,7 @@ function countries(): readonly (readonly [name: string, iri: string])[] {
       ([name, shown]) =>
         [shown, `http://dbpedia.org/resource/${encodeURIComponent(name.replaceAll(' ', '_'))}`] as const,
     )
-    .sort(([a], [b]) => a.localeCompare(b, TEXTS.tag))
+    .sort(([a], [b]) => a.localeCompare(b, texts().tag))
 }
 /** ISO 3166: for users, and what CLDR has beside. */
 const NO_COUNTRY = /^(?:Q[M-Z]|X[A-Z]|AA|ZZ|EU|EZ|UN)$/
@@ -45,23 +45,23 @@ export const signUpPage = worded(({ frame, action, isDownload, refusal, ...sent 
   const country = sent.typed?.(FOAF('based_near'))
   return pageOf(
     frame,
-    TEXTS.signUp,
+    texts().signUp,
     <>
-      <h1>{TEXTS.signUp}</h1>
+      <h1>{texts().signUp}</h1>
       {refusal ? <Notice refusal={refusal} /> : null}
-      <p>{isDownload ? TEXTS.signUpDownload : TEXTS.signUpMail}</p>
+      <p>{isDownload ? texts().signUpDownload : texts().signUpMail}</p>
       <form method="post" action={action}>
         <input type="hidden" name="rdf" value="" />
         <input type="hidden" name="sb" value="agent" />
         <input type="hidden" name="pu" value={RDF('type')} />
         <input type="hidden" name="ou" value={FOAF('Person')} />
-        <Text id="given" property={FOAF('givenName')} label={TEXTS.givenName} complete="given-name" sent={sent} />
-        <Text id="family" property={FOAF('familyName')} label={TEXTS.familyName} complete="family-name" sent={sent} />
-        <Text id="mailbox" property={FOAF('mbox')} label={TEXTS.mailbox} complete="email" type="email" sent={sent} />
+        <Text id="given" property={FOAF('givenName')} label={texts().givenName} complete="given-name" sent={sent} />
+        <Text id="family" property={FOAF('familyName')} label={texts().familyName} complete="family-name" sent={sent} />
+        <Text id="mailbox" property={FOAF('mbox')} label={texts().mailbox} complete="email" type="email" sent={sent} />
         <input type="hidden" name="pu" value={FOAF('based_near')} />
-        <label for="country">{TEXTS.country}</label>
+        <label for="country">{texts().country}</label>
         <select id="country" name="ou" required>
-          <option value="">{TEXTS.nothingChosen}</option>
+          <option value="">{texts().nothingChosen}</option>
           {countries().map(([name, iri]) => (
             <option value={iri} selected={iri === country}>
               {name}
@@ -74,15 +74,15 @@ export const signUpPage = worded(({ frame, action, isDownload, refusal, ...sent 
         <Text
           id="password"
           property={LACL('password')}
-          label={TEXTS.password}
+          label={texts().password}
           complete="new-password"
           type="password"
           sent={sent}
         />
-        <label for="again">{TEXTS.passwordAgain}</label>
+        <label for="again">{texts().passwordAgain}</label>
         <input id="again" name="ol" type="password" autocomplete="new-password" required />
         <div class="actions">
-          <button class="main">{TEXTS.signUp}</button>
+          <button class="main">{texts().signUp}</button>
         </div>
       </form>
       <Certificates />

@@ -9,7 +9,7 @@ import { GraphPicture } from './graph-picture.js'
 import { NAMESPACES } from './labels.js'
 import { PointMap } from './map.js'
 import { Value } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface SparqlView {
   readonly frame: Frame
@@ -41,19 +41,19 @@ interface Measured {
 export const sparqlPage = worded(({ frame, query, outcome }: SparqlView): string => {
   return pageOf(
     { ...frame, script: frame.site.script },
-    TEXTS.query,
+    texts().query,
     <>
-      <h1>{TEXTS.query}</h1>
+      <h1>{texts().query}</h1>
       <form
         method="get"
         action={`${frame.site.base}sparql`}
-        data-earlier={TEXTS.earlierQueries}
-        data-forget={TEXTS.forgetQueries}
-        data-stop={TEXTS.stop}
+        data-earlier={texts().earlierQueries}
+        data-forget={texts().forgetQueries}
+        data-stop={texts().stop}
       >
-        <label for="query">{TEXTS.queryLabel}</label>
+        <label for="query">{texts().queryLabel}</label>
         <p class="hint" id="help">
-          {TEXTS.queryHelp}
+          {texts().queryHelp}
         </p>
         <textarea
           class="code"
@@ -68,7 +68,7 @@ export const sparqlPage = worded(({ frame, query, outcome }: SparqlView): string
           {`\n${query}`}
         </textarea>
         <div class="actions">
-          <button class="main">{TEXTS.run}</button>
+          <button class="main">{texts().run}</button>
         </div>
       </form>
       <Beside base={frame.site.base} />
@@ -94,23 +94,23 @@ function Result({ outcome, query, frame }: ResultProps) {
   }
   return (
     <section aria-labelledby="result">
-      <h2 id="result">{TEXTS.result}</h2>
+      <h2 id="result">{texts().result}</h2>
       <p class="hint">
         {outcome.kind === 'boolean' || outcome.count === undefined
           ? ''
-          : `${outcome.kind === 'graph' ? TEXTS.triples(outcome.count) : TEXTS.rows(outcome.count)}, `}
-        {TEXTS.took(outcome.ms)}
-        {outcome.isCached === undefined ? '' : `, ${outcome.isCached ? TEXTS.fromCache : TEXTS.fromStore}`}.{' '}
-        {outcome.isCut ? TEXTS.resultCut : ''}
+          : `${outcome.kind === 'graph' ? texts().triples(outcome.count) : texts().rows(outcome.count)}, `}
+        {texts().took(outcome.ms)}
+        {outcome.isCached === undefined ? '' : `, ${outcome.isCached ? texts().fromCache : texts().fromStore}`}.{' '}
+        {outcome.isCut ? texts().resultCut : ''}
       </p>
       {outcome.kind === 'table' ? <PointMap result={outcome} /> : null}
       {outcome.kind === 'table' ? <Chart result={outcome} /> : null}
       <Shown outcome={outcome} base={base} />
       <p>
-        {TEXTS.download}: <Downloads isGraph={outcome.kind === 'graph'} query={query} base={base} />
+        {texts().download}: <Downloads isGraph={outcome.kind === 'graph'} query={query} base={base} />
       </p>
       <p>
-        <a href={`${base}sparql?query=${encodeURIComponent(query)}`}>{TEXTS.share}</a>
+        <a href={`${base}sparql?query=${encodeURIComponent(query)}`}>{texts().share}</a>
       </p>
     </section>
   )
@@ -130,13 +130,13 @@ const Beside = ({ base }: { readonly base: string }) => (
       {ABOUT.map(([name, query], i) => (
         <>
           {i === 0 ? '' : ' · '}
-          <a href={`${base}sparql?query=${encodeURIComponent(query)}`}>{TEXTS[name]}</a>
+          <a href={`${base}sparql?query=${encodeURIComponent(query)}`}>{texts()[name]}</a>
         </>
       ))}
     </p>
     <details>
-      <summary>{TEXTS.prefixes}</summary>
-      <p class="hint">{TEXTS.prefixesHelp}</p>
+      <summary>{texts().prefixes}</summary>
+      <p class="hint">{texts().prefixesHelp}</p>
       <pre id="prefixes" tabindex={0}>
         {NAMESPACES.map(([prefix, namespace]) => `PREFIX ${prefix}: <${namespace}>\n`).join('')}
       </pre>
@@ -145,7 +145,7 @@ const Beside = ({ base }: { readonly base: string }) => (
 )
 
 function Shown({ outcome, base }: { readonly outcome: Exclude<Outcome, { kind: 'error' }>; readonly base: string }) {
-  if (outcome.kind === 'boolean') return <p class="box">{outcome.value ? TEXTS.yes : TEXTS.no}</p>
+  if (outcome.kind === 'boolean') return <p class="box">{outcome.value ? texts().yes : texts().no}</p>
   if (outcome.kind === 'graph') {
     return (
       <>
@@ -155,7 +155,7 @@ function Shown({ outcome, base }: { readonly outcome: Exclude<Outcome, { kind: '
     )
   }
   return (
-    <div class="card scroll" tabindex={0} role="region" aria-label={TEXTS.table}>
+    <div class="card scroll" tabindex={0} role="region" aria-label={texts().table}>
       <table>
         <thead>
           <tr>

@@ -1,5 +1,5 @@
 // In charge of the head of tables whose last column has buttons or links.
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 interface Props {
   readonly columns: readonly string[]
@@ -19,7 +19,7 @@ export const TableHead = ({ columns, numbers = [] }: Props) => (
         </th>
       ))}
       <th scope="col">
-        <span class="hidden">{TEXTS.actions}</span>
+        <span class="hidden">{texts().actions}</span>
       </th>
     </tr>
   </thead>

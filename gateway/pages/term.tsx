@@ -6,7 +6,7 @@ import { directionOf, type Term } from '../rdf/graph.js'
 import { RDF, XSD } from '../rdf/vocabulary.js'
 import { labelOf, prefixed, shortIri } from './labels.js'
 import { numberOf, timeOf } from './plotted.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 /** Other schemes could run code or open other programs: their IRIs are text. */
 const LINKED = /^(?:https?:\/\/|mailto:|tel:)/i
@@ -26,7 +26,7 @@ export function Plain({ text, most = LONGEST }: { readonly text: string; readonl
   const parts: Child[] = CONTROLS.test(cut)
     ? cut.split(CONTROLS).map((part, i) => (i % 2 === 0 ? part : mark(part)))
     : [cut]
-  if (cut !== text) parts.push(<span class="tag">{TEXTS.cut(text.length)}</span>)
+  if (cut !== text) parts.push(<span class="tag">{texts().cut(text.length)}</span>)
   return <>{parts}</>
 }
 
@@ -73,7 +73,7 @@ export const Named = ({ iri }: { readonly iri: string }) =>
       <Plain text={labelOf(iri)} />
     </a>
   ) : (
-    <Plain text={Object.hasOwn(TEXTS.labels, iri) ? TEXTS.labels[iri]! : iri} />
+    <Plain text={Object.hasOwn(texts().labels, iri) ? texts().labels[iri]! : iri} />
   )
 
 /** Datatypes that are never mentioned. */

@@ -1,5 +1,7 @@
 // In charge of the texts of the pages: the English ones, and those of the page that is being made. Another language is a file
 // in `languages/` (languages.ts).
+import { raw } from 'hono/html'
+import { createContext, jsx, useContext } from 'hono/jsx'
 import { ERROR_ADVICE, ERROR_TITLES, LABELS } from './texts-by-code.js'
 import { ACCESS_TEXTS } from './texts-of-access.js'
 import { FORM_TEXTS } from './texts-of-forms.js'
@@ -182,9 +184,10 @@ type Worded<T> = T extends string
     : { readonly [Name in keyof T]: Worded<T[Name]> }
 export type Texts = Worded<typeof ENGLISH>
 
-/** Of the page that is being made: a page is made in one go. English in between. */
-export let TEXTS: Texts = ENGLISH
-export let OPERATOR_TEXTS: Texts['operators'] = ENGLISH.operators
+const TextsOfPage = createContext<Texts>(ENGLISH)
+
+/** Of the page that is being rendered; English otherwise. */
+export const texts = (): Texts => useContext(TextsOfPage)
 
 export interface MadePage {
   readonly html: string
@@ -197,10 +200,10 @@ export const worded =
   <View extends { readonly frame: { readonly texts: Texts } }>(make: (view: View) => string) =>
   (view: View): MadePage => {
     const { texts } = view.frame
-    try {
-      ;[TEXTS, OPERATOR_TEXTS] = [texts, texts.operators]
-      return { html: make(view), language: texts.tag }
-    } finally {
-      ;[TEXTS, OPERATOR_TEXTS] = [ENGLISH, ENGLISH.operators]
-    }
+    const page = jsx(
+      TextsOfPage.Provider,
+      { value: texts },
+      jsx(() => raw(make(view)), {}),
+    )
+    return { html: page.toString() as string, language: texts.tag }
   }

@@ -5,7 +5,7 @@ import { Choice } from './form-page.js'
 import { Notice, pageOf, type Frame } from './frame.js'
 import { TableHead } from './table-head.js'
 import { Iri, Plain, Time } from './term.js'
-import { TEXTS, worded } from './texts.js'
+import { texts, worded } from './texts.js'
 
 export interface ShownToken {
   readonly id: string
@@ -34,43 +34,47 @@ export const tokensPage = worded(({ frame, tokens, name, refusal, made, terms }:
   const { base, admin } = frame.site
   return pageOf(
     frame,
-    TEXTS.tokensTitle,
+    texts().tokensTitle,
     <>
-      <h1>{TEXTS.tokensTitle}</h1>
-      <p>{TEXTS.tokensHelp}</p>
+      <h1>{texts().tokensTitle}</h1>
+      <p>{texts().tokensHelp}</p>
       {made === undefined ? null : (
         <div class="box good" role="status">
-          <p>{TEXTS.tokenMade}</p>
+          <p>{texts().tokenMade}</p>
           <pre tabindex={0}>{made}</pre>
-          <p>{TEXTS.tokenUse}</p>
+          <p>{texts().tokenUse}</p>
           <pre tabindex={0}>{`curl -H 'Authorization: Bearer ${made}' \\\n  ${base}`}</pre>
         </div>
       )}
       {refusal ? <Notice refusal={refusal} /> : null}
-      {tokens.length === 0 ? <p class="soft">{TEXTS.noTokens}</p> : <List tokens={tokens} admin={admin} base={base} />}
-      <h2>{TEXTS.newToken}</h2>
+      {tokens.length === 0 ? (
+        <p class="soft">{texts().noTokens}</p>
+      ) : (
+        <List tokens={tokens} admin={admin} base={base} />
+      )}
+      <h2>{texts().newToken}</h2>
       <form method="post" action={`${admin}tokens`}>
         <input type="hidden" name="rdf" value="" />
         <input type="hidden" name="sb" value="token" />
         <input type="hidden" name="pu" value={RDF('type')} />
         <input type="hidden" name="ou" value={TGA('AccessToken')} />
         <input type="hidden" name="pu" value={DCT('title')} />
-        <label for="name">{TEXTS.tokenName}</label>
+        <label for="name">{texts().tokenName}</label>
         <input id="name" name="ol" value={name} autocomplete="off" required />
         <input type="hidden" name="pu" value={TGA('expires')} />
-        <label for="expires">{TEXTS.tokenExpires}</label>
+        <label for="expires">{texts().tokenExpires}</label>
         <select id="expires" name="ol">
           {terms.map(([days, time], i) => (
             <option value={time} selected={i === 1}>
-              {TEXTS.days(days)}
+              {texts().days(days)}
             </option>
           ))}
         </select>
         <input type="hidden" name="lt" value={XSD('dateTime')} />
         <input type="hidden" name="pu" value={ACL('mode')} />
-        <Choice type="checkbox" name="ou" value={ACL('Read')} label={TEXTS.tokenReads} isChosen />
+        <Choice type="checkbox" name="ou" value={ACL('Read')} label={texts().tokenReads} isChosen />
         <div class="actions">
-          <button class="main">{TEXTS.makeToken}</button>
+          <button class="main">{texts().makeToken}</button>
         </div>
       </form>
     </>,
@@ -84,36 +88,36 @@ interface ListProps {
 }
 
 const List = ({ tokens, admin, base }: ListProps) => (
-  <div class="card scroll" tabindex={0} role="region" aria-label={TEXTS.tokensTitle}>
+  <div class="card scroll" tabindex={0} role="region" aria-label={texts().tokensTitle}>
     <table>
-      <TableHead columns={[TEXTS.name, TEXTS.who, TEXTS.may, TEXTS.tokenExpires, TEXTS.lastUsed]} />
+      <TableHead columns={[texts().name, texts().who, texts().may, texts().tokenExpires, texts().lastUsed]} />
       <tbody>
         {tokens.map(({ id, name, agent, readOnly, only, expires, lastUsed }) => (
           <tr>
             <th scope="row">
               <Plain text={name} />
             </th>
-            <td data-label={TEXTS.who}>
+            <td data-label={texts().who}>
               <Iri iri={agent} base={base} />
             </td>
-            <td data-label={TEXTS.may}>
-              {readOnly ? TEXTS.mode('Read') : TEXTS.allOfYours}
+            <td data-label={texts().may}>
+              {readOnly ? texts().mode('Read') : texts().allOfYours}
               {only === undefined ? null : (
                 <div>
                   <Iri iri={only} base={base} />
                 </div>
               )}
             </td>
-            <td class="date" data-label={TEXTS.tokenExpires}>
+            <td class="date" data-label={texts().tokenExpires}>
               <Time value={expires} />
             </td>
-            <td class="date" data-label={TEXTS.lastUsed}>
-              {lastUsed === undefined ? TEXTS.never : <Time value={lastUsed} />}
+            <td class="date" data-label={texts().lastUsed}>
+              {lastUsed === undefined ? texts().never : <Time value={lastUsed} />}
             </td>
             <td>
               <form class="inline" method="post" action={`${admin}tokens?revoke=${encodeURIComponent(id)}`}>
-                <button class="grave" aria-label={TEXTS.revokeOf(name)}>
-                  {TEXTS.revoke}
+                <button class="grave" aria-label={texts().revokeOf(name)}>
+                  {texts().revoke}
                 </button>
               </form>
             </td>

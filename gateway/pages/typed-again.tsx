@@ -1,6 +1,6 @@
 // In charge of what was typed into a form that was refused before it was looked at: on the page of the error, to be sent again.
 import { labelOf } from './labels.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 export interface SentForm {
   /** Relative to the document. */
@@ -17,11 +17,11 @@ export function TypedAgain({ sent: { action, values } }: { readonly sent: SentFo
   const all = values ? [...values] : []
   const typed = all.filter(([name, value]) => !MADE.has(name) && value.trim() !== '')
   if (values && typed.length === 0) return null
-  if (!values || typed.length > MOST_TYPED) return <p>{TEXTS.typedBack}</p>
+  if (!values || typed.length > MOST_TYPED) return <p>{texts().typedBack}</p>
   return (
     <section aria-labelledby="typed">
-      <h2 id="typed">{TEXTS.typedTitle}</h2>
-      <p>{TEXTS.typedHelp}</p>
+      <h2 id="typed">{texts().typedTitle}</h2>
+      <p>{texts().typedHelp}</p>
       <form method="post" action={action}>
         {all
           .filter(([name]) => MADE.has(name))
@@ -45,7 +45,7 @@ export function TypedAgain({ sent: { action, values } }: { readonly sent: SentFo
           </>
         ))}
         <div class="actions">
-          <button class="main">{TEXTS.sendAgain}</button>
+          <button class="main">{texts().sendAgain}</button>
         </div>
       </form>
     </section>
@@ -54,10 +54,10 @@ export function TypedAgain({ sent: { action, values } }: { readonly sent: SentFo
 
 /** A field of a shape is named by its property (shape-form.tsx). */
 function labelled(name: string): string {
-  if (name === 'content') return TEXTS.turtle
-  if (name === 'title') return TEXTS.titleField
-  if (name === 'name') return TEXTS.nameField
-  if (name === 'who') return TEXTS.grantWho
+  if (name === 'content') return texts().turtle
+  if (name === 'title') return texts().titleField
+  if (name === 'name') return texts().nameField
+  if (name === 'who') return texts().grantWho
   const [, , path = name] = name.split(' ')
   return labelOf(path)
 }

@@ -1,7 +1,7 @@
 // In charge of the list of requests for access that wait, with a button to grant and one to refuse each.
 import { TableHead } from './table-head.js'
 import { Iri } from './term.js'
-import { TEXTS } from './texts.js'
+import { texts } from './texts.js'
 
 export interface WaitingRequest {
   readonly document: string
@@ -27,31 +27,31 @@ export const WaitingList = ({ requests: { shown, hasMore }, base, admin }: Props
   shown === undefined ? (
     <div class="box notice" role="alert">
       <p>
-        {TEXTS.notListed} <a href={`${admin}acl/authorization-requests/`}>{TEXTS.waitingDocuments}</a>
+        {texts().notListed} <a href={`${admin}acl/authorization-requests/`}>{texts().waitingDocuments}</a>
       </p>
     </div>
   ) : shown.length === 0 ? null : (
     <section aria-labelledby="waiting">
-      <h2 id="waiting">{TEXTS.waitingTitle}</h2>
+      <h2 id="waiting">{texts().waitingTitle}</h2>
       <div class="card scroll">
         <table>
-          <TableHead columns={[TEXTS.who, TEXTS.wants, TEXTS.on]} />
+          <TableHead columns={[texts().who, texts().wants, texts().on]} />
           <tbody>
             {shown.map(({ document, agents, modes, on }) => (
               <tr>
-                <Iris label={TEXTS.who} iris={agents} base={base} />
-                <td data-label={TEXTS.wants}>{modes.join(', ')}</td>
-                <Iris label={TEXTS.on} iris={on} base={base} />
+                <Iris label={texts().who} iris={agents} base={base} />
+                <td data-label={texts().wants}>{modes.join(', ')}</td>
+                <Iris label={texts().on} iris={on} base={base} />
                 <td>
-                  <Decide admin={admin} document={document} kind="grant" label={TEXTS.grantRequest} />{' '}
-                  <Decide admin={admin} document={document} kind="refuse" label={TEXTS.refuseRequest} />
+                  <Decide admin={admin} document={document} kind="grant" label={texts().grantRequest} />{' '}
+                  <Decide admin={admin} document={document} kind="refuse" label={texts().refuseRequest} />
                 </td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      {hasMore ? <p class="hint">{TEXTS.waitingFirst(shown.length)}</p> : null}
+      {hasMore ? <p class="hint">{texts().waitingFirst(shown.length)}</p> : null}
     </section>
   )
 
