@@ -23,7 +23,7 @@ import {
   type Named,
 } from './found-graphs.js'
 import { readPattern, solve, touchesOf, type Opened, type Solutions } from './update-solutions.js'
-import { updateRights, type UpdateRights } from './update-rights.js'
+import { mayReadOther, REFUSED, updateRights, type UpdateRights } from './update-rights.js'
 
 type Outcome = undefined | ForStore | Problem
 
@@ -69,6 +69,8 @@ async function carryOutRounds(
   const left = context.request.signal()
   const early = updateRights(context, endpoint)
   if (isFailure(early)) return early
+  const hidden = open?.copies && (await hidesDefaultGraph(context, early))
+  if (hidden) return hidden
   const asked = open && (await readPattern(context, open))
   if (isFailure(asked)) return asked
   const opened = open && asked && { open, asked }
@@ -104,6 +106,24 @@ async function carryOutRounds(
     first = outcome.again
   }
   return UNSTEADY
+}
+
+/** A default graph that is a union of others is copied by the store alone. What an agent may not read, it does not copy as if it were empty. */
+async function hidesDefaultGraph(
+  { application }: Context,
+  rights: UpdateRights,
+): Promise<undefined | ForStore | Problem> {
+  const traits = await application.traits.current()
+  if (isFailure(traits)) return traits
+  if (traits.defaultGraph !== 'own') return UNION
+  return mayReadOther(rights, { iri: DEFAULT_GRAPH, types: [], owners: [] }) ? undefined : REFUSED
+}
+
+const UNION: ForStore = {
+  reason: problem(
+    'access.graphs',
+    'The default graph of this store is the union of its graphs. Write INSERT { GRAPH <…> { … } } WHERE { … }.',
+  ),
 }
 
 /** ms that the store may take for the solutions while all other updates wait; agents who may change everything are trusted more. */

@@ -60,7 +60,8 @@ export function runUpdate(
       clearAll(copies, found ?? [])
       continue
     }
-    const failed = step.kind === 'change' ? change(engine, copies, { ...step, found }, room) : rearrange(copies, step)
+    const failed =
+      step.kind === 'change' ? change(engine, copies, { ...step, found }, room) : rearrange(copies, { ...step, found })
     if (failed) return failed
   }
   return graphs.flatMap(({ graph }, i) => editOf(graph, copies.get(graph)!, i))
@@ -121,20 +122,25 @@ function clear(copy: Copy): void {
 type Copies = ReadonlyMap<string, Copy>
 
 /** SPARQL 1.1 Update §3.2. A source that its agent may not read is one that does not exist. */
-function rearrange(copies: Copies, step: Exclude<Step, { kind: 'change' | 'clearAll' }>): undefined | Problem {
+function rearrange(
+  copies: Copies,
+  step: Exclude<Step, { kind: 'change' | 'clearAll' }> & { found: UpdateOnCopies['solutions'] },
+): undefined | Problem {
   if ('graph' in step) {
     // The gateway records no empty graphs: CREATE changes nothing.
     if (step.kind === 'clear') clear(copies.get(step.graph)!)
     return undefined
   }
-  const { source, destination, silent, kind } = step
-  const [from, to] = [copies.get(source)!, copies.get(destination)!]
-  const lines = from.isVisible ? [...from.lines!] : []
-  if (lines.length === 0) return silent ? undefined : NO_SOURCE
+  const { source, destination, silent, kind, found } = step
+  const [from, to] = [copies.get(source), copies.get(destination)!]
+  // The default graph, of which the store was asked, is always there.
+  const lines =
+    found?.map((triple) => lineOf(['?s', '?p', '?o'], triple)!) ?? (from!.isVisible ? [...from!.lines!] : [])
+  if (lines.length === 0 && !found) return silent ? undefined : NO_SOURCE
   if (source === destination) return undefined
   if (kind !== 'add') clear(to)
   for (const line of lines) add(to, line)
-  if (kind === 'move') clear(from)
+  if (kind === 'move') clear(from!)
   return undefined
 }
 

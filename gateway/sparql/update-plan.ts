@@ -29,6 +29,8 @@ export interface OpenStep {
   readonly add: readonly QuadTemplate[]
   /** Instead of these it clears the graphs that ?graph stands for. */
   readonly clears?: 'all' | 'named'
+  /** COPY, MOVE or ADD: `add` is what the default graph has. */
+  readonly copies?: 'default'
 }
 
 /** Of quads in the templates of a step that does not name its graphs: the main thread takes them over (design 7). */
@@ -52,6 +54,8 @@ export function planOf(parsed: Parsed): UpdatePlan | StoreOnly {
 
 function openOf(step: Step): OpenStep | undefined {
   if (step.kind === 'clearAll') return { ...EVERY_GRAPH, clears: step.graphs }
+  if ('source' in step && step.source === DEFAULT_GRAPH && step.destination !== DEFAULT_GRAPH)
+    return { pattern: DEFAULT_TRIPLES, remove: [], add: [{ graph: step.destination, terms: SPO }], copies: 'default' }
   return step.kind === 'change' && step.pattern && !isNamed(step) ? { ...step, pattern: step.pattern } : undefined
 }
 
@@ -65,6 +69,13 @@ const EVERY_GRAPH: OpenStep = {
   },
   remove: [{ graph: '?graph', terms: ['?graph', '?graph', '?graph'] }],
   add: [],
+}
+
+const SPO = ['?s', '?p', '?o'] as const
+const DEFAULT_TRIPLES: Pattern = {
+  ...{ base: '', group: '{ ?s ?p ?o }', variables: SPO, each: false },
+  ...{ default: undefined, named: undefined, with: undefined },
+  reads: { graphs: [], default: true, any: false, magic: false },
 }
 
 function isNamed(step: Step): boolean {

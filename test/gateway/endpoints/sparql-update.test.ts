@@ -480,6 +480,7 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     ['a pattern over any graph finds nothing hidden', `INSERT { GRAPH <${g.readWrite}> { ?s ex:all ?o } } WHERE { GRAPH ?g { ?s ex:p ?o } FILTER(?o = "none") }`, 200],
     ['a pattern over any graph in NOT EXISTS', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:unseen 1 } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:p "none" } } }`, 200, 'readWrite'],
     ['any graph after another operation', `${insert(g.readWrite!)} ; INSERT { GRAPH <${g.readWrite}> { ex:s ex:p ?o } } WHERE { GRAPH ?g { ?s ex:p ?o } }`, 403],
+    ['COPY of the default graph, which may not be read', `COPY DEFAULT TO <${g.readWrite}>`, 403],
     ['a type that gives rights, with Append', `INSERT DATA { GRAPH <${g.append}> { <${g.append}> a ex:Public } }`, 403],
   ]
   for (const [name, body, status, changed] of ROWS) {
@@ -533,6 +534,36 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     }
     await send('DELETE WHERE { <urn:a> ?p ?o }')
     t.match((await owner('PUT', group, ttl(member.text))).status, /20[01]/)
+  })
+  await row('COPY, MOVE and ADD of the default graph, by who may read it', async (t) => {
+    const to = g.readWriteOther!
+    const rule = '/admin/acl/authorizations/copies/'
+    const onDefault = (modes: string): Promise<string> =>
+      make(`<#a> a acl:Authorization ; acl:mode ${modes} ; acl:agent <${world.webIdOf('stranger')}> ; acl:accessTo <urn:triplegate:default-graph> .`, rule) // prettier-ignore
+    // prettier-ignore
+    for (const [modes, form, status, left, copied] of [
+      ['acl:Read', 'COPY DEFAULT TO', 200, /deep/, [/deep/, undefined]],
+      ['acl:Read', 'ADD DEFAULT TO', 200, /deep/, [/deep/, /before/]],
+      ['acl:Read', 'MOVE DEFAULT TO', 403, /deep/, [undefined, /before/]],
+      ['acl:Read, acl:Write', 'MOVE DEFAULT TO', 200, undefined, [/deep/, undefined]],
+      ['acl:Write', 'COPY DEFAULT TO', 403, /deep/, [undefined, /before/]],
+      ['acl:Read', 'COPY SILENT DEFAULT TO', 200, undefined, []],
+    ] as const) {
+      if (left) await send('INSERT DATA { <urn:a> <urn:deep> 1.50 }')
+      else if (copied.length === 0) await send('DELETE WHERE { <urn:a> ?p ?o }')
+      await stores.endUser.replace(to, '<urn:s> <urn:before> "x" .\n')
+      await onDefault(modes)
+      if (modes.includes('Write') && status === 200) await send('INSERT DATA { <urn:a> <urn:deep> 1.50 }')
+      const answer = await send(`${form} <${to}>`, 'stranger')
+      const name = `${form}, with ${modes}`
+      t.equal(answer.status, status, `${name}: ${answer.text}`)
+      const [kept, there] = [await stored('urn:triplegate:default-graph'), await stored(to)]
+      t.equal(/deep/.test(String(kept)), left !== undefined, `${name}: what stays`)
+      t.equal(/deep/.test(String(there)), copied[0] !== undefined, `${name}: what comes`)
+      t.equal(/before/.test(String(there)), copied[1] !== undefined, `${name}: what was there`)
+      t.equal((await owner('DELETE', rule)).status, 204)
+    }
+    await send('DELETE WHERE { <urn:a> ?p ?o }')
   })
   await row('a refusal is the same whether the graph exists or not, and names none', async (t) => {
     const texts: string[] = []
