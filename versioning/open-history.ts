@@ -70,7 +70,7 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
       (takesOthers ? graphOfPath : documentOfPath)(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
     const resumed = await openResumed(database)
-    const relay = startRelay({ repository, journal, index, base, isDocument, log }, resumed, now, pauses)
+    const relay = startRelay({ repository, journal, index, base, isDocument, log }, now, pauses)
     const close = async (): Promise<void> => {
       await relay.stop(STOP_MS)
       await database.close()

@@ -18,12 +18,8 @@ export function nextStart(at: string, before: Starts | undefined): Starts | unde
 
 /** Work whose starts are counted, by its name. */
 export interface Resumed {
-  /** True where a process has begun the task, and ended before it. */
-  isLeft(task: string): boolean
   /** False at the third start of a task that none has survived. */
   begin(task: string): Promise<boolean>
   /** The process has survived the task, however that went. */
   end(task: string): void
-  /** The process ends in an orderly way: all tasks that are left may be tried again. */
-  endAll(): void
 }

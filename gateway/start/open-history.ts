@@ -123,7 +123,11 @@ const FILL = 'fill'
 /** A store that does not fit into memory must not end the process at each start without a word. */
 async function fillCounted(mirrored: Mirrored, log: Log): Promise<number | Problem> {
   const { resumed } = mirrored.history
-  if (!(await resumed.begin(FILL))) return problem('history.failed', NOT_FILLED)
+  if (!(await resumed.begin(FILL))) {
+    // The next start tries again.
+    resumed.end(FILL)
+    return problem('history.failed', NOT_FILLED)
+  }
   return fillStore(mirrored, logProgress(log)).finally(() => resumed.end(FILL))
 }
 

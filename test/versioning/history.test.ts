@@ -1,5 +1,4 @@
 // In charge of the tests of the whole history: every change that is done is one commit, once, in order, and read back.
-import { cpSync } from 'node:fs'
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
@@ -265,54 +264,6 @@ void t.test('an unfit change blocks its own document only, is reported, and is r
   await world.restart()
   t.equal((await versionsOf(world, DOC)).length, 2)
   t.match(world.history.status(), { depth: 0, blocked: [] })
-})
-
-void t.test('a change that its process does not survive is blocked at the third start without progress', async (t) => {
-  const world = await historyWorld(t)
-  const others = Array.from({ length: 4 }, (_, i) => `${BASE}o${i}/`)
-  world.repository.down = setback('unreachable')
-  for (const document of [others[0]!, DOC, ...others.slice(1)]) await world.write(document, triple('1'))
-  await world.history.close()
-  world.repository.down = undefined
-  let ends: (() => void) | undefined
-  const deadly: typeof world.repository = {
-    ...world.repository,
-    commit: async (changes) => {
-      if (!changes.some(({ document }) => document === DOC)) return world.repository.commit(changes)
-      await new Promise<void>((resolve) => (ends = resolve))
-      return { ...setback('unreachable'), done: [] }
-    },
-  }
-  const options = { base: BASE, prefix: PREFIX, now: Date.now, log: NO_LOG, pauses: QUICK }
-  const open = async (folder: string) => succeeded(await openHistory({ ...options, folder, repository: deadly }))
-  let deaths = 0
-  let folder = world.journal
-  for (;;) {
-    ends = undefined
-    const history = await open(folder)
-    await until(() => ends !== undefined || history.status().blocked.length > 0)
-    const after = `${world.journal}-${deaths}`
-    // What a process that is killed now leaves.
-    cpSync(folder, after, { recursive: true })
-    const { blocked } = history.status()
-    if (ends === undefined) {
-      t.match(blocked, [{ document: DOC, reason: /ended twice/ }])
-      await until(() => history.status().depth === 1)
-      await history.close()
-      break
-    }
-    ;(ends as () => void)()
-    await history.close()
-    deaths++
-    folder = after
-  }
-  t.equal(deaths, 3, 'once with others, then twice alone')
-  for (const document of others) t.equal(idsOf(world, document).length, 1, 'the others are committed once')
-
-  const again = succeeded(await openHistory({ ...options, folder, repository: world.repository }))
-  t.ok(await again.settled(SOON), 'after an orderly stop it is tried again')
-  await again.close()
-  t.equal(idsOf(world, DOC).length, 1, 'nothing is lost')
 })
 
 void t.test('commits by others are history too', async (t) => {

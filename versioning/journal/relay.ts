@@ -5,7 +5,6 @@ import type { Change } from '../change.js'
 import { isFailure, SetbackError, type Setback } from '../failure.js'
 import { blobId } from '../git/fast-import.js'
 import type { NewCommit } from '../repository.js'
-import type { Resumed } from '../starts.js'
 import { makeFollowing, readBranch, recordCommits, type Branch, type Following } from './catch-up.js'
 import {
   makePausing,
@@ -44,12 +43,8 @@ const LONGEST_GATHER_MS = 1000
 /** ms. Where commits took longer, the machine is so busy that a process with a low priority hardly gets on. */
 const LONG_MS = 10_000
 
-const GIVEN_UP =
-  'The gateway ended twice while this change was committed. Give it more memory, and restart it to try again.'
-
 interface Relaying {
   readonly branch: Branch
-  readonly resumed: Resumed
   readonly following: Following
   readonly turns: CommitTurns
   readonly pausing: Pausing
@@ -64,14 +59,14 @@ interface Relaying {
   effort: number
 }
 
-export function startRelay(branch: Branch, resumed: Resumed, now: () => number, pauses: RelayPauses): Relay {
+export function startRelay(branch: Branch, now: () => number, pauses: RelayPauses): Relay {
   const { repository, journal, log } = branch
   const [progress, arrival, haste, ending] = [makeSignal(), makeSignal(), makeSignal(), makeSignal()]
   const following = makeFollowing(branch)
   const turns = makeCommitTurns({ journal, log, batch: repository.batch })
   const pausing = makePausing({ pauses, now, repository: repository.name, log, progress, ending })
   const relaying: Relaying = {
-    ...{ branch, resumed, following, turns, pausing, arrival, haste },
+    ...{ branch, following, turns, pausing, arrival, haste },
     ...{ stopped: false, hurrying: 0, effort: 0 },
   }
   const running = (async () => {
@@ -100,7 +95,6 @@ export function startRelay(branch: Branch, resumed: Resumed, now: () => number, 
       const over = makeSignal()
       void running.then(over.send)
       await over.received(patience)
-      resumed.endAll()
       progress.send()
     },
   }
@@ -139,19 +133,7 @@ async function commitSome(relaying: Relaying): Promise<undefined | Setback> {
   return other ? commitThese(relaying, [other]) : outcome
 }
 
-/** A change that two processes have not survived is blocked, as one that is unfit is. */
 async function commitThese(relaying: Relaying, entries: readonly JournalEntry[]): Promise<undefined | Setback> {
-  const { resumed, turns } = relaying
-  const [{ id, document }] = entries as [JournalEntry]
-  if (entries.length > 1 && resumed.isLeft(id)) {
-    turns.singly = entries.length
-    return undefined
-  }
-  if (!(await resumed.begin(id))) return block(turns, document, GIVEN_UP)
-  return commitBegun(relaying, entries).finally(() => resumed.end(id))
-}
-
-async function commitBegun(relaying: Relaying, entries: readonly JournalEntry[]): Promise<undefined | Setback> {
   const { following, turns } = relaying
   const { repository, journal, index } = relaying.branch
   turns.singly = Math.max(0, turns.singly - 1)

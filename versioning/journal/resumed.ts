@@ -10,11 +10,7 @@ export async function openResumed(database: Database): Promise<Resumed> {
   for await (const [key, value] of database.range(STARTS)) {
     tasks.set(key.slice(STARTS.length), JSON.parse(value) as Starts)
   }
-  const end = (task: string): void => {
-    if (tasks.delete(task)) void database.write([del(STARTS + task)], false, 'keep')
-  }
   return {
-    isLeft: (task) => tasks.has(task),
     async begin(task) {
       const start = nextStart('', tasks.get(task))
       if (!start) return false
@@ -23,7 +19,8 @@ export async function openResumed(database: Database): Promise<Resumed> {
       await database.write([put(STARTS + task, JSON.stringify(start))], false, 'drop')
       return true
     },
-    end,
-    endAll: () => [...tasks.keys()].forEach(end),
+    end(task) {
+      if (tasks.delete(task)) void database.write([del(STARTS + task)], false, 'keep')
+    },
   }
 }
