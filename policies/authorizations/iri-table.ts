@@ -24,6 +24,10 @@ export interface IriTable {
 
 const SHARDS = 16
 
+const MOST_ASKED = 2000
+/** In characters. */
+const LONGEST_ASKED = 256
+
 export function makeIriTable(): IriTable {
   const texts = makeTexts()
   const [places, references] = [makeColumn(), makeColumn()]
@@ -31,9 +35,19 @@ export function makeIriTable(): IriTable {
   const counts = ROLES.map(() => 0)
   let last = 0
   const numbers = makeNumbers(places, texts)
+  // Decisions ask for the same few IRIs again and again: they need not be written and hashed each time.
+  let asked = new Map<string, number | undefined>()
 
   return {
-    idOf: (role, iri) => numbers.find(texts.write(CODES[role], iri)),
+    idOf(role, iri) {
+      const key = `${role} ${iri}`
+      const known = asked.get(key)
+      if (known !== undefined || asked.has(key)) return known
+      const id = numbers.find(texts.write(CODES[role], iri))
+      if (asked.size >= MOST_ASKED) asked.clear()
+      if (iri.length <= LONGEST_ASKED) asked.set(key, id)
+      return id
+    },
     iriOf: (id) => texts.read(places.at(id)),
     roleOf: (id) => ROLES[texts.roleAt(places.at(id))]!,
     countOf: (role) => counts[CODES[role]]!,
@@ -48,6 +62,7 @@ export function makeIriTable(): IriTable {
         return known
       }
       const id = free.pop() ?? ++last
+      if (asked.size > 0) asked = new Map()
       places.set(id, texts.keep(text))
       references.set(id, 1)
       numbers.add(id)
@@ -58,6 +73,7 @@ export function makeIriTable(): IriTable {
       const left = references.at(id) - 1
       references.set(id, left)
       if (left > 0) return
+      if (asked.size > 0) asked = new Map()
       counts[texts.roleAt(places.at(id))]!--
       numbers.remove(id)
       texts.drop(places.at(id))
