@@ -5,7 +5,7 @@ import type { Converted } from './evaluation/reading.js'
 import type { Representation } from './documents/document.js'
 import type { Format } from './http/media-type.js'
 import type { Problem } from './problem.js'
-import type { QueryAnalysis, UpdateAnalysis } from './sparql/analysis.js'
+import type { QueryAnalysis, UpdateAnalysis } from './sparql/language/analysis.js'
 
 export interface GatewayCaches {
   /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */

@@ -10,7 +10,7 @@ import type { DescribedApplication } from './configuration/configuration.js'
 import type { OwnDescription } from './configuration/own-description.js'
 import type { Documents } from './documents/document.js'
 import type { DocumentFacts } from './documents/facts.js'
-import type { Look } from './pages/look.js'
+import type { Look } from './pages/theme.js'
 import type { Files } from './files/files.js'
 import type { Settings } from './configuration/settings.js'
 import type { EvaluationPool } from './evaluation/pool.js'
@@ -24,22 +24,22 @@ import type { Locks } from './documents/locks.js'
 import type { Log } from './log.js'
 import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
-import type { Mirrored } from './mirror/mirrored.js'
+import type { Mirrored } from './mirror/all-documents.js'
 import type { Request, Response } from './http/exchange.js'
-import type { AccessTokens } from './identity/access-tokens.js'
+import type { AccessTokens } from './features/tokens/issued-tokens.js'
 import type { Agent } from './identity/agent.js'
-import type { CheckToken } from './identity/token-credentials.js'
+import type { CheckToken } from './features/tokens/token-credentials.js'
 import type { Identities } from './identity/identities.js'
-import type { NamespaceStore } from './ontologies/namespace-store.js'
+import type { NamespaceStore } from './features/ontologies/namespace-store.js'
 import type { Ontologies } from './ontologies/ontologies.js'
 import type { Problem } from './problem.js'
-import type { Recent } from './recent.js'
+import type { Recent } from './recent-failures.js'
 import type { DatasetPrefixes } from './stores/dataset-prefixes.js'
 import type { GraphStore } from './stores/store.js'
 import type { Traits } from './stores/traits.js'
-import type { Turns } from './stores/turns.js'
+import type { Turns } from './stores/connection-slots.js'
 import type { Target } from './http/target.js'
-import type { Awaitable } from './steps.js'
+import type { Awaitable } from './maybe-async.js'
 import type { Watchdog } from './watchdog.js'
 
 export interface Application extends DescribedApplication {
@@ -70,7 +70,7 @@ export interface ApplicationCache {
   /** Of documents that are not cached: answers to clients that may not read them leave nothing else. */
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
-  /** By mode and agent, with the version of the rules that each is made of (request/graphs.ts). */
+  /** By mode and agent, with the version of the rules that each is made of (request/agent-graph-rights.ts). */
   readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
@@ -220,7 +220,7 @@ export interface Gateway {
   readonly importing: Importing
   readonly signUps: SignUps
   readonly accessRequests: OpenDoor
-  /** For subtrees (methods/cascade.ts), queries on copies (endpoints/sparql-copy.ts), uploads (methods/read-upload.ts), updates, lists. */
+  /** For subtrees (methods/cascade.ts), queries on copies (sparql/queries/ask-over-copy.ts), uploads (features/files/read-upload.ts), updates, lists. */
   readonly takeCascade: TakePlaceOf
   readonly takeCopy: TakePlaceOf
   readonly takeUpload: TakePlaceOf

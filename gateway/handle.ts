@@ -16,15 +16,15 @@ import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
-import { isAboutTarget, options, targetOf } from './request/options.js'
-import { readByRight } from './request/read-by-right.js'
+import { isAboutTarget, options, targetOf } from './request/preflight.js'
+import { readByRight } from './request/read-content-if-allowed.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { problemAnswer } from './request/problem-answer.js'
 import { answerMarks, DOCUMENT_METHODS, linkField, problemResponse, response } from './request/respond.js'
 import type { Asked, Decided, DecidedRoute } from './request/route.js'
 import { BEYOND_TOKEN, writesBeyond } from './request/token-limits.js'
 import { routeOf, takesFiles } from './routes.js'
-import { after, run, wait, type Awaitable, type Steps } from './steps.js'
+import { after, run, wait, type Awaitable, type Steps } from './maybe-async.js'
 
 /** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
 export function handle(request: Request, gateway: Gateway, known?: KnownAgent): Awaitable<Response> {

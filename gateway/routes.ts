@@ -2,18 +2,11 @@
 // the right it needs, and what answers it.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
-import {
-  FORM_ACCEPTS,
-  FORM_METHODS,
-  formCouldNeed,
-  neededByForm,
-  readForm,
-  seeOther,
-} from './endpoints/form-request.js'
-import { answerForm } from './endpoints/forms.js'
-import { access } from './endpoints/access.js'
-import { add, transform } from './endpoints/add.js'
-import { accessRequest } from './endpoints/access-request.js'
+import { FORM_ACCEPTS, FORM_METHODS, formCouldNeed, neededByForm, readForm, seeOther } from './request/page-form.js'
+import { answerForm } from './features/forms/forms.js'
+import { access } from './features/access/access.js'
+import { add, transform } from './features/imports/add.js'
+import { accessRequest } from './features/access/access-request.js'
 import {
   answerDataset,
   couldNeedOfDataset,
@@ -21,23 +14,23 @@ import {
   neededOfDataset,
   QUADS_ACCEPTS,
   readDataset,
-} from './endpoints/dataset.js'
-import { queryDataset, updateDataset } from './endpoints/dataset-sparql.js'
-import { graphHistory } from './endpoints/graph-history.js'
-import { graphStore } from './endpoints/graph-store.js'
-import { importer, IMPORTER_METHODS } from './endpoints/importer.js'
-import { IMPORTER_ACCEPTS, DESCRIBED } from './imports/described-import.js'
-import { accessToken, accessTokens } from './endpoints/access-tokens.js'
-import { clear } from './endpoints/clear.js'
-import { authorize, login } from './endpoints/log-in.js'
-import { namespace } from './endpoints/namespace.js'
-import { install, uninstall } from './endpoints/packages.js'
-import { settings } from './endpoints/settings.js'
-import { signUp } from './endpoints/sign-up.js'
-import { staticFile } from './endpoints/static-file.js'
-import { sparqlOrPage } from './endpoints/sparql-answer.js'
-import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './endpoints/sparql-request.js'
-import { uploads } from './endpoints/uploads.js'
+} from './features/graph-store/dataset.js'
+import { queryDataset, updateDataset } from './features/graph-store/dataset-sparql.js'
+import { graphHistory } from './features/graph-store/graph-history.js'
+import { graphStore } from './features/graph-store/graph-store.js'
+import { importer, IMPORTER_METHODS } from './features/imports/importer.js'
+import { IMPORTER_ACCEPTS, DESCRIBED } from './features/imports/described-import.js'
+import { accessToken, accessTokens } from './features/tokens/access-tokens.js'
+import { clear } from './features/ontologies/clear.js'
+import { authorize, login } from './features/accounts/log-in.js'
+import { namespace } from './features/ontologies/namespace.js'
+import { install, uninstall } from './features/ontologies/packages.js'
+import { settings } from './features/site/settings.js'
+import { signUp } from './features/accounts/sign-up.js'
+import { staticFile } from './request/static-file.js'
+import { sparqlOrPage } from './sparql/page-or-result.js'
+import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './sparql/queries/request.js'
+import { uploads } from './features/files/uploads.js'
 import type { Application, Gateway, Member } from './gateway.js'
 import type { Request, Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
@@ -47,16 +40,16 @@ import { read } from './methods/read.js'
 import { readOtherwise } from './methods/read-page.js'
 import { write } from './methods/write.js'
 import { isFailure, problem, type Problem } from './problem.js'
-import { proxied } from './proxy/linked-data-proxy.js'
+import { proxied } from './features/proxy/linked-data-proxy.js'
 import { ACCEPT_POST } from './rdf/read.js'
 import { EVERY_METHOD, hasParts } from './request/admission.js'
 import { allowedOn, DOCUMENT_ACCEPTS, GRAPH_ACCEPTS, GRAPH_METHODS } from './request/document-methods.js'
 import { judge, lookUp } from './request/access.js'
 import { DOCUMENT_METHODS, READ_METHODS, response } from './request/respond.js'
 import type { Context } from './request/context.js'
-import { prefersPage } from './request/frame.js'
+import { prefersPage } from './request/page-answer.js'
 import type { Asked, Decided, DecidedRoute, Endpoint, EndpointTarget, Route } from './request/route.js'
-import type { Awaitable } from './steps.js'
+import type { Awaitable } from './maybe-async.js'
 
 type Of<Kind extends Target['kind']> = Target<Member> & { readonly kind: Kind }
 

@@ -127,13 +127,13 @@ async function onStore(store: string, range: Range): Promise<number> {
 /** By the test of updates, so many cases at once. */
 const UPDATES_AT_ONCE = 500
 function onUpdates(store: string, range: Range): number {
-  return byTest(['TRIPLEGATE_TEST_UPDATES', 'update-differential', UPDATES_AT_ONCE], store, range)
+  return byTest(['TRIPLEGATE_TEST_UPDATES', 'updates/update-differential', UPDATES_AT_ONCE], store, range)
 }
 
 /** By the test of queries through the gateway. */
 const QUERIES_AT_ONCE = 1000
 function onGateway(store: string, range: Range): number {
-  return byTest(['TRIPLEGATE_TEST_QUERIES', 'query-differential', QUERIES_AT_ONCE], store, range)
+  return byTest(['TRIPLEGATE_TEST_QUERIES', 'queries/query-differential', QUERIES_AT_ONCE], store, range)
 }
 
 /** The number of rounds with differences. */
@@ -146,7 +146,7 @@ function byTest(
   for (let done = 0; done < cases; done += atOnce) {
     const count = Math.min(atOnce, cases - done)
     const env = { ...process.env, [variable]: `${store} ${seed + done} ${count}` }
-    const args = ['dist/test/run.js', `test/gateway/endpoints/${name}.test.ts`]
+    const args = ['dist/test/run.js', `test/gateway/sparql/${name}.test.ts`]
     const { stdout, status } = spawnSync(process.execPath, args, { env, encoding: 'utf8', maxBuffer: 2 ** 28 })
     print(`to ${done + count}: ${status === 0 ? 'no difference' : `\n${stdout}`}`)
     if (status !== 0) failed++

@@ -5,10 +5,10 @@ import type { ReadSet, StoredResult, StoredResults } from '../../cache/stored-re
 import { isFailure, type Problem } from '../problem.js'
 import { DCT, DH, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
 import { RESULTS_TSV } from '../rdf/sparql-results.js'
-import type { Asker } from '../stores/rounds.js'
+import type { Asker } from '../stores/fair-queue.js'
 import { select, type Row } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
-import type { Turns } from '../stores/turns.js'
+import type { Turns } from '../stores/connection-slots.js'
 
 export interface Child {
   readonly iri: string

@@ -44,7 +44,7 @@ export const noDecisions = (): Decisions => ({
   Control: new Map(),
 })
 
-/** `graph`: the document, or its excerpt (stores/excerpt.ts). */
+/** `graph`: the document, or its excerpt (stores/document-facts-query.ts). */
 export const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
   iri,
   types: typesOf(graph, iri, base),

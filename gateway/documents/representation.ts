@@ -5,7 +5,7 @@ import { N_TRIPLES, type Format } from '../http/media-type.js'
 import { ONE_PIECE } from '../http/ready-head.js'
 import { isFailure, type Problem } from '../problem.js'
 import { writeGraph } from '../rdf/write.js'
-import type { Awaitable } from '../steps.js'
+import type { Awaitable } from '../maybe-async.js'
 import type { Document, HasDocuments, Representation } from './document.js'
 
 /** Writes a large graph of canonical N-Triples off the main thread. The key names the work, for others who wait for it. */

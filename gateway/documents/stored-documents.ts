@@ -6,7 +6,7 @@ import type { Reading } from '../evaluation/reading.js'
 import { isFailure, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, sortAsBytes } from '../rdf/graph.js'
 import { readLegible, readStored } from '../rdf/read.js'
-import { linesWith } from '../stores/excerpt.js'
+import { linesWith } from '../stores/document-facts-query.js'
 import type { GraphStore } from '../stores/store.js'
 import {
   documentOf,

@@ -4,9 +4,9 @@ import type { Path } from '../../policies/constraints/paths.js'
 import { isFailure, type Failure } from '../problem.js'
 import { nTriplesLine, nTriplesTerm, type Quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
-import { analyseQuery } from '../sparql/analysis.js'
-import { withPlaces } from '../sparql/prebound.js'
-import { iri, type Path as QueryPath, type PathOperator } from '../sparql/view/syntax.js'
+import { analyseQuery } from '../sparql/language/analysis.js'
+import { withPlaces } from '../sparql/language/prebound.js'
+import { iri, type Path as QueryPath, type PathOperator } from '../sparql/language/syntax.js'
 import type { CoveredStore } from './covered-store.js'
 
 /** Analysed queries, by their text: the parts between which the values are inserted. */

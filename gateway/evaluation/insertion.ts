@@ -3,7 +3,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { flawOf, namedNode, nTriplesLine, quad, type Quad } from '../rdf/graph.js'
 import { readGraph } from '../rdf/read.js'
 import { LIMIT_CHARACTERS, syntaxProblem } from '../rdf/terms.js'
-import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
+import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { editText } from '../stores/edit-text.js'
 
 export interface SentQuads {

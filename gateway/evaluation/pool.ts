@@ -5,8 +5,8 @@ import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Patched } from './run-patch.js'
 import type { UpdateOnCopies } from './run-update.js'
-import type { Construct } from '../sparql/construct-plan.js'
-import type { Patch } from '../sparql/patch.js'
+import type { Construct } from '../sparql/language/construct-plan.js'
+import type { Patch } from '../sparql/language/patch.js'
 import { problem, type Problem } from '../problem.js'
 
 export type { Validation } from './worker.js'
@@ -23,7 +23,7 @@ export interface EvaluationPool {
    * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
   patch(asker: Asker, nTriples: string, sent: SentPatch): Promise<Patched | Problem>
-  /** The changes of an update with a plan (sparql/update-steps.ts) in the graphs that it names (run-update.ts). */
+  /** The changes of an update with a plan (sparql/language/update-steps.ts) in the graphs that it names (run-update.ts). */
   update(asker: Asker, update: UpdateOnCopies): Promise<Updated | Problem>
   /**
    * The result of the CONSTRUCT on this graph (run-construct.ts), in N-Triples; its template names no graph. `target`: the document

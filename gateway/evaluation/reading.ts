@@ -15,11 +15,11 @@ import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
 import type { Compared } from '../rdf/write-difference.js'
 import type { LoadContext } from '../rdf/read-json-ld.js'
 import { isReadable, readCanonical, readGraph } from '../rdf/read.js'
-import type { SparqlText } from '../sparql/analyse.js'
-import type { QueryAnalysis, UpdateAnalysis } from '../sparql/analysis.js'
-import { analyseConstruct } from '../sparql/construct.js'
-import type { Construct } from '../sparql/construct-plan.js'
-import type { Viewed, ViewStep } from '../sparql/view/view-step.js'
+import type { SparqlText } from '../sparql/language/analyse.js'
+import type { QueryAnalysis, UpdateAnalysis } from '../sparql/language/analysis.js'
+import { analyseConstruct } from '../sparql/language/construct.js'
+import type { Construct } from '../sparql/language/construct-plan.js'
+import type { Viewed, ViewStep } from '../sparql/rights/restrict-in-thread.js'
 
 export type { Canonical, LargeContent, ToStore } from './large-changes.js'
 export type { Converted } from './reading-worker.js'
@@ -79,11 +79,11 @@ export interface Reading {
   writeTimeMap(asker: Asker, timeMap: TimeMap, format: Format): Promise<Uint8Array | Problem>
   /** `writeDifference` of rdf/write-difference.ts. */
   writeDifference(asker: Asker, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
-  /** `analyse` of sparql/analyse.ts; `content.too-large` over a limit. */
+  /** `analyse` of sparql/language/analyse.ts; `content.too-large` over a limit. */
   analyseSparql(asker: Asker, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
-  /** `takeViewStep` of sparql/view/view-step.ts. `text`: of an analysis. */
+  /** `takeViewStep` of sparql/rights/restrict-in-thread.ts. `text`: of an analysis. */
   view(asker: Asker, text: string, step: ViewStep): Promise<Viewed>
-  /** `analyseConstruct` of sparql/construct.ts. */
+  /** `analyseConstruct` of sparql/language/construct.ts. */
   analyseConstruct(asker: Asker, text: string, base: string, given?: string): Promise<Construct | Problem>
   close(): Promise<void>
 }

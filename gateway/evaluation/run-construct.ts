@@ -5,7 +5,13 @@ import { createHash } from 'node:crypto'
 import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import type { Solution } from '../rdf/sparql-results.js'
-import { MOST_SOLUTIONS, ROW, type Construct, type RowPattern, type TemplateGraph } from '../sparql/construct-plan.js'
+import {
+  MOST_SOLUTIONS,
+  ROW,
+  type Construct,
+  type RowPattern,
+  type TemplateGraph,
+} from '../sparql/language/construct-plan.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { linesOf } from '../stores/n-triples-lines.js'

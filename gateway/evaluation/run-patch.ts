@@ -5,7 +5,7 @@ import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { nTriplesTerm } from '../rdf/graph.js'
 import { AS_WRITTEN, lineInForm } from '../rdf/literal-forms.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
-import { SOLUTION_LIMIT, type Patch, type TemplateTriple } from '../sparql/patch.js'
+import { SOLUTION_LIMIT, type Patch, type TemplateTriple } from '../sparql/language/patch.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { withCoveredStore } from './covered-store.js'
 

@@ -16,9 +16,9 @@ import { withCoveredStore } from './covered-store.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
 import { runUpdate, type UpdateOnCopies } from './run-update.js'
 import type { GraphEdit } from '../stores/store.js'
-import type { Construct } from '../sparql/construct-plan.js'
-import { prepareParser } from '../sparql/parse.js'
-import { analysePatch, type Patch } from '../sparql/patch.js'
+import type { Construct } from '../sparql/language/construct-plan.js'
+import { prepareParser } from '../sparql/language/parse.js'
+import { analysePatch, type Patch } from '../sparql/language/patch.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 
 export interface SentPatch {

@@ -3,7 +3,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { open, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { problem, type Problem } from '../problem.js'
-import type { Awaitable } from '../steps.js'
+import type { Awaitable } from '../maybe-async.js'
 
 export interface Arriving {
   readonly path: string

@@ -2,7 +2,7 @@
 // which runs in threads of Node.js.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
-import type { Awaitable } from '../steps.js'
+import type { Awaitable } from '../maybe-async.js'
 
 export type Coding = 'br' | 'gzip'
 export const CODINGS: readonly Coding[] = ['br', 'gzip']

@@ -22,7 +22,7 @@ export interface Shown {
   readonly part: number
 }
 
-/** `document` is the name of the document and of its graph (spec 1): its URL, but for characters beyond ASCII (documents/names.ts). */
+/** `document` is the name of the document and of its graph (spec 1): its URL, but for characters beyond ASCII (documents/iri-spelling.ts). */
 export type Target<Owner extends Based = Based> = Owner &
   (
     | { readonly kind: 'document'; readonly document: string; readonly shown?: Shown }

@@ -8,7 +8,7 @@ import { makeTrace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { irisOf, valuesOf, type Graph } from '../rdf/graph.js'
 import { LACL, SIOC } from '../rdf/vocabulary.js'
-import type { Awaitable } from '../steps.js'
+import type { Awaitable } from '../maybe-async.js'
 
 /** A dataspace, as far as its accounts are concerned: they are documents of its admin application. */
 export interface HasAccounts {

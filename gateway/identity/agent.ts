@@ -1,5 +1,5 @@
 // In charge of what is known of the agent of a request.
-import type { TokenLimits } from './access-tokens.js'
+import type { TokenLimits } from '../features/tokens/issued-tokens.js'
 
 /** The agent that sent the request, or on whose behalf it was sent. */
 export interface Agent {

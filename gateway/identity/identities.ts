@@ -27,7 +27,7 @@ import type { OidcClient } from './provider-client.js'
 import { cookieOf } from './cookies.js'
 import type { Provider } from '../configuration/identity-providers.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { wait, type Steps } from '../steps.js'
+import { wait, type Steps } from '../maybe-async.js'
 import type { Target } from '../http/target.js'
 
 /** An application with its dataspace, as far as agents are identified by it. */

@@ -17,9 +17,9 @@ import {
 import { isFailure, type Problem } from '../problem.js'
 import { dateTimeInSeconds } from '../rdf/time-map-triples.js'
 import { RDF_PATCH } from '../rdf/write-difference.js'
-import { evaluateConditions, notAcceptable } from '../request/conditions.js'
+import { evaluateConditions, notAcceptable } from '../request/negotiate.js'
 import { askerOf } from '../request/context.js'
-import { prefersPage } from '../request/frame.js'
+import { prefersPage } from '../request/page-answer.js'
 import { answerDifferencePage } from './history-pages.js'
 import { response } from '../request/respond.js'
 

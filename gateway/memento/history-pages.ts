@@ -14,9 +14,9 @@ import { graphOf } from '../rdf/graph.js'
 import { readCanonical } from '../rdf/read.js'
 import { changedLines, linesBeginning } from '../rdf/sorted-lines.js'
 import { RDF } from '../rdf/vocabulary.js'
-import { evaluateConditions } from '../request/conditions.js'
+import { evaluateConditions } from '../request/negotiate.js'
 import { askerOf } from '../request/context.js'
-import { frameOf } from '../request/frame.js'
+import { frameOf } from '../request/page-answer.js'
 import { response } from '../request/respond.js'
 import {
   cacheControl,

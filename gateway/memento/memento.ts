@@ -16,10 +16,10 @@ import {
 } from './history-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
-import { prefersPage } from '../request/frame.js'
+import { prefersPage } from '../request/page-answer.js'
 import { answerVersionPage } from './history-pages.js'
 import { writeGraph } from '../rdf/write.js'
-import { evaluateConditions, notAcceptable } from '../request/conditions.js'
+import { evaluateConditions, notAcceptable } from '../request/negotiate.js'
 import { askerOf, type Context } from '../request/context.js'
 import { response } from '../request/respond.js'
 

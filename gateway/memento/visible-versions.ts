@@ -9,7 +9,7 @@ import { isFailure } from '../problem.js'
 import { graphOf, irisOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { ACL } from '../rdf/vocabulary.js'
-import { excerptOf, MAX_EXCERPT } from '../stores/excerpt.js'
+import { excerptOf, MAX_EXCERPT } from '../stores/document-facts-query.js'
 import { lastContentOf, livesOf, makeVersionList, type Life, type VersionList } from './version-list.js'
 
 export type ReadHistory = Pick<History, 'outline' | 'numbered' | 'resolve' | 'content'>

@@ -14,7 +14,7 @@ import { linkField, response } from '../request/respond.js'
 import type { Decided } from '../request/route.js'
 import { commit, type Plan } from './commit.js'
 import { rootStays, type Change } from './write-rules.js'
-import { accessTo } from './widening.js'
+import { accessTo } from './self-granted-modes.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import { tooLargeToWrite, writingOf } from './write.js'
 

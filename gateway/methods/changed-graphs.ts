@@ -1,6 +1,6 @@
 // In charge of what follows when an update has changed graphs of a store, or may have: caches, rules and profiles.
 import { sharersOf, type Gateway, type Member } from '../gateway.js'
-import type { GraphSet } from '../sparql/graph-sets.js'
+import type { GraphSet } from '../sparql/language/graph-sets.js'
 
 /** Updates caches and rules before the response is sent. @param until until then the store may perform a failed update */
 export async function graphsChanged(

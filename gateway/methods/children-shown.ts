@@ -16,9 +16,9 @@ import type { Shown } from '../http/target.js'
 import { CHILDREN_PER_PAGE, type Children } from '../pages/children-list.js'
 import { isFailure, type Problem } from '../problem.js'
 import { askerOf, type Context } from '../request/context.js'
-import { rightsOnGraphs } from '../request/graphs.js'
-import { documentCondition } from '../sparql/view/listing.js'
-import type { StoreTraits } from '../sparql/view/over-view.js'
+import { rightsOnGraphs } from '../request/agent-graph-rights.js'
+import { documentCondition } from '../sparql/rights/readable-graph-list.js'
+import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import { NOTHING } from '../stores/traits.js'
 
 /** The store puts children in order for so many at the same time; so many more wait in turn, and others get 503. */

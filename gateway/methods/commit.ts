@@ -10,8 +10,8 @@ import { isFailure, type Problem } from '../problem.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
-import { recordFiles } from './described-files.js'
-import { logOrphans } from './orphans.js'
+import { recordFiles } from './file-readers.js'
+import { logOrphans } from './log-orphans.js'
 import { RULES, wholeOf, type Change, type Writing } from './write-rules.js'
 
 export interface Plan<Answer> {

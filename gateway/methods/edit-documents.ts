@@ -9,7 +9,7 @@ import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
 import { addsNoType, type Change } from './write-rules.js'
 import { afterCreation, afterPatch, nextDocument, type Next } from './next-document.js'
-import type { AccessBefore } from './widening.js'
+import type { AccessBefore } from './self-granted-modes.js'
 
 /** A document that an update names, as it was found under its lock. */
 export interface FoundDocument {

@@ -7,7 +7,7 @@ import { codedRepresentation, representationOf, writingKey } from '../documents/
 import { acceptedCodings, codedName, LEAST_CODED, type Coding } from '../http/content-coding.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
-import { evaluateConditions, notAcceptable, NOT_CODED, rdfFormat } from '../request/conditions.js'
+import { evaluateConditions, notAcceptable, NOT_CODED, rdfFormat } from '../request/negotiate.js'
 import { askerOf, type Context } from '../request/context.js'
 import { HTML, inOrderOf, RDF_NAMES, sourceOf, type Format } from '../http/media-type.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
@@ -16,8 +16,8 @@ import { readyHead } from '../http/ready-head.js'
 import { withDatasetPrefixes } from '../request/prefixes.js'
 import { marksOf, response } from '../request/respond.js'
 import { sharedCacheFields } from '../request/shared-caches.js'
-import { shownTo } from '../request/shown.js'
-import { after, type Awaitable } from '../steps.js'
+import { shownTo } from '../request/hide-mailboxes.js'
+import { after, type Awaitable } from '../maybe-async.js'
 
 /** Undefined for a page, and for a document that is too large for memory (read-page.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> | undefined {

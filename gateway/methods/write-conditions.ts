@@ -5,10 +5,10 @@ import { CODINGS, codedName } from '../http/content-coding.js'
 import type { Field, Request } from '../http/exchange.js'
 import { HTML, negotiate, RDF_FORMATS, RDF_NAMES } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { evaluateConditions } from '../request/conditions.js'
+import { evaluateConditions } from '../request/negotiate.js'
 import type { Context } from '../request/context.js'
 import { lastModifiedField } from '../request/respond.js'
-import { shownTo } from '../request/shown.js'
+import { shownTo } from '../request/hide-mailboxes.js'
 import { isWithPrefixes } from '../stores/dataset-prefixes.js'
 
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const

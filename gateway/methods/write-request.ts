@@ -10,7 +10,7 @@ import { hasParts } from '../request/admission.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
-import { readUpload } from './read-upload.js'
+import { readUpload } from '../features/files/read-upload.js'
 
 /**
  * Triples to put or to append, an update to run, or the removal of the document. `byImport`: where the document has these

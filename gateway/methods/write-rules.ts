@@ -8,10 +8,10 @@ import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
-import { hidesMailboxes } from '../request/shown.js'
+import { hidesMailboxes } from '../request/hide-mailboxes.js'
 import { checkConstraints } from './constraint-check.js'
 import type { Next } from './next-document.js'
-import { widening, type AccessBefore } from './widening.js'
+import { widening, type AccessBefore } from './self-granted-modes.js'
 
 /** Who writes, how and when. */
 export interface Writing extends Member {

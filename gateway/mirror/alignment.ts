@@ -5,7 +5,7 @@ import { StartFailure } from '../configuration/start-failure.js'
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { importDocuments } from './import.js'
-import { hasDocuments, namesIn, type Mirrored } from './mirrored.js'
+import { hasDocuments, namesIn, type Mirrored } from './all-documents.js'
 import type { Report } from './report.js'
 
 export interface Alignment {

@@ -1,6 +1,6 @@
 // In charge of comparing a document of the store with the one of the history, and of journalling the difference.
 import { isFailure, type Problem } from '../problem.js'
-import type { Mirrored } from './mirrored.js'
+import type { Mirrored } from './all-documents.js'
 import type { Mismatch } from './report.js'
 import type { Author } from './settlement.js'
 import { historyProblem } from './write-failures.js'

@@ -1,5 +1,5 @@
 // In charge of what each agent may add to the history in a day, and of the room that stays on its disk: one writer must not stop
-// the writes of all. Uploads have the same bounds (methods/read-upload.ts).
+// the writes of all. Uploads have the same bounds (features/files/read-upload.ts).
 import { statfs } from 'node:fs/promises'
 import type { NewChange } from '../../versioning/history.js'
 import { roomOf } from '../files/arriving.js'

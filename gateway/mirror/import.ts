@@ -2,7 +2,7 @@
 import { makeUlids } from '../../versioning/journal/ulid.js'
 import { isFailure, type Problem } from '../problem.js'
 import { StoreBreak } from '../stores/store.js'
-import type { Mirrored } from './mirrored.js'
+import type { Mirrored } from './all-documents.js'
 import { ABORTED, makeMismatches, makeProgress, mismatchOf, type MirrorOutcome, type Report } from './report.js'
 import { historyProblem } from './write-failures.js'
 

@@ -8,7 +8,7 @@ import type { Problem } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
 import type { HistoryShares } from './history-shares.js'
-import { apply, applyAll, carryOut, dropAll, type Journalled } from './journal.js'
+import { apply, applyAll, carryOut, dropAll, type Journalled } from './journalled-write.js'
 import {
   notRecorded,
   prepareDataset,

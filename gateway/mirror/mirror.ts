@@ -3,12 +3,12 @@ import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { compare, sweepDocument } from './compare.js'
 import { importDocuments } from './import.js'
-import { blobsIn, namesIn, whyBehind, type DocumentNames, type Mirrored } from './mirrored.js'
-import { orphansIn } from './orphans.js'
+import { blobsIn, namesIn, whyBehind, type DocumentNames, type Mirrored } from './all-documents.js'
+import { orphansIn } from './find-orphans.js'
 import { otherGraphsIn } from './other-graphs.js'
 import type { MirrorOutcome, Mismatch, Report } from './report.js'
 import type { Author, SettlementSettings } from './settlement.js'
-import { walk } from './walk.js'
+import { walk } from './compare-documents.js'
 
 export interface MirrorOptions {
   readonly locks: Locks

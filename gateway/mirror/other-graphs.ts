@@ -1,7 +1,7 @@
 // In charge of the graphs of a store that are no documents: they have no URLs of their own, and no history as long as nobody has
 // written them through the gateway, so that nothing brings them back when the store is lost.
 import { uriOf } from '../../versioning/memento/time-map.js'
-import { documentMeant, isMeantFor } from '../documents/almost-names.js'
+import { documentMeant, isMeantFor } from '../documents/misspelt-urls.js'
 import { isFailure, type Problem } from '../problem.js'
 import { eachGraph } from '../stores/graph-names.js'
 import { select } from '../stores/select.js'

@@ -3,7 +3,7 @@ import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { verify } from './mirror.js'
-import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './mirrored.js'
+import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './all-documents.js'
 import { makeProgress, type MirrorOutcome, type Report } from './report.js'
 
 /** The store has this many documents of the application, so nothing was done. */

@@ -1,6 +1,6 @@
 // In charge of the report of a run over all documents of an application: its events, and its outcome.
 import { problem, type Problem, type ProblemCode } from '../problem.js'
-import type { Orphans } from './orphans.js'
+import type { Orphans } from './find-orphans.js'
 import type { KnownOtherGraphs, OtherGraphs } from './other-graphs.js'
 
 /** `in doubt`: the outcome of a write is not known yet, or too many requests wait for the document. */

@@ -7,7 +7,7 @@ import { lastModifiedOf } from '../documents/next-state.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readLegible } from '../rdf/read.js'
-import { excerptOf } from '../stores/excerpt.js'
+import { excerptOf } from '../stores/document-facts-query.js'
 import type { GraphStore } from '../stores/store.js'
 
 export type Author = Pick<Change, 'method' | 'agent' | 'time'>

@@ -1,7 +1,7 @@
 // In charge of the page about the client: who it is, logging in and out, what waits for it.
 import { pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
-import { WaitingList, type WaitingRequests } from './waiting-list.js'
+import { WaitingList, type WaitingRequests } from '../features/access/waiting-list.js'
 import { texts, worded } from './texts.js'
 
 export interface AccountView {

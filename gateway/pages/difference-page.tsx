@@ -1,7 +1,7 @@
 // In charge of the page of the difference between two versions: what changed, and what did not, folded away (spec 9.6).
 import type { Version } from '../../versioning/change.js'
 import { Changes, type Changed } from './changes.js'
-import { describedIn } from './described.js'
+import { describedIn } from './triples-by-subject.js'
 import { Subjects } from './document-page.js'
 import { at, Go, restoreAt, shell, timeOf, type About } from './history-page.js'
 import { Time } from './term.js'

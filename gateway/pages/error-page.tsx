@@ -1,9 +1,9 @@
 // In charge of the page of an error: the same status and sentence as in RDF (spec 2.2), and what the reader can do now.
-import { bySubject, type DescribedProperty } from './described.js'
+import { bySubject, type DescribedProperty } from './triples-by-subject.js'
 import { Crumbs, Detail, logInAt, pageOf, type Frame } from './frame.js'
 import { CERTS } from './start-here.js'
 import { texts, worded } from './texts.js'
-import { TypedAgain, type SentForm } from './typed-again.js'
+import { TypedAgain, type SentForm } from './refill-form.js'
 import { readNTriples } from '../rdf/read.js'
 import { RDF, SH } from '../rdf/vocabulary.js'
 import { Named, Plain, Value } from './term.js'

@@ -1,7 +1,7 @@
 // In charge of the pages about the past of a document: all its versions, and one version.
 import type { Child } from 'hono/jsx'
 import type { Version } from '../../versioning/change.js'
-import { describedIn } from './described.js'
+import { describedIn } from './triples-by-subject.js'
 import { Formats, Subjects, titleOf, Types } from './document-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { TableHead } from './table-head.js'

@@ -3,9 +3,9 @@
 import { raw } from 'hono/html'
 import { createContext, jsx, useContext } from 'hono/jsx'
 import { ERROR_ADVICE, ERROR_TITLES, LABELS } from './texts-by-code.js'
-import { ACCESS_TEXTS } from './texts-of-access.js'
-import { FORM_TEXTS } from './texts-of-forms.js'
-import { OPERATORS } from './texts-of-operators.js'
+import { ACCESS_TEXTS } from '../features/access/texts.js'
+import { FORM_TEXTS } from '../features/forms/texts.js'
+import { OPERATORS } from '../features/operators/texts.js'
 
 const number = (count: number): string => count.toLocaleString('en')
 const counted = (count: number, one: string, several: string): string =>

@@ -2,7 +2,7 @@
 // a part may be of any size. It reads what `partsOf` of read-multipart.ts reads. Pure.
 import { CRLF, flaw, headOf, LONGEST_HEAD, NO_HEAD, type PartHead } from './read-multipart.js'
 import { isFailure, type Problem } from '../problem.js'
-import type { Awaitable } from '../steps.js'
+import type { Awaitable } from '../maybe-async.js'
 
 /** Is given the parts, one after the other. A problem ends the reading. */
 export interface TakeParts {

@@ -10,7 +10,7 @@ import type { Agent, Context } from './context.js'
 import { decisionsOn } from './endpoint-decisions.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
-import { after, type Awaitable } from '../steps.js'
+import { after, type Awaitable } from '../maybe-async.js'
 import type { Target } from '../http/target.js'
 import { withinToken } from './token-limits.js'
 

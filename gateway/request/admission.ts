@@ -17,7 +17,7 @@ export const isCachedRead = ({ method, fields }: Request, target: Target<Member>
   fields.dpop === undefined &&
   target.application.cache.documents.has(target.document)
 
-/** Such content may have files in it (methods/read-upload.ts). */
+/** Such content may have files in it (features/files/read-upload.ts). */
 export const hasParts = ({ fields }: Pick<Request, 'fields'>): boolean =>
   parseMediaType(fields['content-type'] ?? '')?.type === MULTIPART
 

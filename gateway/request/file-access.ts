@@ -5,7 +5,7 @@ import { readFacts } from '../documents/document.js'
 import { isFailure, type Problem } from '../problem.js'
 import { NFO } from '../rdf/vocabulary.js'
 import { judgeDocument } from './access.js'
-import { judgeState } from './judge-state.js'
+import { judgeState } from './decide-on-state.js'
 import type { Agent, Context } from './context.js'
 
 type Asking = Pick<Context, 'application' | 'dataspace' | 'gateway' | 'trace'>

@@ -4,7 +4,7 @@ import type { Decision } from '../../policies/decide.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Gateway } from '../gateway.js'
 import { logRequest, member, type Trace } from '../log.js'
-import { remember, SLOW_MS } from '../recent.js'
+import { remember, SLOW_MS } from '../recent-failures.js'
 
 /**
  * `triplegate doctor` by its User-Agent, at this base and in this minute: no client whose access is to be observed. It knows a secret

@@ -4,7 +4,7 @@ import type { Format } from '../http/media-type.js'
 import { isFailure } from '../problem.js'
 import type { KnownPrefixes } from '../stores/dataset-prefixes.js'
 import type { Context } from './context.js'
-import { rightsOnGraphs } from './graphs.js'
+import { rightsOnGraphs } from './agent-graph-rights.js'
 
 export function datasetPrefixes(context: Context): KnownPrefixes | undefined {
   const known = context.application.prefixes.known(context.request.receivedAt)

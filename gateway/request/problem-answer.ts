@@ -10,9 +10,9 @@ import { errorPage } from '../pages/error-page.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import type { MadePage } from '../pages/texts.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
-import { prefersPage, siteOf, textsOf } from './frame.js'
+import { prefersPage, siteOf, textsOf } from './page-answer.js'
 import { problemResponse, response, streamed } from './respond.js'
-import { isSentForm, sentForm } from './sent-form.js'
+import { isSentForm, sentForm } from './keep-refused-form.js'
 
 interface Refused {
   readonly gateway: Gateway

@@ -5,7 +5,7 @@ import type { Member } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
 import type { Problem } from '../problem.js'
-import type { Awaitable } from '../steps.js'
+import type { Awaitable } from '../maybe-async.js'
 import type { Facts } from './access.js'
 import type { Context } from './context.js'
 

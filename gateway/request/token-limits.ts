@@ -4,7 +4,7 @@ import type { Mode } from '../../policies/authorizations/authorization.js'
 import { narrowed, NO_GRAPHS, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Member } from '../gateway.js'
-import type { TokenLimits } from '../identity/access-tokens.js'
+import type { TokenLimits } from '../features/tokens/issued-tokens.js'
 import { problem } from '../problem.js'
 
 export const isLimited = ({ readOnly, only }: TokenLimits): boolean => readOnly || only !== undefined

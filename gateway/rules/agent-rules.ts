@@ -2,7 +2,7 @@
 // of all agents are many.
 import * as V from '../../policies/vocabulary.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
-import { isName } from '../stores/several-graphs.js'
+import { isName } from '../stores/batch-sparql.js'
 
 export interface RuledAgent {
   /** Undefined for an anonymous client. */

@@ -6,7 +6,7 @@ import type { AuthorizationIndex, ReadGraph } from '../../policies/authorization
 import { ACCESS_PREDICATES, RDF_TYPE } from '../../policies/vocabulary.js'
 import type { Quad, Term } from '../rdf/graph.js'
 import { isFailure, type Problem } from '../problem.js'
-import { isName } from '../stores/several-graphs.js'
+import { isName } from '../stores/batch-sparql.js'
 import type { Call, GraphStore } from '../stores/store.js'
 import {
   authorizationLines,

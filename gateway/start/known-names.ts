@@ -4,10 +4,17 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
-import { makeNames, namesOfStore, NONE, type FoundNames, type Names, type NameSource } from '../documents/names.js'
+import {
+  makeNames,
+  namesOfStore,
+  NONE,
+  type FoundNames,
+  type Names,
+  type NameSource,
+} from '../documents/iri-spelling.js'
 import { writeWhole } from '../files/whole-file.js'
 import type { Log } from '../log.js'
-import type { Mirrored } from '../mirror/mirrored.js'
+import type { Mirrored } from '../mirror/all-documents.js'
 import { isFailure } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 

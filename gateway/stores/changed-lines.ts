@@ -1,7 +1,7 @@
 // In charge of a change of a few lines of a large graph: the store gets these lines, and not the whole graph again (design 7).
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import type { Problem } from '../problem.js'
-import { isName, isSparql } from './several-graphs.js'
+import { isName, isSparql } from './batch-sparql.js'
 import type { GraphStore } from './store.js'
 
 /** In characters: of a shorter graph, the request is most of the work. */

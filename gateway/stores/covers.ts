@@ -1,12 +1,12 @@
 // In charge of literals that Oxigraph would change: it stores values, so "01" comes back as "1" and xsd:int as xsd:integer (its issue
 // 526). They are loaded with another datatype, the cover: a secret mark, followed by their own datatype. Covered literals match as terms
-// and come out unchanged. sparql/covered-text.ts gives expressions their values.
+// and come out unchanged. sparql/language/covered-text.ts gives expressions their values.
 import { randomBytes } from 'node:crypto'
 import { isFailure } from '../problem.js'
 import { XSD } from '../rdf/vocabulary.js'
-import { coveredText } from '../sparql/covered-text.js'
-import type { Covering } from '../sparql/covered-values.js'
-import { tokensOf } from '../sparql/tokens.js'
+import { coveredText } from '../sparql/language/covered-text.js'
+import type { Covering } from '../sparql/language/covered-values.js'
+import { tokensOf } from '../sparql/language/tokens.js'
 
 const DATE = String.raw`\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])`
 const TIME = String.raw`(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{0,8}[1-9])?`

@@ -2,7 +2,7 @@
 import type { GraphText, StoreJob, Reply, Work } from './embedded-worker.js'
 import { startThread, type LimitedThread } from './limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { givenUp } from './turns.js'
+import { givenUp } from './connection-slots.js'
 
 /** The bytes of a query's results, or the graphs that an update changed. */
 export interface Effects {

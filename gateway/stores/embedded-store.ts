@@ -2,11 +2,11 @@
 // thread for queries and updates. Reads and writes of documents never wait for a query; the replica can always be filled
 // again from the graphs.
 import { namedNode } from 'oxigraph'
-import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
+import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
 import type { GraphText, Work } from './embedded-worker.js'
 import { editText } from './edit-text.js'
-import { excerptOf, type ExcerptKind } from './excerpt.js'
+import { excerptOf, type ExcerptKind } from './document-facts-query.js'
 import { hasBlankNode, irisIn, linesIn, mayHaveBlankNodes, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import {
@@ -18,7 +18,7 @@ import {
   type UpdateCall,
 } from './store.js'
 import { MOST_ORDERING, OXIGRAPH } from './oxigraph-traits.js'
-import { givenUp, makeTurns, type Turns } from './turns.js'
+import { givenUp, makeTurns, type Turns } from './connection-slots.js'
 
 export interface EmbeddedStoreSettings {
   /** How many queries and updates may wait for their turn, and how many writes for an update: beyond it `store.overloaded`. */

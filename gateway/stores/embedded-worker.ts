@@ -13,7 +13,7 @@ import { graphOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import { writeGraph } from '../rdf/write.js'
-import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
+import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 
 /** A graph's IRI ('' for the default graph) and its N-Triples ('' for none). */
 export type GraphText = readonly [graph: string, text: string]
@@ -87,7 +87,7 @@ const UNSURE = /\\|\bbase\b/i
 async function graphsWritten(update: string): Promise<readonly string[] | undefined> {
   if (UNSURE.test(update)) return undefined
   // The parser takes longer to start than all else here, and most threads only answer queries.
-  const { analyseUpdate } = await import('../sparql/analysis.js')
+  const { analyseUpdate } = await import('../sparql/language/analysis.js')
   const analysis = analyseUpdate(update, 'urn:')
   if (isFailure(analysis) || analysis.writeSet === 'dataset') return undefined
   return analysis.writeSet.map((graph) => (graph === DEFAULT_GRAPH ? '' : graph))

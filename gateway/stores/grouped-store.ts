@@ -11,7 +11,7 @@ import {
   replacementOf,
   type Question,
   type Replacement,
-} from './several-graphs.js'
+} from './batch-sparql.js'
 import type { Call, GraphStore, Together } from './store.js'
 
 /** Questions at work at the same time. */

@@ -1,6 +1,6 @@
 // In charge of the URLs of a triplestore's endpoints, and of the fields with its credentials. Pure.
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
-import { DEFAULT_GRAPH } from '../sparql/graph-sets.js'
+import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 
 export type Credentials = { readonly user: string; readonly password: string } | { readonly token: string }
 

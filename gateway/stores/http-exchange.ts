@@ -2,9 +2,9 @@
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { isFailure, type Problem } from '../problem.js'
 import { connectionProblem, TOO_LONG } from './connection-problem.js'
-import type { Asker } from './rounds.js'
+import type { Asker } from './fair-queue.js'
 import { StoreBreak } from './store.js'
-import { givenUp, makeTurns, type EndTurn, type Turns } from './turns.js'
+import { givenUp, makeTurns, type EndTurn, type Turns } from './connection-slots.js'
 import { collectWhole, optionsOf, type Sent, type WholeResponse } from './whole-response.js'
 
 /** Times in milliseconds; `ca` is PEM, in place of the system's authorities. */

@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Problem } from '../problem.js'
 import { processorTimeOf, thisThread } from './processor-time.js'
-import { givenUp } from './turns.js'
+import { givenUp } from './connection-slots.js'
 
 /** A message of the thread: once it can work, and then in reply to each job: one part or several. */
 export type ThreadMessage<Reply> =

@@ -1,6 +1,6 @@
 // In charge of how the embedded store answers queries: what probes of it say (traits.ts), and what it gets.
 import { problem, type Problem } from '../problem.js'
-import type { StoreTraits } from '../sparql/view/over-view.js'
+import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import type { GraphStore } from './store.js'
 
 export const OXIGRAPH: StoreTraits = {
@@ -16,7 +16,7 @@ export const OXIGRAPH: StoreTraits = {
   isSettled: true,
 }
 
-/** Of sparql/ordering-work.ts. So much takes Oxigraph about a second: a hundred patterns that are joined. */
+/** Of sparql/language/ordering-work.ts. So much takes Oxigraph about a second: a hundred patterns that are joined. */
 export const MOST_ORDERING = 1e8
 
 /** Design 7: it answers one query at a time, and would be held until its time limit. Other stores have no such bound. */

@@ -1,9 +1,9 @@
 // In charge of the interface to a triplestore, the same for all stores.
 // http-store.ts speaks SPARQL 1.1 Protocol and Graph Store Protocol; embedded-store.ts runs Oxigraph in a worker.
 import type { Problem } from '../problem.js'
-import type { StoreTraits } from '../sparql/view/over-view.js'
-import type { ExcerptKind } from './excerpt.js'
-import type { Asker } from './rounds.js'
+import type { StoreTraits } from '../sparql/rights/restrict-query.js'
+import type { ExcerptKind } from './document-facts-query.js'
+import type { Asker } from './fair-queue.js'
 
 /** The options of each call. The signal stops it at once, at the store too. */
 export interface Call {
@@ -31,7 +31,7 @@ export interface UpdateCall extends Call {
 
 /** The changes of a graph, in canonical lines. */
 export interface GraphEdit {
-  /** An IRI, or DEFAULT_GRAPH (sparql/graph-sets.ts). */
+  /** An IRI, or DEFAULT_GRAPH (sparql/language/graph-sets.ts). */
   readonly graph: string
   /** Before the others, all of its lines go. */
   readonly isCleared: boolean
@@ -46,7 +46,7 @@ export interface GraphStore {
   /** For log lines and messages: never holds credentials. */
   readonly name: string
   /**
-   * The graph, or DEFAULT_GRAPH (sparql/graph-sets.ts), as N-Triples; undefined when the store has no triple in it. Never half a graph. `store.too-large` where it is
+   * The graph, or DEFAULT_GRAPH (sparql/language/graph-sets.ts), as N-Triples; undefined when the store has no triple in it. Never half a graph. `store.too-large` where it is
    * too large for memory.
    */
   read(graph: string, call?: Call): Promise<string | undefined | Problem>
@@ -75,7 +75,7 @@ export interface GraphStore {
   readonly announces?: true
   /** How it answers queries, where this is known. */
   readonly traits?: StoreTraits
-  /** The work of ordering patterns (sparql/ordering-work.ts) that it may be given, where more would stop everybody. */
+  /** The work of ordering patterns (sparql/language/ordering-work.ts) that it may be given, where more would stop everybody. */
   readonly mostOrdering?: number
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>

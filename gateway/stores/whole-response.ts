@@ -4,7 +4,7 @@ import type { Agent, Dispatcher } from 'undici'
 import type { Problem } from '../problem.js'
 import { connectionProblem, TOO_LONG } from './connection-problem.js'
 import { StoreBreak } from './store.js'
-import { givenUp } from './turns.js'
+import { givenUp } from './connection-slots.js'
 
 export interface Sent {
   readonly method: 'GET' | 'HEAD' | 'OPTIONS' | 'PUT' | 'POST' | 'PATCH' | 'DELETE'

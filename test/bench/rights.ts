@@ -1,8 +1,8 @@
 // In charge of measuring queries of agents who may read a part, beside the same query of one who may read everything, in one run:
 // by kind of query and of right, by the number of graphs that are hidden, and cached.
 import { isFailure } from '../../gateway/problem.js'
-import { analyseQuery } from '../../gateway/sparql/analysis.js'
-import { overView, type StoreTraits } from '../../gateway/sparql/view/over-view.js'
+import { analyseQuery } from '../../gateway/sparql/language/analysis.js'
+import { overView, type StoreTraits } from '../../gateway/sparql/rights/restrict-query.js'
 import type { GraphRights } from '../../policies/authorizations/graph-rights.js'
 import type { BenchTable } from './bench-table.js'
 import { EXPLORE_QUERIES } from './explore-queries.js'

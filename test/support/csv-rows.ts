@@ -1,10 +1,10 @@
 // In charge of what an import makes of the rows of a CSV, without a gateway.
 import { statSync } from 'node:fs'
-import { USUAL } from '../../gateway/imports/csvw-dialect.js'
-import type { Metadata } from '../../gateway/imports/csvw-metadata.js'
-import { openSource } from '../../gateway/imports/open-source.js'
-import type { Finding, Plan } from '../../gateway/imports/plan.js'
-import { SourceBreak } from '../../gateway/imports/text-of.js'
+import { USUAL } from '../../gateway/features/imports/csvw-dialect.js'
+import type { Metadata } from '../../gateway/features/imports/csvw-metadata.js'
+import { openSource } from '../../gateway/features/imports/open-source.js'
+import type { Finding, Plan } from '../../gateway/features/imports/plan.js'
+import { SourceBreak } from '../../gateway/features/imports/decode-source.js'
 
 export interface RowsRead {
   /** N-Triples without their points; the items' own titles and topics are left out. */

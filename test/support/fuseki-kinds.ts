@@ -1,6 +1,6 @@
 // In charge of the datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second opinion.
-import { branched, deferred, type Unused } from '../../gateway/sparql/view/deferred-joins.js'
-import { queryText } from '../../gateway/sparql/view/print.js'
+import { branched, deferred, type Unused } from '../../gateway/sparql/rights/jena-hash-joins.js'
+import { queryText } from '../../gateway/sparql/language/print.js'
 import {
   filter,
   operation,
@@ -10,8 +10,8 @@ import {
   type Pattern,
   type Query,
   type Variable,
-} from '../../gateway/sparql/view/syntax.js'
-import { freshNames } from '../../gateway/sparql/view/variables.js'
+} from '../../gateway/sparql/language/syntax.js'
+import { freshNames } from '../../gateway/sparql/language/variables.js'
 import { fusekiEndpoints } from '../../gateway/stores/http-store.js'
 import { configurationOf } from './fuseki-datasets.js'
 import { askHttp, fetchAgain, overHttp, type ClosableStores, type ComparedDataset } from './over-http.js'

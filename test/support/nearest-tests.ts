@@ -8,17 +8,17 @@ import { localImportsOf, SOURCES } from './sources.js'
 
 /** Tests through the front door that are about a subject, where neither imports nor names say so. */
 const ALSO: Readonly<Record<string, readonly string[]>> = {
-  'cache/': ['gateway/documents/kept-documents', 'gateway/methods/documents', 'gateway/endpoints/sparql'],
-  'policies/decide': ['gateway/request/access', 'gateway/endpoints/access'],
-  'policies/authorizations/': ['gateway/request/access', 'gateway/rules/load-authorizations', 'gateway/endpoints/sparql-rights'],
+  'cache/': ['gateway/documents/kept-documents', 'gateway/methods/documents', 'gateway/sparql/queries/sparql'],
+  'policies/decide': ['gateway/request/access', 'gateway/features/access/access'],
+  'policies/authorizations/': ['gateway/request/access', 'gateway/rules/load-authorizations', 'gateway/sparql/queries/sparql-rights'],
   'policies/identity/': ['gateway/request/identify', 'gateway/identity/access-tokens', 'gateway/identity/oidc'],
   'policies/constraints/': ['gateway/ontologies/constraints'],
   'gateway/request/token-limits': ['gateway/identity/access-tokens'],
   'gateway/http/target': ['gateway/http/target', 'gateway/request/access'],
-  'gateway/endpoints/': ['gateway/endpoints/sparql-rights', 'gateway/endpoints/sparql-update', 'gateway/endpoints/update-names'],
-  'gateway/sparql/view/': ['gateway/sparql/view/over-view', 'gateway/endpoints/sparql-rights'],
+  'gateway/sparql/updates/': ['gateway/sparql/queries/sparql-rights', 'gateway/sparql/updates/sparql-update', 'gateway/sparql/updates/update-names'],
+  'gateway/sparql/rights/': ['gateway/sparql/rights/restrict-query', 'gateway/sparql/queries/sparql-rights'],
   'versioning/journal/': ['versioning/history', 'gateway/mirror/journalled-store', 'gateway/mirror/settlement'],
-  'gateway/mirror/': ['gateway/mirror/mirror', 'gateway/mirror/journalled-store', 'gateway/endpoints/sparql-update'],
+  'gateway/mirror/': ['gateway/mirror/mirror', 'gateway/mirror/journalled-store', 'gateway/sparql/updates/sparql-update'],
 } // prettier-ignore
 
 const wordsOf = (path: string): Set<string> => new Set(path.replace(/(\.test)?\.ts$/, '').split(/[/-]/))

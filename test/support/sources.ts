@@ -7,15 +7,16 @@ import ts from 'typescript'
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   gateway: [
     'problem.ts',
-    'steps.ts',
+    'maybe-async.ts',
     'places.ts',
     'log-lines.ts',
     'log.ts',
-    'recent.ts',
+    'recent-failures.ts',
     'watchdog.ts',
     'http',
     'rdf',
-    'sparql',
+    'sparql/language',
+    'sparql/rights',
     'stores',
     'files',
     'evaluation',
@@ -32,15 +33,16 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'rules',
     'memento',
     'methods',
-    'imports',
-    'proxy',
-    'endpoints',
+    'sparql/queries',
+    'sparql/updates',
+    'sparql/endpoint.ts',
+    'sparql/explain.ts',
+    'sparql/page-or-result.ts',
+    'survey',
+    'features',
     'routes.ts',
     'handle.ts',
-    'operators',
     'start',
-    'doctor',
-    'adoption',
     'commands',
     'main.ts',
   ],
@@ -82,14 +84,19 @@ export const SOURCES: ReadonlyMap<string, string> = new Map(
 
 /** `gateway/http` for `gateway/http/target.ts`, `gateway/handle.ts` for itself, `cache` for every file of it. */
 export function roomOf(file: string): string {
-  const [folder, room] = file.split('/') as [string, string]
-  return FLOORS[folder]!.length === 0 ? folder : `${folder}/${room}`
+  const folder = file.split('/')[0]!
+  const room = FLOORS[folder]!.find((room) => isIn(file, `${folder}/${room}`))
+  return room === undefined ? folder : `${folder}/${room}`
 }
+
+const isIn = (file: string, room: string): boolean => file === room || file.startsWith(`${room}/`)
 
 /** How high a room stands in its folder; -1 for one that `FLOORS` does not have. */
 export function floorOf(file: string): number {
-  const [folder, room] = file.split('/') as [string, string]
-  return FLOORS[folder]!.length === 0 ? 0 : FLOORS[folder]!.indexOf(room)
+  const folder = file.split('/')[0]!
+  const floor = FLOORS[folder]!.findIndex((room) => isIn(file, `${folder}/${room}`))
+  if (FLOORS[folder]!.length === 0) return 0
+  return floor >= FLOORS.gateway!.indexOf('features') && folder === 'gateway' ? FLOORS.gateway!.length : floor
 }
 
 const parse = (file: string): ts.SourceFile =>

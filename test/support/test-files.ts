@@ -20,8 +20,8 @@ export const compiledFile = (source: string): string => join('dist', source.repl
 export const READ_THROUGH_THE_CACHE = [
   'test/cache/http-caching.test.ts',
   'test/gateway/documents/kept-documents.test.ts',
-  'test/gateway/endpoints/shared-store.test.ts',
-  'test/gateway/endpoints/sparql.test.ts',
+  'test/gateway/sparql/queries/shared-store.test.ts',
+  'test/gateway/sparql/queries/sparql.test.ts',
   'test/gateway/memento/memento.test.ts',
   'test/gateway/methods/documents.test.ts',
   'test/gateway/methods/large-documents.test.ts',

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { parseTokenArguments } from '../../../gateway/commands/token.js'
+import { parseTokenArguments } from '../../../gateway/features/tokens/command.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-bases-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))

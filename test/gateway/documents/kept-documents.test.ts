@@ -11,7 +11,7 @@ import type { GraphStore } from '../../../gateway/stores/store.js'
 import { freePort } from '../../support/fuseki.js'
 import { startProxy, type StoreProxy } from '../../support/proxy.js'
 import { cachedRowsOf, forEachStore, freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
-import { startProbe } from '../../../gateway/operators/probe.js'
+import { startProbe } from '../../../gateway/features/operators/probe.js'
 import { gate, until } from '../../support/wait.js'
 import { makeWorld, ttl, turtle, update, type World } from '../../support/world.js'
 

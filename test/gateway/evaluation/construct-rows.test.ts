@@ -3,7 +3,7 @@
 import t from 'tap'
 import { constructRows, type Row } from '../../../gateway/evaluation/run-construct.js'
 import { isFailure } from '../../../gateway/problem.js'
-import { analyseConstruct } from '../../../gateway/sparql/construct.js'
+import { analyseConstruct } from '../../../gateway/sparql/language/construct.js'
 import { openOxigraph } from '../../../gateway/stores/bounded-oxigraph.js'
 
 const BASE = 'https://localhost/uploads/x'

@@ -13,7 +13,7 @@ import {
   type NamedNode,
   type Quad,
 } from '../../../gateway/rdf/graph.js'
-import { analysePatch } from '../../../gateway/sparql/patch.js'
+import { analysePatch } from '../../../gateway/sparql/language/patch.js'
 import { isFailure, STATUS_OF, type Problem } from '../../../gateway/problem.js'
 import { SH, XSD } from '../../../gateway/rdf/vocabulary.js'
 import { until } from '../../support/wait.js'

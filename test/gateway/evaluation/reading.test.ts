@@ -8,7 +8,7 @@ import { canonicalLines } from '../../../gateway/rdf/canonical.js'
 import { graphOf, nTriplesLine, nTriplesOf, type Quad } from '../../../gateway/rdf/graph.js'
 import { readGraph, readNTriples } from '../../../gateway/rdf/read.js'
 import { writeGraph } from '../../../gateway/rdf/write.js'
-import { analyseQuery } from '../../../gateway/sparql/analysis.js'
+import { analyseQuery } from '../../../gateway/sparql/language/analysis.js'
 import { until } from '../../support/wait.js'
 
 const DOC = 'https://x.example/d/'

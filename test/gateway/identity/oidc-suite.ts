@@ -11,7 +11,7 @@ import { readProviders } from '../../../gateway/configuration/identity-providers
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import { makeOidcClient } from '../../../gateway/identity/provider-client.js'
 import { openSessionKeys } from '../../../gateway/identity/session-keys.js'
-import { mayReadState } from '../../../gateway/request/judge-state.js'
+import { mayReadState } from '../../../gateway/request/decide-on-state.js'
 import type { Context } from '../../../gateway/request/context.js'
 import { openIdentities } from '../../../gateway/start/open-identities.js'
 import { makeGuardedFetch } from '../../../policies/fetch/guarded-fetch.js'

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { textsFor, textsIn, type Languages, type Translated } from '../../../gateway/pages/languages.js'
-import { readLook, type Look } from '../../../gateway/pages/look.js'
+import { readLook, type Look } from '../../../gateway/pages/theme.js'
 import { ENGLISH, type Texts } from '../../../gateway/pages/texts.js'
 import { rowsOf } from '../../support/stores.js'
 

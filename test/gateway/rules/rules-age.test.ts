@@ -2,7 +2,7 @@
 // cache; and while the store does not answer.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { startProbe } from '../../../gateway/operators/probe.js'
+import { startProbe } from '../../../gateway/features/operators/probe.js'
 import { problem } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { forEachStore, rowsOf, type Stores } from '../../support/stores.js'

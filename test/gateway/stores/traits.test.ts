@@ -1,7 +1,7 @@
 // A store shows at start how it answers queries (design 4): one that ignores what restricted queries rest on gets none of them. Each
 // store here is a real one that is asked something else.
 import t from 'tap'
-import { REFUSALS } from '../../../gateway/sparql/view/refusals.js'
+import { REFUSALS } from '../../../gateway/sparql/rights/refusals.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, update } from '../../support/world.js'

@@ -1,0 +1,85 @@
+// In charge of the list of requests for access that wait, with a button to grant and one to refuse each.
+import { TableHead } from '../../pages/table-head.js'
+import { Iri } from '../../pages/term.js'
+import { texts } from '../../pages/texts.js'
+
+export interface WaitingRequest {
+  readonly document: string
+  readonly agents: readonly string[]
+  readonly modes: readonly string[]
+  readonly on: readonly string[]
+}
+
+export interface WaitingRequests {
+  /** Undefined where they cannot be listed now. */
+  readonly shown: readonly WaitingRequest[] | undefined
+  /** True where there are others. */
+  readonly hasMore: boolean
+}
+
+interface Props {
+  readonly requests: WaitingRequests
+  readonly base: string
+  readonly admin: string
+}
+
+export const WaitingList = ({ requests: { shown, hasMore }, base, admin }: Props) =>
+  shown === undefined ? (
+    <div class="box notice" role="alert">
+      <p>
+        {texts().notListed} <a href={`${admin}acl/authorization-requests/`}>{texts().waitingDocuments}</a>
+      </p>
+    </div>
+  ) : shown.length === 0 ? null : (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting">{texts().waitingTitle}</h2>
+      <div class="card scroll">
+        <table>
+          <TableHead columns={[texts().who, texts().wants, texts().on]} />
+          <tbody>
+            {shown.map(({ document, agents, modes, on }) => (
+              <tr>
+                <Iris label={texts().who} iris={agents} base={base} />
+                <td data-label={texts().wants}>{modes.join(', ')}</td>
+                <Iris label={texts().on} iris={on} base={base} />
+                <td>
+                  <Decide admin={admin} document={document} kind="grant" label={texts().grantRequest} />{' '}
+                  <Decide admin={admin} document={document} kind="refuse" label={texts().refuseRequest} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {hasMore ? <p class="hint">{texts().waitingFirst(shown.length)}</p> : null}
+    </section>
+  )
+
+interface IrisProps {
+  readonly label: string
+  readonly iris: readonly string[]
+  readonly base: string
+}
+
+const Iris = ({ label, iris, base }: IrisProps) => (
+  <td data-label={label}>
+    {iris.map((iri) => (
+      <div>
+        <Iri iri={iri} base={base} />
+      </div>
+    ))}
+  </td>
+)
+
+interface DecideProps {
+  readonly admin: string
+  readonly document: string
+  readonly kind: 'grant' | 'refuse'
+  readonly label: string
+}
+
+const Decide = ({ admin, document, kind, label }: DecideProps) => (
+  <form class="inline" method="post" action={`${admin}access/request?${kind}=${encodeURIComponent(document)}`}>
+    <button class={kind === 'grant' ? 'main' : 'grave'}>{label}</button>
+  </form>
+)

@@ -1,0 +1,54 @@
+// In charge of the requests for access that wait for a decision: listed for agents with Control.
+import type { WaitingRequests } from './waiting-list.js'
+import { isFailure } from '../../problem.js'
+import { iri, nTriplesTerm } from '../../rdf/graph.js'
+import { ACL, LACL } from '../../rdf/vocabulary.js'
+import type { Dataspace } from '../../gateway.js'
+import { select } from '../../stores/select.js'
+
+export const requestsContainer = ({ base }: { readonly base: string }): string => `${base}acl/authorization-requests/`
+
+export const NONE_WAITING: WaitingRequests = { shown: [], hasMore: false }
+
+const MOST = 100
+/** So many of the largest that can be sent (access-request.ts). */
+const MAX_BYTES = 8 * 1024 * 1024
+
+/**
+ * The first ones. Each is whole, as granting one takes all of its values. None where the store does not answer, or has larger ones.
+ * @param about a document; undefined for the requests about every one
+ */
+export async function waitingRequests({ admin }: Dataspace, about: string | undefined): Promise<WaitingRequests> {
+  const wanted = ['requestAgent', 'requestMode', 'requestAccessTo', 'requestAccessToClass', 'requestAgentGroup']
+  const query = `SELECT ?g ?p ?o WHERE {
+    { SELECT DISTINCT ?g WHERE {
+        GRAPH ?g { ?any a <${LACL('AuthorizationRequest')}> .
+          ${about === undefined ? '' : `?any <${LACL('requestAccessTo')}> ${nTriplesTerm(iri(about))} .`} }
+        FILTER(STRSTARTS(STR(?g), ${JSON.stringify(requestsContainer(admin))}))
+      } ORDER BY ?g LIMIT ${MOST + 1} }
+    GRAPH ?g { ?request ?p ?o }
+    FILTER(STR(?request) = CONCAT(STR(?g), "#this"))
+    FILTER(?p IN (${wanted.map((name) => `<${LACL(name)}>`).join(', ')}))
+  }`
+  const rows = await select(admin.store, query, ['g', 'p', 'o'], { maxBytes: MAX_BYTES })
+  if (isFailure(rows)) return { shown: undefined, hasMore: false }
+  const found = new Map<string, Map<string, string[]>>()
+  for (const [graph, property, value] of rows) {
+    if (graph?.termType !== 'NamedNode' || property?.termType !== 'NamedNode' || value?.termType !== 'NamedNode')
+      continue
+    const about = found.get(graph.value) ?? new Map<string, string[]>()
+    const values = about.get(property.value) ?? []
+    values.push(value.value)
+    found.set(graph.value, about.set(property.value, values))
+  }
+  const shown = [...found].slice(0, MOST).map(([document, values]) => {
+    const of = (name: string): readonly string[] => values.get(LACL(name)) ?? []
+    return {
+      document,
+      agents: [...of('requestAgent'), ...of('requestAgentGroup')],
+      modes: of('requestMode').map((mode) => mode.replace(ACL(''), '')),
+      on: [...of('requestAccessTo'), ...of('requestAccessToClass')],
+    }
+  })
+  return { shown, hasMore: found.size > MOST }
+}

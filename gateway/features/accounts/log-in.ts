@@ -1,0 +1,210 @@
+// In charge of log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins a log-in and ends a session. A provider
+// sends the browser back to `oauth2/authorize/<provider>`, which begins a log-in when called without a provider's answer.
+import { ofSession } from '../../../policies/identity/memberships.js'
+import { open, seal } from '../../../policies/identity/seal.js'
+import type { Dataspace } from '../../gateway.js'
+import { graphOf, iri, text, triple } from '../../rdf/graph.js'
+import type { Asked, EndpointTarget } from '../../request/route.js'
+import { run, type Awaitable } from '../../maybe-async.js'
+import type { Field, Response } from '../../http/exchange.js'
+import type { Context } from '../../request/context.js'
+import { logIn } from './create-account.js'
+import type { Begun, LoginFailure } from '../../identity/provider-client.js'
+import { clearCookie, cookieOf, setCookie } from '../../identity/cookies.js'
+import { agentOf, sessionOf } from '../../identity/identities.js'
+import type { Provider } from '../../configuration/identity-providers.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { graphAnswer } from '../../request/graph-answer.js'
+import { prefersPage } from '../../request/page-answer.js'
+import { accountAnswer } from '../../request/account.js'
+import { linkField, response } from '../../request/respond.js'
+import { DCT, LACL, LDS, RDF, RDFS } from '../../rdf/vocabulary.js'
+
+/** The state of a log-in, sealed in a cookie of the browser while it is at the provider. */
+interface PendingLogIn extends Begun {
+  readonly provider: string
+  readonly redirectUri: string
+  readonly returnTo: string
+}
+
+const LOGIN_MS = 600_000
+
+export function login({ context, target }: Asked<EndpointTarget>): Awaitable<Response | Problem> {
+  if (context.request.method === 'POST') return logOut(context, target)
+  const name = target.query.get('provider')
+  if (name === null && prefersPage(context.accept)) return accountAnswer(context, returnAddress(target))
+  return name === null ? listProviders(context, target) : begin(context, target, name)
+}
+
+export function authorize({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const name = target.iri.slice(`${target.application.base}oauth2/authorize/`.length)
+  const hasAnswer = ['code', 'state', 'error'].some((parameter) => target.query.has(parameter))
+  return hasAnswer ? finish(context, target, name) : begin(context, target, name)
+}
+
+const NO_STORE: Field = ['Cache-Control', 'no-store']
+
+/** The URL of the answered request may carry a code, which no other site may learn from a Referer. */
+const seeOther = (location: string, ...fields: Field[]): Response =>
+  response(303, [['Location', location], NO_STORE, ['Referrer-Policy', 'no-referrer'], ...fields])
+
+function listProviders(
+  { gateway, agent, accept }: Context,
+  { iri: endpoint, application }: EndpointTarget,
+): Response | Problem {
+  const graph = graphOf(
+    gateway.identities.providers.flatMap(({ name, issuer }) => {
+      const start = `${endpoint}?provider=${name}`
+      return [
+        triple(endpoint, RDFS('seeAlso'), iri(start)),
+        triple(start, RDF('type'), iri(LDS('IdentityProvider'))),
+        triple(start, DCT('identifier'), text(name)),
+        triple(start, LACL('issuer'), iri(issuer)),
+      ]
+    }),
+  )
+  return graphAnswer(accept, graph, [linkField(application, agent.webId, undefined)])
+}
+
+const providerOf = ({ gateway }: Context, name: string): Provider | Problem =>
+  gateway.identities.providers.find((one) => one.name === name) ??
+  problem('target.unknown-endpoint', 'There is no identity provider of this name.')
+
+async function begin(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
+  const provider = providerOf(context, name)
+  if (isFailure(provider)) return provider
+  const returnTo = returnAddress(target)
+  if (isFailure(returnTo)) return returnTo
+  const { gateway } = context
+  const { base } = target.application
+  const redirectUri = `${base}oauth2/authorize/${name}`
+  const begun = await gateway.identities.client.begin(provider, redirectUri)
+  if (isFailure(begun)) return failed(context, begun)
+  const { location, ...secrets } = begun
+  const pending: PendingLogIn = { ...secrets, provider: name, redirectUri, returnTo }
+  const time = { now: gateway.now(), lifetime: LOGIN_MS }
+  const sealed = await seal(gateway.identities.keys, 'login', { ...pending }, time)
+  return seeOther(location, setCookie('login', base, sealed, LOGIN_MS / 1000))
+}
+
+const MAX_RETURN = 1000
+
+/** Where to go after the log-in: `?return=`, or LinkedDataHub's `?referer=`. It has to be a URL of this dataspace. */
+function returnAddress({ application: { base }, dataspace, query }: EndpointTarget): string | Problem {
+  const asked = query.get('return') ?? query.get('referer')
+  if (asked === null) return dataspace.endUser.base
+  const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
+  // The origin of a blob: URL is that of the page that created it.
+  const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
+  return isHttp && dataspace.origins.includes(url.origin) && !url.username && !url.password
+    ? url.href
+    : problem('request.malformed', 'The address to return to is not one of this dataspace.')
+}
+
+/** The client gets the same sentence for every cause. The log has the cause. */
+const refused = ({ trace }: Context, cause: string): Problem => {
+  trace.cause = cause
+  return problem('credential.invalid', 'The log-in failed. Begin again. The log of the gateway says why.')
+}
+
+function failed(context: Context, { failure, detail }: LoginFailure): Problem {
+  if (failure === 'refused') return refused(context, detail)
+  context.trace.cause = detail
+  return problem('access.unavailable', 'The identity provider is not available now. Retry shortly.', {
+    fields: [['Retry-After', '10']],
+  })
+}
+
+/** The browser has come back. Its pending log-in is used once, whatever the outcome. */
+async function finish(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
+  const provider = providerOf(context, name)
+  if (isFailure(provider)) return provider
+  const { base } = target.application
+  const outcome = await finished(context, target, provider)
+  const used = clearCookie('login', base)
+  if (isFailure(outcome)) return { ...outcome, fields: [...outcome.fields, used] }
+  const { cookie, lifetime, returnTo } = outcome
+  // Each log-in begins a new session: a session that the browser had before is not continued.
+  return seeOther(returnTo, used, setCookie('session', base, cookie, Math.floor(lifetime / 1000)))
+}
+
+interface Finished {
+  readonly cookie: string
+  /** ms */
+  readonly lifetime: number
+  readonly returnTo: string
+}
+
+async function finished(context: Context, target: EndpointTarget, provider: Provider): Promise<Finished | Problem> {
+  const { gateway, request, trace } = context
+  const { identities } = gateway
+  const { application } = target
+  const redirectUri = `${application.base}oauth2/authorize/${provider.name}`
+  const sealed = cookieOf(request.fields.cookie, 'login', application.base)
+  const time = { now: gateway.now(), lifetime: LOGIN_MS }
+  const opened = sealed === undefined ? undefined : await open(identities.keys, 'login', sealed, time)
+  const pending = opened as unknown as PendingLogIn | undefined
+  // RFC 9700 §4.7: only the browser that began a log-in may finish it, as it began it.
+  if (!pending) return refused(context, 'login: this browser has begun no log-in, or began it too long ago')
+  if (pending.redirectUri !== redirectUri)
+    return refused(context, 'login: it was begun for another provider or application')
+  if (target.query.get('state') !== pending.state) return refused(context, 'login: the state differs')
+  const callback = new URL(`${redirectUri}?${target.query.toString()}`)
+  const person = await identities.client.finish(provider, callback, pending)
+  if (isFailure(person)) return failed(context, person)
+
+  const { dataspace } = target
+  const { issuer } = provider
+  const { subject, webId: claimed } = person
+  const webId = await confirmedWebId(context, dataspace, {
+    issuer,
+    subject,
+    ...(claimed !== undefined && { webId: claimed }),
+  })
+  if (isFailure(webId)) return webId
+  const agent =
+    webId ??
+    (await logIn(gateway, dataspace, issuer, person, {
+      accounts: identities.accounts,
+      trace,
+      network: request.network(),
+    }))
+  if (isFailure(agent)) return agent
+  trace.agent = agent
+  const memberships = ofSession(person.memberships)
+  const lost = person.memberships.length - memberships.length
+  if (lost > 0)
+    trace.cause = `login: ${lost} of ${person.memberships.length} groups do not count: a session has no room for more`
+  const { cookie, lifetime } = await identities.sessions.begin({
+    issuer,
+    subject,
+    memberships,
+    dataspace: dataspace.admin.base,
+    ...(webId !== undefined && { webId }),
+  })
+  return { cookie, lifetime, returnTo: pending.returnTo }
+}
+
+/** The WebID that the provider claims, where its profile confirms the provider: no account is needed then. */
+async function confirmedWebId(
+  { gateway: { identities }, trace, request }: Context,
+  dataspace: Dataspace,
+  claims: { readonly issuer: string; readonly subject: string; readonly webId?: string },
+): Promise<string | undefined | Problem> {
+  if (claims.webId === undefined) return undefined
+  const agent = await run(agentOf(identities, dataspace, claims, { trace, network: () => request.network() }))
+  return agent === claims.webId || isFailure(agent) ? agent : undefined
+}
+
+/** Answers `POST oauth2/login?logout` from a page of this dataspace (policies/cross-site.ts): ends the session everywhere. */
+async function logOut({ gateway, request }: Context, target: EndpointTarget): Promise<Response | Problem> {
+  const { application, query } = target
+  if (!query.has('logout')) return problem('request.malformed', 'A POST to this endpoint logs out. Add ?logout.')
+  const returnTo = query.has('return') ? returnAddress(target) : undefined
+  if (isFailure(returnTo)) return returnTo
+  const cookie = cookieOf(request.fields.cookie, 'session', application.base)
+  const session = cookie === undefined ? 'ended' : await run(sessionOf(gateway.identities, cookie, target.dataspace))
+  if (session !== 'ended') gateway.identities.sessions.end(session)
+  const cleared = clearCookie('session', application.base)
+  return returnTo === undefined ? response(204, [NO_STORE, cleared]) : seeOther(returnTo, cleared)
+}

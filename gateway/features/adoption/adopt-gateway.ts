@@ -1,0 +1,107 @@
+// In charge of the gateway as `triplegate adopt` uses it: queries and writes as the owner, again and again while it is busy or starts
+// anew, and the names of its endpoints.
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { uriOf } from '../../../versioning/memento/time-map.js'
+import type { Writing } from './carry-out.js'
+import type { Outcome } from './joined.js'
+import { makeEndpointNames, type EndpointNames } from '../../documents/endpoint-names.js'
+import { isFailure, problem } from '../../problem.js'
+import { readNTriples } from '../../rdf/read.js'
+import { DH, RDFS } from '../../rdf/vocabulary.js'
+import type { GraphStore } from '../../stores/store.js'
+import type { CommandFailure } from '../../commands/exit-codes.js'
+import type { GatewayAnswer, GatewayClient } from '../../commands/gateway-client.js'
+import { gatewayRefusal } from '../../commands/gateway-refusal.js'
+
+/** ms that one answer may take: the gateway has limits of its own. */
+export const PATIENCE_MS = 900_000
+
+/** A gateway that is busy, or away, is asked again so often, and after so many seconds at most. */
+const TRIES = 30
+const LONGEST_S = 10
+
+interface Sent {
+  readonly method: string
+  /** Below the base. */
+  readonly path: string
+  readonly fields: Readonly<Record<string, string>>
+  readonly text: string
+}
+
+/** @param isKnown the gateway has answered before: it is away for a while only */
+async function send(client: GatewayClient, sent: Sent, isKnown = true): Promise<GatewayAnswer | CommandFailure> {
+  const { method, path, fields, text } = sent
+  for (let tried = 1; ; tried++) {
+    const answer = await client.send(method, path, fields, text === '' ? undefined : Buffer.from(text))
+    const isAway = isFailure(answer) && answer.failure === 'gateway.unreachable' && isKnown
+    if (!isAway && (isFailure(answer) || answer.status !== 503)) return answer
+    if (tried === TRIES) return answer
+    const seconds = isFailure(answer) ? tried : Number(answer.fields['retry-after'] ?? 1)
+    await sleep(1_000 * Math.min(LONGEST_S, seconds))
+  }
+}
+
+/** A comment: the gateway may have cached answers from before a write that bypassed it. */
+const THIS_RUN = `# ${randomUUID()}`
+
+/** The store as the gateway shows it to the agent: the owner, who reads every graph. */
+export const storeThrough = (client: GatewayClient): Pick<GraphStore, 'query'> => ({
+  async query(sparql, accept) {
+    const fields = { 'Content-Type': 'application/sparql-query', Accept: accept }
+    const answer = await send(client, { method: 'POST', path: 'sparql', fields, text: `${sparql}\n${THIS_RUN}` })
+    if (isFailure(answer)) return problem('store.failed', answer.detail)
+    if (answer.status !== 200)
+      return problem(answer.status === 504 ? 'store.time' : 'store.failed', gatewayRefusal(answer, client).detail)
+    return (async function* () {
+      yield await Promise.resolve(answer.body)
+    })()
+  },
+})
+
+export function writingThrough(clients: Readonly<Record<string, GatewayClient>>, own: GatewayClient): Writing {
+  const pathOf = (document: string): string => uriOf(document).slice(own.connection.url.href.length)
+  const update = { method: 'POST', path: 'sparql', fields: { 'Content-Type': 'application/sparql-update' } }
+  const container = {
+    method: 'PUT',
+    fields: { 'Content-Type': 'text/turtle', 'If-None-Match': '*' },
+    text: `<> a <${DH('Container')}> .`,
+  }
+  return {
+    update: async (base, text) => outcomeOf(await send(clients[base]!, { ...update, text }), clients[base]!),
+    // One that exists was made by an attempt whose answer was lost.
+    createContainer: async (document) =>
+      outcomeOf(await send(own, { ...container, path: pathOf(document) }), own, [412]),
+    remove: async (document) =>
+      outcomeOf(await send(own, { method: 'DELETE', path: pathOf(document), fields: {}, text: '' }), own, [404]),
+  }
+}
+
+function outcomeOf(
+  answer: GatewayAnswer | CommandFailure,
+  client: GatewayClient,
+  fine: readonly number[] = [],
+): Outcome {
+  if (isFailure(answer)) return answer
+  if (answer.status < 300 || fine.includes(answer.status)) return undefined
+  const refused = gatewayRefusal(answer, client)
+  return answer.status === 503 ? refused : { refusal: refused.detail }
+}
+
+/** Also asks whether the gateway is there, and who the command is there. */
+export async function endpointsAt(
+  client: GatewayClient,
+  bases: readonly string[],
+): Promise<EndpointNames | CommandFailure> {
+  const { ENDPOINT_NAMES } = await import('../../routes.js')
+  const accept = { Accept: 'application/n-triples' }
+  const answer = await send(client, { method: 'GET', path: 'sparql', fields: accept, text: '' }, false)
+  if (isFailure(answer)) return answer
+  if (answer.status !== 200) return gatewayRefusal(answer, client)
+  const described = readNTriples(answer.body.toString()) ?? []
+  // The store's own URLs.
+  const datasets = described.flatMap(({ predicate, object }) =>
+    predicate.value === RDFS('seeAlso') ? [object.value] : [],
+  )
+  return makeEndpointNames(bases, ENDPOINT_NAMES, datasets)
+}

@@ -1,0 +1,107 @@
+// In charge of the arguments of `triplegate adopt`, which reports what the graphs of a store are, makes documents of them through the
+// gateway that runs, and takes that back.
+import { renamesOf, ruleOf, rulesForNames, type Renames } from './renames.js'
+import type { Arguments } from '../../configuration/flags.js'
+import type { Environment } from '../../configuration/settings.js'
+import { isDocumentOf } from '../../documents/document.js'
+import { makeNames } from '../../documents/iri-spelling.js'
+import { isFailure } from '../../problem.js'
+import { PATIENCE_MS } from './adopt-gateway.js'
+import { adopt, type Addresses } from './adopt-graphs.js'
+import { undo } from './adopt-undo.js'
+import { argumentsOf, documentUrl, HELP_OPTION, strayArguments, textOf, wrongArguments, type Command, type CommandDescription } from '../../commands/arguments.js' // prettier-ignore
+import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
+import {
+  CONNECTION_OPTIONS,
+  connectionOf,
+  dataOf,
+  makeGatewayClient,
+  type GatewayClient,
+} from '../../commands/gateway-client.js'
+import { adminBaseAt, basesKnownTo } from '../../commands/known-bases.js'
+import { fail, type Terminal } from '../../commands/terminal.js'
+
+const DESCRIPTION: CommandDescription = {
+  name: 'adopt',
+  forms: [
+    ['adopt [URL] [options]', 'report which graphs are documents, and make documents of others'],
+    ['adopt --undo FILE', 'take back what adopt has done, by the file that it has kept'],
+  ],
+  notes: [
+    'URL is the base of a gateway that runs (default: TRIPLEGATE_BASE, else the base that the data folder knows, else',
+    'https://localhost:8443/). Every change goes through it, and becomes a commit where documents have a history. A run that was',
+    'stopped is continued by the same command.',
+  ],
+  options: [
+    { name: 'names', value: '', bare: true, help: 'give graphs under the base URLs of documents: slash, scheme, normal form' }, // prettier-ignore
+    { name: 'rename', value: 'FROM=TO', repeatable: true, help: 'rename a graph; FROM*=TO* all graphs whose names begin with FROM' }, // prettier-ignore
+    { name: 'references', value: '', bare: true, help: 'change the references to renamed graphs too, rules included; not predicates and classes' }, // prettier-ignore
+    { name: 'vocabulary', value: '', bare: true, help: 'with --references: change predicates and classes too' },
+    { name: 'containers', value: '', bare: true, help: 'make the containers above documents that are missing' },
+    { name: 'types', value: '', bare: true, help: 'give documents without a type that of an item' },
+    { name: 'undo', value: 'FILE', help: 'give graphs their old names again, and references too; types stay' },
+    { name: 'dry-run', value: '', bare: true, help: 'say what would be done; nothing is written' },
+    { name: 'yes', value: '', bare: true, help: 'do it without asking' },
+    { name: 'admin', value: 'URL', help: 'base of the admin application (default: TRIPLEGATE_ADMIN_BASE, else {URL}admin/)' }, // prettier-ignore
+    ...CONNECTION_OPTIONS,
+    HELP_OPTION,
+  ],
+  exits: ['done', 'findings', 'usage', 'failed', 'refused'],
+}
+
+export const ADOPT_COMMAND: Command = { description: DESCRIPTION, run: runAdopt }
+
+/** Returns the exit code. */
+async function runAdopt(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+  const given = argumentsOf(argv, DESCRIPTION)
+  if ('help' in given) {
+    terminal.out(given.help)
+    return EXIT.done
+  }
+  const addresses = addressesOf(given, env)
+  if (isFailure(addresses)) return fail(terminal, addresses)
+  const renames = renamesGiven(given, addresses)
+  if (isFailure(renames)) return fail(terminal, renames)
+  const clients: GatewayClient[] = []
+  for (const base of [addresses.base, addresses.admin]) {
+    const client = makeGatewayClient(connectionOf(given, new URL(base), env), PATIENCE_MS)
+    if (isFailure(client)) return fail(terminal, client)
+    clients.push(client)
+  }
+  const [client, adminClient] = clients as [GatewayClient, GatewayClient]
+  const asked = { ...addresses, client, adminClient, renames, given }
+  try {
+    return await (given.values.has('undo') ? undo(asked, terminal) : adopt(asked, terminal))
+  } finally {
+    for (const client of clients) client.close()
+  }
+}
+
+function addressesOf(given: Arguments, env: Environment): Addresses | CommandFailure {
+  const [written, ...more] = given.positionals
+  const known = basesKnownTo(dataOf(given, env))
+  const base = written ?? (env.TRIPLEGATE_BASE || known?.base || 'https://localhost:8443/')
+  const url = documentUrl(base)
+  const admin = url && documentUrl(textOf(given, 'admin') ?? (env.TRIPLEGATE_ADMIN_BASE || adminBaseAt(url, known).href)) // prettier-ignore
+  const faults = [
+    ...given.faults,
+    ...strayArguments(more),
+    ...(url ? [] : [`${base} is no base of a gateway, such as https://localhost:8443/.`]),
+    ...(url && !admin ? ['--admin: is no base of an application, such as https://localhost:8443/admin/.'] : []),
+    ...(given.values.has('vocabulary') && !given.values.has('references') ? ['--vocabulary: goes with --references.'] : []), // prettier-ignore
+  ]
+  if (!url || !admin || faults.length > 0) return wrongArguments(...faults)
+  const application = { base: url.href, kind: 'end-user' } as const
+  const names = makeNames(url.href, (graph) => isDocumentOf(application, admin.href, graph))
+  return { ...application, admin: admin.href, names, isDocument: names.isDocument }
+}
+
+/** Undefined where none is asked for. */
+function renamesGiven(given: Arguments, { base, names }: Addresses): Renames | undefined | CommandFailure {
+  const read = (given.values.get('rename') ?? []).map((text) => ruleOf(text, names.isDocument))
+  const wrong = read.flatMap((rule) => (isFailure(rule) ? [rule.detail] : []))
+  if (wrong.length > 0) return wrongArguments(...wrong)
+  const ruled = read.flatMap((rule) => (isFailure(rule) ? [] : [rule]))
+  const rules = [...ruled, ...(given.values.has('names') ? rulesForNames(base) : [])]
+  return rules.length === 0 ? undefined : renamesOf(rules, base, names)
+}

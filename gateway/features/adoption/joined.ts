@@ -1,0 +1,91 @@
+// In charge of the requests of many steps: updates of several graphs share one, since a store takes most of its time for each request.
+// Every step has its own outcome: a request that is refused is sent again in halves.
+import { inParallel } from '../../mirror/all-documents.js'
+import { isFailure, type Failure } from '../../problem.js'
+import { inParts } from './references.js'
+
+/** Of one request: why the gateway refuses it, or a failure that ends all. */
+export type Outcome = undefined | { readonly refusal: string } | Failure<string>
+
+/** Idempotent updates for one graph, which may share their request; or a request of its own. */
+export type Work =
+  | {
+      readonly base: string
+      readonly updates: readonly string[]
+      /** How many graphs they name. */
+      readonly graphs: number
+    }
+  | { act(): Promise<Outcome> }
+
+interface Updating {
+  /** @param base of the application */
+  update(base: string, text: string): Promise<Outcome>
+}
+
+/** Of one request. The gateway locks up to 64 documents one by one, and reads 2 MiB unless --max-body says otherwise. */
+const MOST_GRAPHS = 60
+const MOST_CHARACTERS = 1024 * 1024
+/** The store does one after another: while it does, the gateway prepares the next. */
+const REQUESTS = 2
+
+/** @param begun is called before the request of a step is sent */
+export async function* perform<S extends { readonly work: Work }>(
+  steps: Iterable<S>,
+  writing: Updating,
+  begun: (step: S) => void = () => undefined,
+): AsyncGenerator<readonly [S, Outcome]> {
+  const act = (some: readonly S[]): Promise<readonly (readonly [S, Outcome])[]> => {
+    for (const step of some) begun(step)
+    return outcomesOf(some, writing)
+  }
+  for await (const outcomes of inParallel(sharing(steps), act, REQUESTS)) yield* outcomes
+}
+
+/** The steps that share a request, in their order. */
+function* sharing<S extends { readonly work: Work }>(steps: Iterable<S>): Generator<readonly S[]> {
+  let share: S[] = []
+  let [graphs, characters] = [0, 0]
+  let base: string | undefined
+  for (const step of steps) {
+    const { work } = step
+    const own = 'updates' in work ? work : { base: undefined, updates: [], graphs: 0 }
+    const more = own.updates.reduce((sum, { length }) => sum + length, 0)
+    const isFull = graphs + own.graphs > MOST_GRAPHS || characters + more > MOST_CHARACTERS
+    if (share.length > 0 && (isFull || own.base === undefined || own.base !== base)) {
+      yield share
+      share = []
+      ;[graphs, characters] = [0, 0]
+    }
+    share.push(step)
+    ;[base, graphs, characters] = [own.base, graphs + own.graphs, characters + more]
+  }
+  if (share.length > 0) yield share
+}
+
+async function outcomesOf<S extends { readonly work: Work }>(
+  steps: readonly S[],
+  writing: Updating,
+): Promise<readonly (readonly [S, Outcome])[]> {
+  const [first, ...others] = steps
+  if (first === undefined) return []
+  if (others.length === 0) return [[first, await outcomeOf(first.work, writing)]]
+  const works = steps.flatMap(({ work }) => ('updates' in work ? [work] : []))
+  const outcome = await writing.update(works[0]!.base, works.flatMap(({ updates }) => updates).join(' ;\n'))
+  if (outcome === undefined || isFailure(outcome)) return steps.map((step) => [step, outcome])
+  const outcomes: (readonly [S, Outcome])[] = []
+  for (const half of inParts(steps, Math.ceil(steps.length / 2))) {
+    outcomes.push(...(await outcomesOf(half, writing)))
+    // It ends all.
+    if (isFailure(outcomes.at(-1)![1])) break
+  }
+  return outcomes
+}
+
+async function outcomeOf(work: Work, writing: Updating): Promise<Outcome> {
+  if ('act' in work) return work.act()
+  for (const text of work.updates) {
+    const outcome = await writing.update(work.base, text)
+    if (outcome) return outcome
+  }
+  return undefined
+}

@@ -1,0 +1,66 @@
+// In charge of the doctor's canaries: an anonymous client may find nothing by SPARQL in documents that it may not read.
+import type { DescribedApplication } from '../../configuration/dataspace.js'
+import { isDocumentUri } from '../../http/target.js'
+import { isFailure } from '../../problem.js'
+import { select } from '../../stores/select.js'
+import { ask, ASKING_MS, type Answer } from '../../survey/ask.js'
+import { fine, finding, unknown, type Finding } from '../../survey/finding.js'
+import type { OpenedStore } from '../../survey/stores.js'
+
+const MOST = 5
+
+/** The User-Agent at a base. */
+type AgentAt = (base: string) => string | undefined
+
+/** Of the gateway that runs. `stores`: those that can be asked from here for the names of documents. */
+export async function canaryFindings(
+  applications: readonly DescribedApplication[],
+  stores: readonly OpenedStore[],
+  as?: AgentAt,
+): Promise<Finding[]> {
+  return Promise.all(
+    applications.map(async (application) => {
+      const { store } = stores.find((opened) => opened.application === application) ?? {}
+      const found = store ? await documentsOf(store, application.base) : []
+      return canaryFinding(application.base, [...new Set([application.base, ...found])], as)
+    }),
+  )
+}
+
+async function documentsOf(store: OpenedStore['store'], base: string): Promise<string[]> {
+  const query = `SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) } LIMIT ${MOST}`
+  const rows = await select(store, query, ['g'], { signal: AbortSignal.timeout(ASKING_MS) })
+  const names = isFailure(rows) ? [] : rows.map(([graph]) => graph?.value ?? '')
+  return names.filter((name) => isDocumentUri(name, base))
+}
+
+async function canaryFinding(base: string, documents: readonly string[], as?: AgentAt): Promise<Finding> {
+  const what = `rights on SPARQL at ${base}`
+  let hidden = 0
+  let unclear: string | undefined
+  for (const document of documents) {
+    const read = await ask(document, 'HEAD', as?.(base))
+    if (typeof read === 'string') return unknown(what, read)
+    if (isBusy(read)) unclear ??= `<${document}> answers ${read.status}`
+    if (!isRefused(read)) continue
+    const query = encodeURIComponent(`ASK { GRAPH <${document}> { ?s ?p ?o } }`)
+    const asked = await ask(`${base}sparql?query=${query}`, 'GET', as?.(base))
+    if (typeof asked === 'string') return unknown(what, asked)
+    const [, found] = (asked.status === 200 && /"boolean"\s*:\s*(true|false)/.exec(asked.text)) || []
+    if (found === 'true') {
+      return finding(
+        what,
+        `anonymous clients find by SPARQL what is in <${document}>, which they may not read`,
+        'Stop the gateway, or close its port, and report it as SECURITY.md says.',
+      )
+    }
+    if (found === 'false' || isRefused(asked)) hidden++
+    else unclear ??= `a query on <${document}> is answered by ${asked.status}, and not by true or false`
+  }
+  if (unclear !== undefined) return unknown(what, unclear)
+  if (hidden === 0) return unknown(what, 'no document was asked for that anonymous clients may not read')
+  return fine(what, `anonymous clients find nothing in the documents that they may not read (${hidden} asked for)`)
+}
+
+const isRefused = ({ status }: Answer): boolean => status === 401 || status === 403
+const isBusy = ({ status }: Answer): boolean => status === 429 || status >= 500

@@ -1,0 +1,217 @@
+// In charge of reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
+// of RDF, which are held (rdf/read-multipart.ts).
+import { BodyBreak, decodeText, MAX_BODY, NO_ROOM, toldLength, tooLarge } from '../../http/body.js'
+import type { Arriving } from '../../files/arriving.js'
+import { describedAmong, uploadsOf } from '../../files/sweep-files.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import type { Quad } from '../../rdf/graph.js'
+import { makePartsReader, type PartsReader, type TakeParts } from '../../rdf/multipart-stream.js'
+import { fileNameOf, readFileForm, type FormFile } from '../../rdf/read-file-form.js'
+import type { Pair } from '../../rdf/read-form.js'
+import { boundaryOf, flaw, type PartHead } from '../../rdf/read-multipart.js'
+import type { Settings } from '../../configuration/settings.js'
+import type { Context } from '../../request/context.js'
+import type { Awaitable } from '../../maybe-async.js'
+import { makeUploadMeter, type UploadMeter } from './upload-meter.js'
+
+/** Uploads at once: of one agent, and of all. */
+export const UPLOADS = { each: 8, network: 32, all: 64 } as const
+
+/** Bytes of files in a day. An agent may always bring one of the largest; one network has half. */
+export const uploadsOfDay = ({ dailyUploads, maxUpload }: Pick<Settings, 'dailyUploads' | 'maxUpload'>) => ({
+  each: Math.max(Math.ceil(dailyUploads / 10), maxUpload),
+  network: Math.max(Math.ceil(dailyUploads / 2), maxUpload),
+  all: Math.max(dailyUploads, maxUpload),
+})
+
+const BUSY = problem('server.overloaded', 'Too many uploads are under way. Retry shortly.', {
+  fields: [['Retry-After', '5']],
+})
+
+/** The triples of a form, and the SHA-1s of its files, which are stored then. */
+export interface Uploaded {
+  readonly content: readonly Quad[]
+  readonly files: readonly string[]
+}
+
+/** The form; the whole content where it is none. */
+export async function readUpload(context: Context, iri: string): Promise<Uploaded | Buffer | Problem> {
+  const { request, gateway, agent } = context
+  const boundary = boundaryOf(request.fields['content-type']!)
+  if (isFailure(boundary)) return boundary
+  const leave = gateway.takeUpload(agent.webId ?? request.network(), request.network())
+  if (!leave) return BUSY
+  const form = makeForm(context)
+  let isStored = false
+  try {
+    const reader = makePartsReader(boundary, form)
+    const failed = await readParts(context, reader, form)
+    context.trace.continues()
+    if (failed) return failed
+    const whole = form.whole()
+    const uploaded = whole ?? reader.finish() ?? (await storeForm(context, iri, form))
+    isStored = 'files' in uploaded
+    return uploaded
+  } finally {
+    if (!isStored) form.meter.giveBack()
+    await form.drop()
+    leave()
+  }
+}
+
+async function readParts({ request, gateway }: Context, reader: PartsReader, form: Form): Promise<undefined | Problem> {
+  const { maxBody, maxUpload } = gateway.settings
+  try {
+    for await (const piece of request.streamBody(maxBody + maxUpload, '--max-upload')) {
+      const held = form.keepWhole(piece)
+      const failed = held === 'form' ? await reader.write(piece) : held
+      // The reader of RDF reports the faults of its parts.
+      if (failed && (held !== 'form' || !form.whole())) return failed
+    }
+    return undefined
+  } catch (error) {
+    if (error instanceof BodyBreak) return error.problem
+    throw error
+  }
+}
+
+interface ArrivingFile {
+  readonly at: number
+  readonly head: PartHead
+  readonly arriving: Arriving
+}
+
+interface Form extends TakeParts {
+  readonly pairs: readonly Pair[]
+  readonly files: readonly ArrivingFile[]
+  readonly meter: UploadMeter
+  /** Holds the piece where the content is no form, or may be none; 'form' where its parts are to be read. */
+  keepWhole(piece: Buffer): 'form' | undefined | Problem
+  /** The content, where it is no form. */
+  whole(): Buffer | undefined
+  drop(): Promise<void>
+}
+
+/** Files on their way to the disk, within what their agent may bring. */
+function makeArrivals({ application, request, gateway, agent }: Context) {
+  const { maxUpload } = gateway.settings
+  const network = request.network()
+  const ofDay = (count: number) => gateway.takeUploadBytes(agent.webId ?? network, network, count)
+  const meter = makeUploadMeter(ofDay, maxUpload)
+  const told = toldLength(request)
+  let [before, streamed, bytes] = [0, 0, 0]
+  return {
+    meter,
+    /** The next piece of the whole content. */
+    streams(piece: Buffer): void {
+      ;[before, streamed] = [streamed, streamed + piece.length]
+    },
+    begin(): Awaitable<Arriving | Problem> {
+      const expected = told === undefined ? undefined : Math.min(told - before, maxUpload)
+      return meter.begin(expected) ?? application.files.receive(expected)
+    },
+    write(file: Arriving, piece: Uint8Array): Awaitable<undefined | Problem> {
+      bytes += piece.length
+      const refused = bytes > maxUpload ? tooLarge(maxUpload, '--max-upload') : meter.take(piece.length)
+      return refused ?? file.write(piece)
+    },
+  }
+}
+
+function makeForm(context: Context): Form {
+  const { maxBody } = context.gateway.settings
+  const arrivals = makeArrivals(context)
+  const pairs: Pair[] = []
+  const files: ArrivingFile[] = []
+  let kind: 'unknown' | 'form' | 'whole' = 'unknown'
+  let whole: Buffer[] = []
+  let text: Buffer[] = []
+  let key = ''
+  let file: Arriving | undefined
+  let held = 0
+
+  const hold = (piece: Buffer, list: Buffer[]): undefined | Problem => {
+    held += piece.length
+    if (held > maxBody) return tooLarge(maxBody, MAX_BODY)
+    if (!context.request.hold(piece.length)) return NO_ROOM
+    list.push(piece)
+    return undefined
+  }
+  return {
+    pairs,
+    files,
+    meter: arrivals.meter,
+    keepWhole(piece) {
+      arrivals.streams(piece)
+      if (kind === 'form') return 'form'
+      return hold(piece, whole) ?? (kind === 'unknown' ? 'form' : undefined)
+    },
+    whole: () => (kind === 'whole' ? Buffer.concat(whole) : undefined),
+    async begin(head) {
+      if (kind === 'unknown') {
+        // LinkedDataHub 3.1: the first key marks the form.
+        kind = head.name === 'rdf' && head.file === undefined ? 'form' : 'whole'
+        if (kind === 'form') whole = []
+      }
+      if (kind === 'whole') return undefined
+      ;[key, text, file] = [head.name, [], undefined]
+      if (head.file === undefined) return undefined
+      const arriving = await arrivals.begin()
+      if (isFailure(arriving)) return arriving
+      file = arriving
+      files.push({ at: pairs.length, head, arriving })
+      return undefined
+    },
+    data(piece) {
+      if (kind === 'whole') return undefined
+      return file ? arrivals.write(file, piece) : hold(Buffer.from(piece), text)
+    },
+    async end() {
+      if (kind === 'whole') return undefined
+      const failed = await file?.finish()
+      if (failed) return failed
+      const value = file ? '' : decodeText(Buffer.concat(text))
+      if (value === undefined) return flaw(`the part ${JSON.stringify(key.slice(0, 100))} is not UTF-8`)
+      pairs.push([key, value])
+      return undefined
+    },
+    drop: async () => void (await Promise.all(files.map(({ arriving }) => arriving.drop()))),
+  }
+}
+
+/**
+ * Stores the files, once the fields are well-formed. They are described before anybody may read them: by the document, once it is
+ * written.
+ */
+async function storeForm(context: Context, iri: string, { pairs, files, meter }: Form): Promise<Uploaded | Problem> {
+  const { application, trace } = context
+  const described = files.map(({ at, head: { contentType, file }, arriving }): FormFile => {
+    const { sha1 } = arriving.digests()
+    return { at, name: fileNameOf(file!), contentType, sha1, url: uploadsOf(application) + sha1 }
+  })
+  const content = readFileForm(pairs, described, iri)
+  if (isFailure(content)) return content
+  const tooMuch = meter.settle()
+  if (tooMuch) return tooMuch
+  const kept: string[] = []
+  for (const { arriving } of files) {
+    const stored = await application.files.keep(arriving, iri)
+    if (isFailure(stored)) {
+      await releaseFiles(context, kept, true)
+      return stored
+    }
+    kept.push(stored.sha1)
+  }
+  trace.continues()
+  return { content, files: kept }
+}
+
+/** To be called after the write. @param isRefused whether it had no effect */
+export async function releaseFiles(
+  { application }: Pick<Context, 'application'>,
+  files: readonly string[],
+  isRefused: boolean,
+): Promise<void> {
+  const described = isRefused ? (sha1s: readonly string[]) => describedAmong(application, sha1s) : undefined
+  for (const sha1 of files) await application.files.release(sha1, described)
+}

@@ -1,0 +1,109 @@
+// In charge of GET and HEAD on files (spec 4.6, LinkedDataHub 2.7): who may read them, ranges of bytes, and how browsers treat them.
+import { entityTagOf, rangeOf } from './file-range.js'
+import { formatHttpDate } from '../../../cache/http-date.js'
+import { isSha1, type StoredFile } from '../../files/files.js'
+import type { Description } from '../../files/sweep-files.js'
+import type { Field, Response } from '../../http/exchange.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { MEDIA_TYPE } from '../../rdf/vocabulary.js'
+import { evaluateConditions } from '../../request/negotiate.js'
+import type { Context } from '../../request/context.js'
+import { describedFile, readingOf } from '../../request/file-access.js'
+import { response, streamed } from '../../request/respond.js'
+import type { Asked, EndpointTarget } from '../../request/route.js'
+
+export async function uploads({
+  context,
+  target: { iri, endpoint },
+}: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const sha1 = iri.slice(context.application.base.length + endpoint.length)
+  const found = isSha1(sha1) ? await readable(context, sha1) : ABSENT
+  context.trace.continues()
+  if (isFailure(found)) return found
+  return answer(context, found)
+}
+
+const REFUSED = problem(
+  'access.denied',
+  'Access not authorized: Read is required on the file or on a document that describes it.',
+)
+const ABSENT = problem('document.absent', 'There is no such file.')
+
+interface Readable {
+  readonly file: StoredFile
+  readonly description: Description
+  readonly isPublic: boolean
+}
+
+/** Files that do not exist, and those that no document describes, are 404 for agents who may read every file only (design 3). */
+async function readable(context: Context, sha1: string): Promise<Readable | Problem> {
+  const { application, agent, gateway } = context
+  const described = await describedFile(context, sha1)
+  if (isFailure(described)) return described
+  const byEveryone = await readingOf(context, {}, sha1, described)
+  if (isFailure(byEveryone)) return byEveryone
+  const own = byEveryone ?? (agent.webId === undefined ? undefined : await readingOf(context, agent, sha1, described))
+  if (isFailure(own)) return own
+  // `--enforce=false`
+  const isUnenforced = own === undefined && !gateway.settings.enforce && application.kind !== 'admin'
+  if (own === undefined && !isUnenforced) return REFUSED
+  const description = own === undefined || own === 'any' ? described.descriptions[0] : own
+  const file = description && (await application.files.find(sha1))
+  return file ? { file, description, isPublic: byEveryone !== undefined } : ABSENT
+}
+
+function answer({ application, request }: Context, { file, description, isPublic }: Readable): Response | Problem {
+  const { size, storedAt, sha256 } = file
+  const tag = entityTagOf(file)
+  const validators: Field[] = [
+    ['ETag', tag],
+    ['Last-Modified', formatHttpDate(storedAt)],
+    // Spec 4.6. The content of a URL never changes. Shared caches ask again after a minute, since the right to read it may end, and
+    // never keep what is not for everyone.
+    [
+      'Cache-Control',
+      isPublic ? 'public, max-age=604800, s-maxage=60, immutable' : 'private, max-age=604800, immutable',
+    ],
+  ]
+  const outcome = evaluateConditions(request, { entityTags: [tag], lastModified: storedAt }, true, UNMET)
+  if (outcome === 'not-modified') return response(304, validators)
+  if (outcome !== 'proceed') return outcome
+  const range = rangeOf(request, file)
+  if (isFailure(range)) return range
+  const [start, end] = range ?? [0, size - 1]
+  const type = typeOf(description)
+  const fields: Field[] = [
+    ['Content-Type', type.startsWith('text/') ? `${type};charset=UTF-8` : type],
+    ['Content-Length', String(end - start + 1)],
+    ...(range ? [['Content-Range', `bytes ${start}-${end}/${size}`] as const] : []),
+    ...validators,
+    ['Accept-Ranges', 'bytes'],
+    // RFC 9530 §3: of the whole file, whatever the range.
+    ['Repr-Digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`],
+    ['Content-Security-Policy', "default-src 'none'; sandbox"],
+    ['Content-Disposition', dispositionOf(type, description.name ?? file.sha1)],
+  ]
+  return streamed(range ? 206 : 200, fields, size === 0 ? NOTHING : application.files.read(file, start, end))
+}
+
+const UNMET = 'The file is not the one that the request asks for.'
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+const NOTHING: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: nothing }
+
+const UNKNOWN_TYPE = 'application/octet-stream'
+
+function typeOf({ format }: Description): string {
+  const type = format?.startsWith(MEDIA_TYPE('')) ? format.slice(MEDIA_TYPE('').length) : ''
+  return /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(type) ? type : UNKNOWN_TYPE
+}
+
+/** Media types that a browser shows and does not run. Everything else is downloaded. */
+const PASSIVE =
+  /^(?:text\/(?:plain|csv|turtle|tab-separated-values)|image\/(?:png|jpeg|gif|webp|avif|bmp|tiff)|(?:audio|video)\/[a-z0-9.+-]+|application\/(?:json|ld\+json|n-triples|pdf))$/
+
+/** RFC 6266 §4, RFC 8187 §3.2: the name with all but plain characters percent-encoded. */
+const dispositionOf = (type: string, name: string): string =>
+  `${PASSIVE.test(type) ? 'inline' : 'attachment'}; filename*=UTF-8''${encodeURIComponent(name.toWellFormed()).replace(/['()*!]/g, encoded)}`
+
+const encoded = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`

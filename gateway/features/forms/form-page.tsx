@@ -1,0 +1,254 @@
+// In charge of the pages with forms about a document: editing and adding as Turtle, a new document, deleting, restoring. All that
+// was typed is in the form again after an error.
+import type { Child } from 'hono/jsx'
+import type { Coverage } from '../../../policies/authorizations/coverage.js'
+import { Changes, type Changed } from '../../pages/changes.js'
+import { Covers } from '../../pages/covers.js'
+import { Violations } from '../../pages/error-page.js'
+import { Crumbs, Notice, pageOf, type Frame } from '../../pages/frame.js'
+import { FormSections, type FormSection } from './shape-form.js'
+import { Plain, Time } from '../../pages/term.js'
+import { texts, worded } from '../../pages/texts.js'
+
+/** Why a form was not carried out. */
+export interface Refusal {
+  readonly status: number
+  readonly detail: string
+  readonly report?: string | undefined
+}
+
+export interface About {
+  readonly frame: Frame
+  readonly document: string
+  readonly refusal?: Refusal | undefined
+}
+
+export interface EditView extends About {
+  readonly form: 'edit' | 'add'
+  readonly text: string
+  /** The text that the person started from, and the entity-tag of that state. */
+  readonly started: string
+  readonly entityTag: string
+  readonly preview?: Changed | undefined
+  /** Beside the text. */
+  readonly sections?: readonly FormSection[] | undefined
+}
+
+export const editPage = worded((view: EditView): string => {
+  const { frame, document, form, text, started, entityTag, preview, refusal, sections = [] } = view
+  const title = form === 'edit' ? texts().editTitle : texts().addTitle
+  return shell(
+    view,
+    title,
+    <>
+      {preview ? (
+        <section aria-labelledby="preview">
+          <h2 id="preview">{texts().preview}</h2>
+          <Changes changed={preview} document={document} base={frame.site.base} />
+        </section>
+      ) : null}
+      <form method="post" action={`?form=${form}`}>
+        <input type="hidden" name="if-match" value={entityTag} />
+        <input type="hidden" name="started" value={started} />
+        <FieldsShown sections={sections} />
+        <label for="content">
+          {form === 'add' ? title : sections.length > 0 ? texts().turtleRest : texts().turtle}
+        </label>
+        <p class="hint" id="help">
+          {form === 'edit' ? texts().editHelp : texts().addHelp}
+        </p>
+        <Area name="content" text={text} isWrong={refusal !== undefined} />
+        <Place text={text} refusal={refusal} />
+        <div class="actions">
+          <button class="main" name="do" value="save">
+            {texts().save}
+          </button>
+          <button name="do" value="preview">
+            {texts().showChanges}
+          </button>
+          <a class="button" href={document}>
+            {texts().cancel}
+          </a>
+        </div>
+      </form>
+    </>,
+  )
+})
+
+/** The hidden field says that the form has them, also where they are empty. */
+export const FieldsShown = ({ sections }: { readonly sections: readonly FormSection[] }) =>
+  sections.length === 0 ? null : (
+    <>
+      <input type="hidden" name="fields" value="" />
+      <FormSections sections={sections} />
+    </>
+  )
+
+/** The store may carry out what it has not answered. */
+const MAY_BE_DONE: ReadonlySet<number> = new Set([500, 502, 504])
+
+export function shell({ frame, document, refusal }: About, title: string, content: Child): string {
+  return pageOf(
+    frame,
+    title,
+    <>
+      <Crumbs site={frame.site} document={document} />
+      <h1>{title}</h1>
+      {refusal ? (
+        <Notice refusal={refusal}>
+          <p>
+            {MAY_BE_DONE.has(refusal.status) ? texts().mayBeSaved : texts().nothingLost}{' '}
+            {refusal.status === 503 ? texts().errorAdvice(503) : null}
+          </p>
+          <Violations report={refusal.report} base={frame.site.base} />
+        </Notice>
+      ) : null}
+      {content}
+    </>,
+  )
+}
+
+export const Area = ({
+  name,
+  text,
+  isWrong,
+}: {
+  readonly name: string
+  readonly text: string
+  readonly isWrong: boolean
+}) => (
+  <textarea
+    class="code"
+    id={name}
+    name={name}
+    rows={Math.min(40, Math.max(12, text.split('\n').length + 2))}
+    spellcheck={false}
+    autocapitalize="off"
+    aria-describedby={isWrong ? 'help place' : 'help'}
+    {...(isWrong && { 'aria-invalid': 'true' })}
+  >
+    {`\n${text}`}
+  </textarea>
+)
+
+interface PlaceProps {
+  readonly text: string
+  readonly refusal: Pick<Refusal, 'detail'> | undefined
+}
+
+/** The line that a syntax error names, with the lines around it, and a mark at the column. */
+export function Place({ text, refusal }: PlaceProps) {
+  const [, found, column] = /\bline (\d+)(?:, column (\d+))?/.exec(refusal?.detail ?? '') ?? []
+  if (found === undefined) return <p id="place" class="hint" />
+  const wrong = Number(found)
+  const from = Math.max(1, wrong - 2)
+  const lines = text.split('\n').slice(from - 1, wrong + 2)
+  return (
+    <pre id="place" aria-label={texts().wrongLine(wrong)}>
+      {lines.map((line, i) => {
+        const number = from + i
+        const shown = (
+          <>
+            {String(number).padStart(4)} <Plain text={line} />
+            {'\n'}
+          </>
+        )
+        if (number !== wrong) return shown
+        const at = column === undefined ? '' : `${' '.repeat(Math.min(200, Number(column) + 4))}↑\n`
+        return (
+          <>
+            <mark class="minus">{shown}</mark>
+            {at}
+          </>
+        )
+      })}
+    </pre>
+  )
+}
+
+interface ChoiceProps {
+  readonly name: string
+  readonly value: string
+  readonly label: string
+  readonly isChosen: boolean
+  readonly type?: 'radio' | 'checkbox'
+}
+
+export const Choice = ({ name, value, label, isChosen, type = 'radio' }: ChoiceProps) => (
+  <div class="choice">
+    <input type={type} id={`${name}-${value}`} name={name} value={value} checked={isChosen} />{' '}
+    <label for={`${name}-${value}`}>{label}</label>
+  </div>
+)
+
+export interface DeleteView extends About {
+  readonly title: string
+  readonly entityTag: string
+  readonly isContainer: boolean
+  readonly isVersioned: boolean
+  /** Of a rule about more than one document, or of a group. */
+  readonly coverage?: Coverage | undefined
+}
+
+export const deletePage = worded((view: DeleteView): string =>
+  shell(
+    view,
+    texts().deleteTitle,
+    <form method="post" action="?form=delete">
+      <input type="hidden" name="if-match" value={view.entityTag} />
+      <div class="box notice">
+        <p>
+          {texts().deleteQuestion} <strong>{view.title}</strong> <code>{view.document}</code>
+        </p>
+        <p>{view.isVersioned ? texts().deleteVersioned : texts().deleteForGood}</p>
+        {view.isContainer ? <p>{texts().deleteContainer}</p> : null}
+        {view.coverage ? (
+          <>
+            <p>{view.coverage.members > 0 ? texts().deleteGroup(view.coverage.members) : texts().deleteRule}</p>
+            <Covers coverage={view.coverage} base={view.frame.site.base} />
+            <p class="choice">
+              <input type="checkbox" id="covered" name="covered" value="all" required />{' '}
+              <label for="covered">{texts().deleteRuleSure}</label>
+            </p>
+          </>
+        ) : null}
+      </div>
+      <div class="actions">
+        <button class="grave">{texts().deleteNow}</button>
+        <a class="button" href={view.document}>
+          {texts().cancel}
+        </a>
+      </div>
+    </form>,
+  ),
+)
+
+export interface RestoreView extends About {
+  readonly version: string
+  /** xsd:dateTime. */
+  readonly time: string
+  readonly entityTag: string | undefined
+  readonly changed: Changed
+}
+
+export const restorePage = worded((view: RestoreView): string =>
+  shell(
+    view,
+    texts().restoreTitle,
+    <>
+      <p>
+        {texts().restoreQuestion} <Time value={view.time} />. {texts().restoreHelp}
+      </p>
+      <Changes changed={view.changed} document={view.document} base={view.frame.site.base} level={2} />
+      <form method="post" action={`?form=restore&of=${view.version}`}>
+        <input type="hidden" name="if-match" value={view.entityTag ?? ''} />
+        <div class="actions">
+          <button class="main">{texts().restoreNow}</button>
+          <a class="button" href="?timemap">
+            {texts().cancel}
+          </a>
+        </div>
+      </form>
+    </>,
+  ),
+)

@@ -1,0 +1,179 @@
+// In charge of the pages with forms about a document (`?form=edit` and its like): showing one, and answering one that was sent.
+import { isOfOne } from '../../../policies/authorizations/coverage.js'
+import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
+import { isContainer, isRoot, parentOf } from '../../documents/hierarchy.js'
+import type { Response } from '../../http/exchange.js'
+import { TURTLE } from '../../http/media-type.js'
+import { describedIn } from '../../pages/triples-by-subject.js'
+import { titleOf } from '../../pages/document-page.js'
+import { deletePage, editPage, type About, type EditView, type Refusal } from './form-page.js'
+import type { MadePage } from '../../pages/texts.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { decideOn, lookUpDocument } from '../../request/access.js'
+import { frameOf, pageAnswer } from '../../request/page-answer.js'
+import { refusalOf as accessRefused } from '../../request/refusal.js'
+import type { Decided } from '../../request/route.js'
+import { shownTo } from '../../request/hide-mailboxes.js'
+import { answerConflict } from './edit-conflict.js'
+import {
+  differenceOf,
+  editableTurtle,
+  isTooLargeToEdit,
+  linesToAdd,
+  ownTriples,
+  prefixesOf,
+  rememberPrefixes,
+  tooLargeToEdit,
+  typedTriples,
+} from './turtle-editor.js'
+import { dividedForm } from './form-fields.js'
+import {
+  carryOut,
+  foreignForm,
+  isConflict,
+  refusalOf,
+  seeOther,
+  textOf,
+  type AskedForm,
+  type FormTarget,
+  type SentForm,
+} from '../../request/page-form.js'
+import { answerGrant } from './grant-form.js'
+import { answerNew } from './new-form.js'
+import { answerRestore } from './restore-form.js'
+import { flawedIn, sectionsAfter, typedForm } from './submitted-fields.js'
+
+type AnswerForm = (asked: AskedForm) => Promise<Response | Problem>
+
+const ANSWERS: Readonly<Record<string, AnswerForm>> = {
+  edit: answerEdit,
+  add: answerAdd,
+  new: answerNew,
+  delete: answerDelete,
+  grant: answerGrant,
+}
+
+export async function answerForm(decided: Decided<FormTarget, SentForm | undefined>): Promise<Response | Problem> {
+  const { context, target, content } = decided
+  if (isFailure(content)) return content
+  const isSent = context.request.method === 'POST'
+  const foreign = isSent ? foreignForm(context) : undefined
+  if (foreign) return foreign
+  // Not read where the document is refused or was deleted.
+  const { values } = content ?? { values: new URLSearchParams() }
+  const reading = decideOn(context, decided.facts, 'Read')
+  if (isFailure(reading)) return reading
+  if (target.form === 'restore') return answerRestore({ ...decided, reading }, values, isSent)
+  // A form shows the document: its preview, a conflict.
+  if (!reading.allowed) return accessRefused(reading, context, target.document)
+  const answer = Object.hasOwn(ANSWERS, target.form) ? ANSWERS[target.form] : undefined
+  if (!answer) return problem('target.unknown-endpoint', 'There is no such form.')
+  const facts = await lookUpDocument(context, target.document)
+  if (isFailure(facts)) return facts
+  const stored = facts.kind === 'document' ? facts.document : undefined
+  if (!stored) return problem('document.absent', 'There is no such document.')
+  if (isLarge(stored) || !isWhole(stored)) return tooLargeToEdit
+  const { modes } = decided.decision
+  return answer({
+    context,
+    document: shownTo(context, stored),
+    values: isSent ? values : chosen(target),
+    isSent,
+    modes,
+  })
+}
+
+/** Of the URL of a form only the type counts: a link of another site fills in nothing. */
+const chosen = ({ query }: FormTarget): URLSearchParams => new URLSearchParams({ type: query.get('type') ?? '' })
+
+async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
+  const { context, document, values, isSent } = asked
+  if (isTooLargeToEdit(document)) return tooLargeToEdit
+  const { iri } = document
+  const divided = await dividedForm(asked)
+  const about = { frame: frameOf(context, iri), document: iri, form: 'edit' } as const
+  if (!isSent) {
+    const typed = prefixesOf(context, iri)
+    const started = await editableTurtle(context, iri, ownTriples(document), typed)
+    const text = divided ? await editableTurtle(context, iri, divided.rest, typed) : started
+    if (isFailure(text)) return text
+    if (isFailure(started)) return started
+    const entityTag = entityTagOf(document, TURTLE)
+    return pageAnswer(200, editPage({ ...about, text, started, entityTag, sections: divided?.sections }))
+  }
+  const { text, whole, flaws } = typedForm(values, iri, about.frame.texts)
+  const shown = (refusal?: Refusal): Pick<EditView, 'sections'> & About => ({
+    ...about,
+    refusal,
+    sections: sectionsAfter(values, iri, divided?.sections ?? [], { flaws, report: refusal?.report }),
+  })
+  const sent = {
+    text,
+    started: textOf(values, 'started'),
+    entityTag: values.get('if-match') ?? '',
+    form: 'edit',
+  } as const
+  if (flaws.size > 0) return pageAnswer(422, editPage({ ...sent, ...shown(flawedIn(about.frame.texts)) }))
+  if (values.get('do') === 'preview') {
+    const mine = await typedTriples(context, iri, whole)
+    // A page with the text again would take as long as its changes.
+    if (isFailure(mine) && mine.failure === 'content.too-large') return mine
+    if (isFailure(mine)) return pageAnswer(400, editPage({ ...sent, ...shown({ status: 400, detail: mine.detail }) }))
+    return pageAnswer(200, editPage({ ...sent, ...shown(), preview: differenceOf(ownTriples(document), mine) }))
+  }
+  const done = await carryOut(context, {
+    ...{ method: 'PUT', url: iri, turtle: whole },
+    fields: { 'if-match': sent.entityTag },
+  })
+  if (done.status < 400) {
+    rememberPrefixes(context, iri, text)
+    return seeOther(iri)
+  }
+  if (isConflict(done)) return answerConflict(asked, { text: whole, started: sent.started })
+  return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalOf(done)) }), done.fields)
+}
+
+async function answerAdd({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
+  const { iri } = document
+  const text = textOf(values, 'content')
+  const view = { frame: frameOf(context, iri), document: iri, form: 'add', text, started: '', entityTag: '' } as const
+  if (!isSent) return pageAnswer(200, editPage(view))
+  if (values.get('do') === 'preview') {
+    const mine = await typedTriples(context, iri, text)
+    // A page with the text again would take as long as its changes.
+    if (isFailure(mine) && mine.failure === 'content.too-large') return mine
+    if (isFailure(mine)) return pageAnswer(400, editPage({ ...view, refusal: { status: 400, detail: mine.detail } }))
+    return pageAnswer(200, editPage({ ...view, preview: { added: linesToAdd(document, mine), removed: [] } }))
+  }
+  const done = await carryOut(context, { method: 'POST', url: iri, turtle: text })
+  if (done.status < 400) return seeOther(iri)
+  return pageAnswer(done.status, editPage({ ...view, refusal: refusalOf(done) }), done.fields)
+}
+
+async function answerDelete({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
+  const { iri } = document
+  const { base, history } = context.application
+  const rules = context.dataspace.access.current()
+  if (isFailure(rules)) return rules
+  const coverage = rules.coverage(iri)
+  const isWide = !isOfOne(coverage)
+  const refuse = (refusal?: Refusal): MadePage =>
+    deletePage({
+      ...{ frame: frameOf(context, iri), document: iri, refusal },
+      title: titleOf(iri, describedIn(iri, document.nTriples, 1).subjects),
+      entityTag: entityTagOf(document, TURTLE),
+      isContainer: isContainer(document.types),
+      isVersioned: history !== undefined,
+      coverage: isWide ? coverage : undefined,
+    })
+  if (!isSent) return pageAnswer(200, refuse())
+  // Others than the document that the person came from lose the right.
+  if (isWide && values.get('covered') !== 'all') {
+    const { deleteRuleUnsure } = frameOf(context, iri).texts
+    return pageAnswer(400, refuse({ status: 400, detail: deleteRuleUnsure }))
+  }
+  const fields = { 'if-match': values.get('if-match') ?? '' }
+  const done = await carryOut(context, { method: 'DELETE', url: iri, fields })
+  if (done.status < 400) return seeOther(isRoot(iri, base) ? iri : parentOf(iri))
+  return pageAnswer(done.status, refuse(refusalOf(done)), done.fields)
+}

@@ -1,0 +1,28 @@
+// In charge of the history of a graph by its name at the store's own URLs: of a document the history that it has at its own URL, of
+// any other graph the same by the right on it (spec 9, design 6).
+import type { Member } from '../../gateway.js'
+import type { Response } from '../../http/exchange.js'
+import type { Target } from '../../http/target.js'
+import { answerHistory, type HistoryTarget } from '../../memento/history.js'
+import { isFailure, type Problem } from '../../problem.js'
+import { decideOn, lookUp } from '../../request/access.js'
+import { factsOf } from '../../request/agent-graph-rights.js'
+import type { Asked } from '../../request/route.js'
+import { flawOfName, strayName, withoutPages } from './graph-store.js'
+
+type GraphHistoryTarget = Target<Member> & { readonly kind: 'graph-history' }
+
+export async function graphHistory({ context: given, target }: Asked<GraphHistoryTarget>): Promise<Response | Problem> {
+  const { document, past, application, dataspace } = target
+  const flaw = flawOfName(document)
+  if (flaw) return flaw
+  const context = withoutPages(given)
+  const asked: HistoryTarget = { application, dataspace, document, ...past }
+  const isDocument = application.isDocument(document)
+  const facts = isDocument ? await lookUp(context, asked, 'Read') : factsOf(context, document)
+  if (isFailure(facts)) return isDocument ? facts : strayName(context, { application, dataspace, document }, facts)
+  const decision = decideOn(context, facts, 'Read')
+  if (isFailure(decision)) return decision
+  context.trace.decision = decision
+  return answerHistory({ context, target: asked, content: undefined, facts, decision })
+}

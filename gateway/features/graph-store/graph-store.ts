@@ -1,0 +1,173 @@
+// In charge of one graph by its name at the store's own URLs (SPARQL 1.1 Graph Store HTTP Protocol §4.2): a document by the rules
+// and the write path of documents, any other graph by the right on it (design 4). Programs use these URLs: no pages.
+import type { Decision } from '../../../policies/decide.js'
+import { requiredMode } from '../../../policies/decide.js'
+import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
+import { uriOf } from '../../../versioning/memento/time-map.js'
+import type { Stored } from '../../../cache/stored-graphs.js'
+import { documentOf, readDocument, type Document, type LargeDocument } from '../../documents/document.js'
+import type { Member } from '../../gateway.js'
+import type { Response } from '../../http/exchange.js'
+import { TURTLE } from '../../http/media-type.js'
+import type { Target } from '../../http/target.js'
+import { asPut, createDocument, decideCreation } from '../../methods/create-document.js'
+import { readLarge } from '../../methods/read-large.js'
+import { read } from '../../methods/read.js'
+import { DESCRIBED } from '../imports/described-import.js'
+import { write } from '../../methods/write.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { graphOf } from '../../rdf/graph.js'
+import { decideOn, lookUp, type Facts, type OtherFacts } from '../../request/access.js'
+import type { Context } from '../../request/context.js'
+import { prefersPage } from '../../request/page-answer.js'
+import { factsOf } from '../../request/agent-graph-rights.js'
+import { methodNotAllowed, refusalOf } from '../../request/refusal.js'
+import { READ_METHODS } from '../../request/respond.js'
+import type { Asked } from '../../request/route.js'
+import { analyseQuery } from '../../sparql/language/analysis.js'
+import { hasDotSegment } from '../../sparql/language/tokens.js'
+import { isNameOfStores } from '../../../policies/authorizations/reach.js'
+import { after, type Awaitable } from '../../maybe-async.js'
+import { ABSOLUTE_IRI } from '../../sparql/queries/request.js'
+import { viewOf } from '../../sparql/queries/observe-graphs.js'
+import { answerQuery } from '../../sparql/queries/answer-query.js'
+import { writeGraph } from './store-graph.js'
+
+type DocumentTarget = Pick<GraphTarget, 'application' | 'dataspace' | 'document'>
+export type GraphTarget = Target<Member> & { readonly kind: 'graph' }
+
+export function graphStore({ context: given, target }: Asked<GraphTarget>): Awaitable<Response | Problem> {
+  const { document: graph, isReadOnly } = target
+  const { method } = given.request
+  if (isReadOnly && method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method, READ_METHODS)
+  const context = withoutPages(given)
+  if (graph === UNION_GRAPH) return requiredMode(method) === 'Read' ? answerUnion(context) : UNION_IS_READ
+  const flaw = flawOfName(graph)
+  if (flaw) return flaw
+  if (context.application.isDocument(graph)) return answerDocument(context, target)
+  return graph === DEFAULT_GRAPH ? answerDefault(context, target) : answerOther(context, target)
+}
+
+export const withoutPages = (context: Context): Context =>
+  prefersPage(context.accept) ? { ...context, accept: TURTLE.mediaType } : context
+
+export function flawOfName(graph: string): Problem | undefined {
+  if (!ABSOLUTE_IRI.test(graph) || hasDotSegment(graph)) return NO_NAME
+  return graph !== DEFAULT_GRAPH && isNameOfStores(graph) ? OF_STORES : undefined
+}
+
+/** As Fuseki names it in `?graph=`: all named graphs, of which an agent gets what it may read. */
+const UNION_GRAPH = 'union'
+const UNION_IS_READ = problem('request.malformed', 'The union of all graphs is for reading: name one graph.')
+
+const NO_NAME = problem('target.malformed', 'Name the graph by an absolute IRI without dot segments: ?graph=IRI.')
+const OF_STORES = problem(
+  'access.graphs',
+  'Stores take this name for several graphs, so that no right on it can be decided. Name one graph, or send a query.',
+)
+
+function answerDocument(context: Context, { document, ...target }: GraphTarget): Awaitable<Response | Problem> {
+  const required = requiredMode(context.request.method)!
+  // A POST may create the document, as a PUT: a refusal must not tell which of both it would have been (design 3).
+  const isPost = context.request.method === 'POST'
+  const found = lookUp(isPost ? asPut(context) : context, { ...target, document, kind: 'document' }, required)
+  return after(found, (facts) => {
+    if (isFailure(facts)) return facts
+    if (isPost && !('document' in facts)) return createDocument(context, facts, DESCRIBED)
+    const decision = decided(context, facts)
+    if (isFailure(decision)) return decision
+    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts, DESCRIBED)
+  })
+}
+
+/** A decision that allows the request. */
+function decided(context: Context, facts: Facts, iri = facts.iri): Decision | Problem {
+  const decision = decideOn(context, facts, requiredMode(context.request.method)!)
+  if (isFailure(decision)) return decision
+  context.trace.decision = decision
+  return decision.allowed ? decision : refusalOf(decision, context, iri)
+}
+
+const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> =>
+  read(context, decision, facts) ?? readLarge(context, decision, facts)
+
+/** Which spelling a document has (documents/iri-spelling.ts) is told to agents who have the right there: others are refused as for any name. */
+export function strayName(
+  context: Context,
+  { document: graph, ...target }: DocumentTarget,
+  stray: Problem,
+): Awaitable<Problem> {
+  const { application, request } = context
+  const document = application.names.nameOf(uriOf(graph))
+  const required = requiredMode(request.method)!
+  if (!application.isDocument(document)) return stray
+  const isPost = request.method === 'POST'
+  return after(
+    lookUp(isPost ? asPut(context) : context, { ...target, document, kind: 'document' }, required),
+    (facts) => {
+      if (isFailure(facts)) return facts
+      const decision = (isPost && !('document' in facts) ? decideCreation : decided)(context, facts, graph)
+      return isFailure(decision) ? decision : stray
+    },
+  )
+}
+
+function answerOther(context: Context, target: GraphTarget): Awaitable<Response | Problem> {
+  const { application, request, trace } = context
+  const { document: graph, url } = target
+  const other = factsOf(context, graph)
+  if (isFailure(other)) return strayName(context, target, other)
+  const isRead = requiredMode(request.method) === 'Read'
+  const cached = isRead ? application.cache.documents.cached(graph, request.receivedAt) : undefined
+  if (cached?.value) return answerFound(context, other, cached)
+  const decision = decided(context, other)
+  if (isFailure(decision)) return decision
+  if (!isRead) return writeGraph(context, other, url)
+  return after(readDocument(application, graph, trace, context), (found) =>
+    isFailure(found) ? found : answerFound(context, other, found),
+  )
+}
+
+/** The decision is cached with the state of the graph, as that on a document is. */
+function answerFound(
+  context: Context,
+  other: OtherFacts,
+  { value, answeredAt }: Stored<Document | LargeDocument>,
+): Awaitable<Response | Problem> {
+  const decision = decided(context, value ? { ...other, document: value } : other)
+  if (isFailure(decision)) return decision
+  if (!value) return problem('document.absent', 'There is no such graph.')
+  return answerRead(context, decision, { kind: 'document', iri: other.iri, document: value, answeredAt })
+}
+
+/** The default graph always exists. Where it is the union of the others, it is read as a query reads it. */
+async function answerDefault(context: Context, target: GraphTarget): Promise<Response | Problem> {
+  const { application, request, trace } = context
+  const traits = await trace.store(application.traits.current())
+  if (isFailure(traits)) return traits
+  const isRead = requiredMode(request.method) === 'Read'
+  if (traits.defaultGraph !== 'own') return isRead ? answerUnion(context) : UNION
+  const other = factsOf(context, DEFAULT_GRAPH)
+  if (isFailure(other)) return other
+  const decision = decided(context, other)
+  if (isFailure(decision)) return decision
+  if (!isRead) return writeGraph(context, other, target.url)
+  const found = await readDocument(application, DEFAULT_GRAPH, trace, context)
+  if (isFailure(found)) return found
+  const value = found.value ?? documentOf(DEFAULT_GRAPH, application.base, graphOf([]), application.cache.tagKey)
+  return answerFound(context, other, { ...found, value })
+}
+
+const UNION = problem(
+  'access.graphs',
+  'The default graph of this store is the union of its graphs: write to these, or send an update.',
+)
+
+async function answerUnion(context: Context): Promise<Response | Problem> {
+  const { base } = context.application
+  const decision = decided(context, { kind: 'endpoint', iri: `${base}sparql` })
+  if (isFailure(decision)) return decision
+  const query = analyseQuery('CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }', base)
+  const seen = isFailure(query) ? query : await viewOf(context, query)
+  return isFailure(seen) ? seen : answerQuery(context, seen, decision, undefined)
+}

@@ -1,0 +1,109 @@
+// In charge of PUT, POST and DELETE of a graph that is no document: its triples stay as they are sent, blank nodes too. The same locks,
+// caches and rules as for an update that names it.
+import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
+import {
+  isLarge,
+  MAX_DOCUMENT,
+  readDocumentNow,
+  readFactsNow,
+  tooLarge,
+  type Document,
+} from '../../documents/document.js'
+import { everyWrite } from '../../documents/locks.js'
+import type { Response } from '../../http/exchange.js'
+import { commit, type Plan } from '../../methods/commit.js'
+import { tooLargeToWrite, writingOf } from '../../methods/write.js'
+import { isConditional, preconditions } from '../../methods/write-conditions.js'
+import { isLargeContent, readWriteRequest, type WriteRequest } from '../../methods/write-request.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { graphOf, nTriplesOf } from '../../rdf/graph.js'
+import { decideOn, type OtherFacts } from '../../request/access.js'
+import type { Context } from '../../request/context.js'
+import { clientsMistake, refusalOf } from '../../request/refusal.js'
+import { linkField, response } from '../../request/respond.js'
+import { linesOf } from '../../stores/n-triples-lines.js'
+import type { GraphEdit } from '../../stores/store.js'
+import { requiredMode } from '../../../policies/decide.js'
+
+/** @param url of the request: what triples of the default graph are relative to */
+export async function writeGraph(context: Context, other: OtherFacts, url: string): Promise<Response | Problem> {
+  const graph = other.iri
+  const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph, 'triples alone')
+  if (isFailure(asked)) return asked
+  const locks = [everyWrite(context.application, 'shared'), [graph, 'exclusive'] as const]
+  const place = { locks, settles: [], signal: context.request.signal() }
+  return commit<Response | Problem>(writingOf(context), place, () => planOf(context, other, asked))
+}
+
+async function planOf(
+  context: Context,
+  other: OtherFacts,
+  asked: WriteRequest,
+): Promise<Plan<Response | Problem> | Problem> {
+  const { application, agent, request } = context
+  const graph = other.iri
+  const decision = decideOn(context, other, requiredMode(request.method)!)
+  if (isFailure(decision)) return decision
+  if (!decision.allowed) return refusalOf(decision, context, graph)
+  const before = await stateBefore(context, graph, asked.method)
+  if (isFailure(before)) return before
+  const mayRead = decideOn(context, other, 'Read')
+  if (isFailure(mayRead)) return mayRead
+  const failed = preconditions(context, before.state, mayRead.allowed)
+  if (failed) return failed
+  if (!before.exists && asked.method === 'DELETE') return problem('document.absent', 'There is no such graph.')
+  const text = contentOf(asked)
+  // Design 7: what is added is bounded together with what is there, as of a document.
+  const there = asked.method === 'POST' ? (before.state?.nTriples ?? '') : ''
+  const size = there.length + text.length > MAX_DOCUMENT ? GROWN : tooLarge({ iri: graph, nTriples: text })
+  if (size) return size
+  const status = before.exists || asked.method === 'DELETE' ? 204 : 201
+  const answer = (failed: Problem | undefined): Response | Problem =>
+    failed ? clientsMistake(failed, true) : response(status, [linkField(application, agent.webId, decision)])
+  return { changes: [], others: editsOf(graph, asked.method, text), answer }
+}
+
+const GROWN = problem(
+  'content.too-large',
+  `The graph and what is added would have more than ${MAX_DOCUMENT} bytes of N-Triples together. Use several graphs, or send an update.`,
+)
+
+interface Before {
+  readonly exists: boolean
+  /** Where conditions are about it, or something is added to it. */
+  readonly state: Document | undefined
+}
+
+async function stateBefore(context: Context, graph: string, method: WriteRequest['method']): Promise<Before | Problem> {
+  const { application, trace, request, gateway } = context
+  if (method !== 'POST' && !isConditional(request.fields) && !gateway.settings.requirePreconditions) {
+    const found = graph === DEFAULT_GRAPH ? undefined : await readFactsNow(application, graph, trace)
+    return isFailure(found) ? found : { exists: !found || found.value !== undefined, state: undefined }
+  }
+  const found = await readDocumentNow(application, graph, trace, context)
+  if (isFailure(found)) return found
+  const { value } = found
+  if (value && isLarge(value)) return value.unreadable?.problem ?? tooLargeToWrite()
+  return { exists: value !== undefined || graph === DEFAULT_GRAPH, state: value }
+}
+
+/** N-Triples with their blank nodes. */
+function contentOf(asked: WriteRequest): string {
+  if (!('content' in asked)) return ''
+  const { content } = asked
+  return isLargeContent(content) ? (content.labelled ?? content.nTriples) : nTriplesOf(graphOf(content))
+}
+
+function editsOf(graph: string, method: WriteRequest['method'], text: string): readonly GraphEdit[] {
+  const isCleared = method !== 'POST'
+  if (!isCleared && text === '') return []
+  return [
+    {
+      graph,
+      isCleared,
+      removed: [],
+      added: linesOf(text),
+      ...(isCleared && graph !== DEFAULT_GRAPH && { after: text }),
+    },
+  ]
+}

@@ -1,0 +1,251 @@
+// In charge of imports in the background: each has a folder with its source, its plan and how far it is, so that a run that was
+// killed continues, and a document with its state. So many run at once; the others wait, and their agents take turns.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Gateway, ImportProgress, Member } from '../../gateway.js'
+import { membersOf } from '../../gateway.js'
+import type { Starts } from '../../../versioning/starts.js'
+import { flushFolder, isOfDisk, notStored } from '../../files/arriving.js'
+import { readFactsNow } from '../../documents/document.js'
+import { makeTrace } from '../../log.js'
+import type { Writing } from '../../methods/write-rules.js'
+import { putDocument } from '../../methods/put-document.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { iri, text, triple, type Quad } from '../../rdf/graph.js'
+import { DCT, DH, FOAF, PROV, RDF } from '../../rdf/vocabulary.js'
+import type { Context } from '../../request/context.js'
+import { backgroundContext, whyEnded, type Behind } from './background.js'
+import { noteRuns, type DescribedBy } from './import-notes.js'
+import { stateTriples } from './import-state.js'
+import { hasNotEnded } from './importing.js'
+import type { Plan } from './plan.js'
+import { runImport } from './run-import.js'
+import { GIVEN_UP, startOf } from './starts.js'
+
+/** A run as it is on disk. */
+export interface RunRecord extends Behind {
+  /** Of the application. */
+  readonly base: string
+  readonly title: string
+  readonly plan: Plan
+  /** Documents are replaced, or created and added to. */
+  readonly how: 'PUT' | 'add'
+  readonly stopsAtRefusal: boolean
+  readonly startedAt: number
+  /** Where the import stands in a document. */
+  readonly describedBy?: DescribedBy | undefined
+}
+
+interface Kept {
+  readonly record: RunRecord
+  readonly progress: ImportProgress
+  readonly written: number
+  /** Those since the last orderly end of the process. */
+  readonly starts?: Starts | undefined
+}
+
+const KEPT_EVERY_MS = 1_000
+/** Ended runs that can still be asked for here; their documents stay. */
+const REMEMBERED = 100
+
+export const runsFolder = (importing: { readonly folder: string }): string => join(dirname(importing.folder), 'runs')
+const folderOf = ({ plan }: RunRecord): string => dirname(plan.path)
+export const containerOf = ({ base }: { readonly base: string }): string => `${base}imports/`
+
+/** Creates the document of the run, and starts it or lets it wait. */
+export async function startRun(
+  context: Context,
+  record: RunRecord,
+  progress: ImportProgress,
+): Promise<undefined | Problem> {
+  const { gateway, application } = context
+  const container = containerOf(application)
+  const made = await putDocument(writingOf(context, gateway, context.dataspace.secretary), container, (current) =>
+    current
+      ? 'unchanged'
+      : [triple(container, RDF('type'), iri(DH('Container'))), triple(container, DCT('title'), text('Imports'))],
+  )
+  if (isFailure(made)) return made
+  // On disk first: a document that says that it waits has a run, also after a crash.
+  await keep({ record, progress, written: 0 })
+  for (const path of [folderOf(record), runsFolder(gateway.importing)]) await flushFolder(path)
+  const stored = await storeState(gateway, context, record, progress, { isNew: true })
+  if (isFailure(stored)) return stored
+  enqueue(gateway, context, { record, progress, written: 0 })
+  return undefined
+}
+
+/** Continues what an earlier process has left. */
+export function resumeRuns(gateway: Gateway): void {
+  const folder = runsFolder(gateway.importing)
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name)
+    try {
+      const { record, progress, written, starts } = JSON.parse(readFileSync(join(path, 'run.json'), 'utf8')) as Kept
+      const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === record.base)
+      if (member) enqueue(gateway, member, { record, progress: { ...progress, state: 'waiting' }, written, starts })
+    } catch {
+      // It was killed before its document was created: no client knows of it.
+      rmSync(path, { recursive: true, force: true })
+    }
+  }
+}
+
+export async function stopRuns({ importing }: Pick<Gateway, 'importing'>): Promise<void> {
+  const runs = [...importing.runs.values()]
+  for (const run of runs) run.stop()
+  await Promise.allSettled(runs.map((run) => run.ended))
+}
+
+async function keep(kept: Kept): Promise<void> {
+  const path = join(folderOf(kept.record), 'run.json')
+  await writeFile(`${path}.next`, JSON.stringify(kept), { mode: 0o600, flush: true })
+  await rename(`${path}.next`, path)
+}
+
+/** A removal that breaks off leaves no run to continue. */
+async function drop(record: RunRecord): Promise<void> {
+  await rm(join(folderOf(record), 'run.json'), { force: true })
+  await rm(folderOf(record), { recursive: true, force: true })
+}
+
+function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
+  const { record, progress } = kept
+  const { runs, turns } = gateway.importing
+  const { document, agent, network, plan, startedAt } = record
+  const [abort, stop] = [new AbortController(), new AbortController()]
+  const signal = AbortSignal.any([abort.signal, stop.signal])
+  const asker = agent === undefined ? network : { agent, network }
+  const inTurns = async (): Promise<void> => {
+    for (let left: Kept | undefined = kept; left;) {
+      const endTurn = await turns.take(signal, asker)
+      const isCalledBack = (): boolean => !isFailure(endTurn) && endTurn.isCalledBack()
+      try {
+        left = stop.signal.aborted ? undefined : await run(gateway, member, left, { signal, stop: stop.signal, isCalledBack }) // prettier-ignore
+      } finally {
+        if (!isFailure(endTurn)) endTurn()
+      }
+    }
+  }
+  const ended = inTurns()
+  ended
+    .catch(async (error: unknown) => {
+      progress.state = 'failed'
+      progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import broke off.'
+      gateway.log.error({ err: error, document }, 'an import broke off')
+      await storeState(gateway, member, record, progress, { endedAt: gateway.now() })
+      await drop(record)
+    })
+    .catch((error: unknown) => gateway.log.error({ err: error, document }, 'the state of an import cannot be stored'))
+  const signals = { cancel: () => abort.abort(), stop: () => stop.abort() }
+  runs.set(document, { agent, network, plan, startedAt, progress, ...signals, ended: ended.catch(() => undefined) })
+  for (const [old, one] of runs) if (runs.size > REMEMBERED && !hasNotEnded(one)) runs.delete(old)
+}
+
+/** Its place was lent to it: the import waits again, and continues at its row. */
+const CALLED_BACK = problem('server.overloaded', 'Another import has the place of this one.')
+
+interface Turn {
+  readonly signal: AbortSignal
+  readonly stop: AbortSignal
+  isCalledBack(): boolean
+}
+
+/** Gives what is left to do in another turn. */
+async function run(
+  gateway: Gateway,
+  member: Member,
+  { record, progress, written, starts: before }: Kept,
+  { signal, stop, isCalledBack }: Turn,
+): Promise<undefined | Kept> {
+  const { application } = member
+  progress.state = 'running'
+  const context = backgroundContext(gateway, member, record)
+  const own = await readFactsNow(application, record.document, context.trace)
+  // It was killed before its document was created, so that nobody knows of it; or the document was deleted.
+  if (!isFailure(own) && !own.value) {
+    progress.state = 'cancelled'
+    await drop(record)
+    return undefined
+  }
+  await storeState(gateway, member, record, progress)
+  const starts = await startOf(record.plan, written, before)
+  await keep({ record, progress, written, starts })
+  let [keptAt, done] = [-Infinity, written]
+  const failed = starts
+    ? await runImport({
+        context,
+        plan: record.plan,
+        how: record.how,
+        onlyHere: record.describedBy !== undefined,
+        ...{ stopsAtRefusal: record.stopsAtRefusal, progress, from: written, signal },
+        ended: async () => (isCalledBack() ? CALLED_BACK : whyEnded(context)),
+        async kept(now) {
+          done = now
+          if (gateway.now() - keptAt < KEPT_EVERY_MS) return
+          keptAt = gateway.now()
+          await keep({ record, progress, written: now, starts })
+        },
+      })
+    : problem('internal', GIVEN_UP)
+  if (stop.aborted) {
+    await keep({ record, progress, written: done })
+    return undefined
+  }
+  if (failed === CALLED_BACK && !signal.aborted) {
+    progress.state = 'waiting'
+    const left = { record, progress, written: done }
+    await keep(left)
+    await storeState(gateway, member, record, progress)
+    return left
+  }
+  progress.state = signal.aborted ? 'cancelled' : failed ? 'failed' : 'done'
+  if (failed && !signal.aborted) progress.reason = failed.detail
+  await end(context, record, progress)
+  return undefined
+}
+
+/** Says how it has ended, in its document and in the one that describes it, and removes what it needed. */
+async function end(context: Context, record: RunRecord, progress: ImportProgress): Promise<void> {
+  const { gateway } = context
+  const endedAt = gateway.now()
+  const stored = await storeState(gateway, context, record, progress, { endedAt })
+  const { document, agent, describedBy, startedAt } = record
+  if (describedBy?.subject !== undefined) {
+    const now = { ...context, request: { ...context.request, receivedAt: endedAt } }
+    await noteRuns(now, describedBy.document, [{ subject: describedBy.subject, startedAt, endedAt, failure: progress.reason }]) // prettier-ignore
+  }
+  gateway.log.info(
+    { document, agent, state: progress.state, ...(isFailure(stored) && { problem: stored }) },
+    'an import has ended',
+  )
+  await drop(record)
+}
+
+const writingOf = ({ application, dataspace }: Member, gateway: Gateway, agent: string | undefined): Writing => ({
+  ...{ gateway, application, dataspace, trace: makeTrace(), method: 'PUT', agent },
+  asker: agent ?? 'imports',
+  time: gateway.now(),
+})
+
+function storeState(
+  gateway: Gateway,
+  member: Member,
+  { document, title, agent, plan, startedAt, describedBy }: RunRecord,
+  progress: ImportProgress,
+  { isNew = false, endedAt }: { readonly isNew?: boolean; readonly endedAt?: number } = {},
+): Promise<unknown> {
+  const topic = `${document}#this`
+  const about: Quad[] = [
+    triple(document, DCT('title'), text(title)),
+    triple(document, FOAF('primaryTopic'), iri(topic)),
+    ...(describedBy ? [triple(topic, PROV('used'), iri(describedBy.subject ?? describedBy.document))] : []),
+  ]
+  const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
+  // Who deletes the document of a run does not get it again.
+  return putDocument(writingOf(member, gateway, agent), document, (current) =>
+    current || isNew ? [...about, ...stateTriples(topic, run, progress)] : 'unchanged',
+  )
+}

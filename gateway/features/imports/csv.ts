@@ -1,0 +1,193 @@
+// In charge of reading CSV (RFC 4180, and what spreadsheets make of it): its delimiter, its header as properties, its rows. For the
+// thread of an import only.
+import { Readable } from 'node:stream'
+import { CsvError, parse, type Options } from 'csv-parse'
+import { iri, nTriplesTerm } from '../../rdf/graph.js'
+import { guessedDelimiter, SEP_LINE } from './csv-delimiter.js'
+import type { Dialect } from './csvw-dialect.js'
+import type { Finding } from './plan.js'
+import { SourceBreak } from './decode-source.js'
+import { isFailure, problem } from '../../problem.js'
+
+export interface CsvRow {
+  /** From 1, the header included, as a spreadsheet counts. */
+  readonly number: number
+  /** As `number`, but also counting skipped lines, comments and blank lines. */
+  readonly source: number
+  readonly line: number
+  /** Trimmed, as the dialect says. */
+  readonly cells: readonly string[]
+}
+
+/** In characters: a longer row is a mistake, such as a quotation mark that is never closed. */
+const LONGEST_ROW = 1024 * 1024
+const MOST_COLUMNS = 16_384
+const PEEK = 64 * 1024
+
+/** So many rows are given at once. */
+const AT_ONCE = 250
+
+/** The rows in batches, the header first. Throws a SourceBreak if the text is no CSV. */
+export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): AsyncGenerator<readonly CsvRow[], void> {
+  const { peeked, isWhole, all } = await peekedAt(text)
+  const begun = beginning(peeked, isWhole, dialect)
+  if (isFailure(begun)) throw new SourceBreak(begun)
+  const parser = parse(optionsOf(dialect, begun.delimiter))
+  const source = Readable.from(all(begun.text))
+  source.on('error', (error) => parser.destroy(error)).pipe(parser)
+  let [number, wake] = [0, (): void => undefined]
+  let failed: Error | undefined
+  // It may fail while its rows are at work.
+  parser.on('error', (error) => {
+    failed = error
+    wake()
+  })
+  for (const event of ['readable', 'end']) parser.on(event, () => wake())
+  const trimmed = trimmer(dialect.trim)
+  try {
+    for (;;) {
+      if (failed) throw failed
+      const rows: CsvRow[] = []
+      let isRead = false
+      while (rows.length < AT_ONCE) {
+        const read = parser.read() as Read | null
+        if (!read) break
+        isRead = true
+        const { record, info } = read
+        const line = info.lines + begun.lines
+        if (record.length > MOST_COLUMNS) throw flaw(line, `it has more than ${MOST_COLUMNS} columns`)
+        const cells = record.slice(dialect.skipColumns).map(trimmed)
+        number++
+        // Spreadsheets write rows of delimiters alone below their data.
+        if (cells.every((cell) => cell === '')) continue
+        rows.push({ number, source: number + begun.skipped + info.comment_lines + info.empty_lines, line, cells })
+      }
+      if (rows.length > 0) yield rows
+      else if (parser.readableEnded) return
+      else if (!isRead) await new Promise<void>((resolve) => (wake = resolve))
+    }
+  } catch (error) {
+    if (error instanceof SourceBreak || !(error instanceof CsvError)) throw error
+    const { lines } = error as unknown as { lines: number }
+    throw flaw(lines + begun.lines, SAID[error.code] ?? error.message.slice(0, 200))
+  } finally {
+    source.destroy()
+  }
+}
+
+/** The beginning of a text, and a function that gives the whole text with another beginning. */
+async function peekedAt(text: AsyncIterable<string>) {
+  const pieces = text[Symbol.asyncIterator]()
+  let [peeked, isWhole] = ['', false]
+  while (peeked.length < PEEK && !isWhole) {
+    const next = await pieces.next()
+    if (next.done) isWhole = true
+    else peeked += next.value
+  }
+  const all = async function* (start: string): AsyncGenerator<string> {
+    yield start
+    for (;;) {
+      const next = await pieces.next()
+      if (next.done) return
+      yield next.value
+    }
+  }
+  return { peeked, isWhole, all }
+}
+
+interface Read {
+  readonly record: string[]
+  readonly info: { readonly lines: number; readonly comment_lines: number; readonly empty_lines: number }
+}
+
+/** Removes and counts the lines before the header. */
+function beginning(text: string, isWhole: boolean, { delimiter, skipRows, quoteChar, commentPrefix }: Dialect) {
+  const [sepLine, named] = SEP_LINE.exec(text) ?? []
+  const [skipped] = new RegExp(`^(?:[^\\r\\n]*(?:\\r\\n|\\n|\\r)){0,${skipRows}}`).exec(
+    text.slice(sepLine?.length ?? 0),
+  )!
+  const rest = text.slice((sepLine?.length ?? 0) + skipped.length)
+  const known =
+    delimiter ??
+    (named === quoteChar ? undefined : named) ??
+    guessedDelimiter(withoutComments(rest, commentPrefix), isWhole)
+  if (isFailure(known)) return known
+  return { text: rest, delimiter: known, skipped: skipRows, lines: skipRows + (sepLine === undefined ? 0 : 1) }
+}
+
+const withoutComments = (text: string, prefix: string | undefined): string =>
+  prefix === undefined ? text : text.split(/(?<=[\r\n])/).filter((line) => !line.startsWith(prefix)).join('') // prettier-ignore
+
+const optionsOf = (
+  { quoteChar, doubleQuote, commentPrefix, lineTerminators }: Dialect,
+  delimiter: string,
+): Options => ({
+  bom: true,
+  delimiter,
+  info: true,
+  max_record_size: LONGEST_ROW,
+  quote: quoteChar,
+  ...(quoteChar !== null && { escape: doubleQuote ? quoteChar : '\\' }),
+  ...(commentPrefix !== undefined && { comment: commentPrefix, comment_no_infix: true }),
+  // All of them: files that were put together have several.
+  record_delimiter: [...(lineTerminators ?? ['\r\n', '\n', '\r'])],
+  relax_column_count: true,
+  skip_empty_lines: true,
+})
+
+function trimmer(trim: Dialect['trim']): (cell: string) => string {
+  if (trim === 'true') return (cell) => cell.trim()
+  if (trim === 'false') return (cell) => cell
+  return trim === 'start' ? (cell) => cell.trimStart() : (cell) => cell.trimEnd()
+}
+
+const SAID: Readonly<Record<string, string>> = {
+  CSV_MAX_RECORD_SIZE: `a row has more than ${LONGEST_ROW} characters; perhaps a quotation mark is not closed`,
+  CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
+  CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quotation mark: double the quotation marks within a cell',
+  INVALID_OPENING_QUOTE:
+    'a quotation mark stands within a cell: put the cell in quotation marks, and double those in it',
+}
+
+const flaw = (line: number, what: string): SourceBreak =>
+  new SourceBreak(problem('content.syntax', `The CSV cannot be read: line ${line}: ${what}.`))
+
+export interface Header {
+  /** The names of the columns: each is there once. */
+  readonly names: readonly string[]
+  readonly findings: readonly Finding[]
+}
+
+/** In characters: each row repeats a name. */
+const LONGEST_NAME = 1000
+
+/** @param rows of the header: where there are several, the names of a column are joined */
+export function headerOf(rows: readonly CsvRow[]): Header {
+  const findings: Finding[] = []
+  const known = new Set<string>()
+  /** By name: all numbers before it are taken. */
+  const next = new Map<string, number>()
+  const { line } = rows.at(-1)!
+  const columns = Math.max(...rows.map(({ cells }) => cells.length))
+  const names = Array.from({ length: columns }, (_, i) => {
+    const written = [...new Set(rows.map(({ cells }) => cells[i]?.trim() ?? ''))].filter((one) => one !== '').join(' ')
+    if (written.length > LONGEST_NAME) throw flaw(line, `the name of column ${i + 1} has more than ${LONGEST_NAME} characters`) // prettier-ignore
+    if (written === '')
+      findings.push({ line, column: i + 1, detail: `Column ${i + 1} has no name: it is named column-${i + 1}.` })
+    const name = written === '' ? `column-${i + 1}` : written
+    let own = name
+    let another = next.get(name) ?? 2
+    while (known.has(own)) own = `${name}-${another++}`
+    next.set(name, another)
+    if (own !== name) {
+      findings.push({ line, column: i + 1, detail: `Column ${i + 1} has the name ${JSON.stringify(name.slice(0, 100))} of another: it is named ${JSON.stringify(own.slice(0, 100))}.` }) // prettier-ignore
+    }
+    known.add(own)
+    return own
+  })
+  return { names, findings }
+}
+
+/** LinkedDataHub 2.8: the property of a column, in N-Triples. */
+export const propertyOf = (base: string, name: string): string =>
+  nTriplesTerm(iri(`${base}#${encodeURIComponent(name.toWellFormed())}`))

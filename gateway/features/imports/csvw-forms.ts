@@ -1,0 +1,91 @@
+// In charge of the lexical forms of the built-in datatypes of CSV on the Web (W3C tabular-metadata §5.11.1), and of readers for formats
+// of them. Pure.
+import { isLexical, isTimeType, timeOf } from '../../../policies/datatypes.js'
+import { dateReader } from './csvw-dates.js'
+import { numberReader, type NumberFormat } from './csvw-numbers.js'
+
+export type Kind = 'text' | 'number' | 'calendar' | 'boolean' | 'duration' | 'binary' | 'other'
+
+const ANY = /^[^]*$/
+const NAME = /^[\p{L}_][\p{L}\p{N}\p{M}._-]*$/u
+
+const sameFor = <T>(names: string, value: T): Record<string, T> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, value]))
+
+const TEXTS = 'string normalizedString token anyAtomicType xml html json language Name NMTOKEN'
+
+/** The forms that are stricter than in XML Schema, or have none there. */
+const FORMS: Readonly<Record<string, RegExp>> = {
+  ...sameFor('string normalizedString token anyAtomicType xml html json', ANY),
+  // As for IRIs: what a store would refuse is no URI here either.
+  anyURI: /^(?:[^\s<>"{}|\\^`%#]|%[0-9a-f]{2})*(?:#(?:[^\s<>"{}|\\^`%#]|%[0-9a-f]{2})*)?$/i,
+  base64Binary: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+  QName: /^(?:[\p{L}_][\p{L}\p{N}\p{M}._-]*:)?[\p{L}_][\p{L}\p{N}\p{M}._-]*$/u,
+  Name: NAME,
+  NMTOKEN: /^[\p{L}\p{N}\p{M}._:-]+$/u,
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  ...sameFor(TEXTS, 'text' as const),
+  ...sameFor('duration dayTimeDuration yearMonthDuration', 'duration' as const),
+  ...sameFor('base64Binary hexBinary', 'binary' as const),
+  boolean: 'boolean',
+  ...sameFor('QName anyURI', 'other' as const),
+}
+
+export const isForm = (base: string): boolean => Object.hasOwn(FORMS, base) || isLexical('', base) !== undefined
+export const kindOf = (base: string): Kind =>
+  isTimeType(base) ? 'calendar' : Object.hasOwn(KINDS, base) ? KINDS[base]! : 'number'
+
+/** Longer numbers and times are read by no store. */
+const TOO_LONG = { number: /\d{401}|e[+-]?\d{5}/i, calendar: /^-?\d{10}|\.\d{19}/ }
+/** XML Schema 1.0 does not have this year: stores read it in different ways. */
+const YEAR_0 = /^-?0000/
+
+/** True of a lexical form whose value the datatype has. */
+export function isValid(lexical: string, base: string): boolean {
+  const kind = kindOf(base)
+  if ((kind === 'number' || kind === 'calendar') && TOO_LONG[kind].test(lexical)) return false
+  if (kind === 'calendar' && YEAR_0.test(lexical)) return false
+  return Object.hasOwn(FORMS, base) ? FORMS[base]!.test(lexical) : isLexical(lexical, base)!
+}
+
+/** A number that orders the values of numbers and of the calendar; NaN of others. */
+export function orderOf(lexical: string, base: string): number {
+  if (isTimeType(base)) return isValid(lexical, base) ? timeOf(lexical, base)!.seconds : NaN
+  return Number(lexical.replace('INF', 'Infinity'))
+}
+
+/** From the text of a cell to the lexical form of the datatype. */
+type Read = (text: string) => string | undefined
+
+/** Without a format: numbers have percent signs and no groups, 1 and 0 are booleans. */
+export function plainReader(base: string): Read {
+  const kind = kindOf(base)
+  if (kind === 'number') return formatReader(base, {})!
+  return kind === 'boolean' ? (text) => ({ 1: 'true', 0: 'false' })[text] ?? text : (text) => text
+}
+
+/** Undefined if the format is not understood. */
+export function formatReader(base: string, format: unknown): Read | undefined {
+  const kind = kindOf(base)
+  if (kind === 'boolean') return typeof format === 'string' ? booleanReader(format) : undefined
+  if (kind === 'calendar') return typeof format === 'string' ? dateReader(format, base) : undefined
+  // Of other datatypes it is a regular expression, whose time nothing bounds.
+  if (kind !== 'number') return undefined
+  const described = typeof format === 'string' ? { pattern: format } : format
+  return isNumberFormat(described) ? numberReader(described, base === 'double' || base === 'float') : undefined
+}
+
+function booleanReader(format: string): Read | undefined {
+  const [yes, no, more] = format.split('|')
+  if (!yes || !no || yes === no || more !== undefined) return undefined
+  return (text) => (text === yes ? 'true' : text === no ? 'false' : undefined)
+}
+
+const LONGEST_PATTERN = 100
+
+const isNumberFormat = (format: unknown): format is NumberFormat =>
+  typeof format === 'object' &&
+  format !== null &&
+  Object.entries(format).every(([key, value]) => typeof value === 'string' && (key === 'pattern' ? value.length <= LONGEST_PATTERN : ['decimalChar', 'groupChar'].includes(key) && value.length === 1)) // prettier-ignore

@@ -1,0 +1,89 @@
+// In charge of the values of cells by CSV on the Web metadata (W3C tabular-data-model §6.4): null, default and several values, in their
+// datatypes. Pure.
+import { RDF, XSD } from '../../rdf/vocabulary.js'
+import { literal, nTriplesTerm, text, typed } from '../../rdf/graph.js'
+import type { Bounds, Datatype } from './csvw-datatypes.js'
+import { formatReader, isValid, kindOf, orderOf, plainReader } from './csvw-forms.js'
+
+export interface CellFormat {
+  readonly datatype: Datatype
+  /** Texts that stand for no value. */
+  readonly nulls: readonly string[]
+  readonly default: string
+  readonly separator?: string
+  /** Several values have an order. */
+  readonly isOrdered: boolean
+  readonly isRequired: boolean
+  readonly lang?: string
+}
+
+export interface CellValue {
+  /** As metadata means it: dates and numbers in the form of their datatype. */
+  readonly lexical: string
+  /** False if it does not have the form of its datatype: then it is plain text. */
+  readonly isValid: boolean
+}
+
+const OTHER_IRIS: Readonly<Record<string, string>> = {
+  xml: RDF('XMLLiteral'),
+  html: RDF('HTML'),
+  json: 'http://www.w3.org/ns/csvw#JSON',
+}
+const AS_IT_IS = ['string', 'json', 'xml', 'html', 'anyAtomicType']
+
+/** Reads the cells of a column: no value, one, or with a separator several. */
+export function cellReader(column: CellFormat): (cell: string) => CellValue[] {
+  const { separator, nulls, datatype } = column
+  const valueOf = valueReader(datatype)
+  const isAsItIs = AS_IT_IS.includes(datatype.base)
+  const normalized = (cell: string): string => {
+    if (isAsItIs) return cell
+    const spaced = cell.replace(/[\r\n\t]/g, ' ')
+    return datatype.base === 'normalizedString' ? spaced : spaced.trim().replace(/ {2,}/g, ' ')
+  }
+  return (cell) => {
+    const own = normalized(cell)
+    const given = own === '' ? column.default : own
+    if (separator !== undefined && (given === '' || nulls.includes(given))) return []
+    const parts = separator === undefined ? [given] : given.split(separator).map((one) => one.trim())
+    return parts
+      .map((part) => (part === '' ? column.default : part))
+      .flatMap((part) => (nulls.includes(part) ? [] : [valueOf(part)]))
+  }
+}
+
+function valueReader({ base, format, bounds }: Datatype): (part: string) => CellValue {
+  const read = (format === undefined ? undefined : formatReader(base, format)) ?? plainReader(base)
+  return (part) => {
+    const lexical = read(part)
+    const fits = lexical !== undefined && isValid(lexical, base) && (!bounds || isWithin(lexical, base, bounds))
+    return fits ? { lexical, isValid: true } : { lexical: part, isValid: false }
+  }
+}
+
+function isWithin(lexical: string, base: string, bounds: Bounds): boolean {
+  const { length, minLength = length ?? 0, maxLength = length ?? Infinity } = bounds
+  const kind = kindOf(base)
+  if (kind === 'text' || kind === 'binary') {
+    const own =
+      kind === 'text' ? [...lexical].length : Buffer.from(lexical, base === 'hexBinary' ? 'hex' : 'base64').length
+    return own >= minLength && own <= maxLength
+  }
+  const own = orderOf(lexical, base)
+  const { minInclusive, minExclusive, maxInclusive, maxExclusive } = bounds
+  return (
+    (minInclusive === undefined || own >= orderOf(minInclusive, base)) &&
+    (minExclusive === undefined || own > orderOf(minExclusive, base)) &&
+    (maxInclusive === undefined || own <= orderOf(maxInclusive, base)) &&
+    (maxExclusive === undefined || own < orderOf(maxExclusive, base))
+  )
+}
+
+/** The value in N-Triples. */
+export function termOf({ lexical, isValid }: CellValue, { datatype, lang }: CellFormat): string {
+  if (!isValid) return nTriplesTerm(text(lexical))
+  const { base, iri } = datatype
+  if (base === 'string' && iri === undefined)
+    return nTriplesTerm(lang === undefined ? text(lexical) : literal(lexical, lang.toLowerCase()))
+  return nTriplesTerm(typed(lexical, iri ?? OTHER_IRIS[base] ?? XSD(base)))
+}

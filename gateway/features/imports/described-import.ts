@@ -1,0 +1,248 @@
+// In charge of imports that RDF describes (LinkedDataHub 2.8): the content of a request to `importer`, or of a PUT or POST of a
+// document, which starts each import in it.
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isOfDisk, notStored } from '../../files/arriving.js'
+import { parseMediaType } from '../../http/media-type.js'
+import { isLargeContent, type WrittenContent } from '../../methods/write-request.js'
+import type { AfterWrite } from '../../methods/write.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { nTriplesLine, type Quad } from '../../rdf/graph.js'
+import { ACCEPT_POST, isReadable, readCanonical } from '../../rdf/read.js'
+import { firstBeginning, hasLine } from '../../rdf/sorted-lines.js'
+import { RDF, TGI } from '../../rdf/vocabulary.js'
+import { decideOn } from '../../request/access.js'
+import type { Context } from '../../request/context.js'
+import {
+  describedOrder,
+  IMPORT_PROPERTIES,
+  IMPORT_TYPES,
+  orderOf,
+  planOf,
+  typingsIn,
+  type ImportOrder,
+  type Received,
+} from './import-order.js'
+import { CSV, TSV } from '../../rdf/syntaxes.js'
+import type { Plan } from './plan.js'
+import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
+import { newProgress } from './import-state.js'
+import { mayStart } from './importing.js'
+import { containerOf, runsFolder, startRun } from './background-imports.js'
+import { metadataBeside } from './metadata-beside.js'
+import { bringUrl, type Source } from './sources.js'
+import { placeHere } from './write-as.js'
+
+export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
+
+export const isImportable = (mediaType: string | undefined): boolean =>
+  isReadable(mediaType) || [CSV, TSV].includes(parseMediaType(mediaType ?? '')?.type ?? '')
+
+export const unsupported = (mediaType: string | undefined): Problem =>
+  problem('content.unsupported', `The source is neither CSV nor RDF: its media type is ${mediaType ?? 'unknown'}.`, {
+    fields: IMPORTER_ACCEPTS,
+  })
+
+export interface Brought {
+  readonly order: ImportOrder
+  readonly received: Received
+}
+
+/** The source of this order, on disk. */
+export async function bringDescribed(context: Context, order: ImportOrder, path: string): Promise<Brought | Problem> {
+  const file = await open(path, 'wx', 0o600)
+  const source = await bringUrl(order.source!)(context, file, path)
+    .then((brought) => file.sync().then(() => brought))
+    .finally(() => file.close())
+  if (isFailure(source)) return source
+  const received = await receivedFrom(source)
+  if (isFailure(received)) return received
+  const isPlain = order.query === undefined && [CSV, TSV].includes(parseMediaType(received.mediaType)?.type ?? '')
+  const metadata = isPlain ? await metadataBeside(context, source) : undefined
+  return { order, received: { ...received, metadata } }
+}
+
+/** A source on disk as what was received. */
+export async function receivedFrom({ path, size, url, mediaType }: Source): Promise<Received | Problem> {
+  if (!isImportable(mediaType)) return unsupported(mediaType)
+  const digest = createHash('sha256')
+  for await (const piece of createReadStream(path)) digest.update(piece as Buffer)
+  return { path, size, mediaType: mediaType!, base: url, digest: digest.digest('hex') }
+}
+
+const MANY = problem('server.overloaded', 'Too many imports run or wait. Retry when one has ended.', {
+  fields: [['Retry-After', '60']],
+})
+const BUSY = problem('server.overloaded', 'Too many sources are being read. Retry shortly.', {
+  fields: [['Retry-After', '2']],
+})
+
+/** The URL of the document of the run. */
+export async function startImport(
+  context: Context,
+  plan: Plan,
+  { stopsAtRefusal }: ImportOrder,
+  how: 'PUT' | 'add',
+  describedBy?: DescribedBy,
+): Promise<string | Problem> {
+  const { gateway, application, agent, request } = context
+  if (!mayStart(gateway, agent.webId, request.network())) return MANY
+  const document = `${containerOf(application)}${gateway.uuid()}/`
+  const record = {
+    ...{
+      base: application.base,
+      document,
+      agent: agent.webId,
+      ...(agent.token && { token: { id: agent.token.id, readOnly: agent.token.readOnly, only: agent.token.only } }),
+      network: request.network(),
+      plan,
+      how,
+      stopsAtRefusal,
+      ...(describedBy && { describedBy }),
+    },
+    title: `Import of ${new URL(plan.base).pathname.split('/').at(-1) || plan.base}`,
+    startedAt: request.receivedAt,
+  }
+  return (await startRun(context, record, newProgress(plan.size))) ?? document
+}
+
+/** So many imports of one content start. */
+const MOST_OF_ONE = 16
+/** ms for the sources of all of them: the client waits, and each takes a place. */
+const SOURCES_MS = 30_000
+
+/**
+ * Starts what the content of a PUT or POST describes, for an agent who may import; the write has been carried out. The answer to it
+ * waits until each import is on disk: then none is lost. The document and the log say of each that cannot be started why. One that was
+ * in the document before may be another agent's: who writes it again has not ordered it.
+ */
+async function startDescribed(
+  context: Context,
+  document: string,
+  content: WrittenContent,
+  before: string,
+): Promise<void> {
+  const imports = importsIn(content, before)
+  if (imports.length === 0) return
+  if (!mayImport(context)) return
+  const { gateway, request } = context
+  const enough = AbortSignal.timeout(SOURCES_MS)
+  const signal = (): AbortSignal => AbortSignal.any([request.signal(), enough])
+  const bounded = { ...context, request: { ...request, signal } }
+  const notes: Note[] = []
+  for (const { name, triples } of imports) {
+    const subject = name.termType === 'NamedNode' ? name.value : undefined
+    const order = describedOrder(triples, name, NO_ORDER)
+    const failed = await startOne(bounded, { document, subject }, order).catch((error: unknown) => {
+      gateway.log.error({ err: error, document }, 'the start of an import broke off')
+      return BROKEN
+    })
+    if (!failed) continue
+    gateway.log.warn({ document, import: subject, problem: failed }, 'an import did not start')
+    const times = { startedAt: request.receivedAt, endedAt: gateway.now() }
+    if (subject !== undefined) notes.push({ subject, ...times, failure: failed.detail })
+  }
+  // Once the answer, which has the entity-tag of what was written, is on its way.
+  if (notes.length > 0) setImmediate(() => void noteRuns(context, document, notes))
+}
+
+export const DESCRIBED: AfterWrite = {
+  concerns: (content) => isLargeContent(content) || typingsIn(content).length > 0,
+  act: startDescribed,
+}
+
+export function mayImport(context: Context): boolean {
+  const decision = decideOn(context, { kind: 'endpoint', iri: `${context.application.base}importer` }, 'Append')
+  return !isFailure(decision) && decision.allowed
+}
+
+const BROKEN = problem('internal', 'The start of the import broke off.')
+const NO_ORDER = orderOf(new URLSearchParams())
+
+async function startOne(
+  context: Context,
+  describedBy: DescribedBy,
+  order: ImportOrder | Problem,
+): Promise<undefined | Problem> {
+  if (isFailure(order)) return order
+  const target = order.name === undefined ? undefined : placeHere(context, order.name)
+  if (isFailure(target)) return target
+  return inFolder(context, async (folder, keep) => {
+    const brought = await bringDescribed(context, order, join(folder, 'source'))
+    if (isFailure(brought)) return brought
+    const plan = await planOf(context, order, brought.received, join(folder, 'spool'))
+    if (isFailure(plan)) return plan
+    const started = await startImport(context, plan, order, 'add', describedBy)
+    if (isFailure(started)) return started
+    keep()
+    return undefined
+  })
+}
+
+/** Acts with a new folder for a source, in a place of its agent; unless it is kept, it is removed then. */
+export async function inFolder<T>(context: Context, act: InFolder<T>): Promise<T | Problem> {
+  const { gateway, agent, request } = context
+  const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
+  return leave ? withFolder(context, act).finally(leave) : BUSY
+}
+
+type InFolder<T> = (folder: string, keep: () => void) => Promise<T | Problem>
+
+/** The same for who has the place already. */
+export async function withFolder<T>({ gateway }: Context, act: InFolder<T>): Promise<T | Problem> {
+  const folder = join(runsFolder(gateway.importing), gateway.uuid())
+  let isKept = false
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return await act(folder, () => (isKept = true))
+  } catch (error) {
+    if (isOfDisk(error)) return notStored(error)
+    throw error
+  } finally {
+    if (!isKept) await rm(folder, { recursive: true, force: true })
+  }
+}
+
+interface DescribedImport {
+  readonly name: Quad['subject']
+  readonly triples: readonly Quad[]
+}
+
+/** The imports in the content, but for descriptions of runs, as a client has read them. */
+function importsIn(content: WrittenContent, before: string): readonly DescribedImport[] {
+  const all = isLargeContent(content)
+    ? importsInLines(content.nTriples)
+    : typingsIn(content).map(({ subject }) => ({ name: subject, triples: content }))
+  const byName = new Map(all.map((one) => [one.name.value, one]))
+  const started = [...byName.values()].filter(({ name, triples }) => {
+    const own = triples.filter(({ subject }) => subject.equals(name))
+    const isNew = own.some((each) => SAYS.has(each.predicate.value) && !hasLine(before, nTriplesLine(each)))
+    return isNew && !own.some(({ predicate }) => predicate.value === STATE)
+  })
+  return started.slice(0, MOST_OF_ONE)
+}
+
+const SAYS: ReadonlySet<string> = new Set([RDF('type'), ...IMPORT_PROPERTIES])
+
+const STATE = TGI('state')
+/** Values of a property that are looked at: an import has one of each. */
+const MOST_VALUES = 2
+
+/** Without a look at each line: the text may have hundreds of thousands. */
+function importsInLines(nTriples: string): DescribedImport[] {
+  const found: DescribedImport[] = []
+  for (const type of IMPORT_TYPES) {
+    const end = ` <${RDF('type')}> <${type}> .\n`
+    for (let at = nTriples.indexOf(end); at >= 0 && found.length < MOST_OF_ONE; at = nTriples.indexOf(end, at + 1)) {
+      const subject = nTriples.slice(nTriples.lastIndexOf('\n', at) + 1, at)
+      const about = [...IMPORT_PROPERTIES, STATE].flatMap((property) =>
+        firstBeginning(nTriples, `${subject} <${property}> `, MOST_VALUES),
+      )
+      const triples = readCanonical(`${subject}${end}${about.join('\n')}`)
+      found.push({ name: triples[0]!.subject, triples })
+    }
+  }
+  return found
+}

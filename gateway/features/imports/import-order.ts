@@ -1,0 +1,188 @@
+// In charge of what an import is to do, as its agent says it: in the query of a request that brings the data, or as an
+// `ldh:CSVImport` or `ldh:RDFImport` that names it (LinkedDataHub 2.8).
+import { parseMediaType } from '../../http/media-type.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import type { Quad } from '../../rdf/graph.js'
+import { LDH, RDF, SD, SPIN } from '../../rdf/vocabulary.js'
+import { askerOf, type Context } from '../../request/context.js'
+import { TAB_SEPARATED, USUAL, type Dialect } from './csvw-dialect.js'
+import { readMetadata, type Metadata, type MetadataText } from './csvw-metadata.js'
+import { CSV, TSV } from '../../rdf/syntaxes.js'
+import type { Mapping, Plan } from './plan.js'
+import { queryText, type NamedQuery } from './saved-query.js'
+import { isEncoding } from '../../rdf/encodings.js'
+import { placeOf } from './write-as.js'
+
+export interface ImportOrder {
+  /** The URL of the data; undefined where it comes with the request. */
+  readonly source?: string
+  readonly query?: NamedQuery
+  readonly delimiter?: string
+  readonly encoding?: string
+  readonly name?: string | undefined
+  /** The name of the file, where it comes with the request. */
+  readonly file?: string
+  readonly into?: string
+  readonly stopsAtRefusal: boolean
+}
+
+/** `into` a container, or `name`, a document; `query`, its IRI or text; `delimiter`, `encoding`, `stop`. */
+export function orderOf(query: URLSearchParams): ImportOrder {
+  const given = (name: string): string | undefined => query.get(name) ?? undefined
+  const text = given('query')
+  const isIri = text !== undefined && /^https?:[^\s<>"{}]+$/.test(text)
+  const [delimiter, encoding, name, into, file] = ['delimiter', 'encoding', 'name', 'into', 'file'].map(given)
+  return {
+    ...(text !== undefined && { query: isIri ? { iri: text } : { text } }),
+    ...(delimiter !== undefined && { delimiter }),
+    ...(name !== undefined && { name }),
+    ...(into !== undefined && { into }),
+    ...(encoding !== undefined && { encoding }),
+    ...(file !== undefined && { file }),
+    stopsAtRefusal: query.has('stop'),
+  }
+}
+
+export const IMPORT_TYPES = [LDH('CSVImport'), LDH('RDFImport')]
+
+/** Those of an import that say what it is to do. */
+export const IMPORT_PROPERTIES = [LDH('file'), SPIN('query'), LDH('delimiter'), SD('name')]
+
+/** Where the content says that something is an import. */
+export const typingsIn = (content: readonly Quad[]): readonly Quad[] =>
+  content.filter(({ predicate, object }) => predicate.value === RDF('type') && IMPORT_TYPES.includes(object.value))
+
+/** The one import that this content describes. */
+export function onlyOrder(content: readonly Quad[], order: ImportOrder): ImportOrder | Problem {
+  const typings = typingsIn(content)
+  const [typing] = typings
+  if (!typing || typings.length > 1) {
+    return problem(
+      'request.malformed',
+      'Send data with ?into= or ?name=, or describe one ldh:CSVImport or ldh:RDFImport.',
+    )
+  }
+  return describedOrder(content, typing.subject, order)
+}
+
+/** The import of this name in the content. */
+export function describedOrder(
+  content: readonly Quad[],
+  name: Quad['subject'],
+  order: ImportOrder,
+): ImportOrder | Problem {
+  const valueOf = (property: string): Quad['object'] | undefined =>
+    content.find(({ subject, predicate }) => predicate.value === property && subject.equals(name))?.object
+  const [file, query, delimiter, target] = IMPORT_PROPERTIES.map(valueOf)
+  if (file?.termType !== 'NamedNode') return problem('request.malformed', 'The import has to name its ldh:file.')
+  return {
+    ...order,
+    source: file.value,
+    ...(query && { query: query.termType === 'NamedNode' ? { iri: query.value } : { text: query.value } }),
+    ...(delimiter && { delimiter: delimiter.value }),
+    ...(target && { name: target.value }),
+  }
+}
+
+/** The file on disk. */
+export interface Received {
+  readonly path: string
+  readonly size: number
+  readonly digest: string
+  readonly mediaType: string
+  readonly base: string
+  readonly metadata?: MetadataText | undefined
+}
+
+/** The plan, or the mistake in the order: nothing is read before it is right. */
+export async function planOf(
+  context: Context,
+  order: ImportOrder,
+  received: Received,
+  spool: string,
+): Promise<Plan | Problem> {
+  const { application, gateway } = context
+  const type = parseMediaType(received.mediaType)?.type
+  // A described import of CSV without a query names the container of its rows.
+  if ((type === CSV || type === TSV) && !order.query && order.source !== undefined && order.name !== undefined)
+    return planOf(context, { ...order, name: undefined, into: order.name }, received, spool)
+  const kind = type === CSV || type === TSV ? 'csv' : 'rdf'
+  const mapping = await mappingOf(context, order, received.base)
+  if (isFailure(mapping)) return mapping
+  const wrong = wrongIn(context, order, kind, mapping)
+  if (wrong) return wrong
+  const usual = type === TSV ? TAB_SEPARATED : USUAL
+  const metadata = kind === 'csv' && !mapping ? metadataOf(order, received, usual) : undefined
+  if (isFailure(metadata)) return metadata
+  const { path, size, digest, mediaType, base } = received
+  const { delimiter } = order
+  const dialect = { ...(metadata?.dialect ?? usual), ...(delimiter !== undefined && { delimiter }) }
+  const encoding = order.encoding ?? dialect.encoding ?? 'utf-8'
+  return {
+    ...{ path, size, digest, kind, mediaType, base, dialect, encoding, spool, ...(metadata && { metadata }) },
+    mapping: mapping ?? (kind === 'csv' ? { plain: true } : undefined),
+    name: order.name,
+    into: order.into,
+    namespace: `${application.base}ns#`,
+    maxBytes: gateway.settings.maxImport,
+  }
+}
+
+/** Metadata that cannot be used is reported if it only is beside the file. */
+function metadataOf(
+  { file = '' }: ImportOrder,
+  { metadata, base }: Received,
+  usual: Dialect,
+): Metadata | undefined | Problem {
+  if (!metadata) return undefined
+  const none = (flaw: string): Metadata => ({ columns: [], dialect: usual, isSuppressed: false, unused: [flaw] })
+  if (metadata.flaw !== undefined) return none(metadata.flaw)
+  const read = readMetadata(metadata.text, [base, file], usual, metadata.url)
+  return isFailure(read) && !metadata.came ? none(read.detail) : read
+}
+
+async function mappingOf(
+  context: Context,
+  { query }: ImportOrder,
+  base: string,
+): Promise<Mapping | undefined | Problem> {
+  if (!query) return undefined
+  const text = await queryText(context, query)
+  if (isFailure(text)) return text
+  const { application, gateway } = context
+  const construct = await gateway.reading.analyseConstruct(askerOf(context), text, base, application.base)
+  if (isFailure(construct)) return construct
+  return construct.volatile
+    ? problem(
+        'query.syntax',
+        'NOW, RAND, UUID and STRUUID are not allowed: a second run would make other documents. Names can follow from ?row, or from a column.',
+      )
+    : { construct }
+}
+
+function wrongIn(
+  context: Context,
+  { delimiter, encoding, name, into, source }: ImportOrder,
+  kind: Plan['kind'],
+  mapping: Mapping | undefined,
+): Problem | undefined {
+  const wrong = (detail: string): Problem => problem('request.malformed', detail)
+  if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
+    return wrong('A delimiter is one character.')
+  if (encoding !== undefined && !isEncoding(encoding)) return wrong(`The encoding ${encoding.slice(0, 40)} is unknown.`)
+  if (name !== undefined && into !== undefined)
+    return wrong('Give a container (?into=) or a document (?name=), not both.')
+  for (const document of [name, into]) {
+    const place = document === undefined ? undefined : placeOf(context, document)
+    if (isFailure(place)) return place
+  }
+  if (kind === 'csv' && !mapping && into === undefined)
+    return wrong('Give the container for the rows (?into=), or a query.')
+  const hasGraphs = mapping && 'construct' in mapping && mapping.construct.template.some(({ graph }) => graph !== '')
+  if (mapping && !hasGraphs && name === undefined && (kind === 'csv' || into === undefined)) {
+    return wrong('The query has no GRAPH in its template: name the document that gets the triples (?name=, sd:name).')
+  }
+  if (kind === 'rdf' && !mapping && source !== undefined && name === undefined && into === undefined)
+    return wrong('An RDF import needs a document (sd:name) or a query.')
+  return undefined
+}

@@ -1,0 +1,228 @@
+// In charge of the endpoint `importer` (spec 4.3, LinkedDataHub 2.8): data of many documents, at once or in the background.
+// `POST` brings data, or names it; `GET` lists the imports of the agent; `DELETE ?import=` cancels one.
+import { uriOf } from '../../../versioning/memento/time-map.js'
+import { createHash } from 'node:crypto'
+import { open, stat, type FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { readContent } from '../../request/endpoint-rdf.js'
+import { isOfDisk, makeRoom, notStored } from '../../files/arriving.js'
+import { BodyBreak, toldLength } from '../../http/body.js'
+import type { Request, Response } from '../../http/exchange.js'
+import { parseMediaType } from '../../http/media-type.js'
+import { addFindings, newProgress, stateTriples } from './import-state.js'
+import { bringDescribed, inFolder, isImportable, startImport, unsupported, type Brought } from './described-import.js'
+import { startOf } from './sources.js'
+import { onlyOrder, orderOf, planOf, type ImportOrder } from './import-order.js'
+import { makeFileWithMetadata, type FileWithMetadata } from './file-with-metadata.js'
+import { CSV, isVague, mediaTypeOf, N_QUADS, TRIG, TSV } from '../../rdf/syntaxes.js'
+import type { Plan, ReadProgress } from './plan.js'
+import type { ImportRun } from '../../gateway.js'
+import { ask, startImportThread } from './import-thread.js'
+import { CANCELLED, runImport } from './run-import.js'
+import { containerOf } from './background-imports.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { graphOf, nTriplesOf } from '../../rdf/graph.js'
+import { MULTIPART } from '../../rdf/read-multipart.js'
+import type { Context } from '../../request/context.js'
+import { graphAnswer } from '../../request/graph-answer.js'
+import { linkField, response } from '../../request/respond.js'
+import type { Asked, EndpointTarget } from '../../request/route.js'
+
+export const IMPORTER_METHODS = 'GET, HEAD, POST, DELETE, OPTIONS'
+
+export function importer({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> | Response | Problem {
+  const { method } = context.request
+  if (method === 'POST') return receive(context, target)
+  return method === 'DELETE' ? cancel(context, target) : list(context, target)
+}
+
+/** Those of this application: an agent of another dataspace may have the same name, or none. */
+const own = ({ gateway, agent, application, request }: Context, asked: string | undefined) =>
+  [...gateway.importing.runs].filter(
+    ([document, run]) =>
+      document.startsWith(containerOf(application)) &&
+      (agent.webId === undefined ? isOfClient(run, request.network(), document, asked) : run.agent === agent.webId) &&
+      (asked === undefined || document === asked),
+  )
+
+/** Anonymous clients are one another's strangers: who knows the name of an import, and comes from the network of its client, has it. */
+const isOfClient = (run: ImportRun, network: string, document: string, asked: string | undefined): boolean =>
+  run.agent === undefined && run.network === network && document === asked
+
+const askedIn = (query: URLSearchParams): string | undefined => query.get('import')?.replace(/#.*/, '')
+
+function list(context: Context, { query }: EndpointTarget): Response | Problem {
+  const asked = askedIn(query)
+  const runs = own(context, asked)
+  if (asked !== undefined && runs.length === 0) return ABSENT
+  const triples = runs.flatMap(([document, { progress, plan, startedAt }]) =>
+    stateTriples(`${document}#this`, { plan, startedAt }, progress),
+  )
+  const { application, agent, accept } = context
+  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
+}
+
+const ABSENT = problem('document.absent', 'There is no such import under way.')
+
+async function cancel(context: Context, { query }: EndpointTarget): Promise<Response | Problem> {
+  const asked = askedIn(query)
+  const run = asked === undefined ? undefined : own(context, asked)[0]?.[1]
+  if (!run) return ABSENT
+  run.cancel()
+  await run.ended
+  return response(204, [linkField(context.application, context.agent.webId, undefined)])
+}
+
+const receive = (context: Context, target: EndpointTarget): Promise<Response | Problem> =>
+  inFolder<Response>(context, async (folder, keep) => {
+    const { request, agent, application } = context
+    const brought = await bring(context, target, join(folder, 'source'))
+    context.trace.continues()
+    if (isFailure(brought)) return brought
+    const { order, received } = brought
+    const plan = await planOf(context, order, received, join(folder, 'spool'))
+    if (isFailure(plan)) return plan
+    if (target.query.has('dry-run')) return preview(plan)
+    const isBulk = plan.kind === 'rdf' && !plan.mapping && !plan.name && !plan.into
+    if (isBulk && !prefersAsync(request.fields)) return bulk(context, plan, order)
+    const started = await startImport(context, plan, order, isBulk ? 'PUT' : 'add')
+    if (isFailure(started)) return started
+    keep()
+    return response(201, [['Location', uriOf(started)], linkField(application, agent.webId, undefined)])
+  })
+
+async function bring(
+  context: Context,
+  { query, iri: endpoint }: EndpointTarget,
+  path: string,
+): Promise<Brought | Problem> {
+  const { request } = context
+  const order = orderOf(query)
+  const type = parseMediaType(request.fields['content-type'] ?? '')?.type
+  const brings =
+    [CSV, TSV, N_QUADS, TRIG, 'application/gzip'].includes(type ?? '') || query.has('into') || query.has('name')
+  if (brings) return bringBody(context, order, query, path)
+  const content = await readContent(context, endpoint)
+  if (isFailure(content)) return content
+  const described = onlyOrder(content, order)
+  return isFailure(described) ? described : bringDescribed(context, described, path)
+}
+
+async function bringBody(
+  context: Context,
+  order: ImportOrder,
+  query: URLSearchParams,
+  path: string,
+): Promise<Brought | Problem> {
+  const { request, application } = context
+  const coding = request.fields['content-encoding']
+  if (coding !== undefined && !/^\s*(?:gzip|x-gzip|identity)\s*$/i.test(coding)) {
+    return problem('content.unsupported', 'Of content codings only gzip is supported.', {
+      fields: [['Accept-Encoding', 'gzip']],
+    })
+  }
+  const contentType = request.fields['content-type']
+  const isForm = parseMediaType(contentType ?? '')?.type === MULTIPART
+  const sentAs = mediaTypeOf(contentType, query.get('file') ?? '')
+  if (!isForm && !isVague(sentAs) && !isImportable(sentAs)) return unsupported(sentAs)
+  const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
+  const file = await open(path, 'wx', 0o600)
+  const room = makeRoom(path, toldLength(request))
+  const take = async (piece: Buffer): Promise<undefined | Problem> => {
+    sha1.update(piece)
+    sha256.update(piece)
+    return (await room.take(piece.length)) ?? file.writeFile(piece).then(() => undefined)
+  }
+  const form = isForm ? makeFileWithMetadata(contentType!, take) : undefined
+  try {
+    const failed = isFailure(form) ? form : await taken(context, form ?? { write: take }, file)
+    if (failed) return failed
+  } finally {
+    room.end()
+    await file.close()
+  }
+  const { head, metadata } = (form as FileWithMetadata | undefined)?.parts() ?? {}
+  const mediaType = mediaTypeOf(head ? head.contentType : sentAs, head?.file ?? '', await startOf(path))
+  if (!isImportable(mediaType)) return unsupported(mediaType)
+  // Where LinkedDataHub would store the file: so that a mapping gets the same IRIs.
+  const base = `${application.base}uploads/${sha1.digest('hex')}`
+  return {
+    order: head ? { ...order, file: head.file! } : order,
+    received: {
+      path,
+      size: (await stat(path)).size,
+      mediaType: mediaType!,
+      base,
+      digest: sha256.digest('hex'),
+      metadata,
+    },
+  }
+}
+
+/** Passes the content on, and flushes the file then. */
+async function taken(
+  { request, gateway }: Context,
+  { write, finish }: Pick<FileWithMetadata, 'write'> & Partial<FileWithMetadata>,
+  file: FileHandle,
+): Promise<undefined | Problem> {
+  try {
+    for await (const piece of request.streamBody(gateway.settings.maxImport, '--max-import')) {
+      const failed = await write(piece)
+      if (failed) return failed
+    }
+    return finish?.() ?? (await file.sync().then(() => undefined))
+  } catch (error) {
+    if (error instanceof BodyBreak) return error.problem
+    if (isOfDisk(error)) return notStored(error)
+    throw error
+  }
+}
+
+const PREVIEWED = 10
+/** Each of a second at most. */
+const PREVIEW_STEPS = 10
+
+/** The first rows as N-Quads, and the problems in the default graph. */
+async function preview(plan: Plan): Promise<Response | Problem> {
+  const thread = await startImportThread()
+  try {
+    const progress = newProgress(plan.size)
+    let read = await ask<ReadProgress>(thread, { kind: 'open', plan: { ...plan, isPreview: true } })
+    for (let left = PREVIEW_STEPS; left > 0 && !isFailure(read) && !read.done && read.rows < PREVIEWED; left--) {
+      read = await ask<ReadProgress>(thread, { kind: 'read', rows: PREVIEWED - read.rows, time: 1_000 })
+      if (!isFailure(read)) addFindings(progress, read)
+    }
+    if (isFailure(read)) return read
+    Object.assign(progress, { rows: read.rows, documents: read.documents })
+    const made = await ask<{ quads: string }>(thread, { kind: 'quads' })
+    if (isFailure(made)) return made
+    const state = nTriplesOf(graphOf(stateTriples('urn:triplegate:preview', { plan, startedAt: 0 }, progress)))
+    const fields = [
+      ['Content-Type', `${N_QUADS};charset=UTF-8`],
+      ['Cache-Control', 'no-store'],
+    ] as const
+    return response(200, fields, Buffer.from(made.quads + state))
+  } finally {
+    await thread.end(CANCELLED)
+  }
+}
+
+/** Each document is made or replaced before the answer, which says what was refused. */
+async function bulk(context: Context, plan: Plan, { stopsAtRefusal }: ImportOrder): Promise<Response | Problem> {
+  const { request, gateway, application, agent, accept } = context
+  const progress = newProgress(plan.size)
+  const failed = await runImport({
+    ...{ context, plan, how: 'PUT' as const, stopsAtRefusal, progress, from: 0, signal: request.signal() },
+    kept: () => undefined,
+  })
+  context.trace.continues()
+  if (failed && progress.written + progress.refused + progress.unchanged === 0) return failed
+  progress.state = failed ? 'failed' : 'done'
+  if (failed) progress.reason = failed.detail
+  const times = { startedAt: request.receivedAt, endedAt: gateway.now() }
+  const triples = stateTriples('urn:triplegate:bulk', { plan, ...times }, progress)
+  return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
+}
+
+/** RFC 7240 §4.1 */
+export const prefersAsync = ({ prefer = '' }: Request['fields']): boolean => /\brespond-async\b/.test(prefer)

@@ -1,0 +1,124 @@
+// In charge of reading a source step by step into triples of documents: CSV by a query or plainly, RDF as it is or by a query. For
+// the thread of an import only.
+import { createHash } from 'node:crypto'
+import { constructFrom } from '../../evaluation/run-construct.js'
+import { isFailure, problem } from '../../problem.js'
+import { iri, nTriplesLine, withNodes } from '../../rdf/graph.js'
+import { makeQuadReader, STREAMED, type TakeQuad } from '../../rdf/read-quads.js'
+import { syntaxOf } from '../../rdf/syntaxes.js'
+import type { Oxigraph } from '../../stores/bounded-oxigraph.js'
+import { openCsv } from './open-csv.js'
+import type { OpenSource, Plan } from './plan.js'
+import { contentOf, SourceBreak, textOf } from './decode-source.js'
+
+const MOST_QUERIED = 64 * 1024 * 1024
+
+/** @param before what an earlier thread has read: rows of CSV, or all */
+export async function openSource(
+  oxigraph: () => Oxigraph,
+  plan: Plan,
+  before: { readonly rows: number; readonly done: boolean },
+): Promise<OpenSource> {
+  if (before.done) return { rows: () => before.rows, bytes: () => plan.size, done: () => true, step: NOTHING }
+  return plan.kind === 'csv' ? openCsv(oxigraph, plan, before.rows) : openRdf(oxigraph, plan)
+}
+
+const NOTHING = (): Promise<void> => Promise.resolve()
+
+function openRdf(oxigraph: () => Oxigraph, plan: Plan): OpenSource {
+  const place = makePlace(plan)
+  let [count, isDone] = [0, false]
+  const format = STREAMED[syntaxOf(plan.mediaType) as keyof typeof STREAMED]
+  // The reader of the whole finds the encoding of XML itself.
+  const whole = plan.mapping !== undefined || format === undefined ? contentOf(plan.path, plan.maxBytes) : undefined
+  const streamed = whole ? undefined : textOf(plan.path, 'utf-8', plan.maxBytes)
+  let taking: TakeQuad = () => undefined
+  const reader =
+    format !== undefined &&
+    makeQuadReader(format, plan.base, nameNode(plan), (graph, triple) => {
+      count++
+      const document = place(graph, triple)
+      if (document !== undefined) taking(document, triple)
+    })
+  const pieces = streamed?.text[Symbol.asyncIterator]()
+  return {
+    rows: () => count,
+    bytes: () => (whole ?? streamed!).bytes(),
+    done: () => isDone,
+    async step(take) {
+      taking = take
+      if (whole) {
+        count = await readWhole(oxigraph, plan, whole.pieces, (graph, triple) => {
+          const document = place(graph, triple)
+          if (document !== undefined) take(document, triple)
+        })
+        isDone = true
+        return
+      }
+      const next = await pieces!.next()
+      isDone = next.done === true
+      if (next.done) (reader as { end(): void }).end()
+      else (reader as { write(text: string): void }).write(next.value)
+    },
+  }
+}
+
+/** Blank nodes get names that follow from the source, in the document in which they stand. */
+const nameNode =
+  ({ digest, base }: Plan) =>
+  (label: string, graph: string) => {
+    const hash = createHash('sha256')
+      .update(`${digest} ${label.replace(/^d.{11}b/, '')}`)
+      .digest('hex')
+    return iri(`${(graph || base).replace(/#.*/, '')}#id${hash.slice(0, 32)}`)
+  }
+
+async function readWhole(
+  oxigraph: () => Oxigraph,
+  plan: Plan,
+  pieces: AsyncIterable<Buffer>,
+  take: TakeQuad,
+): Promise<number> {
+  const { mapping, mediaType, base, digest, name } = plan
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    parts.push(piece)
+    if ((size += piece.length) > MOST_QUERIED) {
+      throw new SourceBreak(
+        problem('content.too-large', `Such a source may have ${MOST_QUERIED} bytes: import N-Quads instead.`),
+      )
+    }
+  }
+  // Its readers take a while to load, and most imports need none of them.
+  const { readGraph } = await import('../../rdf/read.js')
+  const read = await readGraph(Buffer.concat(parts), mediaType, base, {})
+  if (isFailure(read)) throw new SourceBreak(read)
+  const triples = read.map((triple) => withNodes(triple, (label) => nameNode(plan)(label, name ?? base)))
+  if (!mapping || !('construct' in mapping)) {
+    for (const triple of triples) take('', nTriplesLine(triple).slice(0, -2))
+    return triples.length
+  }
+  const nTriples = triples.map(nTriplesLine).join('\n')
+  const made = constructFrom(oxigraph(), mapping.construct, nTriples, { seed: digest, target: name ?? base })
+  if (isFailure(made)) throw new SourceBreak(made)
+  for (const [graph, triple] of made) take(graph, triple)
+  return triples.length
+}
+
+/** Triples in one document, where they have no graph: a subject is not parted from its triples that follow one another. */
+const IN_ONE = 500
+
+/** The document of a triple; undefined where it has none. */
+function makePlace({ name, into, digest }: Plan): (graph: string, triple: string) => string | undefined {
+  let [part, inPart] = [1, 0]
+  let subject = ''
+  return (graph, triple) => {
+    if (graph !== '') return graph
+    if (into === undefined) return name
+    const own = triple.slice(0, triple.indexOf(' '))
+    if (inPart++ >= IN_ONE && own !== subject) [part, inPart] = [part + 1, 1]
+    subject = own
+    return `${into}${digest.slice(0, 12)}-${part}/`
+  }
+}

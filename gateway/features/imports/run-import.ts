@@ -1,0 +1,219 @@
+// In charge of carrying out an import: its thread makes documents of the source, and each is written as its agent, parents before
+// their children, many at once, so that they share flushes of the journal and requests to the store.
+import { setMaxListeners } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Finding, ImportProgress } from '../../gateway.js'
+import type { Outcomes } from '../../methods/create-batch.js'
+import { toStore, type WrittenContent } from '../../methods/write-request.js'
+import { isFailure, problem, type Problem, type ProblemCode } from '../../problem.js'
+import type { LiteralForms } from '../../rdf/literal-forms.js'
+import type { Context } from '../../request/context.js'
+import type { Awaitable } from '../../maybe-async.js'
+import type { Made, Plan, ReadProgress } from './plan.js'
+import { makeFairShare } from './fair-share.js'
+import { ask, makeBatches, startImportThread, type Thread } from './import-thread.js'
+import { addCounts, addFindings, newProgress } from './import-state.js'
+import { createAs, importAs, placeHere, placeOf } from './write-as.js'
+
+export interface Running {
+  readonly context: Context
+  readonly plan: Plan
+  readonly how: 'PUT' | 'add'
+  /** `placeHere`. */
+  readonly onlyHere?: boolean
+  /** The first refused document ends the import. */
+  readonly stopsAtRefusal: boolean
+  readonly progress: ImportProgress
+  /** Documents that were written before. */
+  readonly from: number
+  readonly signal: AbortSignal
+  /** Why it may not go on, where that is so: asked before each batch. */
+  ended?(): Promise<undefined | Problem>
+  /** After each step. @param written of the documents, in their order */
+  kept(written: number): Awaitable<void>
+}
+
+const STEP = { rows: 5_000, time: 100 } as const
+/** Documents of a group that are written alone at once; more would make the writes of others wait. */
+const AT_ONCE = 8
+
+/** Undefined once everything was written or refused; else why it ended early. */
+export async function runImport(running: Running): Promise<undefined | Problem> {
+  // Each of the writes that wait for a busy store listens.
+  setMaxListeners(0, running.signal)
+  const thread = await startImportThread()
+  try {
+    return (await readAll(running, thread)) ?? (await writeAll(running, thread))
+  } finally {
+    await thread.end(CANCELLED)
+  }
+}
+
+export const CANCELLED = problem('server.closing', 'The import was cancelled.')
+
+async function readAll(running: Running, thread: Thread): Promise<undefined | Problem> {
+  const { plan, progress, signal, kept, from } = running
+  let read = await ask<ReadProgress>(thread, { kind: 'open', plan })
+  while (!isFailure(read)) {
+    const { rows, bytes, documents, done } = read
+    // What an earlier thread has read, this one finds again.
+    Object.assign(progress, { rows, documents: Math.max(documents, progress.documents) })
+    progress.bytes = done ? progress.size : Math.max(bytes, progress.bytes)
+    addFindings(progress, read)
+    await kept(from)
+    if (done) return undefined
+    const ended = signal.aborted ? CANCELLED : await running.ended?.()
+    if (ended) return ended
+    read = await ask<ReadProgress>(thread, { kind: 'read', ...STEP }, signal)
+  }
+  return signal.aborted ? CANCELLED : read
+}
+
+const report = (progress: ImportProgress, finding: Finding): void =>
+  addFindings(progress, { found: 1, findings: [finding] })
+
+/** Groups of documents that are written at once: while the store has one, the next are made ready. */
+const GROUPS = 3
+
+/** A group of documents of one level that is being written. */
+interface UnderWay {
+  readonly level: number
+  /** Documents of the import up to its end. */
+  readonly upTo: number
+  readonly outcome: Promise<undefined | Problem>
+  readonly counts: ImportProgress
+}
+
+async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
+  const { signal, kept, progress, stopsAtRefusal } = running
+  const share = makeFairShare(signal)
+  const underWay: UnderWay[] = []
+  /** Waits until no more than so many groups are under way. Each has ended in its order: what is done is done up to there. */
+  const waitFor = async (most: number): Promise<undefined | Problem> => {
+    while (underWay.length > most) {
+      const { upTo, outcome, counts } = underWay[0]!
+      const failed = await outcome
+      underWay.shift()
+      addCounts(progress, counts)
+      if (failed) return failed
+      await kept(upTo)
+    }
+    return undefined
+  }
+  const over = await running.ended?.()
+  if (over) return over
+  let from = running.from
+  const batches = makeBatches(thread, from, toStore(running.context.application))
+  let batch = await batches.next()
+  try {
+    while (!isFailure(batch) && batch.length > 0) {
+      for (const group of byLevel(batch)) {
+        const { level } = group[0]!
+        const isNext = underWay.some((one) => one.level !== level)
+        const failed = await waitFor(isNext || stopsAtRefusal ? 0 : GROUPS - 1)
+        if (failed) return failed
+        from += group.length
+        const counts = newProgress(0)
+        const outcome = writeLevel({ ...running, progress: counts }, group)
+        // It is awaited later.
+        outcome.catch(() => undefined)
+        underWay.push({ level, upTo: from, outcome, counts })
+      }
+      if (share.isDue()) {
+        const failed = await waitFor(0)
+        if (failed) return failed
+        await batches.made()
+        await share.rest()
+      }
+      const ended = signal.aborted ? CANCELLED : await running.ended?.()
+      if (ended) return (await waitFor(0)) ?? ended
+      batch = await batches.next()
+    }
+    return (await waitFor(0)) ?? (isFailure(batch) ? batch : undefined)
+  } finally {
+    await Promise.allSettled(underWay.map(({ outcome }) => outcome))
+    for (const { counts } of underWay) addCounts(progress, counts)
+  }
+}
+
+function byLevel(batch: readonly Made[]): Made[][] {
+  const levels: Made[][] = []
+  for (const one of batch) {
+    if (levels.at(-1)?.[0]!.level === one.level) levels.at(-1)!.push(one)
+    else levels.push([one])
+  }
+  return levels
+}
+
+async function writeLevel(running: Running, documents: readonly Made[]): Promise<undefined | Problem> {
+  const { signal, progress, stopsAtRefusal } = running
+  const created = stopsAtRefusal ? new Map<string, never>() : await createLevel(running, documents)
+  const waiting = documents.filter(({ document }) => !created.has(document)).values()
+  let failed: Problem | undefined
+  const work = async (): Promise<void> => {
+    for (const one of waiting) {
+      if (failed || signal.aborted) return
+      const outcome = await writeOne(running, one)
+      if (outcome === 'stopped') return
+      if (!isFailure(outcome)) {
+        progress[outcome]++
+        continue
+      }
+      progress.refused++
+      report(progress, { document: one.document, detail: outcome.detail })
+      if (stopsAtRefusal) failed = outcome
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, documents.length) }, work))
+  return failed ?? (signal.aborted ? CANCELLED : undefined)
+}
+
+const contentOf = (
+  { nTriples, sum }: Exclude<Made, { refused: string }>,
+  { byValue, isUnclear }: LiteralForms,
+): WrittenContent => ({
+  ...{ nTriples, isRewritable: isUnclear || byValue.length > 0 },
+  ...(sum !== undefined && { sum }),
+})
+
+/** Most documents of an import do not exist yet. Gives those that are done with. */
+async function createLevel({ context, progress }: Running, documents: readonly Made[]): Promise<Outcomes> {
+  const forms = context.application.traits.literals()
+  const contents = documents.flatMap((made) =>
+    'refused' in made ? [] : [[made.document, contentOf(made, forms)] as const],
+  )
+  const outcomes = await createAs(context, contents, context.gateway.now())
+  const over = [...outcomes].filter(([, outcome]) => !isFailure(outcome) || !PASSING.has(outcome.failure))
+  for (const [document, outcome] of over) {
+    if (isFailure(outcome)) report(progress, { document, detail: outcome.detail })
+    progress[isFailure(outcome) ? 'refused' : outcome]++
+  }
+  return new Map(over)
+}
+
+/** Of problems that pass. */
+const PASSING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'server.overloaded',
+  'store.unreachable',
+  'store.overloaded',
+  'store.in-doubt',
+  'history.full',
+  'access.unavailable',
+])
+const TRIES = 30
+const WAIT_MS = 1_000
+
+async function writeOne(running: Running, made: Made): Promise<'written' | 'unchanged' | 'stopped' | Problem> {
+  if ('refused' in made) return problem('content.too-large', made.refused)
+  const { context, how, signal, onlyHere } = running
+  const place = (onlyHere ? placeHere : placeOf)(context, made.document)
+  if (isFailure(place)) return place
+  const content = contentOf(made, running.context.application.traits.literals())
+  for (let tries = 1; ; tries++) {
+    const answered = await importAs(context, place, content, { how, now: context.gateway.now() })
+    if (!isFailure(answered)) return answered
+    if (!PASSING.has(answered.failure) || tries === TRIES) return answered
+    await sleep(WAIT_MS, undefined, { signal }).catch(() => undefined)
+    if (signal.aborted) return 'stopped'
+  }
+}

@@ -1,0 +1,258 @@
+// In charge of what an import has made, on disk, until it is written: the triples in the order in which they were made, and for each
+// document where they are. A spool continues after a crash where it was complete last. For the thread of an import only.
+import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
+import { sumOf } from '../../../cache/entity-tag.js'
+import { compareAsBytes, sortedAsBytes } from '../../rdf/graph.js'
+import { lineInForm } from '../../rdf/literal-forms.js'
+import type { Made, ToStore } from './plan.js'
+
+export interface Spool {
+  /** Learns where the documents are that it had when it was opened, until that time (`performance.now()`). True once it knows all. */
+  index(until: number): boolean
+  /** @param triple in N-Triples, without its point */
+  add(document: string, triple: string): void
+  /** Writes what was added. The bytes that it has now. */
+  flush(): number
+  bytes(): number
+  /** Bytes that were added and not written yet. */
+  pending(): number
+  documents(): number
+  /**
+   * So many documents from this one on: parents before their children, names in the order of their characters.
+   */
+  read(from: number, most: number, toStore: ToStore): Made[]
+  /** Everything, as N-Quads. */
+  quads(): string
+  close(): void
+}
+
+export class TooMuch extends Error {}
+
+const tooMany = (bytes: number): TooMuch =>
+  new TooMuch(`The triples of the source have more than ${bytes} bytes. Use shorter names, or import it in parts.`)
+
+/** In bytes; the write of a document has a closer bound. */
+const LARGEST = 128 * 1024 * 1024
+
+const MOST_DOCUMENTS = 1_000_000
+/** Stretches of triples of one document. Each takes some bytes of memory. */
+const MOST_STRETCHES = 4_000_000
+/** Of one batch, which the store gets at once: others write after it. A larger document is one of its own. */
+const BATCH_BYTES = 256 * 1024
+/** In characters: the sum of a longer text would hold up a request. */
+const QUICKLY_SUMMED = 128 * 1024
+
+/**
+ * @param bytes what of the file is complete; the rest is dropped
+ * @param most the bytes that it may have
+ */
+export function openSpool(path: string, bytes: number, most = Infinity): Spool {
+  const file = openSync(path, 'a+', 0o600)
+  ftruncateSync(file, bytes)
+  const index = makeIndex()
+  const known = stretchesIn(file, bytes, index.add)
+  let size = bytes
+  const batch = makeBatch()
+
+  function flush(): number {
+    const pieces: Buffer[] = []
+    for (const [document, texts] of batch.take()) {
+      const length = texts.reduce((sum, text) => sum + text.length, 0)
+      const head = headOf(length, document)
+      index.add(document, size + head.length, length)
+      size += head.length + length
+      pieces.push(head, ...texts)
+    }
+    if (size > most) throw tooMany(most)
+    if (pieces.length > 0) writeSync(file, Buffer.concat(pieces))
+    return size
+  }
+
+  const textOf = (number: number): string => readStretches(file, index.stretchesOf(number))
+  const lengthOf = (number: number): number => index.stretchesOf(number).reduce((sum, [, one]) => sum + one, 0)
+  const made = (number: number, { tagKey, forms }: ToStore): Made => {
+    const document = index.nameOf(number)
+    const about = { document, level: levelOf(document) }
+    if (lengthOf(number) > LARGEST) return { ...about, refused: 'The document would be too large.' }
+    const lines = linesIn(textOf(number), forms)
+    const nTriples = `${lines.join('\n')}\n`
+    return { ...about, nTriples, ...(nTriples.length > QUICKLY_SUMMED && { sum: sumOf(lines, tagKey) }) }
+  }
+  return {
+    index: known,
+    add: batch.add,
+    flush,
+    bytes: () => size,
+    pending: batch.size,
+    documents: index.count,
+    read(from, most, toStore) {
+      const order = index.inOrder()
+      const read: Made[] = []
+      for (let i = from, taken = 0; i < order.length && read.length < most; i++) {
+        taken += lengthOf(order[i]!)
+        if (taken > BATCH_BYTES && read.length > 0) break
+        read.push(made(order[i]!, toStore))
+      }
+      return read
+    },
+    quads: () =>
+      index
+        .inOrder()
+        .map((number) =>
+          textOf(number).replaceAll(' .\n', index.nameOf(number) === '' ? ' .\n' : ` <${index.nameOf(number)}> .\n`),
+        )
+        .join(''),
+    close: () => closeSync(file),
+  }
+}
+
+function linesIn(text: string, forms: ToStore['forms']): string[] {
+  const lines = text.split('\n').slice(0, -1)
+  return sortedAsBytes(lines.map((line) => lineInForm(line, forms)))
+}
+
+/** What was added and is not on disk yet, as bytes: many strings would be copied again and again while they wait. */
+function makeBatch() {
+  let text = Buffer.allocUnsafe(LEAST_ROOM)
+  let used = 0
+  /** By document where each stretch of its lines begins and ends. */
+  const stretches = new Map<string, number[]>()
+  return {
+    size: () => used,
+    add(document: string, triple: string): void {
+      // No character takes more than three bytes.
+      if (used + 3 * triple.length + END.length > text.length) {
+        const needed = used + Buffer.byteLength(triple) + END.length
+        if (needed > text.length) text = Buffer.concat([text.subarray(0, used)], Math.max(needed, 2 * text.length))
+      }
+      const from = used
+      used += text.write(triple, used)
+      used += text.write(END, used, 'latin1')
+      const own = stretches.get(document)
+      if (!own) stretches.set(document, [from, used])
+      else if (own.at(-1) === from) own[own.length - 1] = used
+      else own.push(from, used)
+    },
+    /** The documents with their texts; it is empty then. */
+    *take(): Generator<[document: string, texts: Buffer[]]> {
+      for (const [document, own] of stretches) {
+        const texts: Buffer[] = []
+        for (let i = 0; i < own.length; i += 2) texts.push(text.subarray(own[i], own[i + 1]))
+        yield [document, texts]
+      }
+      stretches.clear()
+      used = 0
+      if (text.length > MOST_ROOM) text = Buffer.allocUnsafe(LEAST_ROOM)
+    },
+  }
+}
+
+const END = ' .\n'
+/** Bytes that are kept for what is added. */
+const [LEAST_ROOM, MOST_ROOM] = [64 * 1024, 8 * 1024 * 1024]
+
+type Stretch = readonly [offset: number, length: number]
+
+function readStretches(file: number, stretches: readonly Stretch[]): string {
+  const parts = stretches.map(([offset, length]) => {
+    const buffer = Buffer.allocUnsafe(length)
+    readSync(file, buffer, 0, length, offset)
+    return buffer
+  })
+  return Buffer.concat(parts).toString()
+}
+
+/** The bytes of the text, those of the name, and the name. */
+const headOf = (bytes: number, document: string): Buffer =>
+  Buffer.from(`${bytes} ${Buffer.byteLength(document)} ${document}\n`)
+
+const LONGEST_NUMBERS = 40
+
+const levelOf = (document: string): number => document.split('/').length
+
+function makeIndex() {
+  const numbers = new Map<string, number>()
+  const names: string[] = []
+  /** The last stretch of each document, and of each stretch its place and the one before it, or -1. */
+  const last: number[] = []
+  const [offsets, lengths, before] = [[] as number[], [] as number[], [] as number[]]
+  let order: number[] | undefined
+  return {
+    count: () => names.length,
+    nameOf: (number: number) => names[number]!,
+    add(document: string, offset: number, length: number): void {
+      let number = numbers.get(document)
+      if (number === undefined) {
+        number = names.push(document) - 1
+        numbers.set(document, number)
+        last.push(-1)
+        if (number >= MOST_DOCUMENTS) throw new TooMuch(`It has more than ${MOST_DOCUMENTS} documents.`)
+      }
+      if (offsets.length >= MOST_STRETCHES)
+        throw new TooMuch('Its triples are too scattered: sort them by their graphs.')
+      before.push(last[number]!)
+      last[number] = offsets.push(offset) - 1
+      lengths.push(length)
+      order = undefined
+    },
+    stretchesOf(number: number): Stretch[] {
+      const stretches: Stretch[] = []
+      for (let at = last[number]!; at >= 0; at = before[at]!) stretches.push([offsets[at]!, lengths[at]!])
+      return stretches.reverse()
+    },
+    inOrder(): readonly number[] {
+      const levels = order ?? names.map(levelOf)
+      return (order ??= names
+        .map((_, i) => i)
+        .sort((a, b) => levels[a]! - levels[b]! || compareAsBytes(names[a]!, names[b]!)))
+    },
+  }
+}
+
+/** Stretches between two looks at the clock. */
+const LOOK_EVERY = 1_000
+
+/** Reads the heads of the stretches up to that size one after the other, until a time: the texts are left out. */
+function stretchesIn(
+  file: number,
+  size: number,
+  add: (document: string, offset: number, length: number) => void,
+): (until: number) => boolean {
+  const read = makeHeadReader(file)
+  let at = 0
+  return (until) => {
+    for (let looked = 1; at < size; looked++) {
+      const { document, length, textAt } = read(at)
+      add(document, textAt, length)
+      at = textAt + length
+      if (looked % LOOK_EVERY === 0 && performance.now() >= until) break
+    }
+    return at >= size
+  }
+}
+
+/** Short stretches are read many at once. */
+function makeHeadReader(file: number): (at: number) => { document: string; length: number; textAt: number } {
+  let [piece, from, read] = [Buffer.allocUnsafe(LEAST_ROOM), 0, 0]
+  /** The bytes there, so many at least where the file has them. */
+  const bytesAt = (at: number, least: number): Buffer => {
+    if (at < from || at + least > from + read) {
+      if (least > piece.length) piece = Buffer.allocUnsafe(least)
+      from = at
+      read = readSync(file, piece, 0, piece.length, at)
+    }
+    return piece.subarray(at - from, read)
+  }
+  return (at) => {
+    const numbers = bytesAt(at, LONGEST_NUMBERS).toString('latin1', 0, LONGEST_NUMBERS)
+    const [begin, length, named] = /^(\d+) (\d+) /.exec(numbers) ?? []
+    if (begin === undefined) throw new Error('the spool is broken')
+    const nameAt = at + begin.length
+    const nameEnd = Number(named)
+    return {
+      document: bytesAt(nameAt, nameEnd).toString('utf8', 0, nameEnd),
+      length: Number(length),
+      textAt: nameAt + nameEnd + 1,
+    }
+  }
+}

@@ -1,0 +1,155 @@
+// In charge of writing a document as an agent, as a request of its own would (design 3): the same right, the same write path. The
+// request is one that this process makes.
+import type { Gateway, Member } from '../../gateway.js'
+import { BodyBreak } from '../../http/body.js'
+import type { Request, Response } from '../../http/exchange.js'
+import { createTogether, type Outcomes } from '../../methods/create-batch.js'
+import { UNCHANGED, writeContent } from '../../methods/write.js'
+import type { WrittenContent } from '../../methods/write-request.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { decideOn, lookUp } from '../../request/access.js'
+import type { Context } from '../../request/context.js'
+import { refusalOf } from '../../request/refusal.js'
+
+/** The target of a write: a document of either application of the dataspace. */
+export interface Place extends Member {
+  readonly document: string
+}
+
+/** The document at this URL, in one of the applications of the dataspace. */
+export function placeOf({ dataspace }: Pick<Context, 'dataspace'>, document: string): Place | Problem {
+  const { endUser, admin } = dataspace
+  const application = [admin, endUser].find((one) => one.isDocument(document))
+  return application
+    ? { application, dataspace, document }
+    : problem('target.malformed', `<${document.slice(0, 200)}> is no document of ${endUser.base}.`)
+}
+
+/** The same, of imports that a document describes: rules are imported by a request to `importer`, which nobody sends unseen. */
+export function placeHere(context: Pick<Context, 'application' | 'dataspace'>, document: string): Place | Problem {
+  const place = placeOf(context, document)
+  return isFailure(place) || place.application === context.application ? place : ELSEWHERE
+}
+
+const ELSEWHERE = problem(
+  'access.denied',
+  'An import that a document describes writes to documents of the same application only. Send it to importer.',
+)
+
+/** A request of this process for the client of another. */
+type Outer = Pick<Request, 'id' | 'receivedAt' | 'address' | 'network' | 'signal'>
+
+export const innerRequest = (outer: Outer, method: string, url: string, fields: Request['fields'] = {}): Request => ({
+  id: outer.id,
+  method,
+  requestTarget: new URL(url).pathname,
+  fields,
+  hosts: 1,
+  certificate: undefined,
+  receivedAt: outer.receivedAt,
+  isAdmitted: true,
+  address: () => outer.address(),
+  network: () => outer.network(),
+  signal: () => outer.signal(),
+  readBody: () => Promise.resolve(NO_BODY),
+  hold: () => false,
+  async *streamBody() {
+    throw new BodyBreak(NO_BODY)
+  },
+})
+
+/** The request that stands behind an import in the background. */
+export const placeless = ({ now, uuid }: Pick<Gateway, 'now' | 'uuid'>, url: string, network: string): Request => {
+  const never = new AbortController().signal
+  const outer = { id: uuid(), receivedAt: now(), address: () => network, network: () => network, signal: () => never }
+  return innerRequest(outer, 'POST', url)
+}
+
+const NO_BODY = problem('internal', 'A request of this process has no body.')
+
+/** Why the agent may not write there, before anything is read for it. */
+export async function mayWriteAs(
+  context: Context,
+  { application, dataspace, document }: Place,
+  method: 'PUT' | 'POST',
+): Promise<undefined | Problem> {
+  const inner = { ...context, application, dataspace, request: innerRequest(context.request, method, document) }
+  const required = method === 'PUT' ? 'Write' : 'Append'
+  const facts = await lookUp(inner, { kind: 'document', application, dataspace, document }, required)
+  if (isFailure(facts)) return facts
+  const decision = decideOn(inner, facts, required)
+  if (isFailure(decision)) return decision
+  if (!decision.allowed) return refusalOf(decision, inner, document)
+  return method === 'POST' && facts.kind === 'document' && !facts.document
+    ? problem('document.absent', `There is no document <${document}>.`)
+    : undefined
+}
+
+type MakeContext = (place: Place, method: 'PUT' | 'POST', fields?: Request['fields']) => Context
+
+/** Requests of the agent at documents, each in its application. */
+function makeContexts(context: Context, now: number): MakeContext {
+  const { gateway, request } = context
+  // The conditions of clients are about states that they know: what comes from elsewhere means whatever is there.
+  const settings = { ...gateway.settings, requirePreconditions: false }
+  const inside = { ...context, gateway: { ...gateway, settings } }
+  return ({ application, dataspace, document }, method, fields = {}) => {
+    const inner = { ...innerRequest(request, method, document, fields), receivedAt: now }
+    return { ...inside, application, dataspace, request: inner }
+  }
+}
+
+/** Creates those of these documents of one level that do not exist, together; the others are left to `importAs`. */
+export function createAs(
+  context: Context,
+  documents: readonly (readonly [document: string, content: WrittenContent])[],
+  now: number,
+): Promise<Outcomes> {
+  const contextAt = makeContexts(context, now)
+  const wanted = documents.flatMap(([iri, content]) => {
+    const place = placeOf(context, iri)
+    // A document of the rules is written alone: the next one may rest on it.
+    if (isFailure(place) || place.application.kind === 'admin') return []
+    return [{ context: contextAt(place, 'PUT'), iri, content }]
+  })
+  return createTogether(wanted)
+}
+
+/** As by a POST of the agent. */
+export const appendAs = (
+  context: Context,
+  place: Place,
+  content: WrittenContent,
+  now: number,
+): Promise<Response | Problem> =>
+  writeContent(makeContexts(context, now)(place, 'POST'), place.document, { method: 'POST', content })
+
+/**
+ * Replaces the document (PUT), or creates it or adds to it (`add`), where that changes anything.
+ * @param now in ms since the epoch
+ */
+export async function importAs(
+  context: Context,
+  place: Place,
+  content: WrittenContent,
+  { how, now }: { readonly how: 'PUT' | 'add'; readonly now: number },
+): Promise<'written' | 'unchanged' | Problem> {
+  const contextAt = makeContexts(context, now)
+  const put = (fields: Request['fields']): Promise<Response | Problem> =>
+    writeContent(contextAt(place, 'PUT', fields), place.document, {
+      method: 'PUT',
+      content,
+      byImport: true,
+    })
+  if (how === 'PUT') return outcomeOf(await put({}))
+  const created = await put({ 'if-none-match': '*' })
+  // LinkedDataHub 2.8. Append will do on a document that exists.
+  const mayExist = isFailure(created) && ['precondition.failed', 'access.denied'].includes(created.failure)
+  if (!mayExist) return outcomeOf(created)
+  const post = { method: 'POST', content, byImport: true } as const
+  const added = await writeContent(contextAt(place, 'POST'), place.document, post)
+  return isFailure(added) && created.failure === 'access.denied' ? created : outcomeOf(added)
+}
+
+const outcomeOf = (answered: Response | Problem): 'written' | 'unchanged' | Problem =>
+  isFailure(answered) ? answered : answered === UNCHANGED ? 'unchanged' : 'written'

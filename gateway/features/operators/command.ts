@@ -1,0 +1,147 @@
+// In charge of `triplegate mirror`: through the gateway that runs, else with stores and histories of its own.
+import { existsSync } from 'node:fs'
+import type { Command } from '../../commands/arguments.js'
+import { readConfiguration } from '../../configuration/configuration.js'
+import type { DescribedApplication, DescribedDataspace } from '../../configuration/dataspace.js'
+import { historyPlaceOf, repositoryName } from '../../configuration/history-place.js'
+import { DEFAULT_DATA, type Environment, type Settings } from '../../configuration/settings.js'
+import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
+import { MIRROR_DESCRIPTION, parseMirrorArguments, type MirrorArguments } from './mirror-arguments.js'
+import { askGateway, type MirrorRequest } from './mirror-client.js'
+import type { DescribedMember, Means } from './mirror-without-gateway.js'
+import type { MirrorEvent, MirrorOutcome, Report } from '../../mirror/report.js'
+import { barText, mismatchText, outcomeText } from './mirror-text.js'
+import { isFailure, type Failure } from '../../problem.js'
+import type { OpenStore } from '../../start/open-stores.js'
+import { fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
+
+export const MIRROR_COMMAND: Command = { description: MIRROR_DESCRIPTION, run: runMirrorCommand }
+
+type FoundDifference = Extract<MirrorEvent, { event: 'difference' }>
+type MirrorResult = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
+
+/** Returns the exit code. */
+export async function runMirrorCommand(
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+  openStore?: OpenStore,
+): Promise<number> {
+  const given = parseMirrorArguments(argv, env)
+  if (isFailure(given)) return fail(terminal, given)
+  if ('help' in given) {
+    terminal.out(given.help)
+    return EXIT.done
+  }
+  const dataspaces = await readConfiguration(given.settings)
+  if (isFailure(dataspaces)) return fail(terminal, dataspaces)
+  const members = membersMeant(dataspaces, given)
+  if (isFailure(members)) return fail(terminal, members)
+  const results: MirrorResult[] = []
+  const differences: FoundDifference[] = []
+  const exits: number[] = []
+  for (const member of members) {
+    const { result, found, exit } = await mirrorOne(member, given, terminal, openStore)
+    results.push(result)
+    for (const one of found) differences.push(one)
+    exits.push(exit)
+  }
+  if (given.json) terminal.out(`${JSON.stringify({ applications: results, differences }, null, 2)}\n`)
+  return Math.max(...exits)
+}
+
+/** Mirrors one application, and prints the outcome unless that is to be JSON. */
+async function mirrorOne(
+  member: DescribedMember,
+  given: MirrorArguments,
+  terminal: Terminal,
+  openStore?: OpenStore,
+): Promise<{ readonly result: MirrorResult; readonly found: readonly FoundDifference[]; readonly exit: number }> {
+  const { base } = member.application
+  const { out, error } = terminal
+  const show = makeProgress(terminal)
+  const found: FoundDifference[] = []
+  const report: Report = (event) => {
+    if (event.event === 'difference') found.push(event)
+    else show(() => barText(`${given.action} ${base}`, event))
+  }
+  const outcome = await outcomeOf(member, given, { report, now: terminal.now, ...(openStore && { openStore }) })
+  terminal.waiting(undefined)
+  found.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
+  if (!given.json) for (const one of found) out(printable(mismatchText(one)))
+  if (isFailure(outcome)) {
+    error(`triplegate: ${base}: ${printable(outcome.detail)}\n`)
+    return { result: { application: base, failure: outcome.detail }, found, exit: EXIT.failed }
+  }
+  if (!given.json) out(printable(outcomeText(base, outcome, given.action === 'sweep')))
+  return { result: { application: base, ...outcome }, found, exit: exitOf(outcome, given) }
+}
+
+/** The versioned applications that the arguments mean; for a rebuild those whose store is not embedded. */
+function membersMeant(
+  dataspaces: readonly DescribedDataspace[],
+  { application: base, action }: MirrorArguments,
+): readonly DescribedMember[] | CommandFailure {
+  const wrong = (detail: string): CommandFailure => ({ failure: 'settings.wrong', detail })
+  const all = dataspaces.flatMap((dataspace) =>
+    [dataspace.endUser, dataspace.admin].map((application) => ({ application, dataspace, dataspaces })),
+  )
+  const named = base === undefined ? all : all.filter(({ application }) => application.base === base)
+  if (named.length === 0) {
+    const bases = all.map(({ application }) => application.base).join(', ')
+    return wrong(`--application: no application has the base ${base}. Give one of ${bases}.`)
+  }
+  const versioned = named.filter(
+    ({ application }) => (application.versioning ?? 'off') !== 'off' || isFilledFromHistory(application),
+  )
+  if (versioned.length === 0)
+    return wrong('no application is versioned. Give --history and --admin-history, as for serve.')
+  const fit =
+    action === 'rebuild' ? versioned.filter(({ application }) => !isFilledFromHistory(application)) : versioned
+  if (fit.length > 0) return fit
+  return wrong('an embedded store is filled from its history whenever the gateway starts. Start it.')
+}
+
+const isFilledFromHistory = ({ service, versioning }: DescribedApplication): boolean =>
+  service.embedded && versioning !== 'off'
+
+async function outcomeOf(
+  member: DescribedMember,
+  given: MirrorArguments,
+  means: Means,
+): Promise<MirrorOutcome | Failure> {
+  const { application } = member
+  const { action, settings, force } = given
+  if (action !== 'rebuild' && settings.management !== 'off') {
+    const request = { action, force, ...namedIn(application, settings) }
+    const outcome = await askGateway(settings.management, request, means.report)
+    if (outcome) return outcome
+  }
+  if (application.service.embedded && !means.openStore) {
+    const detail = `its store is embedded in the gateway, which does not answer at --management ${settings.management}. Start it.`
+    return { failure: 'mirror.failed', detail }
+  }
+  const { mirrorWithoutGateway } = await import('./mirror-without-gateway.js')
+  return mirrorWithoutGateway(member, given, means)
+}
+
+/** The application, with store and repository only if the settings name them: else the gateway uses its own. */
+function namedIn(
+  application: DescribedApplication,
+  settings: Settings,
+): Pick<MirrorRequest, 'application' | 'store' | 'repository'> {
+  const place = historyPlaceOf(application, settings)
+  const isNamed =
+    place &&
+    (typeof application.versioning === 'object' || settings.data !== DEFAULT_DATA || existsSync(place.folder ?? ''))
+  return {
+    application: application.base,
+    store: application.service.query,
+    repository: isNamed ? repositoryName(place) : undefined,
+  }
+}
+
+function exitOf({ differences, behind }: MirrorOutcome, { action }: MirrorArguments): number {
+  if (action === 'sweep') return differences.unreadable || differences['in doubt'] ? EXIT.failed : EXIT.done
+  return behind !== undefined || Object.keys(differences).length > 0 ? EXIT.different : EXIT.done
+}

@@ -1,0 +1,179 @@
+// In charge of the management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches, and the
+// mirror; and of health and metrics for monitors with a token.
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Request, Response } from '../../http/exchange.js'
+import type { Settings } from '../../configuration/settings.js'
+import type { Application, Dataspace, Gateway } from '../../gateway.js'
+import { makeMetrics } from './metrics.js'
+import { makeMirrorEndpoints, WRITE_FIELD } from './mirror-endpoints.js'
+import { fileOf, operatorsAnswer } from './operators-answer.js'
+import { isFailure } from '../../problem.js'
+import { checksOf } from './checks.js'
+
+const json = (status: number, value: unknown, fields: Response['fields'] = []): Response =>
+  answerOf(status, 'application/json', `${JSON.stringify(value, null, 2)}\n`, fields)
+
+function answerOf(status: number, type: string, text: string, fields: Response['fields'] = []): Response {
+  const body = Buffer.from(text)
+  return {
+    status,
+    fields: [['Content-Type', type], ['Content-Length', String(body.length)], ['Cache-Control', 'no-store'], ...fields],
+    body,
+  }
+}
+
+const REFUSAL_STATUS = { 'application.absent': 404, 'mirror.refused': 409 } as const
+
+export interface Management {
+  /** On loopback, to programs of this machine. */
+  answer(request: Request): Promise<Response>
+  /** Health and metrics, to whoever has the token. */
+  monitor(request: Request): Promise<Response>
+}
+
+export function makeManagement(
+  dataspaces: readonly Dataspace[],
+  gateway: Gateway,
+  settings: Pick<Settings, 'data' | 'historyDelay' | 'monitoringToken'>,
+): Management {
+  const limits = { ...settings, now: gateway.now }
+  const metrics = makeMetrics(dataspaces, gateway)
+  const ready = async (): Promise<Response> => {
+    const checks = await checksOf(dataspaces, limits)
+    const isReady = checks.every(({ problem }) => problem === undefined)
+    return json(isReady ? 200 : 503, { status: isReady ? 'ready' : 'not ready', checks })
+  }
+  const endpoints = makeMirrorEndpoints(dataspaces, gateway, (dataspace) => forget(dataspace, undefined, gateway))
+  const mirror = (name: 'verify' | 'sweep', query: URLSearchParams, request: Request): Response => {
+    const answer = endpoints[name](query, request.signal())
+    return isFailure(answer) ? json(REFUSAL_STATUS[answer.failure], { error: answer.detail }) : answer
+  }
+  const page = async (query: URLSearchParams, { fields }: Request): Promise<Response> => {
+    const checks = await checksOf(dataspaces, limits)
+    return operatorsAnswer({ dataspaces, gateway, checks, query, fields })
+  }
+  const open: Paths = {
+    '/health/live': ['GET, HEAD', () => Promise.resolve(json(200, { status: 'live' }))],
+    '/health/ready': ['GET, HEAD', ready],
+    '/metrics': ['GET, HEAD', async () => answerOf(200, metrics.contentType, await metrics.text())],
+  }
+  const paths: Paths = {
+    '/': ['GET, HEAD', page],
+    ...open,
+    '/purge': ['POST', (query, request) => purged(query, request, (asked) => purge(asked, dataspaces, gateway))],
+    '/mirror/verify': ['POST', async (query, request) => mirror('verify', query, request)],
+    '/mirror/sweep': ['POST', async (query, request) => mirror('sweep', query, request)],
+  }
+  return {
+    async answer(request) {
+      const refused = refusalOf(request)
+      if (refused) return refused
+      const file = fileOf(request.requestTarget.split('?', 1)[0]!, gateway)
+      return file && request.method === 'GET' ? file : answerAt(paths, request)
+    },
+    monitor: async (request) => (isMonitor(request, settings.monitoringToken) ? answerAt(open, request) : NO_TOKEN),
+  }
+}
+
+type Answer = (query: URLSearchParams, request: Request) => Promise<Response>
+type Paths = Readonly<Record<string, readonly [methods: string, answer: Answer]>>
+
+async function answerAt(paths: Paths, request: Request): Promise<Response> {
+  const { requestTarget, method } = request
+  const [path, query] = requestTarget.split('?', 2)
+  const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
+  if (!known) return json(404, { error: `There is nothing at this path. Use one of ${Object.keys(paths).join(', ')}.` })
+  const [methods, answer] = known
+  if (!methods.split(', ').includes(method))
+    return json(405, { error: `The method is not allowed here. Use ${methods.replace(', ', ' or ')}.` }, [
+      ['Allow', methods],
+    ])
+  if (methods === 'POST' && request.fields[WRITE_FIELD] === undefined && !(path === '/purge' && isOwnForm(request)))
+    return json(403, { error: NO_WRITE_FIELD })
+  const { status, fields, body } = await answer(new URLSearchParams(query), request)
+  return { status, fields, ...(method !== 'HEAD' && body && { body }) }
+}
+
+/** RFC 6750 §2.1. The hashes are compared, so that the time tells nothing of the token. */
+function isMonitor({ fields: { authorization = '' } }: Request, token: string | undefined): boolean {
+  const [, sent] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
+  const [one, other] = [sent ?? '', token ?? ''].map((text) => createHash('sha256').update(text).digest())
+  return sent !== undefined && token !== undefined && timingSafeEqual(one!, other!)
+}
+
+const NO_TOKEN = json(401, { error: 'Send the token of --monitoring-token: Authorization: Bearer TOKEN.' }, [
+  ['WWW-Authenticate', 'Bearer realm="monitoring"'],
+])
+
+const NO_WRITE_FIELD = 'A request that changes something needs the field Triplegate-Management: 1.'
+
+// A name that another server resolves to this machine is none of these (DNS rebinding). Any port: tunnels have their own.
+const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
+
+/** Browsers reach loopback too: a page of another origin is refused, and so is a page at a name of its own. */
+function refusalOf({ hosts, fields }: Request): Response | undefined {
+  const { host = '', origin, 'sec-fetch-site': site } = fields
+  if (hosts !== 1 || !LOCAL_HOST.test(host)) {
+    return json(421, { error: 'The Host is not this machine. Ask localhost, 127.0.0.1 or [::1].' })
+  }
+  const isForeign = origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`
+  if (!isForeign && (site === undefined || site === 'same-origin' || site === 'none')) return undefined
+  return json(403, { error: 'A page of another site may not use the management port.' })
+}
+
+/** A page of this listener itself says so by both fields, which no page of another origin can set (Fetch Metadata, Fetch §3.2). */
+const isOwnForm = ({ fields: { host = '', origin, 'sec-fetch-site': site } }: Request): boolean =>
+  site === 'same-origin' && origin?.toLowerCase() === `http://${host.toLowerCase()}`
+
+/** The form of the operators' page: the browser goes back to it. */
+async function purged(
+  query: URLSearchParams,
+  request: Request,
+  purge: (query: URLSearchParams) => Promise<Response>,
+): Promise<Response> {
+  if (request.fields[WRITE_FIELD] !== undefined || !isOwnForm(request)) return purge(query)
+  const body = await request.readBody(LONGEST_FORM)
+  if (isFailure(body)) return json(413, { error: body.detail })
+  const graph = new URLSearchParams(body.toString()).get('graph')?.trim() ?? ''
+  const done = await purge(new URLSearchParams(graph === '' ? {} : { graph }))
+  return done.status === 200 ? answerOf(303, 'text/plain', '', [['Location', '/?purged']]) : done
+}
+const LONGEST_FORM = 16 * 1024
+
+/** Clears the caches: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
+async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], gateway: Gateway): Promise<Response> {
+  const [base, graph] = [query.get('dataspace'), query.get('graph')]
+  const wanted = dataspaces.filter(({ endUser, admin }) =>
+    graph === null
+      ? base === null || base === endUser.base || base === admin.base
+      : graph.startsWith(endUser.base) || graph.startsWith(admin.base),
+  )
+  if (wanted.length === 0) return json(404, { error: 'No dataspace of this gateway has that base.' })
+  if (graph === null) for (const cache of Object.values(gateway.caches)) cache.clear()
+  const failed: string[] = []
+  for (const dataspace of wanted) {
+    const problem = await forget(dataspace, graph ?? undefined, gateway)
+    if (problem) failed.push(`${dataspace.admin.base}: ${problem}`)
+  }
+  return failed.length > 0
+    ? json(503, { error: 'The authorizations could not be read again.', failed })
+    : json(200, { purged: graph ?? wanted.map(({ endUser }) => endUser.base) })
+}
+
+/** Forgets everything derived from a store's answers: documents, results, profiles, shapes and rules. */
+export async function forget(
+  { endUser, admin, ontologies, access }: Dataspace,
+  graph: string | undefined,
+  { webIds }: Pick<Gateway, 'webIds'>,
+): Promise<string | undefined> {
+  const drop = ({ cache }: Application): void =>
+    graph === undefined ? cache.versions.everythingChanged() : cache.versions.changed(graph)
+  drop(endUser)
+  drop(admin)
+  if (graph === undefined) webIds.clear()
+  else webIds.forget(graph)
+  if (graph !== undefined && !graph.startsWith(admin.base)) return undefined
+  ontologies.changed(graph ?? `${admin.base}ontologies/`)
+  const failed = await access.reload()
+  return failed?.detail
+}

@@ -1,0 +1,78 @@
+// In charge of the arguments of `triplegate mirror`. Pure.
+import {
+  argumentsOf,
+  HELP_OPTION,
+  strayArguments,
+  textOf,
+  wrongArguments,
+  type CommandDescription,
+} from '../../commands/arguments.js'
+import { SETTINGS, settingsOf, type Environment, type Settings } from '../../configuration/settings.js'
+import type { CommandFailure } from '../../commands/exit-codes.js'
+import { isFailure } from '../../problem.js'
+
+const ACTIONS = ['verify', 'sweep', 'rebuild'] as const
+export type MirrorAction = (typeof ACTIONS)[number]
+
+export interface MirrorArguments {
+  readonly action: MirrorAction
+  /** The base of one application; undefined: every versioned application. */
+  readonly application: string | undefined
+  readonly json: boolean
+  readonly force: boolean
+  readonly settings: Settings
+}
+
+const HELP: Readonly<Record<MirrorAction, string>> = {
+  verify: 'report the differences between store and repository',
+  sweep: 'commit the changes that were made behind the gateway',
+  rebuild: 'fill an empty store from the repository, and verify it',
+}
+
+const FORCE = {
+  name: 'force',
+  value: '',
+  bare: true,
+  help: 'rebuild: overwrite the store. sweep: commit even if the store has lost most documents',
+}
+
+export const MIRROR_DESCRIPTION: CommandDescription = {
+  name: 'mirror',
+  forms: ACTIONS.map((action) => [`mirror ${action}`, HELP[action]]),
+  notes: [
+    'Usage: triplegate mirror verify|sweep|rebuild [options] [settings as for serve]',
+    '',
+    'verify changes nothing. sweep makes a commit for each document that differs, deletions too; one for thousands where the',
+    'repository has none of them. Stop the gateway before rebuild. While a gateway with these settings runs, it verifies and',
+    'sweeps itself: the command asks it through its --management port.',
+  ],
+  options: [
+    { name: 'application', value: 'URL', help: 'base of one application (default: every versioned application)' },
+    FORCE,
+    { name: 'json', value: '', bare: true, help: 'print JSON' },
+    HELP_OPTION,
+  ],
+  settings: SETTINGS.filter(({ flagOnly }) => !flagOnly),
+  exits: ['done', 'different', 'usage', 'failed'],
+}
+
+/** The arguments after the command, or its page of help. */
+export function parseMirrorArguments(
+  argv: readonly string[],
+  env: Environment,
+): MirrorArguments | { readonly help: string } | CommandFailure {
+  const given = argumentsOf(argv, MIRROR_DESCRIPTION)
+  if ('help' in given) return given
+  const [written, ...more] = given.positionals
+  const action = ACTIONS.find((one) => one === written)
+  if (!action) return wrongArguments('write triplegate mirror verify, sweep or rebuild. See triplegate mirror --help.')
+  const force = given.values.has('force')
+  const faults = [
+    ...(force && action === 'verify' ? ['--force: is for sweep and rebuild. Leave it out.'] : []),
+    ...given.faults,
+    ...strayArguments(more),
+  ]
+  const settings = settingsOf({ ...given, faults }, env)
+  if (isFailure(settings)) return settings
+  return { action, application: textOf(given, 'application'), json: given.values.has('json'), force, settings }
+}

@@ -1,0 +1,248 @@
+// In charge of the operators' page on the management listener: the state of the gateway at one look. It asks for itself again.
+import { STATUS_CODES } from 'node:http'
+import type { Child } from 'hono/jsx'
+import type { HistoryStatus } from '../../../versioning/history.js'
+import { Plain } from '../../pages/term.js'
+import type { Recent, SeenRequest } from '../../recent-failures.js'
+import { texts, worded, type Texts } from '../../pages/texts.js'
+
+export interface OperatorsView {
+  readonly frame: { readonly texts: Texts }
+  readonly styles: readonly string[]
+  readonly at: number
+  readonly isReady: boolean
+  readonly checks: readonly { readonly what: string; readonly problem?: string; readonly warning?: string }[]
+  readonly histories: readonly { readonly base: string; readonly status: HistoryStatus }[]
+  readonly caches: readonly (readonly [name: string, bytes: number])[]
+  readonly holds: { readonly longest: number; readonly lastMinute: number; readonly count: number }
+  readonly recent: Recent
+  /** True where the page stays as it is. */
+  readonly isStill: boolean
+  readonly hasPurged: boolean
+}
+
+export const operatorsPage = worded((view: OperatorsView): string => {
+  const { isReady, checks, isStill, hasPurged, at } = view
+  const page = (
+    <html lang={texts().tag}>
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{`${isReady ? texts().operators.ready : texts().operators.notReady} · ${texts().operators.title}`}</title>
+        {view.styles.map((name) => (
+          <link rel="stylesheet" href={`/static/${name}`} />
+        ))}
+      </head>
+      <body>
+        <main class="wide">
+          <h1>{texts().operators.title}</h1>
+          <p>
+            {texts().operators.at(dateOf(at))}{' '}
+            {isStill ? <a href="/">{texts().operators.again}</a> : <a href="/?still">{texts().operators.still}</a>}
+          </p>
+          {hasPurged ? (
+            <p class="box good" role="status">
+              {texts().operators.purged}
+            </p>
+          ) : null}
+          <Section name="health" title={texts().operators.health}>
+            <p class={isReady ? 'box good' : 'box notice'}>
+              {isReady ? texts().operators.ready : texts().operators.notReady}
+            </p>
+            <Table heads={[texts().operators.part, texts().operators.state]}>
+              {checks.map(({ what, problem, warning }) => (
+                <tr>
+                  <th scope="row">{what}</th>
+                  <td>
+                    <Plain text={problem ?? warning ?? texts().operators.good} />
+                  </td>
+                </tr>
+              ))}
+            </Table>
+          </Section>
+          <Histories view={view} />
+          <Figures view={view} />
+          <Requests
+            name="refused"
+            title={texts().operators.refused}
+            empty={texts().operators.noneRefused}
+            seen={view.recent.refused}
+          />
+          <Requests
+            name="slow"
+            title={texts().operators.slow}
+            empty={texts().operators.noneSlow}
+            seen={view.recent.slow}
+          />
+          <Purge />
+        </main>
+      </body>
+    </html>
+  )
+  return `<!doctype html>\n${page.toString() as string}\n`
+})
+
+const Section = ({
+  name,
+  title,
+  children,
+}: {
+  readonly name: string
+  readonly title: string
+  readonly children?: Child
+}) => (
+  <section aria-labelledby={name}>
+    <h2 id={name}>{title}</h2>
+    {children}
+  </section>
+)
+
+interface TableProps {
+  readonly heads: readonly string[]
+  /** The first column of numbers. */
+  readonly numbers?: number
+  readonly children?: Child
+}
+
+const Table = ({ heads, numbers = Infinity, children }: TableProps) => (
+  <div class="card scroll">
+    <table>
+      <thead>
+        <tr>
+          {heads.map((head, i) => (
+            <th scope="col" class={i >= numbers ? 'number' : undefined}>
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+)
+
+const Histories = ({ view: { histories, at } }: { readonly view: OperatorsView }) => (
+  <Section name="journal" title={texts().operators.journal}>
+    {histories.length === 0 ? (
+      <p>{texts().operators.noHistory}</p>
+    ) : (
+      <Table
+        numbers={1}
+        heads={[
+          texts().operators.application,
+          texts().operators.commits,
+          texts().operators.waiting,
+          texts().operators.doubt,
+          texts().operators.lag,
+        ]}
+      >
+        {histories.map(({ base, status: { commits, depth, inDoubt, oldest } }) => (
+          <tr>
+            <th scope="row">{base}</th>
+            <td class="number" data-label={texts().operators.commits}>
+              {count(commits)}
+            </td>
+            <td class="number" data-label={texts().operators.waiting}>
+              {count(depth)}
+            </td>
+            <td class="number" data-label={texts().operators.doubt}>
+              {count(inDoubt)}
+            </td>
+            <td class="number" data-label={texts().operators.lag}>
+              {texts().operators.seconds(oldest === undefined ? 0 : Math.max(0, at - oldest) / 1000)}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </Section>
+)
+
+const Figures = ({ view: { recent, caches, holds } }: { readonly view: OperatorsView }) => (
+  <Section name="cache" title={texts().operators.cache}>
+    <dl class="about box">
+      <dt>{texts().operators.answers}</dt>
+      <dd>{count(recent.answers)}</dd>
+      <dt>{texts().operators.hitRate}</dt>
+      <dd>{recent.answers === 0 ? '–' : `${((100 * recent.withoutStore) / recent.answers).toFixed(1)} %`}</dd>
+      {caches.map(([name, bytes]) => (
+        <>
+          <dt>{texts().operators.cacheOf(name)}</dt>
+          <dd>{texts().operators.megabytes(bytes / 1e6)}</dd>
+        </>
+      ))}
+      <dt>{texts().operators.holds}</dt>
+      <dd>{texts().operators.held(holds.longest * 1000, holds.lastMinute * 1000, holds.count)}</dd>
+    </dl>
+  </Section>
+)
+
+interface RequestsProps {
+  readonly name: string
+  readonly title: string
+  readonly empty: string
+  readonly seen: readonly SeenRequest[]
+}
+
+const Requests = ({ name, title, empty, seen }: RequestsProps) => (
+  <Section name={name} title={title}>
+    {seen.length === 0 ? (
+      <p>{empty}</p>
+    ) : (
+      <Table
+        numbers={4}
+        heads={[
+          texts().operators.time,
+          texts().operators.request,
+          texts().operators.answer,
+          texts().operators.agent,
+          texts().operators.took,
+        ]}
+      >
+        {seen.toReversed().map(({ time, id, method, path, status, agent, ms, storeMs, reason }) => (
+          <tr>
+            <td class="date" data-label={texts().operators.time}>
+              {dateOf(time)}
+            </td>
+            <td data-label={texts().operators.request}>
+              <code>
+                {method} <Plain text={path} most={300} />
+              </code>{' '}
+              <span class="tag">{id}</span>
+            </td>
+            <td data-label={texts().operators.answer}>
+              {status} {STATUS_CODES[status] ?? ''}
+              {reason === undefined ? '' : `: ${reason}`}
+            </td>
+            <td class="iri" data-label={texts().operators.agent}>
+              {agent ?? texts().operators.anonymous}
+            </td>
+            <td class="number" data-label={texts().operators.took}>
+              {texts().operators.ms(ms, storeMs)}
+            </td>
+          </tr>
+        ))}
+      </Table>
+    )}
+  </Section>
+)
+
+const Purge = () => (
+  <Section name="purge" title={texts().operators.purge}>
+    <p>{texts().operators.purgeHelp}</p>
+    <form method="post" action="/purge">
+      <label for="graph">{texts().operators.purgeGraph}</label>
+      <input id="graph" name="graph" autocomplete="off" inputmode="url" />
+      <div class="actions">
+        <button class="grave">{texts().operators.purgeNow}</button>
+      </div>
+    </form>
+  </Section>
+)
+
+const count = (number: number): string => number.toLocaleString(texts().tag)
+const dateOf = (time: number): string =>
+  new Date(time)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC')

@@ -1,0 +1,185 @@
+// In charge of noticing writes behind the gateway: it asks each store at intervals for a summary of its graphs, and forgets
+// the graphs that have changed.
+import type { GraphVersions } from '../../../cache/graph-versions.js'
+import { everyWrite, underLocks } from '../../documents/locks.js'
+import { sharersOf, type Dataspace, type Gateway, type Member } from '../../gateway.js'
+import { forget } from './management.js'
+import { isFailure, type Problem } from '../../problem.js'
+import { digestsOfAuthorizations } from '../../rules/authorization-lines.js'
+import { DEFAULT_GRAPH } from '../../sparql/language/graph-sets.js'
+import type { GraphStore } from '../../stores/store.js'
+import { select } from '../../stores/select.js'
+
+// A row for each graph: its number of triples, the length of their objects, and its latest date of change. A write that
+// changes none of the three goes unnoticed until the cached answers are too old (`--cache-max-age`), unless it changes rules.
+const QUESTION = `SELECT ?g (COUNT(*) AS ?triples) (SUM(COALESCE(STRLEN(STR(?o)), 0)) AS ?length) (MAX(?changed) AS ?latest)
+  WHERE { { GRAPH ?g { ?s ?p ?o } } UNION { ?s ?p ?o }
+    BIND(IF(?p = <http://purl.org/dc/terms/modified>, STR(?o), "") AS ?changed) }
+  GROUP BY ?g`
+const LIMIT = 64 * 1024 * 1024
+/** The number of changed graphs that a log line names. */
+const NAMED = 10
+
+/** A summary of each graph, by its name. */
+type Looks = ReadonlyMap<string, string>
+
+/** Of the authorizations that it has, the contents are compared. */
+async function looksOf(store: GraphStore, sharers: readonly Member[]): Promise<Looks | Problem> {
+  const rows = await select(store, QUESTION, ['g', 'triples', 'length', 'latest'], { maxBytes: LIMIT })
+  if (isFailure(rows)) return rows
+  const looks = new Map<string, string>()
+  for (const [graph, ...look] of rows) {
+    looks.set(graph?.value ?? DEFAULT_GRAPH, look.map((term) => term?.value).join(' '))
+  }
+  for (const { application } of sharers) {
+    if (application.kind !== 'admin') continue
+    const digests = await digestsOfAuthorizations(store, application.base)
+    if (isFailure(digests)) return digests
+    for (const [graph, digest] of digests) looks.set(graph, `${looks.get(graph)} ${digest}`)
+  }
+  return looks
+}
+
+/** One look at a store, and the state of the gateway then. */
+interface Look {
+  readonly looks: Looks
+  /** The version of the dataset before the store was asked. */
+  readonly version: number
+  /** The versions of graphs that this look has raised: the gateway has not written them. */
+  readonly raised: ReadonlySet<number>
+}
+
+/** Looks now and then every `interval` ms. */
+export function startProbe(
+  dataspaces: readonly Dataspace[],
+  gateway: Pick<Gateway, 'webIds' | 'log' | 'locks'>,
+  interval: number,
+): { look(): Promise<void>; close(): void } {
+  const last = new Map<GraphStore, Look>()
+  const stores = new Set(dataspaces.flatMap(({ endUser, admin }) => [endUser.store, admin.store]))
+  let looking = Promise.resolve()
+  // One look after the other: each is compared with the one before it.
+  const look = (): Promise<void> => {
+    const looked = looking.then(async () => {
+      for (const store of stores) {
+        const found = await lookAt(store, sharersOf(store, { dataspaces }), last.get(store), gateway)
+        if (found) last.set(store, found)
+      }
+    })
+    looking = looked.catch(() => undefined)
+    return looked
+  }
+
+  let timer: NodeJS.Timeout
+  let closed = false
+  const again = (): void => {
+    look()
+      .catch((error: unknown) => gateway.log.error({ err: error }, 'the probe has failed'))
+      .finally(() => {
+        if (!closed) timer = setTimeout(again, interval).unref()
+      })
+  }
+  again()
+  return {
+    look,
+    close() {
+      closed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Undefined where the store cannot be read. */
+async function lookAt(
+  store: GraphStore,
+  sharers: readonly Member[],
+  before: Look | undefined,
+  gateway: Pick<Gateway, 'webIds' | 'log' | 'locks'>,
+): Promise<Look | undefined> {
+  const { base, cache } = sharers[0]!.application
+  const { versions } = cache
+  const version = versions.dataset()
+  const looks = await looksOf(store, sharers)
+  if (isFailure(looks)) {
+    gateway.log.warn({ base, store: store.name, problem: looks.detail }, 'the probe cannot read the store')
+    return undefined
+  }
+  const { changed, written } = before ? await compared(sharers, before, looks, gateway) : NOTHING_KNOWN
+  if (changed.length > 0) {
+    const names = changed.slice(0, NAMED).map((graph) => (graph === DEFAULT_GRAPH ? 'the default graph' : graph))
+    const about = { base, store: store.name, graphs: names, count: changed.length }
+    gateway.log.warn(about, 'the store has changed behind the gateway: clearing its caches')
+  }
+  // These may be in the store or not at the time of this look: they count as written at the next one too.
+  const late = versions.since(version)
+  const raised = new Set<number>()
+  // Everything that was cached before the first look may have changed before it.
+  if (!before || changed.length > 0) {
+    const forgotten = [...new Set(sharers.map(({ dataspace }) => dataspace))].map((dataspace) =>
+      forget(dataspace, undefined, gateway),
+    )
+    if (late) raised.add(versions.dataset())
+    for (const graph of late ?? []) versions.changed(graph)
+    await Promise.all(forgotten)
+  } else if (written.length > 0) {
+    readAgain(written, versions, gateway, late && new Set(late), raised)
+    for (const { application, dataspace } of sharers) {
+      if (application.kind !== 'admin') continue
+      dataspace.ontologies.changed(`${application.base}ontologies/`)
+      await dataspace.access.reload()
+    }
+  }
+  return { looks, version, raised }
+}
+
+/** Graphs that the gateway has written may have been written behind it too. */
+function readAgain(
+  written: readonly string[],
+  versions: GraphVersions,
+  { webIds }: Pick<Gateway, 'webIds'>,
+  late: ReadonlySet<string> | undefined,
+  raised: Set<number>,
+): void {
+  for (const graph of written) {
+    versions.changed(graph)
+    webIds.forget(graph)
+    if (late && !late.has(graph)) raised.add(versions.of(graph))
+  }
+  // The default graph may be the union of all.
+  if (late?.size === 0) raised.add(versions.dataset())
+}
+
+/** The graphs that differ from the last look: `written` through the gateway since, or `changed` behind it. */
+interface Differences {
+  readonly changed: readonly string[]
+  readonly written: readonly string[]
+}
+
+const NOTHING_KNOWN: Differences = { changed: [], written: [] }
+
+/** A write under way may be in the store already, and be known only when it ends: it is no change behind the gateway. */
+async function compared(
+  sharers: readonly Member[],
+  before: Look,
+  looks: Looks,
+  gateway: Pick<Gateway, 'locks'>,
+): Promise<Differences> {
+  const { versions } = sharers[0]!.application.cache
+  const differences = compare(before, looks, versions)
+  if (differences.changed.length === 0) return differences
+  const writes = sharers.map(({ application }) => everyWrite(application, 'exclusive'))
+  const again = await underLocks(gateway, writes, () => Promise.resolve(compare(before, looks, versions)))
+  return isFailure(again) ? differences : again
+}
+
+function compare(before: Look, looks: Looks, versions: GraphVersions): Differences {
+  const changed: string[] = []
+  const written: string[] = []
+  for (const graph of new Set([...before.looks.keys(), ...looks.keys()])) {
+    // The default graph may be the union of all: then a write of any graph changes it.
+    const version = graph === DEFAULT_GRAPH ? versions.dataset() : versions.of(graph)
+    if (version > before.version && !before.raised.has(version)) written.push(graph)
+    else if (looks.get(graph) !== before.looks.get(graph)) changed.push(graph)
+  }
+  return { changed, written }
+}

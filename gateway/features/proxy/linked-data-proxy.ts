@@ -1,0 +1,155 @@
+// In charge of the Linked Data proxy (spec 4.4): the agents who may use it, the URLs that it fetches, and what it sends: an
+// anonymous request with the fields that are listed here. Nothing is cached.
+import { createHash } from 'node:crypto'
+import { parseHttpUrl } from '../../../policies/fetch/destination.js'
+import type { GuardedFetch, GuardedFetchSettings } from '../../../policies/fetch/guarded-fetch.js'
+import { MAX_BODY } from '../../http/body.js'
+import type { Response } from '../../http/exchange.js'
+import type { Member, Proxying } from '../../gateway.js'
+import { makeSharedPlaces } from '../../places.js'
+import type { Context } from '../../request/context.js'
+import type { Asked } from '../../request/route.js'
+import type { Target } from '../../http/target.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { FETCH_PROBLEMS } from '../../request/fetch-problems.js'
+import { acceptOf, formatsFor } from './representations.js'
+import { responseFrom, SENT_FIELDS } from './response.js'
+import { answerInside } from './own-answer.js'
+import { conditionsOf } from './validators.js'
+import { methodNotAllowed } from '../../request/refusal.js'
+import type { Fields } from '../../http/fields.js'
+
+type ProxiedTarget = Target<Member> & { readonly kind: 'proxied' }
+
+/** URLs of vocabularies often redirect several times. */
+const LIMITS = { maxBytes: 8 * 1024 * 1024, maxRedirects: 5 } as const
+
+/** Limits of a fetch through the proxy. */
+export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => ({
+  ...LIMITS,
+  headersTimeout: timeout,
+  totalTimeout: timeout,
+})
+
+/** Concurrent requests of one agent, of one network, and of all. Each may keep an answer and its conversion in memory. */
+const PLACES = { each: 8, network: 16, all: 32 } as const
+
+/** @param bases of all applications */
+export const makeProxying = (
+  use: Proxying['use'],
+  bases: readonly string[],
+  fetcher: GuardedFetch,
+  inside: Proxying['inside'],
+): Proxying => ({
+  use,
+  fetcher,
+  inside,
+  isOwn: ownUrls(bases),
+  pseudonym: `triplegate-${createHash('sha256').update(bases.join(' ')).digest('hex').slice(0, 12)}`,
+  takePlace: makeSharedPlaces(PLACES),
+})
+
+export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>): Promise<Response | Problem> {
+  const { request, agent, gateway } = context
+  const { use, pseudonym, takePlace } = gateway.proxying
+  if (use === 'off') return methodNotAllowed(request.method, '')
+  const refused = refusal(request.fields, use === 'everyone' || agent.webId !== undefined, pseudonym)
+  if (refused) return refused
+  const url = destinationOf(uri, context.application)
+  if (isFailure(url)) return url
+  // Read before the place is taken: a slow body must not hold one.
+  const isSafe = request.method === 'GET' || request.method === 'HEAD'
+  const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody, MAX_BODY)
+  if (isFailure(body)) return body
+  const network = request.network()
+  const leave = takePlace(agent.webId ?? network, network)
+  if (!leave) {
+    return problem('server.overloaded', 'Too many requests to other servers are under way. Retry shortly.', {
+      fields: [['Retry-After', '1']],
+    })
+  }
+  try {
+    return await exchange(context, url, body)
+  } finally {
+    leave()
+  }
+}
+
+async function exchange(context: Context, url: URL, body: Buffer): Promise<Response | Problem> {
+  const { gateway, request, accept, trace } = context
+  const { fetcher, isOwn, pseudonym } = gateway.proxying
+  const { method, fields } = request
+  const isSafe = method === 'GET' || method === 'HEAD'
+  const conditions = conditionsOf(fields, isSafe, (mediaType, code) =>
+    formatsFor(accept, { mediaType, contentType: mediaType }).some((format) => format.code === code),
+  )
+  const sent = { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) }
+  if (isOwn(url)) {
+    const inner = { method, fields: { ...sent, accept: acceptOf(accept) }, body, ...LIMITS }
+    const answered = await answerInside(context, url, inner)
+    trace.continues()
+    return isFailure(answered) ? answered : responseFrom(context, answered, conditions)
+  }
+  const answer = await fetcher.fetch(url.href, {
+    accept: acceptOf(accept),
+    method,
+    fields: sent,
+    ...(body.length > 0 && { body }),
+    // A write may be meant for this server only: the client decides whether to follow a redirect.
+    redirects: isSafe ? 'follow' : 'return',
+    signal: request.signal(),
+  })
+  trace.continues()
+  if (!isFailure(answer)) return responseFrom(context, answer, conditions)
+  trace.cause = answer.failure
+  return problem(FETCH_PROBLEMS[answer.failure], answer.detail)
+}
+
+/** Values of `Sec-Fetch-Dest` (Fetch §2.2.5) for content that runs in a page or changes it; images and frames do neither. */
+const ACTIVE =
+  /^(?:audioworklet|embed|json|manifest|object|paintworklet|script|serviceworker|sharedworker|style|worker|xslt)$/
+
+function refusal(fields: Fields, mayUse: boolean, pseudonym: string): Problem | undefined {
+  if (!mayUse) {
+    return problem('access.denied', 'Access not authorized: only identified agents may use the proxy (?uri=).')
+  }
+  if (ACTIVE.test(fields['sec-fetch-dest'] ?? '')) {
+    return problem('access.denied', 'Content of another server may not become part of a page of this origin.')
+  }
+  return fields.via?.includes(pseudonym)
+    ? problem('proxy.loop', 'The request has come through this proxy already: the URL leads back here.')
+    : undefined
+}
+
+/** Spec 4.4: URLs that are relative to the application's base are requested directly. */
+function destinationOf(uri: string, { base }: Member['application']): URL | Problem {
+  const url = parseHttpUrl(uri)
+  if (isFailure(url)) {
+    return problem('proxy.refused', '?uri= takes an absolute http or https URL without user information.')
+  }
+  if (!ownUrls([base])(url) || !url.pathname.startsWith(new URL(base).pathname)) return url
+  return problem('proxy.refused', `?uri= takes URLs of other servers. Request this one directly: ${url.href}`)
+}
+
+/**
+ * Tells whether a URL is at the host and port of one of these bases, however it is spelled. The scheme does not count: http
+ * redirects to https.
+ */
+export function ownUrls(bases: readonly string[]): (url: URL) => boolean {
+  const authorityOf = ({ hostname, port }: URL): string => `${hostname.replace(/\.$/, '')}:${port}`
+  const own = new Set(bases.map((base) => authorityOf(new URL(base))))
+  return (url) => own.has(authorityOf(url))
+}
+
+/** Sent beside SENT_FIELDS, Accept, the conditions and Via. No field is sent that identifies the client or its address. */
+const SENT_WITH_CONTENT = ['content-type', 'content-language', 'content-encoding', 'link', 'slug']
+
+const sentFields = (fields: Fields, hasContent: boolean): Record<string, string> =>
+  Object.fromEntries(
+    [...SENT_FIELDS, ...(hasContent ? SENT_WITH_CONTENT : [])].flatMap((name) => {
+      const value = fields[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
+const viaOf = ({ via }: Fields, pseudonym: string): string => [via, `1.1 ${pseudonym}`].filter(Boolean).join(', ')

@@ -1,0 +1,142 @@
+// In charge of the endpoints `tokens` and `tokens/ID` of the admin application: access tokens for programs that can send no
+// certificate are created, listed and revoked.
+import type { Asked, EndpointTarget } from '../../request/route.js'
+import { judge } from '../../request/access.js'
+import type { Context } from '../../request/context.js'
+import { graphAnswer } from '../../request/graph-answer.js'
+import { linkField, response } from '../../request/respond.js'
+import { isLimited } from '../../request/token-limits.js'
+import type { Response } from '../../http/exchange.js'
+import type { AccessToken } from './issued-tokens.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { graphOf, text, triple, type Quad } from '../../rdf/graph.js'
+import { TGA } from '../../rdf/vocabulary.js'
+import { readContent } from '../../request/endpoint-rdf.js'
+import { controlRefused } from '../../request/explain.js'
+import { refusedAnswer, tokensAnswer } from './access-token-page.js'
+import { foreignForm, seeOther } from '../../request/page-form.js'
+import { prefersPage } from '../../request/page-answer.js'
+import { askedToken, tokenTriples } from './access-token-content.js'
+
+export async function accessTokens({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const { accept, request } = context
+  const isPage = prefersPage(accept)
+  if (request.method === 'POST' && target.query.has('revoke'))
+    return revokedByForm(context, target.query.get('revoke')!)
+  if (request.method === 'POST') return create(context, target.iri, isPage)
+  const shown = shownTo(context)
+  if (isFailure(shown)) return shown
+  return isPage ? tokensAnswer(context, shown, 200) : answer(context, shown)
+}
+
+/** A form cannot send DELETE. */
+async function revokedByForm(context: Context, id: string): Promise<Response | Problem> {
+  const failed = foreignForm(context) ?? (await revoke(context, id))
+  return failed ?? seeOther(`${context.dataspace.admin.base}tokens`)
+}
+
+async function revoke(context: Context, id: string): Promise<undefined | Problem> {
+  const shown = shownTo(context)
+  if (isFailure(shown)) return shown
+  if (!shown.some((token) => token.id === id)) return UNKNOWN
+  if (context.agent.token && isLimited(context.agent.token)) return LIMITED
+  return (await context.gateway.accessTokens.revoke(id)) ? NOT_STORED : undefined
+}
+
+export async function accessToken({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+  const shown = shownTo(context)
+  if (isFailure(shown)) return shown
+  const found = shown.find(({ id }) => target.iri === iriOf(context, id))
+  if (!found) return UNKNOWN
+  if (context.request.method !== 'DELETE') return answer(context, [found])
+  const failed = await revoke(context, found.id)
+  if (failed) return failed
+  return response(204, [linkField(context.application, context.agent.webId, undefined)])
+}
+
+const NOT_STORED = problem('tokens.failed', 'The access token cannot be stored now; the log of the gateway says why.', {
+  fields: [['Retry-After', '5']],
+})
+const UNKNOWN = problem('document.absent', 'There is no such access token, or it is not yours.')
+const FULL = problem('constraint.violated', 'There are too many access tokens: revoke some.')
+const LIMITED = problem('access.denied', 'A limited access token manages no access tokens.')
+
+const iriOf = ({ dataspace }: Context, id: string): string => `${dataspace.admin.base}tokens/${id}`
+
+async function create(context: Context, endpoint: string, isPage: boolean): Promise<Response | Problem> {
+  const refused = creationRefused(context, endpoint)
+  if (refused) return refused
+  const content = await readContent(context, endpoint)
+  if (isFailure(content)) return content
+  const made = await createAsked(context, content)
+  const shown = isPage ? shownTo(context) : []
+  if (isFailure(shown)) return shown
+  if (isFailure(made)) return isPage ? refusedAnswer(context, shown, made, content) : made
+  return isPage ? tokensAnswer(context, shown, 201, { made: made.text }) : createdAnswer(context, made)
+}
+
+interface Created {
+  readonly token: AccessToken
+  readonly text: string
+}
+
+async function createAsked(context: Context, content: readonly Quad[]): Promise<Created | Problem> {
+  const { agent, dataspace, gateway } = context
+  const asked = askedToken(context, content)
+  if (isFailure(asked)) return asked
+  const forAnother = asked.agent !== undefined && asked.agent !== agent.webId
+  const notFor = forAnother ? controlRefused(context) : undefined
+  if (notFor) return notFor
+  const wanted = { ...asked, agent: asked.agent ?? agent.webId!, admin: dataspace.admin.base }
+  const made = await gateway.accessTokens.create(wanted)
+  if (made === 'full') return FULL
+  if (made === 'failed') return NOT_STORED
+  const { id, name } = made.token
+  gateway.log.info({ id, agent: made.token.agent, by: agent.webId, name }, 'an access token was created')
+  return made
+}
+
+function createdAnswer(context: Context, { token, text: secret }: Created): Response | Problem {
+  const { application, accept, agent } = context
+  const iri = iriOf(context, token.id)
+  const graph = graphOf([...tokenTriples(iri, token), triple(iri, TGA('token'), text(secret))])
+  const answered = graphAnswer(accept, graph, [])
+  if (isFailure(answered)) return answered
+  const own = answered.fields.filter(([name]) => name === 'Content-Type')
+  const fields = [
+    ['Location', iri],
+    ['Cache-Control', 'no-store'],
+    linkField(application, agent.webId, undefined),
+  ] as const
+  return response(201, [...own, ...fields], answered.body as Buffer)
+}
+
+/** Design 4: tokens are made by agents who may append to the endpoint, and by those with Control, but not by a weaker token. */
+function creationRefused(context: Context, endpoint: string): undefined | Problem {
+  const { agent, dataspace, trace } = context
+  if (agent.webId === undefined) return ANONYMOUS
+  if (trace.delegate !== undefined)
+    return problem('access.denied', 'An agent creates access tokens itself, and no other agent on its behalf.')
+  if (agent.token) return isLimited(agent.token) ? LIMITED : controlRefused(context)
+  const facts = { kind: 'endpoint', iri: endpoint } as const
+  const decision = judge({ application: dataspace.admin, dataspace }, agent, facts, 'Append')
+  if (isFailure(decision)) return decision
+  return decision.allowed ? undefined : controlRefused(context) && NOT_ALLOWED
+}
+
+const ANONYMOUS = problem('access.denied', 'Only an identified agent has access tokens.')
+const NOT_ALLOWED = problem('access.denied', 'Access not authorized: Append on this endpoint is required.')
+
+/** One's own tokens; with Control those of all. */
+function shownTo(context: Context): readonly AccessToken[] | Problem {
+  const { agent, dataspace, gateway } = context
+  if (agent.webId === undefined) return ANONYMOUS
+  if (agent.token?.only !== undefined) return LIMITED
+  const all = gateway.accessTokens.list(dataspace.admin.base)
+  return controlRefused(context) ? all.filter((token) => token.agent === agent.webId) : all
+}
+
+function answer(context: Context, tokens: readonly AccessToken[]): Response | Problem {
+  const triples = tokens.flatMap((token) => tokenTriples(iriOf(context, token.id), token))
+  return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+}

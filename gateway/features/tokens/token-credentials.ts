@@ -1,0 +1,64 @@
+// In charge of access tokens in an Authorization field: as a bearer token (RFC 6750 §2.1), or as the password of Basic (RFC 7617),
+// which more clients can send. Wrong ones are refused, and those that a network sends one after the other are slowed down.
+import { LRUCache } from 'lru-cache'
+import type { Log, Trace } from '../../log.js'
+import { problem, type Problem } from '../../problem.js'
+import { PREFIX, type AccessToken, type AccessTokens } from './issued-tokens.js'
+
+interface Presented {
+  readonly scheme: 'Bearer' | 'Basic'
+  readonly text: string
+}
+
+/** Undefined where the field has no access token, but perhaps one of an identity provider. */
+export function accessTokenIn(field: string): Presented | undefined {
+  const bearer = /^Bearer +(\S+)$/i.exec(field)?.[1]
+  if (bearer?.startsWith(PREFIX)) return { scheme: 'Bearer', text: bearer }
+  const pair = /^Basic +(\S*)$/i.exec(field)?.[1]
+  if (pair === undefined) return undefined
+  // RFC 7617 §2: the user has no colon. Any user will do: the token says whose it is.
+  const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(pair, 'base64').toString()) ?? []
+  return { scheme: 'Basic', text: password }
+}
+
+/** The token that is presented for this dataspace, or its refusal. */
+export type CheckToken = (
+  presented: Presented,
+  asked: { readonly admin: string; readonly network: string; readonly trace: Trace },
+) => AccessToken | Problem
+
+/** Wrong tokens of one network in a time: beyond them the answer is 429. A token has 256 random bits: this is for the log. */
+const WRONG = { most: 10, ms: 60_000 } as const
+const NETWORKS = 10_000
+
+export function makeTokenCheck(tokens: AccessTokens, log: Log): CheckToken {
+  const wrong = new LRUCache<string, { count: number }>({ max: NETWORKS, ttl: WRONG.ms })
+  return (presented, { admin, network, trace }) => {
+    const token = tokens.find(presented.text, admin)
+    if (token) return token
+    trace.cause = 'access token: unknown, expired or revoked'
+    // It could never be one: no guess.
+    if (!presented.text.startsWith(PREFIX)) return refusalOf(presented)
+    const guesses = wrong.get(network) ?? { count: 0 }
+    if (++guesses.count === 1) wrong.set(network, guesses)
+    if (guesses.count <= WRONG.most) return refusalOf(presented)
+    if (guesses.count === WRONG.most + 1)
+      log.warn({ network, wrong: WRONG.most }, 'many wrong access tokens in a minute')
+    return TOO_MANY
+  }
+}
+
+/** RFC 9110 §11.6.1: the challenge is of the scheme that was used, so that no browser asks for a password. */
+const refusalOf = ({ scheme }: Presented): Problem =>
+  problem('token.invalid', 'The access token is unknown, has expired or was revoked.', {
+    fields: [
+      [
+        'WWW-Authenticate',
+        scheme === 'Basic' ? 'Basic realm="Triplegate", charset="UTF-8"' : 'Bearer error="invalid_token"',
+      ],
+    ],
+  })
+
+const TOO_MANY = problem('token.guesses', 'Too many wrong access tokens came from this network. Retry in a minute.', {
+  fields: [['Retry-After', String(WRONG.ms / 1000)]],
+})

@@ -1,0 +1,116 @@
+// In charge of creating many documents at once, as an import does: each is decided and checked like that of a PUT, and then they
+// share one flush of the journal and one request to the store. Those that exist, or that cannot be told so, and large ones are left
+// to be written alone; so are all where the request fails.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import { readFactsNow } from '../documents/document.js'
+import type { DocumentFacts } from '../documents/facts.js'
+import { parentOf } from '../documents/hierarchy.js'
+import { everyWrite, type Lock } from '../documents/locks.js'
+import type { Member } from '../gateway.js'
+import { isFailure, type Problem } from '../problem.js'
+import { isPlain } from '../rdf/canonical.js'
+import { decideOn, type Facts } from '../request/access.js'
+import type { Context } from '../request/context.js'
+import { refusalOf } from '../request/refusal.js'
+import { select } from '../stores/select.js'
+import { commit } from './commit.js'
+import type { Change } from './write-rules.js'
+import { nextDocument, type Next } from './next-document.js'
+import { accessTo } from './self-granted-modes.js'
+import { earlyRefusal, writingOf } from './write.js'
+import { isLargeContent, type WrittenContent } from './write-request.js'
+
+export interface Wanted {
+  /** Of a PUT of the document. */
+  readonly context: Context
+  readonly iri: string
+  readonly content: WrittenContent
+}
+
+export type Outcomes = ReadonlyMap<string, 'written' | Problem>
+
+/** Documents that are made at once; then other requests have their turn. */
+const AT_ONCE = 16
+/** In characters: the lines of a longer one would hold up other requests. */
+const LARGEST = 256 * 1024
+const NONE: Outcomes = new Map()
+
+/** Documents of one application, none of which is the parent of another. A document without an outcome is to be written alone. */
+export async function createTogether(wanted: readonly Wanted[]): Promise<Outcomes> {
+  const able = wanted.filter(({ iri, content }) => {
+    const isLarge = isLargeContent(content) && content.nTriples.length > LARGEST
+    return !isLarge && isPlain(`<${iri}> <urn:x> "" .`)
+  })
+  if (able.length < 2) return NONE
+  const { context } = able[0]!
+  const { application } = context
+  const place = { locks: locksOf(application, able), settles: able.map(({ iri }) => iri) }
+  const outcomes = new Map<string, 'written' | Problem>()
+  const leaveOut = ({ iri }: Change, why: Problem): void => void outcomes.set(iri, why)
+  const created = await commit<Outcomes>(writingOf(context), place, async () => {
+    const [absent, parents] = await Promise.all([absentAmong(application, able), parentsOf(context, able)])
+    if (isFailure(absent)) return absent
+    if (isFailure(parents)) return parents
+    const changes: Change[] = []
+    for (const [i, one] of absent.entries()) {
+      if (i % AT_ONCE === AT_ONCE - 1) await eventLoopTurn()
+      const change = await changeOf(one, parents.get(parentOf(one.iri)))
+      if (isFailure(change)) outcomes.set(one.iri, change)
+      else changes.push(change)
+    }
+    const answer = (failed: Problem | undefined): Outcomes => {
+      if (!failed) for (const { iri } of changes) if (!outcomes.has(iri)) outcomes.set(iri, 'written')
+      return outcomes
+    }
+    return { changes, leaveOut, answer }
+  })
+  return isFailure(created) ? NONE : created
+}
+
+const locksOf = (application: Member['application'], wanted: readonly Wanted[]): readonly Lock[] => [
+  everyWrite(application, 'shared'),
+  ...[...new Set(wanted.map(({ iri }) => parentOf(iri)))].map((parent) => [parent, 'shared'] as const),
+  ...wanted.map(({ iri }) => [iri, 'exclusive'] as const),
+]
+
+type Parents = ReadonlyMap<string, DocumentFacts | undefined>
+
+async function parentsOf({ application, trace }: Context, wanted: readonly Wanted[]): Promise<Parents | Problem> {
+  const names = [...new Set(wanted.map(({ iri }) => parentOf(iri)))]
+  const found = await Promise.all(names.map((name) => readFactsNow(application, name, trace)))
+  const failed = found.find(isFailure)
+  return failed ?? new Map(names.map((name, i) => [name, (found[i] as Exclude<(typeof found)[0], Problem>).value]))
+}
+
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Asked of the store: what is cached may have been made behind the gateway since. */
+async function absentAmong(
+  { store }: Member['application'],
+  wanted: readonly Wanted[],
+): Promise<readonly Wanted[] | Problem> {
+  if (wanted.length === 0) return []
+  const names = wanted.map(({ iri }) => `<${iri}>`).join(' ')
+  const query = `SELECT ?g WHERE { VALUES ?g { ${names} } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }`
+  const rows = await select(store, query, ['g'], { maxBytes: MAX_BYTES })
+  if (isFailure(rows)) return rows
+  const there = new Set(rows.map(([graph]) => graph?.value))
+  return wanted.filter(({ iri }) => !there.has(iri))
+}
+
+/** What a PUT would make. */
+async function changeOf(
+  { context, iri, content }: Wanted,
+  parent: DocumentFacts | undefined,
+): Promise<Change | Problem> {
+  const facts: Facts = { kind: 'document', iri, answeredAt: context.request.receivedAt, ...(parent && { parent }) }
+  const decision = decideOn(context, facts, 'Write')
+  if (isFailure(decision)) return decision
+  if (!decision.allowed) return refusalOf(decision, context, iri)
+  const early = earlyRefusal(context, iri, facts)
+  if (early) return early
+  const access = accessTo(context, facts, decision)
+  if (isFailure(access)) return access
+  const next = await nextDocument(context, iri, { method: 'PUT', content }, undefined, undefined)
+  return isFailure(next) ? next : { iri, current: undefined, next: next as Next, parent, by: { context, access } }
+}

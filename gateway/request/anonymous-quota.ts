@@ -1,0 +1,57 @@
+// In charge of what clients without any right may ask for, sign-ups and requests for access: so many at once and in a day, for
+// one network and in all, so that no client takes the room of the others.
+import type { OpenDoor, SignUps } from '../gateway.js'
+import { makeDaily, makePlaces } from '../places.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { Context } from './context.js'
+import { makeTurns } from '../stores/connection-slots.js'
+import type { Doors } from '../configuration/doors.js'
+
+const AT_ONCE = { each: 2, all: 16 } as const
+/** Creating a key takes a processor for up to a second. */
+const KEYS_AT_ONCE = 2
+
+/** @param daily in all; one network has a tenth of it */
+export const makeOpenDoor = (daily: number, now: () => number): OpenDoor => ({
+  takePlace: makePlaces(AT_ONCE),
+  takeOfDay: makeDaily({ each: Math.ceil(daily / 10), all: daily }, now),
+})
+
+export const makeSignUps = (daily: number, who: Doors['signUp'], now: () => number): SignUps => ({
+  ...makeOpenDoor(daily, now),
+  who,
+  turns: makeTurns(KEYS_AT_ONCE, AT_ONCE.all),
+})
+
+/** Acts in a place of the client's network, and counts for its day unless the act fails. */
+export async function withinShares<T>(
+  { request }: Pick<Context, 'request'>,
+  { takePlace, takeOfDay }: OpenDoor,
+  count: number,
+  act: () => Promise<T | Problem>,
+): Promise<T | Problem> {
+  const network = request.network()
+  const giveBack = takeOfDay(network, count)
+  if (typeof giveBack === 'number') return tooManyToday(giveBack)
+  const leave = takePlace(network)
+  try {
+    const outcome = leave ? await act() : BUSY
+    if (isFailure(outcome)) giveBack()
+    return outcome
+  } catch (error) {
+    giveBack()
+    throw error
+  } finally {
+    leave?.()
+  }
+}
+
+/** RFC 6585 §4. `wait` in ms. */
+export const tooManyToday = (wait: number): Problem =>
+  problem('share.daily', 'Too many of these requests today. Retry when the day is over.', {
+    fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
+  })
+
+const BUSY = problem('server.overloaded', 'Too many of these requests are under way. Retry shortly.', {
+  fields: [['Retry-After', '2']],
+})

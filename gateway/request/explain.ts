@@ -1,0 +1,155 @@
+// In charge of explaining access to agents with Control on the admin application: why an agent has a mode or not, and which
+// authorizations a target has. The answers are what the rules decide, whether it is enforced or not.
+import type { Mode } from '../../policies/authorizations/authorization.js'
+import { authorizationsAbout, type OtherGraph } from '../../policies/decide.js'
+import { judge, lookUp, targetOf, type Facts } from './access.js'
+import type { Member } from '../gateway.js'
+import type { Target } from '../http/target.js'
+import type { Response } from '../http/exchange.js'
+import { auditedTriples, authorizationShown, grantTriples, nodeOf } from './authorization-evidence.js'
+import { graphAnswer } from './graph-answer.js'
+import { blankNode, graphOf, iri, quad, text, typed, type Quad } from '../rdf/graph.js'
+import { askerOf, type Context } from './context.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import { linkField } from './respond.js'
+import type { Awaitable } from '../maybe-async.js'
+import { webId } from '../configuration/setting-values.js'
+import { ACL, RDF, RDFS, TGA, XSD } from '../rdf/vocabulary.js'
+import { readFacts } from '../documents/document.js'
+import { isContainer } from '../documents/hierarchy.js'
+import { documentsFrom, hasDocumentsIn } from '../documents/subtree.js'
+
+/** The document, the endpoint or the graph that a question is about. */
+export type AccessSubject = (Target<Member> & { readonly kind: 'document' | 'endpoint' }) | (Member & OtherGraph)
+
+export const factsAbout = (context: Context, asked: AccessSubject): Awaitable<Facts | Problem> =>
+  'reach' in asked ? asked : lookUp(context, asked)
+
+/** The refusal of an agent without Control on the admin application. */
+export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
+  const { admin } = dataspace
+  const decision = judge(
+    { application: admin, dataspace },
+    agent,
+    { kind: 'endpoint', iri: `${admin.base}access` },
+    'Control',
+  )
+  if (isFailure(decision) || decision.allowed) return isFailure(decision) ? decision : undefined
+  trace.cause = decision.reason
+  return problem('access.denied', 'Access not authorized: Control on the admin application is required.')
+}
+
+const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
+
+/** Answers `?agent=` (empty or left out: an anonymous client) and `?mode=` (default: Read). */
+export async function explain(
+  context: Context,
+  asked: AccessSubject,
+  query: URLSearchParams,
+): Promise<Response | Problem> {
+  const refused = controlRefused(context)
+  if (refused) return refused
+  const mode = MODES.find((one) => one === (query.get('mode') ?? 'Read'))
+  if (!mode) return problem('request.malformed', `?mode= is one of ${MODES.join(', ')}.`)
+  const agent = query.get('agent') || undefined
+  if (agent !== undefined && isFailure(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
+  const { application } = asked
+  // Write on a missing document is asked about as a PUT that creates it, which needs a right on the parent.
+  const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
+  const facts = await factsAbout({ ...context, application, request }, asked)
+  if (isFailure(facts)) return facts
+  const creates = mode === 'Write' && facts.kind === 'document' && !facts.document
+  const decision = judge(asked, { webId: agent }, facts, mode, creates)
+  if (isFailure(decision)) return decision
+  const { authorizations, total } = decision.considered()
+  const node = blankNode('decision')
+  const triples: Quad[] = [
+    quad(node, iri(RDF('type')), iri(TGA('Decision'))),
+    quad(node, iri(TGA('about')), iri(facts.iri)),
+    ...(agent === undefined ? [] : [quad(node, iri(ACL('agent')), iri(agent))]),
+    quad(node, iri(TGA('required')), iri(ACL(mode))),
+    quad(node, iri(TGA('allowed')), typed(String(decision.allowed), XSD('boolean'))),
+    quad(node, iri(TGA('reason')), text(decision.reason)),
+    quad(node, iri(TGA('decidedOn')), iri(decision.on)),
+    ...noteOn(asked, facts.iri).map((note) => quad(node, iri(RDFS('comment')), text(note))),
+    ...decision.modes.map((granted) => quad(node, iri(ACL('mode')), iri(ACL(granted)))),
+    quad(node, iri(TGA('authorizations')), typed(String(total), XSD('integer'))),
+    ...decision.via.flatMap((grant) => [
+      quad(node, iri(TGA('grantedBy')), nodeOf(grant)),
+      ...grantTriples(grant, agent),
+    ]),
+    ...authorizations.flatMap((one) => [
+      quad(node, iri(TGA('considered')), nodeOf(one)),
+      ...authorizationShown(one),
+      quad(nodeOf(one), iri(TGA('lacks')), text(one.lacks)),
+    ]),
+  ]
+  return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+}
+
+/** Why a right on the graph says nothing here. */
+function noteOn(asked: AccessSubject, graph: string): readonly string[] {
+  if (!('reach' in asked)) return []
+  const { traits, store, history, isRecorded } = asked.application
+  if (!isRecorded(graph) && history && store.announces)
+    return ['The embedded store has documents only, and no such graph.']
+  const isUnion = asked.kind === 'default-graph' && ['union', 'bag'].includes(traits.known()?.defaultGraph ?? '')
+  return isUnion
+    ? ['The default graph of this store is the union of its named graphs: rights on these count in place of this one.']
+    : []
+}
+
+/** Answers `?audit`: every authorization about the document, and its owners. */
+export async function audit(context: Context, asked: AccessSubject): Promise<Response | Problem> {
+  const refused = controlRefused(context)
+  if (refused) return refused
+  const { application } = asked
+  const facts = await factsAbout({ ...context, application }, asked)
+  if (isFailure(facts)) return facts
+  const index = asked.dataspace.access.current()
+  if (isFailure(index)) return index
+  const question = { application: application.kind, target: targetOf(facts, application.base) }
+  const owners =
+    facts.kind === 'document' ? (facts.document?.owners ?? []).filter((owner) => !isFailure(webId(owner))) : []
+  const triples = [
+    ...authorizationsAbout(index, question).flatMap(auditedTriples),
+    ...owners.map((owner) => quad(iri(facts.iri), iri(ACL('owner')), iri(owner))),
+  ]
+  return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
+}
+
+/** In documents: to write an answer about more of them would hold the event loop. */
+const PAGE = 1_250
+
+/** Answers `?tree`: the documents at this URL and below it, `after` one of them; `tga:next` where there may be more. */
+export async function tree(context: Context, asked: AccessSubject, after: string): Promise<Response | Problem> {
+  const refused = controlRefused(context)
+  if (refused) return refused
+  const { application } = asked
+  if (asked.kind !== 'document') return problem('request.malformed', '?tree is about a document.')
+  const page = await treePage(context, asked, after)
+  if (isFailure(page)) return page
+  const under = iri(asked.document)
+  const triples = page.documents.map((document) => quad(iri(document), iri(TGA('under')), under))
+  if (page.last !== undefined) triples.push(quad(blankNode('page'), iri(TGA('next')), iri(page.last)))
+  return graphAnswer(context.accept, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
+}
+
+/** Of an item that no document is in, the item alone. Else the store goes through the names of its graphs, in turn. */
+async function treePage(
+  context: Context,
+  { application, document }: Member & { readonly document: string },
+  after: string,
+): ReturnType<typeof documentsFrom> {
+  const { trace, request, gateway } = context
+  const facts = await readFacts(application, document, trace)
+  if (isFailure(facts)) return facts
+  if (after === '' && facts.value && !isContainer(facts.value.types)) {
+    const isAbove = await trace.store(hasDocumentsIn(application, document))
+    if (isFailure(isAbove)) return isAbove
+    if (!isAbove) return { documents: [document], last: undefined }
+  }
+  const end = await gateway.listings.take(request.signal(), askerOf(context))
+  if (isFailure(end)) return end
+  return trace.store(documentsFrom(application, document, after, PAGE)).finally(end)
+}

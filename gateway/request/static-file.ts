@@ -1,0 +1,28 @@
+// In charge of `static/` (spec 4.6): the files of the pages. Their names have hashes of their contents, so that caches keep them.
+import { acceptedCodings } from '../http/content-coding.js'
+import type { Field, Response } from '../http/exchange.js'
+import { problem, type Problem } from '../problem.js'
+import { NOT_CODED } from './negotiate.js'
+import { response } from './respond.js'
+import type { Asked, EndpointTarget } from './route.js'
+
+export function staticFile({ context, target }: Asked<EndpointTarget>): Response | Problem {
+  const name = target.iri.slice(`${target.application.base}static/`.length)
+  const file = context.gateway.look.files.get(name)
+  if (!file) return problem('target.unknown-endpoint', 'There is no such file.')
+  const accepted = file.coded
+    ? acceptedCodings(context.request.fields['accept-encoding'] ?? '')
+    : (['identity'] as const)
+  const [coding] = accepted
+  if (coding === undefined) return NOT_CODED
+  const encoding: Field[] = coding === 'identity' ? [] : [['Content-Encoding', coding]]
+  const fields: Field[] = [
+    ['Content-Type', file.contentType],
+    ['Cache-Control', 'public, max-age=31536000, immutable'],
+    // An SVG that is opened by itself is a document: the operator's own may have scripts.
+    ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox"],
+    ...(file.coded ? [['Vary', 'Accept-Encoding'] as const] : []),
+    ...encoding,
+  ]
+  return response(200, fields, coding === 'identity' ? file.bytes : file.coded![coding])
+}

@@ -1,0 +1,139 @@
+// In charge of parsing a SPARQL query or update: its tokens, its tree, and what is wrong with it in words. Pure. The tree
+// and the text come from the same tokens, so that what is analysed is what is executed.
+import { sparql12ParserBuilder } from '@traqula/parser-sparql-1-2'
+import { completeParseContext, copyParseContext, lex } from '@traqula/rules-sparql-1-2'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import type { LiteralForms } from '../../rdf/literal-forms.js'
+import { stringValue } from './escapes.js'
+import { tokensInForms } from './literal-tokens.js'
+import { withoutPlainTriples } from './ground-triples.js'
+import { placeOf, sparqlOf, tokensOf, type Token, type Tokens } from './tokens.js'
+import { findingsIn, type Findings, type Node } from './tree.js'
+import { KEYWORDS } from './keywords.js'
+
+export interface Parsed extends Tokens {
+  readonly tree: Node
+  readonly findings: Findings
+  /** The tokens as SPARQL. */
+  readonly text: string
+  readonly values: Values
+}
+
+/** The meaning of the numbers in the tree. */
+export interface Values {
+  /** The IRI of a named node of the tree. */
+  iriOf(term: Node): string
+  /** The value of a literal of the tree. */
+  lexicalOf(term: Node): string
+}
+
+export interface ParseOptions {
+  readonly kind: 'query' | 'update'
+  /** Relative IRIs are resolved against it. */
+  readonly base: string
+  /** Changes the tokens before they are parsed. */
+  readonly change?: ((tokens: readonly Token[]) => readonly Token[] | Problem) | undefined
+  /** How the store keeps literals: those of patterns, templates and data become what it has. */
+  readonly forms?: LiteralForms
+}
+
+/** The parser gave up: at this character of what it read, or at the end. */
+class Unexpected extends Error {
+  constructor(readonly offset: number) {
+    super()
+  }
+}
+
+const build = () =>
+  sparql12ParserBuilder.build({
+    tokenVocabulary: lex.sparql12LexerBuilder.tokenVocabulary,
+    errorHandler: (errors) => {
+      throw new Unexpected(errors[0]!.token.startOffset)
+    },
+  })
+let built: ReturnType<typeof build> | undefined
+const parser = (): ReturnType<typeof build> => (built ??= build())
+/** Makes the parser, which takes a quarter of a second: before there are requests or jobs that would wait for it. */
+export const prepareParser = (): void => void parser()
+
+/** The store validates what the grammar does not say: scopes of variables, labels of blank nodes. */
+const CONTEXT = completeParseContext({ skipValidation: true })
+/** An aggregate may stand in an aggregate, in a sub-query of EXISTS: the parser takes each for a mistake. */
+class Modes extends Set<string> {
+  override has(mode: string): boolean {
+    return mode !== 'inAggregate' && super.has(mode)
+  }
+}
+/** The parser changes it. */
+const context = (): typeof CONTEXT => {
+  const copy = copyParseContext(CONTEXT)
+  return { ...copy, parseMode: new Modes(copy.parseMode) as typeof copy.parseMode }
+}
+
+/** `query.syntax` or `update.syntax` where the text is not SPARQL 1.2 of this kind. */
+export function parseSparql(source: string, { kind, base, change, forms }: ParseOptions): Parsed | Problem {
+  const read = tokensOf(source, base)
+  if (isFailure(read)) return unreadable(kind, `${read.detail}, ${placeOf(source, read.at)}`)
+  const changed = change ? change(read.tokens) : read.tokens
+  if (isFailure(changed)) return changed
+  const tokens = forms ? tokensInForms(changed, forms) : changed
+  const strange = tokens.find(({ text }) => /^[A-Za-z]/.test(text) && !KEYWORDS.has(text))
+  if (strange) return unreadable(kind, `unexpected ${quoted(strange)}, ${placeOf(source, strange.at)}`)
+  const parsed = kind === 'update' ? withoutPlainTriples(tokens) : tokens
+  const { words, values } = numbered(parsed)
+  try {
+    const tree = parser().queryOrUpdate(words.join(' '), context()) as unknown as Node
+    if (tree['type'] !== kind) return unreadable(kind, `it is ${kind === 'query' ? 'an update' : 'a query'}`)
+    const findings = findingsIn(tree, values.iriOf)
+    if (isFailure(findings)) return unreadable(kind, findings.detail)
+    return { ...read, tokens, tree, findings, text: sparqlOf(tokens), values }
+  } catch (error) {
+    return unreadable(kind, reasonOf(error, source, parsed, words))
+  }
+}
+
+/** The parser gets a number for each IRI and each string, so that it changes none and none takes it long. */
+function numbered(tokens: readonly Token[]): { readonly words: readonly string[]; readonly values: Values } {
+  const originals: string[] = []
+  const words = tokens.map(({ text }) => {
+    if (text.startsWith('"')) return `"i:${originals.push(text) - 1}"`
+    return text.startsWith('<') && text.endsWith('>') && text.length > 2 ? `<i:${originals.push(text) - 1}>` : text
+  })
+  const originalOf = ({ value }: Node): string | undefined => {
+    const number = /^i:(\d+)$/.exec(value as string)?.[1]
+    return number === undefined ? undefined : originals[Number(number)]
+  }
+  const values: Values = {
+    iriOf: (term) => originalOf(term)?.slice(1, -1) ?? (term['value'] as string),
+    lexicalOf: (term) => {
+      const original = originalOf(term)
+      return original === undefined ? (term['value'] as string) : stringValue(original)
+    },
+  }
+  return { words, values }
+}
+
+export const unreadable = (kind: ParseOptions['kind'], reason: string): Problem =>
+  problem(`${kind}.syntax`, `The SPARQL ${kind} cannot be read: ${reason}.`)
+
+const LEXER_OFFSET = /at offset: (\d+)/
+
+/** The parser's error, without its list of the tokens that it expected. */
+function reasonOf(error: unknown, source: string, tokens: readonly Token[], words: readonly string[]): string {
+  if (error instanceof RangeError) return 'it is nested too deeply, or too long'
+  const { message } = error as Error
+  const lexed = LEXER_OFFSET.exec(message)?.[1]
+  if (!(error instanceof Unexpected) && lexed === undefined) return message.split('\n')[0]!.slice(0, 200)
+  const offset = error instanceof Unexpected ? error.offset : Number(lexed)
+  const token = Number.isNaN(offset) ? undefined : tokens[indexAt(words, offset)]
+  const unexpected = token ? quoted(token) : 'the end'
+  return `unexpected ${unexpected}, ${placeOf(source, token ? token.at : source.length)}`
+}
+
+const quoted = ({ text }: Token): string => `“${text.slice(0, 40)}”`
+
+/** Which of the words, each with a blank after it, has this character. */
+function indexAt(words: readonly string[], offset: number): number {
+  let end = 0
+  return words.findIndex((word) => (end += word.length + 1) > offset)
+}

@@ -1,0 +1,23 @@
+// In charge of the RDF terms that the tree of a query or an update names as constants. Pure.
+import { blankNode, iri, literal, quad, typed, type Quad } from '../../rdf/graph.js'
+import type { Values } from './parse.js'
+import { isIri, isVariable, type Node } from './tree.js'
+
+/** Undefined for a variable, and for a triple term that has one. Brackets are bounded, and so is the recursion. */
+export function rdfTerm(term: Node, values: Values): Quad['object'] | undefined {
+  if (isVariable(term)) return undefined
+  if (isIri(term)) return iri(values.iriOf(term))
+  if (term['subType'] === 'blankNode') return blankNode(String(term['label']))
+  if (term['subType'] === 'triple') {
+    const [subject, predicate, object] = partsOf(term).map((part) => rdfTerm(part, values))
+    return subject && predicate && object && quad(subject as Quad['subject'], predicate as Quad['predicate'], object)
+  }
+  const value = values.lexicalOf(term)
+  const { langOrIri } = term
+  if (isIri(langOrIri)) return typed(value, values.iriOf(langOrIri))
+  // SPARQL 1.2 §19.8 [165]: a base direction follows two hyphens.
+  const [language, direction] = ((langOrIri ?? '') as string).split('--')
+  return literal(value, direction === undefined ? language || undefined : ({ language: language!, direction } as never))
+}
+
+export const partsOf = ({ subject, predicate, object }: Node): readonly Node[] => [subject, predicate, object] as Node[]

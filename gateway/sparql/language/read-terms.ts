@@ -1,0 +1,109 @@
+// In charge of reading terms, paths and triples of the parser's tree as those of our own tree (syntax.ts). Pure.
+import { RDF } from '../../rdf/vocabulary.js'
+import type { Values as Originals } from './parse.js'
+import { isIri, isVariable, type Node } from './tree.js'
+import {
+  iri,
+  variable,
+  type Iri,
+  type Path,
+  type PathOperator,
+  type Term,
+  type Triple,
+  type Variable,
+} from './syntax.js'
+
+/** Thrown where the parser's tree has anything that is not known here; read-tree.ts catches it. */
+export class Unknown extends Error {}
+
+export const listed = (value: unknown): readonly Node[] => value as readonly Node[]
+
+export function variableOf(node: unknown): Variable {
+  if (!isVariable(node)) throw new Unknown()
+  return variable(String(node['value']))
+}
+
+export const nameOf = (node: unknown, originals: Originals): Iri | Variable =>
+  isIri(node) ? iri(originals.iriOf(node)) : variableOf(node)
+
+export function termOf(node: unknown, originals: Originals): Term {
+  const term = node as Node
+  if (term['type'] !== 'term') throw new Unknown()
+  switch (term['subType']) {
+    case 'namedNode':
+      return iri(originals.iriOf(term))
+    case 'variable':
+      return variableOf(term)
+    case 'blankNode':
+      return { kind: 'blank', value: labelOf(term['label'], originals) }
+    case 'literal': {
+      const { langOrIri } = term
+      const value = originals.lexicalOf(term)
+      if (isIri(langOrIri)) return { kind: 'literal', value, datatype: originals.iriOf(langOrIri) }
+      return { kind: 'literal', value, language: langOrIri as string | undefined }
+    }
+    case 'triple': {
+      const part = (name: string): Term => termOf(term[name], originals)
+      return { kind: 'triple', subject: part('subject'), predicate: part('predicate'), object: part('object') }
+    }
+    default:
+      throw new Unknown()
+  }
+}
+
+const labels = new WeakMap<Originals, Map<unknown, string>>()
+
+/** The parser numbers the blank nodes of all texts together: the same text has the same labels here. */
+function labelOf(label: unknown, originals: Originals): string {
+  const known = labels.get(originals) ?? new Map<unknown, string>()
+  labels.set(originals, known)
+  const own = known.get(label) ?? `b${known.size + 1}`
+  known.set(label, own)
+  return own
+}
+
+const OPERATORS: ReadonlySet<unknown> = new Set<PathOperator>(['/', '|', '^', '!', '*', '+', '?'])
+
+function pathOf(node: unknown, originals: Originals): Path {
+  if (isIri(node)) return iri(originals.iriOf(node))
+  const { type, subType, items } = node as Node
+  if (type !== 'path' || !OPERATORS.has(subType)) throw new Unknown()
+  const read = listed(items).map((item) => pathOf(item, originals))
+  return { kind: 'path', operator: subType as PathOperator, items: read }
+}
+
+/** Collections, blank nodes in brackets and annotations become triples of their own (SPARQL 1.1 §4.2, SPARQL 1.2 §4.3). */
+export function triplesOf(nodes: unknown, originals: Originals): readonly Triple[] {
+  const found: Triple[] = []
+  const add = (subject: Term, predicate: Triple['predicate'], object: Term): void =>
+    void found.push({ subject, predicate, object })
+  const reifies = (reifier: Term, subject: Term, predicate: unknown, object: Term): void =>
+    add(reifier, REIFIES, { kind: 'triple', subject, predicate: termOf(predicate, originals), object })
+  const nested = (node: Node): Term => {
+    if (node['type'] !== 'tripleCollection') return termOf(node, originals)
+    const identifier = termOf(node['identifier'], originals)
+    if (node['subType'] === 'reifiedTriple') {
+      const { subject, predicate, object } = listed(node['triples'])[0]!
+      reifies(identifier, nested(subject as Node), predicate, nested(object as Node))
+    } else for (const triple of listed(node['triples'])) collect(triple)
+    return identifier
+  }
+  const collect = (node: Node): void => {
+    if (node['type'] === 'tripleCollection') return void nested(node)
+    if (node['type'] !== 'triple') throw new Unknown()
+    const subject = nested(node['subject'] as Node)
+    const predicate = node['predicate'] as Node
+    const { length } = found
+    const object = nested(node['object'] as Node)
+    const verb = predicate['type'] === 'path' ? pathOf(predicate, originals) : termOf(predicate, originals)
+    // As stores read it: `SELECT *` selects variables in the order of the text.
+    found.splice(length, 0, { subject, predicate: verb, object })
+    for (const annotation of listed(node['annotations'] ?? [])) {
+      const reifier = 'val' in annotation ? termOf(annotation['val'], originals) : nested(annotation)
+      reifies(reifier, subject, predicate, object)
+    }
+  }
+  for (const node of listed(nodes)) collect(node)
+  return found
+}
+const REIFIES = iri(RDF('reifies'))

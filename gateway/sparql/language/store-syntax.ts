@@ -1,0 +1,142 @@
+// In charge of SPARQL that the parser cannot read and the store may, ARQ's syntax: what its tokens say for sure. Pure. It
+// fails closed: a text is passed on where no token of it could reach beyond the store, or cost more than a parsed text may,
+// and is taken to read and to write everything.
+import { isFailure, problem, type Problem } from '../../problem.js'
+import type { QueryAnalysis, UpdateAnalysis } from './analysis.js'
+import { KEYWORDS } from './keywords.js'
+import { sparqlOf, tokensOf, type Token } from './tokens.js'
+import { DATATYPES, DEEPEST, DEEPEST_QUERIES, MAGIC, VOLATILE } from './tree.js'
+
+/** Words that ARQ adds to SPARQL (Jena: "ARQ - Extending Query"), but for CALL, which computes the name of a function, and JSON. */
+const ARQ = `LATERAL SEMIJOIN ANTIJOIN UNFOLD FOLD LET EXIST ADJUST AGG MEDIAN MODE STDEV STDEV_SAMP STDEV_POP VARIANCE
+  VAR_SAMP VAR_POP`
+const ADDED: ReadonlySet<string> = new Set(ARQ.split(/\s+/))
+
+const REACHING = new Set(['SERVICE', 'LOAD'])
+const FORMS = new Set(['SELECT', 'ASK', 'CONSTRUCT', 'DESCRIBE'])
+/** Some stores perform an update that they get as a query. */
+const CHANGING = new Set(['INSERT', 'DELETE', 'CLEAR', 'DROP', 'CREATE', 'COPY', 'MOVE', 'ADD', 'WITH'])
+/** Each evaluates something again for each solution. */
+const NESTING = new Set(['EXISTS', 'EXIST', 'MINUS', 'SELECT', 'LATERAL', 'SEMIJOIN', 'ANTIJOIN'])
+const OPERATOR = /^(?:\|\||&&|[-+*/|^?!=<>]|[!<>]=|[+-].+)$/
+const PAIRS = new Map([
+  ['}', '{'],
+  [')', '('],
+  [']', '['],
+  ['>>', '<<'],
+  [')>>', '<<('],
+  ['|}', '{|'],
+])
+const OPENING = new Set(PAIRS.values())
+
+const EVERYTHING = { graphs: [], default: true, any: true, magic: true } as const
+
+/** The analysis of a text that is passed on; else the problem of the parser, with the reason. */
+export function passedOn(
+  kind: 'query' | 'update',
+  source: string,
+  base: string,
+  unread: Problem,
+): QueryAnalysis | UpdateAnalysis | Problem {
+  const read = tokensOf(source, base)
+  if (isFailure(read)) return unread
+  const { tokens } = read
+  // Without such a word it is a mistake, of which the gateway knows the place.
+  if (!tokens.some(({ text }) => ADDED.has(text))) return unread
+  const reason = kind === 'query' ? reasonAgainstQuery(tokens) : reasonAgainstUpdate(tokens)
+  if (reason !== undefined) {
+    return problem(unread.failure, `${unread.detail} The store does not get it either: ${reason}.`)
+  }
+  const text = sparqlOf(tokens)
+  const functions = functionsIn(tokens)
+  const shared = { text, reads: EVERYTHING, services: [], functions, ordering: tokens.length ** 3 }
+  if (kind === 'update') {
+    return {
+      ...shared,
+      writeSet: 'dataset',
+      removes: { graphs: [], allBut: undefined },
+      besideCleared: undefined,
+      loads: [],
+      plan: undefined,
+    }
+  }
+  return {
+    ...shared,
+    form: firstOf(tokens) as QueryAnalysis['form'],
+    key: text,
+    readSet: 'dataset',
+    makesBlankNodes: true,
+    volatile: functions.length > 0 || tokens.some((token) => VOLATILE.has(token.text.toLowerCase())),
+    from: { default: [], named: [] },
+  }
+}
+
+/** The first token after BASE. */
+const firstOf = (tokens: readonly Token[]): string => tokens[tokens[0]?.text === 'BASE' ? 2 : 0]?.text ?? ''
+
+function reasonAgainstQuery(tokens: readonly Token[]): string | undefined {
+  if (!FORMS.has(firstOf(tokens))) return 'it has none of the four forms of a query'
+  const changing = tokens.find(({ text }) => CHANGING.has(text))
+  return changing ? `it has the word ${changing.text}` : reasonAgainst(tokens, Number(firstOf(tokens) === 'SELECT'))
+}
+
+function reasonAgainstUpdate(tokens: readonly Token[]): string | undefined {
+  return operationsIn(tokens).every((operation) => CHANGING.has(firstOf(operation)))
+    ? reasonAgainst(tokens, 0)
+    : 'it has an operation of an unknown form'
+}
+
+/** The parts that the brackets separate; nothing follows the last semicolon. */
+function operationsIn(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const operations: Token[][] = [[]]
+  let depth = 0
+  for (const token of tokens) {
+    if (OPENING.has(token.text)) depth++
+    if (PAIRS.has(token.text)) depth--
+    if (token.text === ';' && depth === 0) operations.push([])
+    else operations.at(-1)!.push(token)
+  }
+  return operations.at(-1)!.length === 0 ? operations.slice(0, -1) : operations
+}
+
+/** @param own how many of the nesting words are its own form */
+function reasonAgainst(tokens: readonly Token[], own: number): string | undefined {
+  const strange = tokens.find(({ text }) => /^[A-Za-z]/.test(text) && !KEYWORDS.has(text) && !ADDED.has(text))
+  if (strange) return `the word ${strange.text.slice(0, 40)} is unknown`
+  const reaching = tokens.find(({ text }) => REACHING.has(text))
+  if (reaching) return `it has the word ${reaching.text}`
+  if (!isBalanced(tokens)) return 'its brackets do not match'
+  if (tokens.some(({ text }, i) => text.startsWith('?') && text !== '?' && tokens[i + 1]?.text === '(')) {
+    return 'a variable stands before a bracket, where it may name a function'
+  }
+  if (tokens.some(isRepetition)) return 'it repeats a path by a number'
+  const count = (isCounted: (token: string) => boolean): number => tokens.filter(({ text }) => isCounted(text)).length
+  if (count((text) => NESTING.has(text)) > DEEPEST_QUERIES + own) {
+    return `it has more than ${DEEPEST_QUERIES} sub-queries, EXISTS and the like`
+  }
+  return count((text) => OPERATOR.test(text)) > DEEPEST ? `it has more than ${DEEPEST} operators` : undefined
+}
+
+/** `<p>{1,5}`, of which ARQ makes as many paths; not `VALUES ?x { 1 }`. */
+const isRepetition = ({ text }: Token, i: number, tokens: readonly Token[]): boolean =>
+  text === '{' && /^[,+*\d]/.test(tokens[i + 1]?.text ?? '') && !/^\?./.test(tokens[i - 1]?.text ?? '')
+
+function isBalanced(tokens: readonly Token[]): boolean {
+  const open: string[] = []
+  for (const { text } of tokens) {
+    if (OPENING.has(text)) open.push(text)
+    else if (PAIRS.has(text) && open.pop() !== PAIRS.get(text)) return false
+  }
+  return open.length === 0
+}
+
+/** An IRI before a bracket may be a function, and one that a store takes for a function may be one anywhere. */
+function functionsIn(tokens: readonly Token[]): readonly string[] {
+  const iris = tokens.flatMap(({ text }, i) => {
+    if (!text.startsWith('<') || text.length < 3 || !text.endsWith('>')) return []
+    const iri = text.slice(1, -1)
+    const isCalled = tokens[i + 1]?.text === '(' && !iri.startsWith(DATATYPES)
+    return isCalled || MAGIC.test(iri) ? [iri] : []
+  })
+  return [...new Set(iris)]
+}

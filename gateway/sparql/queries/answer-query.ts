@@ -1,0 +1,251 @@
+// In charge of answering SPARQL queries: negotiation, stored results and their validators, and streamed results.
+import type { Ask, ResultAnswer, StoredResult } from '../../../cache/stored-results.js'
+import type { Decision } from '../../../policies/decide.js'
+import { representationOfBytes } from '../../documents/representation.js'
+import type { Field, ReadyHead, Response } from '../../http/exchange.js'
+import { acceptedCodings, codedName, codedOnce, LEAST_CODED, type Coding } from '../../http/content-coding.js'
+import { evaluateConditions, NOT_CODED } from '../../request/negotiate.js'
+import { askerOf, type Context } from '../../request/context.js'
+import type { Format } from '../../http/media-type.js'
+import { readyHead } from '../../http/ready-head.js'
+import { isFailure, type Problem } from '../../problem.js'
+import { refusedSparql } from '../../request/refusal.js'
+import { isPublic, linkField, marksOf, response } from '../../request/respond.js'
+import { sharedCacheFields } from '../../request/shared-caches.js'
+import type { QueryAnalysis } from '../language/analysis.js'
+import { StoreBreak } from '../../stores/store.js'
+import { begun, stream } from '../../request/stream.js'
+import { after, type Awaitable } from '../../maybe-async.js'
+import { asWrittenGraph, isOfOneAnswer, isTooLargeToWrite, tellsOfAll, type Judged } from './hide-store-traces.js'
+import { storeOf } from './ask-over-copy.js'
+import { formatFor, inFormat, type Output, type ResultFormat } from './formats.js'
+
+/** @param output the format that the request names, which takes the place of Accept */
+export function answerQuery(
+  context: Context,
+  query: QueryAnalysis,
+  decision: Decision,
+  output: Output | undefined,
+): Awaitable<Response | Problem> {
+  const without = new Set<Format>()
+  const answerBut = (failed: Problem | undefined): Awaitable<Response | Problem> => {
+    const format = formatFor(query.form, context, output, without)
+    if (isFailure(format)) return failed ?? format
+    return after(answerIn(context, query, decision, format), (answer) => {
+      if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
+      // RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then.
+      without.add(format.source)
+      return answerBut(failed ?? answer)
+    })
+  }
+  return answerBut(undefined)
+}
+
+function answerIn(
+  context: Context,
+  query: QueryAnalysis,
+  decision: Decision,
+  format: ResultFormat,
+): Awaitable<Response | Problem> {
+  const asGraph = asWrittenGraph(context, query, format)
+  const send: Ask<Problem> = async (signal) => {
+    const call = { signal, asker: askerOf(context) }
+    const ask = ({ mediaType }: Format) =>
+      context.trace.store(storeOf(context, query).query(query.text, mediaType, call))
+    if (asGraph) {
+      const pieces = await ask(asGraph.source)
+      const written = isFailure(pieces) ? { failure: pieces } : await asGraph.written(pieces)
+      if (query.isRestricted || !isTooLargeToWrite(written)) return written
+    }
+    const pieces = await ask(format.source)
+    return isFailure(pieces) ? { failure: pieces } : { pieces: inFormat(pieces, query.form, format) }
+  }
+  return answerResult(context, { ...query, format, decision }, send)
+}
+
+/** Of a query, or of several that make one answer. */
+export interface AskedResult extends Judged {
+  readonly key: string
+  readonly format: Format
+  readonly decision: Decision
+}
+
+/** The stored result with its validators, or what `send` gives. */
+export function answerResult(context: Context, asked: AskedResult, send: Ask<Problem>): Awaitable<Response | Problem> {
+  const answer = ask(context, asked, send)
+  return answer instanceof Promise
+    ? answer.then((given) => responseTo(context, asked, given)).catch(problemOfBreak)
+    : responseTo(context, asked, answer)
+}
+
+function problemOfBreak(error: unknown): Problem {
+  if (!(error instanceof StoreBreak)) throw error
+  return error.problem
+}
+
+function responseTo(
+  context: Context,
+  asked: AskedResult,
+  answer: ResultAnswer<Problem>,
+): Awaitable<Response | Problem> {
+  const { format, decision } = asked
+  switch (answer.kind) {
+    case 'failed':
+      return refusedSparql(answer.failure, !asked.isRestricted)
+    case 'streamed':
+      return stream(context, answer.pieces, [['Content-Type', format.contentType], ...commonFields(context, decision)])
+    case 'stored':
+      return stored(context, keyOf(asked), answer.result, asked)
+  }
+}
+
+const keyOf = ({ key, format: { mediaType } }: AskedResult): string => `${mediaType} ${key}`
+
+function ask(
+  { application, request }: Context,
+  asked: AskedResult,
+  send: Ask<Problem>,
+): Awaitable<ResultAnswer<Problem>> {
+  if (!isOfOneAnswer(asked)) {
+    const question = {
+      key: keyOf(asked),
+      readSet: asked.readSet,
+      formatCode: asked.format.code,
+      isWhole: tellsOfAll(asked),
+      // A cached result needs none.
+      get signal() {
+        return request.signal()
+      },
+    }
+    return application.cache.results.get(question, send)
+  }
+  return askAnew(request.signal(), send)
+}
+
+async function askAnew(signal: AbortSignal, send: Ask<Problem>): Promise<ResultAnswer<Problem>> {
+  const sent = await send(signal)
+  if ('failure' in sent) return { kind: 'failed', failure: sent.failure }
+  return { kind: 'streamed', pieces: await begun(sent.pieces) }
+}
+
+const commonFields = ({ application, agent }: Context, decision: Decision, vary = 'Accept'): Field[] => [
+  // Design 5: everyone may send a query that an anonymous client may send, and shared caches may store its result.
+  ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
+  ['Vary', vary],
+  linkOf(application, agent.webId, decision),
+]
+
+const LINKS = new WeakMap<Decision, Field>()
+
+/** A decision on an endpoint is remembered for one agent, and its links with it. */
+function linkOf(...[application, agent, decision]: [Context['application'], string | undefined, Decision]): Field {
+  const known = LINKS.get(decision) ?? linkField(application, agent, decision)
+  LINKS.set(decision, known)
+  return known
+}
+
+function stored(
+  context: Context,
+  key: string,
+  result: StoredResult,
+  asked: AskedResult,
+): Awaitable<Response | Problem> {
+  const { request, gateway } = context
+  const isCodable = result.bytes.length >= LEAST_CODED && gateway.settings.compress
+  const accepted = isCodable ? acceptedCodings(request.fields['accept-encoding'] ?? '') : PLAIN
+  const stored = { key, result, isCodable, accepted }
+  const [coding] = accepted
+  if (coding === undefined) return NOT_CODED
+  if (coding === 'identity') return storedIn(context, stored, asked, { coding, bytes: result.bytes })
+  return coded(context, key, result, coding).then((selected) => storedIn(context, stored, asked, selected))
+}
+
+interface Selectable {
+  readonly key: string
+  readonly result: StoredResult
+  readonly isCodable: boolean
+  readonly accepted: Accepted
+}
+
+function storedIn(
+  context: Context,
+  { key, result, isCodable, accepted }: Selectable,
+  asked: AskedResult,
+  { coding, bytes }: Selected,
+): Response | Problem {
+  const { format, decision } = asked
+  const { request, gateway } = context
+  const tags = [coding, ...accepted].map((one) => `${codedName(result.entityTag.slice(0, -1), one)}"`)
+  // RFC 9110 §13.1: conditions are about the representation that the method selects. POST selects none.
+  const conditions = request.method === 'POST' ? {} : request.fields
+  const unmet = 'The current result does not meet the conditions of the request.'
+  const current = { entityTags: tags }
+  const outcome = evaluateConditions({ fields: conditions, receivedAt: request.receivedAt }, current, true, unmet)
+  // RFC 9110 §15.4.5: the tag says which of its results the client may go on using.
+  const held = outcome === 'not-modified' && tags.slice(1).find((tag) => request.fields['if-none-match']?.includes(tag))
+  const time = gateway.now()
+  // RFC 9111 §5.1: the time since the store answered.
+  const isAgeless = tellsOfAll(asked)
+  const age = isAgeless ? undefined : String(Math.max(0, Math.floor((time - result.answeredAt) / 1000)))
+  const fields: Field[] = [
+    ['ETag', held || tags[0]!],
+    ...commonFields(context, decision, isCodable ? 'Accept, Accept-Encoding' : 'Accept'),
+  ]
+  if (outcome === 'not-modified') return response(304, age === undefined ? fields : [...fields, ['Age', age]])
+  if (outcome !== 'proceed') return outcome
+  const encoding: Field[] = coding === 'identity' ? [] : [['Content-Encoding', coding]]
+  const own: Field[] = [['Content-Type', format.contentType], ...encoding, ...fields]
+  const isCached = !isAgeless && context.trace.storeMs === 0
+  const { head, text } = readyOf(context, { key, result, isCached }, own, bytes)
+  return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body: bytes }
+}
+
+/** A result as it was sent last. */
+interface Ready {
+  /** The fields that depend on the request. */
+  readonly own: string
+  readonly head: ReadyHead
+  readonly text: string | undefined
+}
+
+const READY = new WeakMap<StoredResult, Ready>()
+
+/** The fields serialised, and the bytes as text: of the last answer with this result, where that had the same fields. */
+function readyOf(
+  { application, gateway, request }: Context,
+  { key, result, isCached }: Pick<Selectable, 'key' | 'result'> & { readonly isCached: boolean },
+  fields: readonly Field[],
+  bytes: Buffer,
+): Ready {
+  // Design 5: they differ between a hit and a miss, where the answer may tell which it is.
+  const done = { isCached, hasWritten: false }
+  const shared = sharedCacheFields(request, { status: 200, fields }, done, gateway)
+  const own = [...shared, ...fields].join('\n')
+  const known = READY.get(result)
+  if (known?.own === own) return known
+  const head = readyHead(200, [...shared, ...response(200, fields, bytes).fields, ...marksOf(gateway)])
+  const ready = { own, head, text: representationOfBytes(bytes).text }
+  // Counted once: those of another request take the place of these.
+  if (!known) application.cache.results.grown(key, result, 3 * head.section.length + (ready.text?.length ?? 0))
+  READY.set(result, ready)
+  return ready
+}
+
+const PLAIN = ['identity'] as const
+type Accepted = ReturnType<typeof acceptedCodings>
+type Selected = { readonly coding: Accepted[number]; readonly bytes: Buffer }
+
+/** The result in the content coding, where it is cached. */
+async function coded({ application }: Context, key: string, result: StoredResult, coding: Coding): Promise<Selected> {
+  const { results } = application.cache
+  const short = await codedOnce(result.coded, coding, {
+    bytes: result.bytes,
+    coding,
+    isKept: () => results.holds(key, result),
+    keep(made) {
+      results.grown(key, result, made.length)
+      return made
+    },
+  })
+  return short ? { coding, bytes: short } : { coding: 'identity', bytes: result.bytes }
+}

@@ -1,0 +1,193 @@
+// In charge of the formats of query results: those that the store gives, their other names, and the names that the
+// parameters output, format and results have for them, as Fuseki does.
+import {
+  JSON_LD,
+  N_TRIPLES,
+  negotiate,
+  OTHER_RDF_NAMES,
+  parseMediaType,
+  RDF_XML,
+  RESULT_FORMATS,
+  sourceOf,
+  TURTLE,
+  type Format,
+} from '../../http/media-type.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { notAcceptable } from '../../request/negotiate.js'
+import { wellFormed } from '../../rdf/xml-pieces.js'
+import type { Context } from '../../request/context.js'
+import type { QueryAnalysis } from '../language/analysis.js'
+import { StoreBreak } from '../../stores/store.js'
+
+/** How a request wants its result, in place of `Accept`. */
+export interface Output {
+  /** A short name or a media type. */
+  readonly format?: string
+  /** `force-accept`: a table in its format, but sent as plain text; a graph in this media type. */
+  readonly forced?: 'text/plain'
+}
+
+/** `source`: the format that the store is asked for, whose bytes these are. */
+export interface ResultFormat extends Format {
+  readonly source: Format
+}
+
+const [JSON_RESULTS, XML_RESULTS, CSV, TSV] = RESULT_FORMATS as readonly [Format, Format, Format, Format]
+const UTF_8 = ';charset=UTF-8'
+
+const own = (format: Format): ResultFormat => ({ ...format, source: sourceOf(format) })
+const named = (source: Format, mediaType: string, code: string, parameters = ''): ResultFormat => ({
+  mediaType,
+  code,
+  contentType: mediaType + parameters,
+  source,
+})
+
+/** The first is taken where the client accepts all of them. The store gives its own form of JSON-LD. */
+const GRAPH: readonly ResultFormat[] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD, ...OTHER_RDF_NAMES].map(own)
+const resultsIn = (source: (format: Format) => Format): readonly ResultFormat[] => [
+  ...RESULT_FORMATS.map((format) => ({ ...format, source: source(format) })),
+  named(JSON_RESULTS, 'application/json', 'json'),
+  named(XML_RESULTS, 'application/xml', 'xml', UTF_8),
+  named(XML_RESULTS, 'text/xml', 'txtxml', UTF_8),
+  named(source(TSV), 'text/plain', 'txt', UTF_8),
+]
+const TABLE = resultsIn((format) => format)
+/** SPARQL 1.1 Query Results CSV and TSV Formats have no boolean: `booleanAs` writes it as Fuseki does. */
+const BOOLEAN = resultsIn((format) => (format === CSV || format === TSV ? JSON_RESULTS : format))
+
+const OFFERED: Readonly<Record<QueryAnalysis['form'], readonly ResultFormat[]>> = {
+  SELECT: TABLE,
+  ASK: BOOLEAN,
+  CONSTRUCT: GRAPH,
+  DESCRIBE: GRAPH,
+}
+
+/** Media types by the short names of Fuseki, and those that SPARQLWrapper and RDFLib have. */
+const RESULT_NAMES: Readonly<Record<string, string>> = {
+  json: JSON_RESULTS.mediaType,
+  xml: XML_RESULTS.mediaType,
+  sparql: XML_RESULTS.mediaType,
+  text: 'text/plain',
+  csv: CSV.mediaType,
+  tsv: TSV.mediaType,
+}
+const GRAPH_NAMES: Readonly<Record<string, string>> = {
+  json: JSON_LD.mediaType,
+  'json-ld': JSON_LD.mediaType,
+  jsonld: JSON_LD.mediaType,
+  xml: RDF_XML.mediaType,
+  rdf: RDF_XML.mediaType,
+  'rdf+xml': RDF_XML.mediaType,
+  text: TURTLE.mediaType,
+  ttl: TURTLE.mediaType,
+  turtle: TURTLE.mediaType,
+  n3: TURTLE.mediaType,
+  nt: N_TRIPLES.mediaType,
+  'n-triples': N_TRIPLES.mediaType,
+  trig: 'application/trig',
+  nq: 'application/n-quads',
+  nquads: 'application/n-quads',
+  'n-quads': 'application/n-quads',
+}
+
+/**
+ * The format of a result that the client takes.
+ * @param output takes the place of Accept
+ * @param without formats that the result has no form in
+ */
+export function formatFor(
+  form: QueryAnalysis['form'],
+  { accept, gateway: { caches } }: Pick<Context, 'accept' | 'gateway'>,
+  output: Output | undefined,
+  without: ReadonlySet<Format>,
+): ResultFormat | Problem {
+  // Cached: parsing `accept` takes longer than a cached result.
+  const key = output === undefined && without.size === 0 && accept !== undefined && `${form} ${accept}`
+  const cached = key && caches.resultFormats.get(key)
+  if (cached) return cached as ResultFormat
+  const offered = OFFERED[form].filter(({ source }) => !without.has(source))
+  const isGraph = OFFERED[form] === GRAPH
+  const wanted = isGraph ? (output?.forced ?? output?.format) : output?.format
+  const named = wanted === undefined ? undefined : formatNamed(wanted, offered, isGraph)
+  if (isFailure(named)) return named
+  const format = named ?? (negotiate(accept, offered) as ResultFormat | undefined)
+  if (!format) return notAcceptable(offered)
+  if (key && key.length < 1024) caches.resultFormats.set(key, format)
+  return output?.forced ? { ...format, contentType: `${output.forced}${UTF_8}` } : format
+}
+
+/** Undefined for a name that only results of the other kind have: SPARQLWrapper sends the same one with each query. */
+function formatNamed(
+  name: string,
+  offered: readonly ResultFormat[],
+  isGraph: boolean,
+): ResultFormat | undefined | Problem {
+  const [names, others] = isGraph ? [GRAPH_NAMES, RESULT_NAMES] : [RESULT_NAMES, GRAPH_NAMES]
+  const short = name.toLowerCase()
+  const type = Object.hasOwn(names, short) ? names[short] : parseMediaType(name)?.type
+  const format = offered.find(({ mediaType }) => mediaType === type)
+  if (format || (!Object.hasOwn(names, short) && Object.hasOwn(others, short))) return format
+  return problem(
+    'request.malformed',
+    `The result has no format “${name.slice(0, 40)}”. Take one of ${Object.keys(names).join(', ')}, or a media type.`,
+  )
+}
+
+/** A boolean has some characters around it. */
+const LONGEST_BOOLEAN = 64 * 1024
+const TRUTH = /"boolean"\s*:\s*(true|false)/
+
+/** The bytes of the store in this format. */
+export function inFormat(
+  pieces: AsyncIterable<Uint8Array>,
+  form: QueryAnalysis['form'],
+  format: ResultFormat,
+): AsyncIterable<Uint8Array> {
+  const { source } = format
+  if (form === 'ASK') return source === JSON_RESULTS && WRITTEN[format.code] ? booleanAs(pieces, format) : pieces
+  const sound = source === XML_RESULTS || source === RDF_XML ? wellFormed(pieces, new StoreBreak(NO_XML)) : pieces
+  const end = form === 'SELECT' && ENDS.get(source)
+  return end ? whole(sound, end) : sound
+}
+
+const NO_XML = problem(
+  'negotiation.not-acceptable',
+  'The result has a character that XML 1.0 cannot contain. Ask for JSON, TSV, N-Triples or Turtle.',
+)
+
+/** How a result of solutions ends, with white space (SPARQL 1.1 Query Results JSON Format §3.2; XML Format §2). */
+const ENDS: ReadonlyMap<Format, RegExp> = new Map([
+  [JSON_RESULTS, /\]\s*\}\s*\}\s*$/],
+  [XML_RESULTS, /<\/sparql>\s*$/],
+])
+const LONGEST_END = 64
+
+/** Fuseki ends the answer as if it were complete where a row of it fails: then it ends in the midst of the JSON or XML. */
+async function* whole(pieces: AsyncIterable<Uint8Array>, expected: RegExp): AsyncGenerator<Uint8Array> {
+  let end = ''
+  for await (const piece of pieces) {
+    end = (end + Buffer.from(piece.subarray(-LONGEST_END)).toString('latin1')).slice(-LONGEST_END)
+    yield piece
+  }
+  if (!expected.test(end))
+    throw new StoreBreak(problem('store.failed', 'The triplestore broke off in the midst of the result.'))
+}
+
+const WRITTEN: Readonly<Record<string, (value: string) => string>> = {
+  csv: (value) => `_askResult\r\n${value}\r\n`,
+  tsv: (value) => `?_askResult\n${value}\n`,
+  txt: (value) => (value === 'true' ? 'yes\n' : 'no\n'),
+}
+
+async function* booleanAs(pieces: AsyncIterable<Uint8Array>, { code }: ResultFormat): AsyncGenerator<Uint8Array> {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const piece of pieces) {
+    parts.push(piece)
+    if ((length += piece.length) > LONGEST_BOOLEAN) break
+  }
+  const value = TRUTH.exec(Buffer.concat(parts).toString())?.[1]
+  if (value === undefined) throw new StoreBreak(problem('store.failed', 'The triplestore gave no boolean.'))
+  yield Buffer.from(WRITTEN[code]!(value))
+}

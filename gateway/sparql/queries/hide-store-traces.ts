@@ -1,0 +1,116 @@
+// In charge of results that do not pass as the store gives them: graphs that are written here, and all of agents who may not read every
+// graph: nothing of them tells of the graphs that these may not read (design 4), neither their bytes nor their fields.
+import type { Ask } from '../../../cache/stored-results.js'
+import { N_TRIPLES, TURTLE, type Format } from '../../http/media-type.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { askerOf, type Context } from '../../request/context.js'
+import type { QueryAnalysis } from '../language/analysis.js'
+import { StoreBreak } from '../../stores/store.js'
+import { textOf, wholeText } from '../../stores/whole-text.js'
+import type { ResultFormat } from './formats.js'
+
+export type Judged = Pick<QueryAnalysis, 'readSet' | 'volatile' | 'makesBlankNodes' | 'isRestricted'>
+
+/** Any change ends its place in the cache: its age, and whether it comes from there, would tell of changes to other graphs. */
+export const tellsOfAll = ({ isRestricted, readSet }: Judged): boolean => isRestricted === true && readSet === 'dataset'
+
+/** The next answer is another one. The blank nodes of a cached result would stay the same until something changes, and tell of that. */
+export const isOfOneAnswer = ({ volatile, isRestricted, makesBlankNodes }: Judged): boolean =>
+  volatile || (isRestricted === true && makesBlankNodes)
+
+interface WrittenGraph {
+  /** That the store is asked for. */
+  readonly source: Format
+  written(pieces: AsyncIterable<Uint8Array>): ReturnType<Ask<Problem>>
+}
+
+/**
+ * A graph that is written here, of the N-Triples of the store. Most formats of a store have prefixes in them that come with the data of all
+ * graphs, which agents with restrictions must not see; the Turtle of the embedded store has none. RDF/XML and JSON-LD are written here for
+ * everyone: stores fail over terms of RDF 1.2, or leave out what has no form. Undefined for other results.
+ */
+export function asWrittenGraph(
+  context: Context,
+  { form, isRestricted }: QueryAnalysis,
+  { source }: ResultFormat,
+): WrittenGraph | undefined {
+  if (form !== 'CONSTRUCT' && form !== 'DESCRIBE') return undefined
+  if (source === N_TRIPLES) return undefined
+  if (source !== TURTLE) return { source: N_TRIPLES, written: (pieces) => writtenAs(context, pieces, source) }
+  const isEmbedded = context.application.store.traits !== undefined
+  return isRestricted || isEmbedded ? { source: N_TRIPLES, written: (pieces) => asTurtle(context, pieces) } : undefined
+}
+
+/** True where the result is too large to be written here. */
+export const isTooLargeToWrite = (answer: Awaited<ReturnType<Ask<Problem>>>): boolean =>
+  'failure' in answer && answer.failure === TOO_LARGE
+
+/** In bytes of N-Triples: all of it has to be read before the first byte can be written. */
+const MOST_WRITTEN = 8 * 1024 * 1024
+
+async function writtenAs(
+  context: Context,
+  pieces: AsyncIterable<Uint8Array>,
+  format: Format,
+): ReturnType<Ask<Problem>> {
+  const text = await wholeText(Promise.resolve(pieces), MOST_WRITTEN, TOO_LARGE)
+  return isFailure(text) ? { failure: text } : textAs(context, text, format)
+}
+
+/** N-Triples are Turtle: a result that cannot be written here passes as it is. */
+async function asTurtle(context: Context, pieces: AsyncIterable<Uint8Array>): ReturnType<Ask<Problem>> {
+  const source = pieces[Symbol.asyncIterator]()
+  const begun: Uint8Array[] = []
+  let size = 0
+  try {
+    while (size <= MOST_WRITTEN) {
+      const next = await source.next()
+      if (next.done === true) {
+        const text = textOf(Buffer.concat(begun, size))
+        const written = isFailure(text) ? { failure: text } : await textAs(context, text, TURTLE)
+        return 'failure' in written ? { pieces: inOrder(begun, source) } : written
+      }
+      begun.push(next.value)
+      size += next.value.length
+    }
+  } catch (error) {
+    if (error instanceof StoreBreak) return { failure: error.problem }
+    throw error
+  }
+  return { pieces: inOrder(begun, source) }
+}
+
+/** A source stops with its reader, who may not have come to it. */
+function inOrder(begun: Uint8Array[], source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
+  const iterator: AsyncIterator<Uint8Array> = {
+    async next() {
+      const value = begun.shift()
+      return value ? { done: false, value } : source.next()
+    },
+    return: async () => (await source.return?.()) ?? { done: true, value: undefined },
+  }
+  return { [Symbol.asyncIterator]: () => iterator }
+}
+
+async function textAs(context: Context, text: string, format: Format): ReturnType<Ask<Problem>> {
+  const { application, gateway } = context
+  const graph = await gateway.reading.canonical(askerOf(context), text, application.cache.tagKey)
+  if (isFailure(graph)) return { failure: graph.failure === 'store.unreadable' ? NO_FORM : graph }
+  const bytes = await gateway.reading.writeRdf(askerOf(context), graph.nTriples, format)
+  return isFailure(bytes) ? { failure: bytes } : { pieces: only(bytes) }
+}
+
+/** One piece. */
+export async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield* [bytes]
+}
+
+const NO_FORM = problem(
+  'negotiation.not-acceptable',
+  'The result has terms that RDF/XML and JSON-LD have no form for. Ask for text/turtle or application/n-triples.',
+)
+
+const TOO_LARGE = problem(
+  'negotiation.not-acceptable',
+  'The result is too large to be written as RDF/XML or JSON-LD. Ask for text/turtle or application/n-triples.',
+)

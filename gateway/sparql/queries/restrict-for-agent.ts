@@ -1,0 +1,159 @@
+// In charge of what an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
+// endpoint lets the agent in.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
+import { groundOf, type GraphRights } from '../../../policies/authorizations/graph-rights.js'
+import { readFacts } from '../../documents/document.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import type { Context } from '../../request/context.js'
+import { rightsOnGraphs } from '../../request/agent-graph-rights.js'
+import type { QueryAnalysis } from '../language/analysis.js'
+import { isOfAll } from '../rights/readable-graph-list.js'
+import { type StoreTraits } from '../rights/restrict-query.js'
+import { CLOSURE, mayBeListed, UNREAD } from '../rights/refusals.js'
+import type { Depending, Readable } from '../rights/restrict-in-thread.js'
+import { after, run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
+import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../../stores/oxigraph-traits.js'
+import type { Call } from '../../stores/store.js'
+import { overList } from './readable-graphs.js'
+import { dependingAtOnce, keyOf, restrictedBy, takeStep, type Viewing } from './ask-restricted.js'
+
+/** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
+export function queryOfView(context: Context, query: QueryAnalysis, call?: Call): Awaitable<QueryAnalysis | Problem> {
+  const rights = rightsOnGraphs(context, 'Read')
+  if (isFailure(rights)) return rights
+  if (rights.everything && !query.from.default.includes(MERGED_GRAPHS) && !isDescribed(context, query)) {
+    context.trace.view = 'unchanged'
+    return query
+  }
+  const last = lastOf(query, rights, context.application.traits.known())
+  return last && 'text' in last ? noted(context, last) : run(restrictedTo(context, query, rights, call))
+}
+
+/** What Oxigraph describes is in its default graph only, where no document is. */
+const isDescribed = ({ application }: Context, { form, tree, isLong }: QueryAnalysis): boolean =>
+  form === 'DESCRIBE' && (tree !== undefined || isLong === true) && application.traits.known() === OXIGRAPH
+
+function* restrictedTo(
+  context: Context,
+  query: QueryAnalysis,
+  rights: GraphRights,
+  call: Call | undefined,
+): Steps<QueryAnalysis | Problem> {
+  const { application, trace } = context
+  const { from } = query
+  const isUnread = !query.tree && !query.isLong
+  if (isUnread || (!rights.everything && (query.functions.length > 0 || query.reads.magic))) return UNREAD
+  const { traits } = application
+  const store = traits.known() ?? (yield* wait(trace.store(traits.current())))
+  if (isFailure(store)) return store
+  const viewing = { query, rights, store }
+  const first = lastOf(query, rights, store) ?? dependingAtOnce(viewing) ?? (yield* viewed(context, viewing, undefined))
+  if (isFailure(first) && first.failure !== 'access.graphs') return first
+  const isShort = !isFailure(first) && (!('text' in first) || first.text.length <= MOST_KEPT)
+  if (isShort) LAST.set(query, { rights, store, view: first })
+  let restricted: QueryAnalysis | Problem
+  if ('depending' in first) {
+    const readable = yield* readableOf(context, first.depending, rights)
+    if (isFailure(readable)) return readable
+    const second = yield* viewed(context, viewing, readable)
+    if ('depending' in second) throw new Error('A query whose graphs are known depends on them.')
+    restricted = second
+  } else restricted = first
+  noted(context, restricted)
+  if (!mayBeListed(restricted) || !isOfAll(from)) return restricted
+  return yield* wait(overList(context, viewing, restricted, call))
+}
+
+/**
+ * A query as it was restricted last, or the graphs on which that depends: to make the key of `views` takes long beside a cached answer.
+ * As long as the query is in its cache, which counts the query alone.
+ */
+const LAST = new WeakMap<
+  QueryAnalysis,
+  { readonly rights: GraphRights; readonly store: StoreTraits; readonly view: Depending | QueryAnalysis }
+>()
+
+/** Longer ones are in `views`, which counts them. In characters. */
+const MOST_KEPT = 4096
+
+function lastOf(query: QueryAnalysis, rights: GraphRights, store: StoreTraits | undefined) {
+  const last = LAST.get(query)
+  return last?.rights === rights && last.store === store ? last.view : undefined
+}
+
+function noted({ trace }: Context, seen: QueryAnalysis | Problem): QueryAnalysis | Problem {
+  trace.view = isFailure(seen) ? 'refused' : seen.readSet === 'dataset' ? 'predicate' : 'constants'
+  return seen
+}
+
+/** A problem may come from a thread. */
+const isClosure = (found: QueryAnalysis | Problem): found is Problem =>
+  isFailure(found) && found.detail === CLOSURE.detail
+
+/** The query as it is restricted, from the cache where it can be. @param readable as of `ViewStep` */
+function* viewed(
+  context: Context,
+  viewing: Viewing,
+  readable: readonly Readable[] | undefined,
+): Steps<Depending | QueryAnalysis | Problem> {
+  const { query, rights, store } = viewing
+  const { views } = context.gateway.caches
+  const isRemembered = query.text.length <= MOST_REMEMBERED
+  const base = `${context.application.base} ${rights.fingerprint} ${JSON.stringify(store)}`
+  const key = isRemembered ? `${base} ${readable ? JSON.stringify(readable) : ''} ${query.key}` : ''
+  const known = isRemembered ? views.get(key) : undefined
+  if (known) return known.view
+  const view = restrictedBy(viewing, yield* wait(takeStep(context, viewing, { readable })))
+  if ('depending' in view) return view
+  const isLasting = !isFailure(view) || view.failure === 'access.graphs'
+  if (isRemembered && isLasting) views.set(key, { view, length: isFailure(view) ? 0 : view.text.length })
+  return view
+}
+
+/** Longer texts are not remembered: a key of them takes long to make (design 7). */
+const MOST_REMEMBERED = 256 * 1024
+
+/** The same, over a copy of what the agent may read where no other way is exact. */
+export const answerable = (context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> =>
+  after(queryOfView(context, query), (seen) => (isClosure(seen) ? overCopyOf(context, query, seen) : seen))
+
+async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem): Promise<QueryAnalysis | Problem> {
+  const store = context.application.traits.known()
+  const rights = rightsOnGraphs(context, 'Read')
+  if (!store || isFailure(rights)) return seen
+  const refused = tooManyPatterns(query, { mostOrdering: MOST_ORDERING })
+  if (refused) return refused
+  const found = await takeStep(context, { query, rights, store }, { readable: [], isCopied: true })
+  if (isFailure(found)) return found
+  if (!('plan' in found)) throw new Error('The query is over no copy.')
+  context.trace.view = 'copy'
+  const { plan, text } = found
+  return { ...query, text, copy: plan, readSet: 'dataset', key: keyOf(rights, plan.collect + text), isRestricted: true }
+}
+
+const MOST_DEPENDING = 256
+
+/** Those of these graphs that exist and that the agent may read, by what they say of themselves. */
+function* readableOf(
+  { application, trace }: Context,
+  graphs: readonly string[],
+  rights: GraphRights,
+): Steps<readonly Readable[] | Problem> {
+  if (graphs.length > MOST_DEPENDING) return TOO_MANY
+  const asked = graphs.map((graph) => readFacts(application, graph, trace))
+  const facts = asked.every(isHere) ? asked : yield* wait(Promise.all(asked))
+  const failed = facts.find((found) => isFailure(found))
+  if (failed) return failed as Problem
+  return graphs.flatMap((graph, i): readonly Readable[] => {
+    const found = facts[i]!
+    const ground = !isFailure(found) && found.value && groundOf(rights, found.value)
+    return ground ? [[graph, ground]] : []
+  })
+}
+
+const isHere = <T>(step: Awaitable<T>): step is T => !(step instanceof Promise)
+
+const TOO_MANY = problem(
+  'access.graphs',
+  `The query names more than ${MOST_DEPENDING} graphs whose rights depend on their content. Name fewer, or write GRAPH ?g { }.`,
+)

@@ -1,0 +1,90 @@
+// In charge of what gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the other. Pure.
+import { usesName } from './graph-name.js'
+import { either, FALSE, type Bound, type Expression, type Pattern, type Variable } from '../language/syntax.js'
+
+/** True where AS gives the variable a value in any part. */
+export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
+
+/**
+ * True where OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables around OPTIONAL
+ * into it and fails on that: so what is hidden must not get there.
+ */
+export const mayFail = (part: unknown): boolean => inside(part).fails
+
+interface Inside {
+  /** The variables to which AS gives values. */
+  readonly names: ReadonlySet<string>
+  readonly gives: boolean
+  /** An EXISTS gives values. */
+  readonly tests: boolean
+  readonly fails: boolean
+}
+const NO_NAMES: ReadonlySet<string> = new Set()
+const NOTHING: Inside = { names: NO_NAMES, gives: false, tests: false, fails: false }
+/** Of lists. Each level of a query asks for what is in it: it is searched once. */
+const searched = new WeakMap<object, Inside>()
+
+function inside(part: unknown): Inside {
+  if (typeof part !== 'object' || part === null) return NOTHING
+  const known = searched.get(part)
+  if (known) return known
+  const parts: Inside[] = []
+  for (const key in part) {
+    const found = inside(part[key as keyof typeof part])
+    if (found !== NOTHING) parts.push(found)
+  }
+  const { kind } = part as Node
+  const gives = givesValue(part) || parts.some((each) => each.gives)
+  const tests = (kind === 'exists' && gives) || parts.some((each) => each.tests)
+  const found =
+    parts.length === 0 && !gives
+      ? NOTHING
+      : {
+          names: allOf([
+            ...parts.map(({ names }) => names),
+            ...(kind === 'bind' ? [new Set([(part as Bound).variable.value])] : []),
+          ]),
+          ...{ gives, tests, fails: (kind === 'optional' && tests) || parts.some((each) => each.fails) },
+        }
+  if (Array.isArray(part)) searched.set(part, found)
+  return found
+}
+
+function allOf(sets: readonly ReadonlySet<string>[]): ReadonlySet<string> {
+  const filled = sets.filter(({ size }) => size > 0)
+  return filled.length < 2 ? (filled[0] ?? NO_NAMES) : new Set(filled.flatMap((set) => [...set]))
+}
+
+type Node = { readonly kind?: string; readonly operator?: string; readonly name?: { readonly kind?: string } }
+
+const givesValue = ({ kind, operator = '', name }: Node): boolean =>
+  kind === 'bind' ||
+  kind === 'select' ||
+  (kind === 'graph' && name?.kind === 'variable') ||
+  (kind === 'operation' && ['=', 'in', 'sameterm'].includes(operator))
+
+/**
+ * A condition on the name of a GRAPH with these patterns. Jena puts the names that it lists into them, and leaves an OPTIONAL out that
+ * mentions the name.
+ */
+export const sealed = (test: Expression, patterns: readonly Pattern[], name: Variable): Expression =>
+  test.kind === 'operation' && test.operator === 'in' && optionalUses(patterns, name) ? either(test, FALSE) : test
+
+function optionalUses(part: unknown, name: Variable): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  if ((part as Node).kind === 'optional') return usesName(part, name)
+  return Object.values(part).some((each) => optionalUses(each, name))
+}
+
+/** The part before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */
+export function sheltered(patterns: readonly Pattern[]): readonly Pattern[] {
+  const isOther = ({ kind }: Pattern): boolean => kind !== 'filter'
+  const first = patterns.findIndex((each) => isOther(each) && mayFail(each))
+  const before = patterns.slice(0, Math.max(first, 0))
+  if (!before.some(isOther)) return patterns
+  return [
+    { kind: 'group', patterns: before.filter(isOther) },
+    ...patterns.slice(first),
+    ...before.filter((each) => !isOther(each)),
+  ]
+}

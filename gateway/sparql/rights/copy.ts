@@ -1,0 +1,112 @@
+// In charge of a query that no condition can restrict, such as a path of any length over several graphs: what to copy of the default
+// graph that the agent may read, and the query over that copy (design 4). Pure.
+import type { CopyPlan } from '../language/analysis.js'
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
+import { isFailure } from '../../problem.js'
+import { withNames } from './head.js'
+import { overView, type Sight } from './restrict-query.js'
+import { waysWithoutStep } from './paths.js'
+import { queryText } from '../language/print.js'
+import {
+  iri,
+  isPath,
+  NO_MODIFIERS,
+  triples,
+  variable,
+  type Path,
+  type Pattern,
+  type Query,
+  type Select,
+  type Triple,
+} from '../language/syntax.js'
+import { variablesOf } from '../language/variables.js'
+
+/** The one graph of a copy. */
+export const COPY = 'urn:triplegate:copy'
+/** More triples, or a longer text of them, are not copied. */
+export const MOST_COPIED = 20_000
+export const MOST_COPIED_BYTES = 2 * 1024 * 1024
+/** At more IRIs no path may stay: the copy is searched for each. */
+const MOST_STAYS = 50
+
+/** The plan, and the query over the copy; undefined where a copy of the default graph is not enough. */
+export function overCopy(query: Query, sight: Sight): { readonly plan: CopyPlan; readonly text: string } | undefined {
+  const { body, dataset } = query
+  const isMerge = dataset?.default.includes(MERGED_GRAPHS) === true
+  if (dataset ? !isMerge : sight.store.defaultGraph === 'bag') return undefined
+  const all = triplesOf(body.where, body.modifiers)
+  if (body.form === 'DESCRIBE' || !all) return undefined
+  const ends = all.flatMap(endsOf)
+  if (ends.some((end) => end !== undefined && end.kind !== 'iri')) return undefined
+  const stays = [...new Set(ends.flatMap((end) => (end?.kind === 'iri' ? [end.value] : [])))]
+  if (stays.length > MOST_STAYS) return undefined
+  const isWhole = ends.includes(undefined) || (stays.length > 0 && !sight.store.stays)
+  const properties = isWhole ? undefined : propertiesOf(all)
+  const construct = {
+    form: 'CONSTRUCT',
+    template: [ANY],
+    where: collecting(properties),
+    modifiers: NO_MODIFIERS,
+  } as const
+  const collected = overView({ base: undefined, dataset: dataset && { ...dataset, named: [] }, body: construct }, sight)
+  if (isFailure(collected)) return undefined
+  return {
+    plan: {
+      collect: collected.text,
+      stays: sight.store.stays ? stays : [],
+      isPart: properties !== undefined,
+    },
+    text: queryText({ ...query, dataset: { default: [COPY], named: [] }, body: withNames(body, sight.store) }),
+  }
+}
+
+const [S, P, O] = [variable('s'), variable('p'), variable('o')]
+const ANY: Triple = { subject: S, predicate: P, object: O }
+
+/** At most one solution more than may be copied, each once. */
+function collecting(properties: readonly string[] | undefined): readonly Pattern[] {
+  const where: readonly Pattern[] = properties
+    ? [{ kind: 'union', branches: properties.map((property) => ofProperty(property)) }]
+    : [triples(ANY)]
+  const modifiers = { ...NO_MODIFIERS, limit: MOST_COPIED + 1 }
+  const query: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: [S, P, O], where, modifiers }
+  return [{ kind: 'group', patterns: [{ kind: 'select', query }] }]
+}
+
+const ofProperty = (property: string): readonly Pattern[] => [
+  triples({ subject: S, predicate: iri(property), object: O }),
+  { kind: 'bind', expression: iri(property), variable: P },
+]
+
+/** All triples that the patterns match; undefined where these read other graphs, or another server. */
+function triplesOf(...parts: readonly unknown[]): readonly Triple[] | undefined {
+  const found: Triple[] = []
+  const visit = (part: unknown): boolean => {
+    if (typeof part !== 'object' || part === null) return true
+    const { kind, triples } = part as { kind?: string; triples?: readonly Triple[] }
+    if (kind === 'graph' || kind === 'service') return false
+    if (kind === 'triples') for (const triple of triples!) found.push(triple)
+    return kind === 'triples' || Object.values(part).every(visit)
+  }
+  return parts.every(visit) ? found : undefined
+}
+
+/** The ends that name a term, of a path that can stay where it begins; undefined where it can stay at any term. */
+function endsOf({ subject, predicate, object }: Triple): readonly (Triple['subject'] | undefined)[] {
+  if (!isPath(predicate) || waysWithoutStep(predicate) === 0) return []
+  const named = [subject, object].filter((end) => end.kind !== 'blank' && variablesOf(end).length === 0)
+  return named.length > 0 ? named : [undefined]
+}
+
+/** The properties of all triples; undefined where there may be any. */
+function propertiesOf(all: readonly Triple[]): readonly string[] | undefined {
+  const found = new Set<string>()
+  const visit = (path: Path): boolean => {
+    if (path.kind === 'iri') found.add(path.value)
+    return path.kind === 'iri' || (path.operator !== '!' && path.items.every(visit))
+  }
+  const isKnown = all.every(
+    ({ predicate }) => (predicate.kind === 'iri' || predicate.kind === 'path') && visit(predicate),
+  )
+  return isKnown ? [...found] : undefined
+}

@@ -1,0 +1,200 @@
+// In charge of restricting triples that stand in no GRAPH: those of the default graph (design 4). Pure.
+import { asSet } from './jena-hash-joins.js'
+import { ordered } from './join-order.js'
+import { MOST_WAYS, unfolded, waysWithoutStep, type Unfolded } from './paths.js'
+import type { GraphPredicate } from './graph-condition.js'
+import {
+  either,
+  exists,
+  filter,
+  iri,
+  isPath,
+  NO_MODIFIERS,
+  operation,
+  triples,
+  variable,
+  type Pattern,
+  type Select,
+  type Term,
+  type Triple,
+  type Variable,
+} from '../language/syntax.js'
+import { variablesIn } from '../language/variables.js'
+import { freshInScope, lengthOf, Refused, setIn, tested, unusedIn, type View, type Work } from './restriction.js'
+
+type DefaultGraph = View['defaultGraph']
+
+/** Its name in the dataset that the store gets. */
+export const asItIs: DefaultGraph = (all, work) => {
+  work.readsDataset = true
+  return [triples(...all)]
+}
+
+/** It has no triple. `stays`: whether the store lets a path without a step lead from a term that no triple has to itself. */
+export const empty =
+  (stays: boolean): DefaultGraph =>
+  (all, work) => {
+    const steps = all.map((triple) => withoutStep(triple, work, stays))
+    if (!steps.includes(undefined)) return steps.flatMap((step) => step ?? [])
+    return [{ kind: 'graph', name: iri(work.view.nothing), patterns: [triples(...all)] }]
+  }
+
+/** It is the union of all named graphs, of which these count: a triple is there once, however many graphs have it. */
+export const unionOf =
+  (graphs: GraphPredicate): DefaultGraph =>
+  (all, work, isFirst) =>
+    overGraphs(all, work, isFirst, (found, isFirst) => {
+      if (isFirst && found.length <= MOST_JOINED && !isAnyTriple(found)) return joined(found, graphs, work, true)
+      if (found.length === 0) return []
+      const patterns = [
+        triples(...found),
+        ...found.flatMap((triple): Pattern[] => {
+          const name = work.fresh()
+          const test = graphs.test(name)
+          if (!test) return []
+          work.isTested = true
+          return [filter(exists({ kind: 'graph', name, patterns: [triples(triple)] }, filter(test)))]
+        }),
+      ]
+      // Of a group with more in it, Jena may test the triples after a join: what is hidden would decide whether the join has rows.
+      return [setIn(work, patterns)]
+    })
+
+/** The same where a triple is in the union as often as graphs have it. */
+export const bagOf =
+  (graphs: GraphPredicate): DefaultGraph =>
+  (all, work, isFirst) =>
+    overGraphs(all, work, isFirst, (found) =>
+      found.flatMap((triple) => {
+        const name = freshInScope(work)
+        return tested(work, { kind: 'graph', name, patterns: [triples(triple)] }, graphs.test(name))
+      }),
+    )
+
+/** The union of these graphs, as a set, where the store's default graph is another one. */
+export const mergeOf =
+  (graphs: GraphPredicate): DefaultGraph =>
+  (all, work, isFirst) =>
+    overGraphs(all, work, isFirst, (found, isFirst) =>
+      isFirst && found.length <= MOST_JOINED
+        ? joined(found, graphs, work, true)
+        : found.flatMap((triple) => joined([triple], graphs, work, false)),
+    )
+
+/** To order more of them takes long. */
+const MOST_JOINED = 50
+
+/** All triples of the union: as a set they would fill the store's memory. */
+const isAnyTriple = (found: readonly Triple[]): boolean =>
+  found.length === 1 && new Set(variablesIn(found[0]!)).size >= 3
+
+/**
+ * Triples, each in any of these graphs, as a set. That is far cheaper than to ask of each triple of each solution whether one
+ * of the graphs has it, but where something before has given values to the variables, stores match the whole set beside it.
+ */
+function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work, isFirst: boolean): readonly Pattern[] {
+  if (all.length === 0) return []
+  const names: Variable[] = []
+  const where = ordered(all).flatMap((triple, i, inOrder): readonly Pattern[] => {
+    const name = work.fresh()
+    names.push(name)
+    const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
+    const test = graphs.test(name)
+    if (!test) return [graph]
+    work.isTested = true
+    // Data that belongs together is often in one graph: it is tested once then.
+    const known = names[nearest(inOrder, i)]
+    return [graph, filter(known ? either(operation('sameterm', name, known), test) : test)]
+  })
+  const projection = [...new Set(all.flatMap(variablesIn))].map(variable)
+  if (projection.length === 0) return [filter(exists(...where))]
+  if (!isFirst && work.view.isJena) return [asSet(where, unusedIn(work), projection)]
+  const once: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection, where, modifiers: NO_MODIFIERS }
+  const query = isFirst ? once : { ...once, duplicates: undefined, where: [selecting(once)] }
+  return [selecting(query)]
+}
+
+const selecting = (query: Select): Pattern => ({ kind: 'group', patterns: [{ kind: 'select', query }] })
+
+/** The place of a triple before this one: the last with its subject, else the last; -1 for the first. */
+function nearest(inOrder: readonly Triple[], place: number): number {
+  const subject = JSON.stringify(inOrder[place]!.subject)
+  for (let i = place - 1; i >= 0; i--) if (JSON.stringify(inOrder[i]!.subject) === subject) return i
+  return place - 1
+}
+
+/** Paths become triples first: each may be in another graph. */
+function overGraphs(
+  all: readonly Triple[],
+  work: Work,
+  isFirst: boolean,
+  find: (triples: readonly Triple[], isFirst: boolean) => readonly Pattern[],
+): readonly Pattern[] {
+  work.readsDataset = true
+  const write = (steps: readonly Unfolded[], isFirst: boolean): readonly Pattern[] => {
+    const found = steps.flatMap((step) => (step.kind === 'triple' ? [step.triple] : []))
+    const others = steps.filter((step) => step.kind !== 'triple')
+    return [
+      ...find(found, isFirst),
+      ...others.map((step, i): Pattern => {
+        if (step.kind === 'filter') return filter(step.expression)
+        const branches = step.branches.map((branch) => write(branch, isFirst && found.length === 0 && i === 0))
+        return { kind: 'union', branches }
+      }),
+    ]
+  }
+  const steps = all.flatMap((triple): readonly Unfolded[] => {
+    const { subject, predicate, object } = withoutBlanks(triple, work)
+    if (!isPath(predicate)) return [{ kind: 'triple', triple: { subject, predicate, object } }]
+    const found = unfolded(subject, predicate, object, () => freshInScope(work))
+    if (!found) throw new Refused('closure')
+    return found
+  })
+  const patterns = write(steps, isFirst)
+  // `hasOwnGroup`: a FILTER would be lost.
+  return (work.isBesideAlternatives || work.groups()) && patterns.some(({ kind }) => kind === 'filter')
+    ? [{ kind: 'group', patterns }]
+    : patterns
+}
+
+export const withoutBlanks = ({ subject, predicate, object }: Triple, work: Work): Triple => ({
+  subject: withoutBlank(subject, work),
+  predicate,
+  object: withoutBlank(object, work),
+})
+
+/** A blank node of a pattern is a variable that no result shows (SPARQL 1.1 §4.1.4). */
+function withoutBlank(term: Term, work: Work): Term {
+  if (term.kind === 'triple') {
+    const part = (each: Term): Term => withoutBlank(each, work)
+    return { ...term, subject: part(term.subject), predicate: part(term.predicate), object: part(term.object) }
+  }
+  if (term.kind !== 'blank') return term
+  const known = work.blanks.get(term.value) ?? freshInScope(work)
+  work.blanks.set(term.value, known)
+  work.showsFresh = true
+  return known
+}
+
+/**
+ * Over a graph without any triple only a path without a step leads anywhere, from a term that the pattern names (SPARQL 1.1
+ * §18.4). Undefined where the triple matches nothing.
+ */
+function withoutStep(triple: Triple, work: Work, stays: boolean): readonly Pattern[] | undefined {
+  const { subject, predicate, object } = triple
+  const ways = stays && isPath(predicate) ? waysWithoutStep(predicate) : 0
+  const ends = [subject, object].flatMap((term) => (isOpen(term) ? [term] : []))
+  if (ways === 0 || ends.length === 2) return undefined
+  if (ends.length === 0 && JSON.stringify(subject) !== JSON.stringify(object)) return undefined
+  if (ways > MOST_WAYS || ends.some((end) => end.kind === 'triple')) throw new Refused('closure')
+  const end = ends.length > 0 ? withoutBlank(ends[0]!, work) : freshInScope(work)
+  const value = isOpen(subject) ? object : subject
+  work.view.add(ways * lengthOf(value))
+  return [{ kind: 'values', variables: [end as Variable], rows: Array.from({ length: ways }, () => [value]) }]
+}
+
+/** It stands for any term, or for several. */
+const isOpen = (term: Term): boolean =>
+  term.kind === 'variable' ||
+  term.kind === 'blank' ||
+  (term.kind === 'triple' && [term.subject, term.predicate, term.object].some(isOpen))

@@ -1,0 +1,119 @@
+// In charge of expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one query
+// of a hundred characters, a thread of it. Jena looks at the time between rows only. Pure.
+import { waysOf } from './regex-ways.js'
+import type { Expression, Pattern, Query } from '../language/syntax.js'
+import { boundIn, DURATIONS, longestOf, makeSizes, NUMBERS, STEP } from './unbounded-expressions.js'
+import { once } from './restriction.js'
+
+export type Endless = 'endless-regex' | 'growth' | 'long-duration'
+
+/** The sizes of unbounded-expressions.ts: of a number, which is multiplied or read in quadratic time; of a text that is computed. */
+const MOST_NUMBER = 64
+const MOST_TEXT = 1024
+/** Of many values, joined. */
+const JOINED = 256
+/** Of a regular expression that VALUES gives. */
+const MOST_PATTERNS = 50
+/** The text that may be searched in quadratic time. */
+const MOST_SEARCHED = 64
+/** Jena counts the days of a sum one by one. */
+const MOST_DAYS = 1_000_000
+
+/** The first such expression of the query, if there is one. */
+export function endlessIn(body: Query['body']): Endless | undefined {
+  const bound = boundIn(body)
+  const sizeOf = makeSizes(body, {
+    operation: sizeOfOperation,
+    joined: (of, separator) => Math.max(of, JOINED * (1 + separator)),
+  })
+  const isComputed = (expression: Expression): boolean =>
+    expression.kind === 'variable'
+      ? (bound.get(expression.value) ?? []).some(({ kind }) => kind !== 'literal' && kind !== 'iri')
+      : expression.kind !== 'literal'
+
+  const isMatched = once(() => variablesOfTriples(body))
+  /** The constants that it has as its values; undefined where it may have others. */
+  const constantsOf = (expression: Expression): readonly Expression[] | undefined => {
+    const found = expression.kind === 'variable' ? bound.get(expression.value) : [expression]
+    const isConstant = expression.kind !== 'variable' || !isMatched().has(expression.value)
+    return isConstant && found && found.length <= MOST_PATTERNS && !found.some(isComputed) ? found : undefined
+  }
+
+  const inOperation = (operator: string, args: readonly Expression[]): Endless | undefined => {
+    if (operator === 'regex' || operator === 'replace') {
+      const patterns = constantsOf(args[1]!) ?? args
+      const degree = Math.max(...patterns.map((one) => waysOfCall(operator, [args[0]!, one, ...args.slice(2)]).degree))
+      if (degree > 2 || (degree > 1 && sizeOf(args[0]!) > MOST_SEARCHED)) return 'endless-regex'
+    }
+    if (operator === 'strdt' && isDurationName(args[1]) && isComputed(args[0]!)) return 'long-duration'
+    const size = sizeOfOperation(operator, args, args.map(sizeOf))
+    if (ARITHMETIC.has(operator)) return size > MOST_NUMBER ? 'growth' : undefined
+    return GROWING.has(operator) && size > MOST_TEXT ? 'growth' : undefined
+  }
+  const inCall = (name: string, args: readonly Expression[]): Endless | undefined => {
+    if (DURATIONS.has(name) && args.some(isComputed)) return 'long-duration'
+    return NUMBERS.has(name) && longestOf(args.map(sizeOf)) > MOST_NUMBER ? 'growth' : undefined
+  }
+  const inExpression = (part: Expression): Endless | undefined => {
+    if (part.kind === 'operation') return inOperation(part.operator, part.args)
+    if (part.kind === 'call') return inCall(part.name, part.args)
+    if (part.kind === 'literal') return daysOf(part.value) > MOST_DAYS ? 'long-duration' : undefined
+    return part.kind === 'aggregate' && sizeOf(part) > MOST_TEXT ? 'growth' : undefined
+  }
+  const find = (part: unknown): Endless | undefined => {
+    if (typeof part !== 'object' || part === null || (part as Pattern).kind === 'triples') return undefined
+    const found = inExpression(part as Expression)
+    if (found) return found
+    for (const each of Object.values(part)) {
+      const within = find(each)
+      if (within) return within
+    }
+    return undefined
+  }
+  return find(body)
+}
+
+/** The variables that data may give a value. */
+function variablesOfTriples(part: unknown, found = new Set<string>(), isInTriples = false): ReadonlySet<string> {
+  if (typeof part !== 'object' || part === null) return found
+  const { kind, name, value } = part as { readonly kind?: string; readonly name?: unknown; readonly value?: string }
+  if (isInTriples && kind === 'variable') found.add(value!)
+  if (kind === 'graph' || kind === 'service') variablesOfTriples(name, found, true)
+  for (const each of Object.values(part)) {
+    variablesOfTriples(each, found, isInTriples || kind === 'triples' || kind === 'service')
+  }
+  return found
+}
+
+const ARITHMETIC = new Set(['*', '/', '+', '-'])
+const GROWING = new Set(['concat', 'replace', 'encode_for_uri'])
+
+function sizeOfOperation(operator: string, args: readonly Expression[], sizes: readonly number[]): number {
+  if (ARITHMETIC.has(operator) || operator === 'concat') return sizes.reduce((sum, each) => sum + each, 0)
+  if (operator === 'encode_for_uri') return 3 * longestOf(sizes)
+  if (operator !== 'replace') return longestOf(sizes)
+  const [, , replacement] = args
+  const length = replacement?.kind === 'literal' ? replacement.value.length : (sizes[2] ?? 1) * STEP
+  // A pattern that matches the empty text puts the replacement between all characters.
+  const more = length > 0 && waysOfCall(operator, args).isNullable ? 1 : 0
+  return (sizes[0] ?? 1) * Math.max(1, length + more)
+}
+
+/** As if it were endless where the pattern or its flags are not constant. */
+function waysOfCall(operator: 'regex' | 'replace', args: readonly Expression[]): ReturnType<typeof waysOf> {
+  const [pattern, flags] = [args[1], args[operator === 'regex' ? 2 : 3]]
+  const known = flags === undefined ? '' : flags.kind === 'literal' && /^[imsq]*$/.test(flags.value) && flags.value
+  if (pattern?.kind !== 'literal' || known === false) return { degree: Infinity, isNullable: true }
+  return known.includes('q') ? { degree: 1, isNullable: false } : waysOf(pattern.value, known)
+}
+
+const isDurationName = (term: Expression | undefined): boolean => term?.kind !== 'iri' || DURATIONS.has(term.value)
+
+const DURATION = /^-?P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d*)?S)?)?$/
+const DAYS = [366, 31, 1, 1 / 24, 1 / 1440, 1 / 86_400]
+
+/** Of any text: a cast may make a duration of it. 0 for all that is none. */
+function daysOf(text: string): number {
+  const numbers = DURATION.exec(text.trim())?.slice(1) ?? []
+  return numbers.reduce((sum, number = '0', i) => sum + Number(number) * DAYS[i]!, 0)
+}

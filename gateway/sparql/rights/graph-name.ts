@@ -1,0 +1,111 @@
+// In charge of the name of a GRAPH in the patterns that stand in it: in some stores it has its value there, and in some at last. Pure.
+import { hasExists, hasTriples, optionalFirst } from './group-properties.js'
+import type { Iri, Pattern, Select, Term, Variable } from '../language/syntax.js'
+import { inScope, variablesIn } from '../language/variables.js'
+
+/** True where its triples bind the name of the graph in every solution of a store that puts it into each triple. */
+const namesGraph = (patterns: readonly Pattern[], name: Variable): boolean =>
+  patterns.some((each) => {
+    switch (each.kind) {
+      case 'triples':
+        return hasTriples(each)
+      case 'group':
+        return namesGraph(each.patterns, name)
+      case 'union':
+        return each.branches.every((branch) => namesGraph(branch, name))
+      case 'select':
+        return selects(each.query, name) && namesGraph(each.query.where, name)
+      default:
+        return false
+    }
+  })
+
+/** True where a FILTER around GRAPH or VALUES, or an OPTIONAL in it, meets the name before triples have bound it. */
+export const testsName = (patterns: readonly Pattern[], name: Variable, isOutside: boolean): boolean =>
+  (isOutside || patterns.some(({ kind }) => kind === 'optional')) && !namesGraph(patterns, name)
+
+const selects = ({ projection }: Select, name: Variable): boolean =>
+  projection === '*' || projection.some((each) => each.kind === 'variable' && each.value === name.value)
+
+/**
+ * The patterns of `GRAPH ?g`, in which the name of the graph has another variable where it has no value there (TDB2). Undefined
+ * where it makes a difference that it gets its value at last.
+ */
+export function withoutName(
+  patterns: readonly Pattern[],
+  name: Variable,
+  fresh: () => Variable,
+  asQuads: boolean,
+): readonly Pattern[] | undefined {
+  if (!usesName(patterns, name)) return patterns
+  if (asQuads && (removesInExists(patterns, name) || optionalBefore(patterns, name))) return undefined
+  if (inScope(patterns).has(name.value)) return isJoin(patterns, name) ? patterns : undefined
+  return renamed(patterns, name, fresh()) as readonly Pattern[]
+}
+
+/** True where MINUS in EXISTS mentions the name: there, TDB2 gives it no other variable. */
+function removesInExists(part: unknown, name: Variable, isInExists = false): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { readonly kind?: string }
+  if (kind === 'minus' && isInExists) return usesName(part, name)
+  return Object.values(part).some((each) => removesInExists(each, name, isInExists || kind === 'exists'))
+}
+
+/** True where GRAPH of the same name stands beside an OPTIONAL that a sub-query begins with: TDB2 has one name for both. */
+function optionalBefore(part: unknown, name: Variable): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, query } = part as { readonly kind?: string; readonly query?: Select }
+  if (kind === 'select' && optionalFirst(query!.where) && namesAGraph(query!.where, name)) return true
+  return Object.values(part).some((each) => optionalBefore(each, name))
+}
+
+const namesAGraph = (part: unknown, name: Variable): boolean =>
+  typeof part === 'object' &&
+  part !== null &&
+  (((part as Pattern).kind === 'graph' && isTerm((part as { readonly name: unknown }).name, name)) ||
+    Object.values(part).some((each) => namesAGraph(each, name)))
+
+function renamed(part: unknown, name: Variable, other: Variable): unknown {
+  if (typeof part !== 'object' || part === null) return part
+  if (isTerm(part, name)) return other
+  if (Array.isArray(part)) return part.map((each) => renamed(each, name, other))
+  return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, renamed(each, name, other)]))
+}
+
+const isTerm = (part: unknown, { kind, value }: Variable | Iri): boolean =>
+  typeof part === 'object' && part !== null && (part as Term).kind === kind && (part as Variable | Iri).value === value
+
+/** True where the name stands anywhere in a part. */
+export const usesName = (part: unknown, name: Variable | Iri): boolean =>
+  typeof part === 'object' &&
+  part !== null &&
+  (isTerm(part, name) || Object.values(part).some((each) => usesName(each, name)))
+
+/** True where what mentions it is only joined: it is the same then whether it has its value before or after. */
+function isJoin(patterns: readonly Pattern[], name: Variable): boolean {
+  const first = patterns.find(({ kind }) => kind !== 'filter')
+  const begins = first?.kind === 'triples' && first.triples.length > 0
+  const hasValue = begins && first.triples.some((triple) => variablesIn(triple).includes(name.value))
+  return patterns.every((pattern) => {
+    switch (pattern.kind) {
+      case 'triples':
+        return true
+      case 'graph':
+        return pattern.name.value === name.value || isJoin(pattern.patterns, name)
+      case 'group':
+        return isJoin(pattern.patterns, name)
+      case 'union':
+        return pattern.branches.every((branch) => isJoin(branch, name))
+      case 'values':
+        return begins || !usesName(pattern, name)
+      case 'select':
+        return !usesName(pattern, name)
+      case 'filter':
+      case 'bind':
+        if (usesName(pattern, name)) return hasValue && !hasExists(pattern.expression)
+        return begins || !hasExists(pattern.expression)
+      default:
+        return begins && !usesName(pattern, name)
+    }
+  })
+}

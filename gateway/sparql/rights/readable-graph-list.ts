@@ -1,0 +1,108 @@
+// In charge of the graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
+import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
+import { NAMES_OF_JENA, type Sight, type StoreTraits } from './restrict-query.js'
+import { hasTriples } from './group-properties.js'
+import { graphPredicate, isDocument, type TestPlace } from './graph-condition.js'
+import { expressionWords, isWritable, queryText, textOf } from '../language/print.js'
+import {
+  allOf,
+  filter,
+  NO_MODIFIERS,
+  triples,
+  variable,
+  type Dataset,
+  type Pattern,
+  type Query,
+  type Select,
+} from '../language/syntax.js'
+
+/** `?graph`, at most so many. */
+export function graphsQuery({ rights, store, nothing }: Rights, most: number): string {
+  const name = variable('graph')
+  const test = graphPredicate(rights, nothing, placeIn(store)).test(name)
+  // Jena and Oxigraph list the names for it; RDF4J does not.
+  const any = store.looksInItself
+    ? []
+    : [triples({ subject: variable('s'), predicate: variable('p'), object: variable('o') })]
+  const where: Pattern[] = [{ kind: 'graph', name, patterns: any }, ...(test ? [filter(test)] : [])]
+  const modifiers = { ...NO_MODIFIERS, limit: most }
+  const body: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: [name], where, modifiers }
+  return queryText({ base: undefined, dataset: undefined, body })
+}
+
+type Rights = Pick<Sight, 'rights' | 'store' | 'nothing'>
+
+function placeIn({ looksInItself }: Pick<StoreTraits, 'looksInItself'>): TestPlace | undefined {
+  let count = 0
+  return looksInItself ? undefined : { fresh: () => variable(`other${count++}`), isInExists: false }
+}
+
+/** As text of SPARQL: true of the graphs with this variable as name that are documents and that the rights give. */
+export function documentCondition({ rights, store, nothing }: Rights, name: string): string {
+  const graph = variable(name)
+  const isAll = rights.documents || rights.everything
+  const test = isAll ? undefined : graphPredicate(rights, nothing, placeIn(store)).test(graph)
+  return textOf(['(', expressionWords(allOf([isDocument(rights, graph), ...(test ? [test] : [])])), ')'])
+}
+
+/** True where the dataset of a query is all that its agent may read, or the merge of it. */
+export const isOfAll = ({ default: graphs, named }: Dataset): boolean =>
+  graphs.includes(MERGED_GRAPHS) || graphs.length + named.length === 0
+
+/**
+ * FROM and FROM NAMED that say the same as none, or as the merge, for an agent who may read these graphs; undefined where FROM cannot say
+ * it, or a store would answer in another way of its own.
+ */
+export function datasetOf(
+  graphs: readonly string[],
+  { body, dataset }: Query,
+  { rights, store }: Pick<Sight, 'rights' | 'store'>,
+): Dataset | undefined {
+  if (!graphs.every(isWritable)) return undefined
+  // Jena fails on such a path over several graphs, and takes EXISTS for false.
+  if (store.isJena && graphs.length > 1 && hasAlternativeInExists(body)) return undefined
+  // Jena has a graph of FROM NAMED that does not exist for an empty one.
+  const named = dataset && dataset.named.length > 0 && dataset.named.filter((graph) => graphs.includes(graph))
+  if (named) return store.isJena ? { default: graphs, named } : undefined
+  if (store.asQuads !== store.asQuadsOfFrom && !isAlikeOverFrom(body)) return undefined
+  if (dataset) return store.isJena ? { default: graphs, named: graphs } : undefined
+  const isOwn = store.defaultGraph === 'own' && rights.reach.alone
+  if ((isOwn && !rights.defaultGraph) || !readsDefault(body)) return { default: [], named: graphs }
+  if (isOwn) return store.isJena ? { default: [NAMES_OF_JENA.default], named: graphs } : undefined
+  // Of other stores, FROM may give a triple as often as graphs have it.
+  return store.isJena || store.defaultGraph === 'bag' ? { default: graphs, named: graphs } : undefined
+}
+
+function hasAlternativeInExists(part: unknown, isInExists = false): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, operator } = part as { readonly kind?: string; readonly operator?: string }
+  if (isInExists && kind === 'path' && operator === '|') return true
+  return Object.values(part).some((each) => hasAlternativeInExists(each, isInExists || kind === 'exists'))
+}
+
+/** True where a part has triples in no GRAPH, or is DESCRIBE. */
+function readsDefault(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, form } = part as { readonly kind?: string; readonly form?: string }
+  if (form === 'DESCRIBE' || (kind === 'triples' && hasTriples(part as Pattern))) return true
+  return kind !== 'graph' && kind !== 'service' && Object.values(part).some(readsDefault)
+}
+
+/**
+ * True where TDB2, which evaluates GRAPH triple by triple, but not where FROM NAMED says what the graphs are, answers in both ways alike:
+ * each GRAPH begins with what is in a graph, and has no group that is evaluated by itself.
+ */
+function isAlikeOverFrom(part: unknown, isInGraph = false): boolean {
+  if (typeof part !== 'object' || part === null) return true
+  const { kind = '' } = part as { readonly kind?: string }
+  if (isInGraph && ['select', 'minus', 'exists'].includes(kind)) return false
+  if (kind === 'graph' && !isOfGraph((part as { readonly patterns: readonly Pattern[] }).patterns)) return false
+  return Object.values(part).every((each) => isAlikeOverFrom(each, isInGraph || kind === 'graph'))
+}
+
+/** True where each solution has a triple of a graph in it. */
+const isOfGraph = (patterns: readonly Pattern[]): boolean =>
+  patterns.some((each) => {
+    if (each.kind === 'union') return each.branches.every(isOfGraph)
+    return each.kind === 'graph' || (each.kind === 'group' ? isOfGraph(each.patterns) : hasTriples(each))
+  })

@@ -1,0 +1,61 @@
+// In charge of one step of restricting a query, in one call: where that may take long, a thread does it (design 7). Pure.
+import type { CopyPlan } from '../language/analysis.js'
+import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
+import { overCopy } from './copy.js'
+import type { Query } from '../language/syntax.js'
+import { datasetOf } from './readable-graph-list.js'
+import { overView, type Overviewed, type StoreTraits } from './restrict-query.js'
+import { withLaterFilters } from './evaluate-filters-last.js'
+import { CLOSURE, isUnboundedRefusal, REFUSALS } from './refusals.js'
+import type { Problem } from '../../problem.js'
+import { graphPredicate } from './graph-condition.js'
+import { endlessIn } from './endless-expressions.js'
+import { isOxigraph, type Grounds } from './restriction.js'
+
+export interface ViewStep {
+  readonly rights: GraphRights
+  readonly store: StoreTraits
+  readonly nothing: string
+  /** The graphs that the query names. */
+  readonly graphs: readonly string[]
+  /** The graphs that may be read, of those whose names do not decide; undefined: the names of these are wanted, if there are any. */
+  readonly readable: readonly Readable[] | undefined
+  /** These, all graphs that may be read, take the place of the dataset. */
+  readonly listed?: readonly string[]
+  /** Over a copy (copy.ts). */
+  readonly isCopied?: boolean
+}
+
+export type Readable = readonly [graph: string, ground: Ground]
+
+/** The graphs that the query names, and whose names do not decide. */
+export interface Depending {
+  readonly depending: readonly string[]
+}
+
+export type Viewed = Depending | Overviewed | { readonly plan: CopyPlan; readonly text: string } | Problem
+
+export function takeViewStep(query: Query, { graphs, readable, listed, isCopied, ...seen }: ViewStep): Viewed {
+  // Oxigraph bounds its numbers, its regular expressions take linear time, and the gateway ends its thread.
+  const endless = seen.rights.everything || isOxigraph(seen.store) ? undefined : endlessIn(query.body)
+  if (endless) return REFUSALS[endless]
+  const depending = readable || listed ? [] : dependsOn(graphs, seen.rights)
+  if (depending.length > 0) return { depending }
+  if (listed) {
+    const grounds: Grounds = new Map(listed.map((graph) => [graph, 'unknown']))
+    const dataset = datasetOf(listed, query, seen)
+    return dataset ? overView({ ...query, dataset }, { ...seen, grounds, isListed: true }) : CLOSURE
+  }
+  const sight = { ...seen, grounds: new Map(readable) }
+  if (isCopied) return overCopy(query, sight) ?? CLOSURE
+  const found = overView(query, sight)
+  if (!isUnboundedRefusal(found)) return found
+  const { query: rewritten, expressions } = withLaterFilters(query)
+  return expressions.size > 0 ? overView(rewritten, { ...sight, later: expressions }, query.body) : found
+}
+
+/** Those of the graphs whose names do not decide whether they may be read. */
+export function dependsOn(graphs: readonly string[], rights: GraphRights): readonly string[] {
+  const { byName } = graphPredicate(rights, '')
+  return graphs.filter((graph) => byName(graph) === 'depends')
+}

@@ -1,0 +1,264 @@
+// In charge of answering a query over the dataset that an agent may read: the query to send in its place, by the cheapest exact
+// way, or why there is none (design 4). Pure.
+import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
+import { isFailure, type Problem } from '../../problem.js'
+import type { GraphSet } from '../language/graph-sets.js'
+import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
+import { computesInPatterns } from './computed-values.js'
+import { filtersDeep, runsDeep } from './recursive-paths.js'
+import { deferredIn } from './jena-hash-joins.js'
+import { hasGraph } from './group-properties.js'
+import { withHead, withoutHead } from './head.js'
+import { constructOf } from './describe.js'
+import { isNameOfStores, MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
+import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './graph-condition.js'
+import { restrictOnlyConstants } from './only-constants.js'
+import { queryText } from '../language/print.js'
+import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
+import { startOf } from './restrict-triples.js'
+import {
+  filter,
+  iri,
+  variable,
+  type Dataset,
+  type Expression,
+  type Query,
+  type Restrictable,
+  type Variable,
+} from '../language/syntax.js'
+import { readsMore } from './whole-dataset-functions.js'
+import { REFUSALS, UNREAD } from './refusals.js'
+import { mayMeetTerm } from './triple-terms.js'
+import { hasService, unboundedIn } from './unbounded-expressions.js'
+import { startBefore } from './jena-predicates.js'
+import {
+  contentsOf,
+  freshNames,
+  hasAlternatives,
+  hasOptional,
+  mayLackName,
+  mayRepeat,
+  mentions,
+} from '../language/variables.js'
+import {
+  hasOwnGroup,
+  isOxigraph,
+  lengthOf,
+  makeCount,
+  once,
+  Refused,
+  startWork,
+  unusedIn,
+  type Grounds,
+  type View,
+  type Work,
+} from './restriction.js'
+
+/** Jena's names for this merge, and for the default graph of the store, in FROM too. */
+export const NAMES_OF_JENA = { union: 'urn:x-arq:UnionGraph', default: 'urn:x-arq:DefaultGraph' } as const
+
+/** How a store answers, as probes of it have shown (probe-store.ts). */
+export interface StoreTraits {
+  /**
+   * Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it; `unclear`:
+   * one of these two.
+   */
+  readonly defaultGraph: 'own' | 'union' | 'bag' | 'unclear'
+  /** True where `<x> <p>* ?y` leads from a term that no triple has to itself. */
+  readonly stays: boolean
+  /** `View.asQuads`. */
+  readonly asQuads: boolean
+  /** The same where FROM or FROM NAMED says what the dataset is. */
+  readonly asQuadsOfFrom: boolean
+  /** `View.showsName`. */
+  readonly showsName: boolean
+  /** `View.listsGraphs`. */
+  readonly listsGraphs: boolean
+  /** `View.looksInItself`. */
+  readonly looksInItself: boolean
+  /** True where FROM and FROM NAMED say what the dataset is. */
+  readonly honoursFrom: boolean
+  /** It is Jena: FROM is a set of graphs, and `NAMES_OF_JENA` may stand in it. */
+  readonly isJena: boolean
+  /** False while the store has no named graph, so that its default graph may be another one later. */
+  readonly isSettled: boolean
+}
+
+export interface Sight {
+  readonly rights: GraphRights
+  readonly store: StoreTraits
+  /** The graphs that may be read, of those whose names do not decide. */
+  readonly grounds: Grounds
+  /** The name of no graph. */
+  readonly nothing: string
+  /** The dataset of the query is that of all graphs that may be read (listing.ts). */
+  readonly isListed?: boolean
+  /** `Later.expressions` */
+  readonly later?: ReadonlySet<Expression>
+}
+
+export interface Overviewed {
+  readonly text: string
+  readonly readSet: GraphSet
+  /** `constants`: the query names each graph that it reads; `predicate`: it matches any graph of which a condition is true. */
+  readonly strategy: 'constants' | 'predicate'
+}
+
+/** @param asked by the client, if the query was rewritten for it */
+export function overView(query: Query, sight: Sight, asked: Query['body'] = query.body): Overviewed | Problem {
+  if (!sight.rights.everything && readsMore(query, sight.store)) return UNREAD
+  const name = freshNames([query.body])
+  const fresh = () => variable(name())
+  try {
+    const seen = datasetOver(query, sight, fresh)
+    if (isFailure(seen)) return seen
+    const { view, dataset, guard, reads } = seen
+    const body = query.body.form === 'DESCRIBE' ? constructOf(query.body, fresh) : query.body
+    const mayMislead = !isOxigraph(sight.store)
+    const contents = once(() => contentsOf(body))
+    const work = startWork({
+      view,
+      body,
+      mentions: () => mentions(withoutHead(body)),
+      given: () => new Set(contents().values.flatMap(({ variables }) => variables.map(({ value }) => value))),
+      repeats: () => mayMislead && contents().values.some(mayRepeat),
+      fresh,
+      isolates: () => mayMislead && mayMeetTerm(body),
+      before: () => (mayMislead && contents().hasPredicates ? startBefore(body, contents().values) : undefined),
+      groups: () =>
+        mayMislead &&
+        (mayLackName(body) ||
+          computesInPatterns(body) ||
+          runsDeep(body) ||
+          // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
+          (isByNames(sight.rights) && hasOptional(body))),
+    })
+    const restricted = guarded(work, restrictOnlyConstants(work, body) ?? restrictBody(work, body), guard)
+    if (work.isTested && hasService(body)) throw new Refused('service')
+    const unbounded = work.isTested && unboundedIn(body, sight.later)
+    if (unbounded) throw new Refused(unbounded)
+    if (work.isTested && view.isJena && filtersDeep(body)) throw new Refused('closure')
+    const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
+    const text = queryText({ base: query.base, dataset, body: withHead(sent, asked, sight.store) })
+    const isWhole = reads === undefined && work.readsDataset
+    const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()
+    return { text, readSet, strategy: isWhole ? 'predicate' : 'constants' }
+  } catch (error) {
+    if (error instanceof Refused) return REFUSALS[error.reason]
+    throw error
+  }
+}
+
+function restrictBody(work: Work, body: Restrictable): Restrictable {
+  if (body.form === 'SELECT') return restrictSelect(work, body)
+  return {
+    ...body,
+    where: restrictPatterns(work, body.where, startOf(body.modifiers)),
+    modifiers: restrictModifiers(work, body.modifiers),
+  }
+}
+
+/** With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group of its own. */
+function guarded(work: Work, body: Restrictable, guard: readonly Expression[]): Restrictable {
+  if (guard.length === 0) return body
+  const conditions = guard.map(filter)
+  const isApart = hasOwnGroup(work) || body.where.some(hasAlternatives)
+  return {
+    ...body,
+    where: isApart ? [{ kind: 'group', patterns: conditions }, ...body.where] : [...body.where, ...conditions],
+  }
+}
+
+interface Seen {
+  readonly view: View
+  /** To be sent. */
+  readonly dataset: Dataset | undefined
+  readonly guard: readonly Expression[]
+  /** All that can be read; undefined: what the patterns say. */
+  readonly reads: readonly string[] | undefined
+}
+
+function datasetOver(
+  { dataset: stated, body }: Query,
+  { rights, store, grounds, nothing, isListed = false }: Sight,
+  fresh: () => Variable,
+): Seen | Problem {
+  const add = makeCount()
+  const { asQuads, showsName, listsGraphs, looksInItself, isJena } = store
+  const anywhere = looksInItself ? undefined : { fresh, isInExists: false }
+  const readable = counted(graphPredicate(rights, nothing, anywhere), add)
+  const view = (defaultGraph: View['defaultGraph'], named: GraphPredicate): View => ({
+    ...{ defaultGraph, named, grounds, nothing, add, asQuads, showsName, listsGraphs, looksInItself, isJena },
+    addsFrom: isListed,
+  })
+  const none = empty(store.stays)
+  if (!stated) {
+    const own = rights.everything || rights.defaultGraph ? asItIs : none
+    const union = { union: unionOf, bag: bagOf, unclear: mergeOf, own: mergeOf }[store.defaultGraph](readable)
+    // Design 4: of a store that dataspaces share, the default graph belongs to none of them.
+    const shared = readable.isNothing ? none : mergeOf(readable)
+    const ofOwn = rights.reach.alone ? own : shared
+    const defaultGraph = store.defaultGraph === 'own' ? ofOwn : readable.isNothing ? none : union
+    return { view: view(defaultGraph, readable), dataset: undefined, guard: [], reads: undefined }
+  }
+  const isSeen = (graph: string): boolean => {
+    const known = readable.byName(graph)
+    return known === 'depends' ? grounds.has(graph) : known
+  }
+  const named = stated.named.filter(isSeen)
+  // Solid's draft §7.4: the named graphs stay, unless FROM NAMED names some.
+  const hasAllNamed = stated.named.length === 0 && hasGraph(body)
+  if (stated.default.includes(MERGED_GRAPHS) && rights.everything && store.isJena && !hasAllNamed) {
+    const dataset = { default: [NAMES_OF_JENA.union], named }
+    const asStated = { ...readable, test: () => undefined }
+    const sent = { ...view(asItIs, asStated), asQuads: store.asQuadsOfFrom, addsFrom: true }
+    return { view: sent, dataset, guard: [], reads: undefined }
+  }
+  if (stated.default.includes(MERGED_GRAPHS)) {
+    const merged = store.defaultGraph === 'union' ? unionOf(readable) : mergeOf(readable)
+    const listed = hasAllNamed ? readable : both(counted(listedGraphs(named, nothing), add), readable)
+    return { view: view(readable.isNothing ? none : merged, listed), dataset: undefined, guard: [], reads: undefined }
+  }
+  if (!store.honoursFrom) return REFUSALS.from
+  const isNamedByStores = [...stated.default, ...stated.named].some(
+    (graph) => isNameOfStores(graph) && graph !== MERGED_GRAPHS,
+  )
+  if (!rights.everything && !isListed && isNamedByStores) return REFUSALS['store-name']
+  const graphs = isListed ? stated.default : stated.default.filter(isSeen)
+  const reads = [...new Set([...graphs, ...named])]
+  const depending = reads.filter((graph) => readable.byName(graph) === 'depends')
+  const guard = depending.flatMap((graph) => readable.holds(iri(graph), grounds.get(graph)!) ?? [])
+  const listed = counted(listedGraphs(named, nothing), add)
+  const added = depending.filter((graph) => !named.includes(graph))
+  // Some stores take a dataset without FROM for one with their own default graph.
+  const dataset = { default: graphs.length > 0 ? graphs : [nothing], named: [...named, ...added] }
+  const range = added.length > 0 ? listed : { ...listed, test: () => undefined }
+  return { view: { ...view(asItIs, range), asQuads: store.asQuadsOfFrom }, dataset, guard, reads }
+}
+
+/** A condition stands beside each pattern: of many rules and many patterns they are too long together. */
+function counted(graphs: GraphPredicate, add: View['add']): GraphPredicate {
+  // Conditions on variables differ in the names of these only.
+  let onVariable: number | undefined
+  return {
+    ...graphs,
+    test: (graph, place) => {
+      const test = graphs.test(graph, place)
+      if (test) add((onVariable ??= lengthOf(test)))
+      return test
+    },
+    holds: (graph, ground) => {
+      const test = graphs.holds(graph, ground)
+      if (test) add(lengthOf(test))
+      return test
+    },
+  }
+}
+
+/** Graphs of which both are true. */
+const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate => ({
+  byName: (graph) => listed.byName(graph) && readable.byName(graph),
+  test: listed.test,
+  holds: readable.holds,
+  isNothing: listed.isNothing || readable.isNothing,
+})

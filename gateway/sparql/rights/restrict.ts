@@ -1,0 +1,269 @@
+// In charge of restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
+// of those graphs only (design 4). Pure. A FILTER stands beside each GRAPH that it restricts, in the same group, or in one with it alone:
+// that GRAPH binds the name in each of the group's solutions, so the place in the group does not matter.
+import {
+  assignsName,
+  bindsName,
+  hasEmptySelect,
+  isEmpty,
+  optionalFirst,
+  standsApart,
+  startsEmpty,
+  withoutFirstMinus,
+  withoutRepeats,
+} from './group-properties.js'
+import { testsName, usesName, withoutName } from './graph-name.js'
+import { computesAtOnce, groupsByOther } from './computed-values.js'
+import { deferred } from './jena-hash-joins.js'
+import { runsDeep, testedFirst } from './recursive-paths.js'
+import { restrictConstant } from './constant-graph.js'
+import { countsAll, hasHidden } from './count-distinct-star.js'
+import {
+  allOf,
+  NO_MODIFIERS,
+  triples,
+  variable,
+  type Expression,
+  type Modifiers,
+  type Pattern,
+  type Select,
+  type Variable,
+} from '../language/syntax.js'
+import { inGraph, inParts, isInGraph, mayFailOnTerm, restrictTriples, startOf, type Place } from './restrict-triples.js'
+import { isPlain } from './triple-terms.js'
+import { assigns, mayFail, sealed, sheltered } from './as-bindings.js'
+import { addAll, addValues, orderedIn } from './jena-predicates.js'
+import { filtered, hasAlternatives, inScope, mentions, projectedIn } from '../language/variables.js'
+import {
+  apart,
+  hasOwnGroup,
+  isFiltered,
+  isOxigraph,
+  placed,
+  Refused,
+  tested,
+  unusedIn,
+  type Work,
+} from './restriction.js'
+
+/** @param areOrdered whether Jena orders triples around it with its own */
+export function restrictPatterns(
+  work: Work,
+  all: readonly Pattern[],
+  place: Place = 'first',
+  areOrdered = false,
+): readonly Pattern[] {
+  const around = { areOrdered: work.areOrdered, isBesideAlternatives: work.isBesideAlternatives }
+  work.areOrdered = areOrdered || orderedIn(all) > 1
+  work.isBesideAlternatives = all.some((each) => each.kind !== 'filter' && hasAlternatives(each))
+  work.filtered.push(filtered(all))
+  const restricted = restrictGroup(work, all, place)
+  work.filtered.pop()
+  Object.assign(work, around)
+  return restricted
+}
+
+function restrictGroup(work: Work, all: readonly Pattern[], place: Place): readonly Pattern[] {
+  if (assignsName(all)) throw new Refused('pattern')
+  // In EXISTS, Oxigraph removes what has a variable in common with the solution around it.
+  const keepsMinus = isInGraph(place) || (place === 'exists' && isOxigraph(work.view))
+  const keepsPlace = work.view.isJena || isOxigraph(work.view)
+  const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all, keepsPlace)))
+  if (place === 'first') return restrictFirst(work, patterns)
+  const within = (each: readonly Pattern[]): readonly Pattern[] =>
+    each.flatMap((pattern) => restrictPattern(work, pattern, place))
+  if (typeof place === 'string') return within(patterns)
+  const rest = patterns.filter((pattern) => !isEmpty(pattern))
+  const listed = startsEmpty(rest) && work.view.listsGraphs ? inGraph(work, place, []) : []
+  return [...listed, ...within(rest)]
+}
+
+/** The patterns of a group with nothing before it. FILTER ends no basic graph pattern (SPARQL 1.1 §18.2.2.5). */
+function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Pattern[] {
+  const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
+  const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
+  const leading = end < 0 ? patterns : patterns.slice(0, end)
+  const { first: all, others } = inParts(
+    work,
+    leading.flatMap((each) => (each.kind === 'triples' ? each.triples : [])),
+  )
+  const apart = others.map((part) => triples(...part.triples))
+  const rest = [...apart, ...leading.filter(isFilter), ...patterns.slice(leading.length)]
+  leading.forEach((each) => addValues(work.before(), each))
+  const begins = all.length > 0 ? undefined : rest.find((each) => !isFilter(each))
+  return [
+    ...(all.length > 0 ? work.view.defaultGraph(all, work, !work.repeats()) : []),
+    ...rest.flatMap((each) => restrictPattern(work, each, each === begins ? 'first' : 'later')),
+  ]
+}
+
+function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
+  const restricted = restrictOne(work, pattern, place)
+  addValues(work.before(), pattern)
+  return restricted
+}
+
+function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
+  const within = (patterns: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, patterns, place)
+  switch (pattern.kind) {
+    case 'triples':
+      return restrictTriples(work, pattern.triples, place)
+    case 'group':
+      return [{ ...pattern, patterns: restrictPatterns(work, pattern.patterns, place, work.areOrdered) }]
+    case 'optional': {
+      const inside = { fresh: work.fresh, isInExists: work.place?.isInExists === true }
+      const make = (): readonly Pattern[] =>
+        restrictPatterns(work, pattern.patterns, place === 'first' ? 'later' : place)
+      return [{ ...pattern, patterns: placed(work, inside, make) }]
+    }
+    case 'minus': {
+      const made = apart(work, () => restrictPatterns(work, pattern.patterns, alone(place))).made
+      return [{ ...pattern, patterns: made }]
+    }
+    case 'union':
+      return [{ ...pattern, branches: pattern.branches.map(within) }]
+    case 'graph':
+      return restrictGraph(work, pattern, place)
+    case 'filter':
+    case 'bind':
+      return [{ ...pattern, expression: restrictExpression(work, pattern.expression, place) }]
+    case 'select':
+      return [{ ...pattern, query: restrictSelect(work, pattern.query, alone(place), true) }]
+    // Another server answers it.
+    case 'service':
+    case 'values':
+      return [pattern]
+  }
+}
+
+/** Of what is matched without regard to what is before it. */
+const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
+
+type Graph = Pattern & { readonly kind: 'graph' }
+
+function restrictGraph(work: Work, pattern: Graph, place: Place): readonly Pattern[] {
+  const { name, patterns } = pattern
+  if (name.kind === 'variable') return restrictAnyGraph(work, pattern, name, place)
+  return restrictConstant(work, name, restrictPatterns(work, patterns, 'graph', work.areOrdered))
+}
+
+function restrictAnyGraph(work: Work, pattern: Graph, name: Variable, place: Place): readonly Pattern[] {
+  const { patterns } = pattern
+  const { named, asQuads, showsName, looksInItself, isJena } = work.view
+  work.readsDataset = true
+  const found = named.test(name, work.place)
+  const test = found && isJena ? sealed(found, patterns, name) : found
+  // A store may let it take the place of the graph's name, which would then be tested in vain.
+  if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('pattern')
+  const inside = (all: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, all, 'graph', work.areOrdered)
+  if (test && isJena && runsDeep(patterns)) return testedFirst(work, { name, patterns, place }, test, inside)
+  // Jena computes it before the test.
+  const computesHidden = test !== undefined && !isOxigraph(work.view) && computesAtOnce(patterns)
+  const isApart = asQuads || (looksInItself && standsApart(patterns))
+  if (computesHidden && !isApart) throw new Refused('computed')
+  // The store tries each graph before the test.
+  const meets = test && !patterns.every(isPlain) && mayFailOnTerm(work, patterns)
+  const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
+  if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('pattern')
+  const asGraph = (within: readonly Pattern[]): readonly Pattern[] =>
+    tested(work, { kind: 'graph', name, patterns: inside(within) }, test)
+  if (!test) return asGraph(patterns)
+  // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
+  const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
+  if (free && free !== patterns && isElsewhere()) throw new Refused('pattern')
+  if (!showsName && asQuads && hasEmptySelect(patterns)) throw new Refused('pattern')
+  const isWhole = !asQuads || (!meets && bindsName(patterns))
+  if ((isWhole && !computesHidden) || patterns.every(isEmpty)) return asGraph(free ?? patterns)
+  // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
+  if (!showsName && testsName(patterns, name, isFiltered(work, name) || work.given().has(name.value)) && isElsewhere())
+    throw new Refused('pattern')
+  // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
+  if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('pattern')
+  if (!free) throw new Refused('pattern')
+  // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
+  const { size } = work.blanks
+  const { made } = apart(work, () => restrictPatterns(work, free, name, work.areOrdered))
+  if (work.blanks.size > size) work.showsFresh = true
+  return [{ kind: 'group', patterns: made }]
+}
+
+export function restrictSelect(work: Work, query: Select, around: Place = 'first', isNested = false): Select {
+  const { isJena, addsFrom } = work.view
+  if (isNested && isJena && !addsFrom && groupsByOther(query)) throw new Refused('pattern')
+  const place = placeIn(work, query, startOf(query.modifiers, around))
+  const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
+  const { projection } = query
+  const restricted: Select = {
+    ...query,
+    projection:
+      projection === '*'
+        ? '*'
+        : projection.map((each) =>
+            each.kind === 'bind' ? { ...each, expression: restrictExpression(work, each.expression, place) } : each,
+          ),
+    where,
+    modifiers: restrictModifiers(work, query.modifiers, place),
+  }
+  const counts = projection !== '*' && countsAll(restricted)
+  if (!showsFresh || (projection !== '*' && !counts)) return restricted
+  if (counts && hasHidden(query.where)) throw new Refused('counted')
+  if (isNested && projection === '*' && !query.duplicates && typeof place !== 'object') {
+    // What surrounds it hides them.
+    work.showsFresh = true
+    return restricted
+  }
+  const own = typeof place === 'object' && (projection !== '*' || !work.view.showsName) ? [place.value] : []
+  const names = [...new Set([...inScope(query.where), ...own])].map(variable)
+  if (names.length === 0) throw new Refused('no-variables')
+  // Jena takes what a sub-query selects for bound, and tests a FILTER on it there.
+  const bound = new Set([...inScope(query.where.filter(({ kind }) => kind === 'triples')), ...own])
+  const misleads = (name: Variable): boolean => !bound.has(name.value) && isFiltered(work, name)
+  if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads)) throw new Refused('pattern')
+  if (projection === '*') return { ...restricted, projection: names }
+  const inner: Select = { form: 'SELECT', duplicates: undefined, projection: names, where, modifiers: NO_MODIFIERS }
+  return { ...restricted, where: [{ kind: 'group', patterns: [{ kind: 'select', query: inner }] }] }
+}
+
+/** In Oxigraph the name of the graph is another variable in a sub-query that does not select it. */
+function placeIn(work: Work, { projection, where }: Select, place: Place): Place {
+  if (typeof place !== 'object' || !work.view.showsName) return place
+  const names = projection === '*' ? inScope(where) : projectedIn(projection)
+  return names.has(place.value) ? place : work.fresh()
+}
+
+export function restrictModifiers(
+  work: Work,
+  { group, having, order, ...rest }: Modifiers,
+  place: Place = 'exists',
+): Modifiers {
+  const within = (expression: Expression): Expression => restrictExpression(work, expression, place)
+  return {
+    ...rest,
+    group: group.map((each) =>
+      each.kind === 'bind' ? { ...each, expression: within(each.expression) } : within(each),
+    ),
+    having: having.length > 1 && work.view.addsFrom ? [allOf(having.map(within))] : having.map(within),
+    order: order.map((by) => ({ ...by, expression: within(by.expression) })),
+  }
+}
+
+function restrictExpression(work: Work, expression: Expression, place: Place): Expression {
+  const within = (each: Expression): Expression => restrictExpression(work, each, place)
+  switch (expression.kind) {
+    case 'operation':
+    case 'call':
+      return { ...expression, args: expression.args.map(within) }
+    case 'exists': {
+      const inExists = work.place && { ...work.place, isInExists: true }
+      addAll(work.before(), work.body)
+      const make = (): readonly Pattern[] =>
+        restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists')
+      const { made } = apart(work, () => placed(work, inExists, make))
+      return { ...expression, patterns: work.view.isJena ? deferred(made, unusedIn(work)) : made }
+    }
+    case 'aggregate':
+      return expression.of === '*' ? expression : { ...expression, of: within(expression.of) }
+    default:
+      return expression
+  }
+}

@@ -1,0 +1,90 @@
+// In charge of SPARQL updates through the endpoint: the locks, the update, and the caches and rules that depend on it.
+import { LATEST_WRITE_MS } from '../../stores/store.js'
+import type { Response } from '../../http/exchange.js'
+import { sharersOf } from '../../gateway.js'
+import type { Context } from '../../request/context.js'
+import { hadNoEffect, hasNoLaterEffect } from '../../mirror/write-failures.js'
+import { everyUpdate, everyWrite, underLocks, type Lock } from '../../documents/locks.js'
+import { isFailure, type Problem } from '../../problem.js'
+import { linkField, response } from '../../request/respond.js'
+import { refusedSparql } from '../../request/refusal.js'
+import type { Decided, EndpointTarget } from '../../request/route.js'
+import type { UpdateAnalysis } from '../language/analysis.js'
+import { DEFAULT_GRAPH } from '../language/graph-sets.js'
+import { graphsChanged } from '../../methods/changed-graphs.js'
+import { isForStore } from './touched-graphs.js'
+import { carryOutPlan } from './carry-out.js'
+import { keepingRoots } from './keep-roots.js'
+import { storeOnly } from './store-only.js'
+import { updateRights } from './update-rights.js'
+
+type DecidedHere = Pick<Decided<EndpointTarget>, 'facts' | 'decision'>
+
+/** The most documents that an update locks one by one. */
+const MOST_LOCKS = 64
+
+export async function answerUpdate(
+  context: Context,
+  update: UpdateAnalysis,
+  decided: DecidedHere,
+): Promise<Response | Problem> {
+  const { application, agent } = context
+  const { facts, decision } = decided
+  const rights = updateRights(context, facts)
+  if (isFailure(rights)) return rights
+  const { plan } = update
+  const isPlanned =
+    plan &&
+    (!rights.isFree ||
+      (!plan.open?.clears && (plan.open || plan.touches.some(({ graph }) => application.isDocument(graph)))))
+  if (isPlanned) {
+    const outcome = await carryOutPlan(context, update, plan, facts)
+    if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
+    if (!rights.isFree) return outcome.reason
+  }
+  return rights.isFree ? sendToStore(context, update, decided) : storeOnly(update)
+}
+
+/** The store performs the update as it is. */
+async function sendToStore(
+  context: Context,
+  update: UpdateAnalysis,
+  { facts, decision }: DecidedHere,
+): Promise<Response | Problem> {
+  const { application, agent, gateway, trace, request } = context
+  const { writeSet } = update
+  const sharers = sharersOf(application.store, gateway).map((member) => member.application)
+  // It decides whether the default graph is recorded.
+  if (writeSet !== 'dataset' && writeSet.includes(DEFAULT_GRAPH)) await application.traits.current()
+  const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isRecorded(graph)))
+  // An update that may change any document, or too many, makes all other writes wait.
+  const isWide = writeSet === 'dataset' || written.length > MOST_LOCKS
+  const parts = sharers.flatMap((sharer) => {
+    const documents = isWide ? undefined : written.filter((graph) => sharer.isRecorded(graph))
+    return documents?.length === 0 && sharer !== application ? [] : [{ sharer, documents }]
+  })
+  const locks: Lock[] = parts.flatMap(({ sharer }) =>
+    isWide ? [everyWrite(sharer, 'exclusive')] : [everyWrite(sharer, 'shared'), everyUpdate(sharer, 'shared')],
+  )
+  // Graphs that are no documents too: updates that the gateway carries out itself rest on what it has read of them.
+  if (!isWide) for (const graph of writeSet.length <= MOST_LOCKS ? writeSet : written) locks.push([graph, 'exclusive'])
+  const act = async (): Promise<Response | Problem> => {
+    const rights = updateRights(context, facts)
+    if (isFailure(rights)) return rights
+    if (!rights.isFree) return storeOnly(update)
+    // Not aborted when the client leaves: the store may perform the update all the same.
+    const own = parts.find(({ sharer }) => sharer === application)!
+    const others = parts.filter((part) => part !== own)
+    const text = await keepingRoots(context, update, sharers)
+    if (isFailure(text)) return text
+    const announced = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
+    const asParts = others.map(({ sharer: { journalled }, documents }) => ({ journalled, documents }))
+    const failed = await trace.write(application.journalled.update(announced, asParts))
+    const isOver = !failed || hasNoLaterEffect(failed)
+    if (!isOver && hadNoEffect(failed)) return failed
+    await graphsChanged(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
+    if (failed) return refusedSparql(failed, text === update.text)
+    return response(200, [linkField(application, agent.webId, decision)])
+  }
+  return underLocks(gateway, locks, act, request.signal())
+}

@@ -1,0 +1,211 @@
+// In charge of the solutions of an update that does not name the graphs that it reads or writes: the store finds them, over what the
+// agent may read (design 4), and they say which graphs the update touches.
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { nTriplesTerm, type Term } from '../../rdf/graph.js'
+import { readFactsNow } from '../../documents/document.js'
+import { askerOf, type Context } from '../../request/context.js'
+import { analyseQuery, type QueryAnalysis } from '../language/analysis.js'
+import { DEFAULT_GRAPH } from '../language/graph-sets.js'
+import type { OpenStep, Touch } from '../language/update-plan.js'
+import { graphOfValue } from '../language/quad-templates.js'
+import { hasDotSegment } from '../language/tokens.js'
+import type { Pattern } from '../language/update-steps.js'
+import type { Awaitable } from '../../maybe-async.js'
+import { selectBatches } from '../../stores/select.js'
+import { StoreBreak, type Call } from '../../stores/store.js'
+import type { ForStore } from './touched-graphs.js'
+import { queryOfView } from '../queries/restrict-for-agent.js'
+import { mayReadOther, type UpdateRights } from './update-rights.js'
+
+/** For each solution the terms of the variables (`?name`), in N-Triples. */
+export type Solutions = readonly ReadonlyMap<string, string>[]
+
+const MOST_CHARACTERS = 16 * 1024 * 1024
+const MOST_ROWS = 20_000
+/** Ways of filling quads, times solutions: more take the event loop longer than 200 ms. */
+const MOST_FILLED = 1_000_000
+
+/**
+ * The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`: the last one has a value in a
+ * row of its own, which Jena finds last. Fuseki ends a result as if it were complete where a row of it fails.
+ */
+function storeQueryOf(pattern: Pattern): string {
+  const { base, group, each, variables } = pattern
+  const from = (keyword: string, graphs: readonly string[] = []): string =>
+    graphs.map((graph) => `${keyword} <${graph}> `).join('')
+  const isUsing = pattern.named !== undefined
+  const dataset = isUsing ? from('FROM', pattern.default) + from('FROM NAMED', pattern.named) : ''
+  const where = pattern.with === undefined ? group : `{ GRAPH <${pattern.with}> ${group} }`
+  const isAny = variables.length === 0 && !each
+  const end = `?${endOf(pattern)}`
+  const solutions = isAny ? `{ SELECT (true AS ${end}_any) WHERE ${where} LIMIT 1 }` : where
+  const projection = [...variables, end].join(' ')
+  return `${base}SELECT ${each ? '' : 'DISTINCT '}${projection} ${dataset}WHERE { ${solutions} UNION { VALUES ${end} { true } } } LIMIT ${MOST_ROWS + 2}`
+}
+
+const columnsOf = (pattern: Pattern): readonly string[] => [
+  ...pattern.variables.map((name) => name.slice(1)),
+  endOf(pattern),
+]
+
+/** A name that the pattern does not have. */
+function endOf({ group }: Pattern): string {
+  let name = 'end'
+  while (group.includes(name)) name += '_'
+  return name
+}
+
+/** A first step, and the query that finds its solutions. */
+export interface Opened {
+  readonly open: OpenStep
+  readonly asked: QueryAnalysis
+}
+
+/** In characters: longer ones are read in a thread, as the update itself was (design 7). */
+const MOST_AT_ONCE = 1024
+
+export function readPattern(context: Context, { pattern }: OpenStep): Awaitable<QueryAnalysis | Problem> {
+  const { application, gateway } = context
+  const [text, base] = [storeQueryOf(pattern), application.base]
+  if (text.length <= MOST_AT_ONCE) return analyseQuery(text, base)
+  const sparql = { kind: 'query', text, base, dataset: undefined, mayLoad: [], syntax: 'standard' } as const
+  return gateway.reading.analyseSparql(askerOf(context), sparql) as Promise<QueryAnalysis | Problem>
+}
+
+export async function solve(
+  context: Context,
+  rights: UpdateRights,
+  { open: { pattern, remove, add, clears }, asked }: Opened,
+  call: Call,
+): Promise<Solutions | ForStore | Problem> {
+  const { application, trace } = context
+  const lost = pattern.with === undefined ? undefined : await absentWith(context, rights, pattern.with)
+  if (lost) return lost
+  const seen = await queryOfView(context, asked, call)
+  if (isFailure(seen)) return seen
+  const columns = columnsOf(pattern)
+  const batches = await trace.store(selectBatches(application.store, seen.text, columns, call))
+  if (isFailure(batches)) return batches
+  const graphs = new Set([...remove, ...add].map(({ graph }) => graph))
+  const solutions: ReadonlyMap<string, string>[] = []
+  let characters = 0
+  let isWhole = false
+  try {
+    for await (const batch of batches) {
+      for (const row of batch) {
+        if (row.at(-1) !== undefined) {
+          isWhole = true
+          continue
+        }
+        const solution = new Map<string, string>()
+        for (const [i, term] of row.entries()) {
+          if (!term) continue
+          if (hasBlankNode(term)) return BLANK
+          const written = nTriplesTerm(term)
+          if (graphs.has(`?${columns[i]!}`) && isOddName(graphOfValue(written) ?? '')) return ODD_NAME
+          characters += written.length
+          solution.set(`?${columns[i]!}`, written)
+        }
+        solutions.push(solution)
+      }
+      if (solutions.length > MOST_ROWS || characters > MOST_CHARACTERS) return TOO_MANY
+    }
+  } catch (error) {
+    if (error instanceof StoreBreak && call.signal?.aborted) return error.problem
+    // It may have terms that only the store can write.
+    if (error instanceof StoreBreak) return { reason: error.problem }
+    throw error
+  }
+  if (!isWhole) return BROKEN_OFF
+  if (clears === 'all' && mayReadOther(rights, DEFAULT_FACTS)) {
+    solutions.push(new Map([['?graph', `<${DEFAULT_GRAPH}>`]]))
+  }
+  return waysOf({ remove, add }).length * solutions.length > MOST_FILLED ? TOO_MANY : solutions
+}
+
+const DEFAULT_FACTS = { iri: DEFAULT_GRAPH, types: [], owners: [] }
+
+/** Outside GRAPH the pattern reads the graph of WITH: in one that does not exist, stores find other things than nothing. */
+async function absentWith(context: Context, rights: UpdateRights, graph: string): Promise<undefined | Problem> {
+  const found = await readFactsNow(context.application, graph, context.trace)
+  if (isFailure(found)) return found
+  return found.value && mayReadOther(rights, found.value) ? undefined : ABSENT_WITH
+}
+
+const ABSENT_WITH = problem(
+  'update.form',
+  'The graph of WITH does not exist. Name the graphs that the pattern reads with GRAPH.',
+)
+
+const TOO_MANY: ForStore = {
+  reason: problem(
+    'content.too-large',
+    `The pattern of the update has more than ${MOST_ROWS} solutions, or its templates too many triples for them. Send it in parts.`,
+  ),
+}
+
+const BROKEN_OFF: ForStore = {
+  reason: problem(
+    'store.failed',
+    'The triplestore broke off in the midst of the solutions of the pattern: an expression may fail for one of them. Nothing is changed.',
+  ),
+}
+
+/** The gateway could not tell the node from others. */
+const BLANK: ForStore = {
+  reason: problem(
+    'update.form',
+    'The update would copy or delete a blank node. Name the graphs that it reads and writes: GRAPH <…>, WITH <…>, or USING <…>.',
+  ),
+}
+
+/**
+ * Functions may make it. To a store that decodes escapes first, the name would end early, and SPARQL follow (SPARQL 1.1 §19.2); with
+ * dot segments it is another name in SPARQL.
+ */
+const isOddName = (graph: string): boolean => graph.includes('\\') || hasDotSegment(graph)
+
+const ODD_NAME: ForStore = {
+  reason: problem(
+    'update.form',
+    'A variable stands for a graph whose name has dot segments (/./ or /../), or characters that no IRI has.',
+  ),
+}
+
+const hasBlankNode = (term: Term): boolean =>
+  term.termType === 'BlankNode' ||
+  (term.termType === 'Quad' && [term.subject, term.predicate, term.object].some(hasBlankNode))
+
+interface Way extends Omit<Touch, 'graph'> {
+  /** Variables: of the graph, and of the terms. */
+  readonly graph: string
+  readonly needed: readonly string[]
+}
+
+/** How solutions fill the quads whose graph is a variable: those that need the same variables are filled by the same ones. */
+function waysOf({ remove, add }: Pick<OpenStep, 'remove' | 'add'>): readonly Way[] {
+  const ways = new Map<string, Way>()
+  const collect = (quads: OpenStep['remove'], mode: Touch['mode'], isFilled: boolean): void => {
+    for (const { graph, terms } of quads) {
+      if (!graph.startsWith('?')) continue
+      const needed = terms.filter((term) => term.startsWith('?'))
+      ways.set(`${mode} ${graph} ${needed.join(' ')}`, { graph, needed, mode, isFilled })
+    }
+  }
+  collect(remove, 'Write', false)
+  collect(add, 'Append', true)
+  return [...ways.values()]
+}
+
+/** The graphs that variables of the templates stand for: each once for what is deleted and once for what is inserted. */
+export function touchesOf(step: Pick<OpenStep, 'remove' | 'add'>, solutions: Solutions): readonly Touch[] {
+  const touches = new Map<string, Touch>()
+  for (const { graph, needed, mode, isFilled } of waysOf(step)) {
+    for (const solution of solutions) {
+      const name = graphOfValue(solution.get(graph))
+      if (name === undefined || !needed.every((term) => solution.has(term))) continue
+      touches.set(`${mode} ${name}`, { graph: name, mode, isFilled })
+    }
+  }
+  return [...touches.values()]
+}

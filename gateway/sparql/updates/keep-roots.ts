@@ -1,0 +1,79 @@
+// In charge of keeping root documents: no update removes one (spec 4.1, design 3). An update that would is refused before the
+// store gets it; where its text does not say, a store that announces no changes puts the root back in the same request.
+import type { Application } from '../../gateway.js'
+import { isLarge, readDocumentNow } from '../../documents/document.js'
+import { managedTriples, nextState } from '../../documents/next-state.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { rootKept } from '../../mirror/journalled-update.js'
+import type { Context } from '../../request/context.js'
+import { isSparql } from '../../stores/batch-sparql.js'
+import type { UpdateAnalysis } from '../language/analysis.js'
+import { isRemoved } from '../language/removed-graphs.js'
+
+/** The update for the store, to be made under the locks of what it writes; a problem where it is refused. */
+export async function keepingRoots(
+  context: Context,
+  { text, writeSet, removes, besideCleared }: UpdateAnalysis,
+  applications: readonly Application[],
+): Promise<string | Problem> {
+  const touched = applications.filter(({ base }) => writeSet === 'dataset' || writeSet.includes(base))
+  const removed = touched.find(({ base }) => (besideCleared ? removes.graphs.includes(base) : isRemoved(removes, base)))
+  if (removed) return rootKept(removed.base)
+  const guards: string[] = []
+  for (const application of touched) {
+    const isAnnounced = application.store.announces && !besideCleared
+    const guard = isAnnounced ? undefined : await guardOf(context, application, besideCleared !== undefined)
+    if (isFailure(guard)) return guard
+    if (guard !== undefined) guards.push(guard)
+    const kept = besideCleared ? await protectedOf(context, application) : []
+    if (isFailure(kept)) return kept
+    guards.push(...kept)
+  }
+  return guards.length === 0 ? text : [withoutEnd(text), ...guards].join(' ;\n')
+}
+
+/** The update without the semicolons and blanks at its end. */
+function withoutEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && /[;\s]/.test(text[end - 1]!)) end--
+  return text.slice(0, end)
+}
+
+/** Puts back the managed triples of a root that has lost all of its triples; undefined where there is no root to keep. */
+async function guardOf(
+  { gateway, trace, request }: Context,
+  application: Application,
+  isCleared: boolean,
+): Promise<string | undefined | Problem> {
+  const { base } = application
+  const found = await readDocumentNow(application, base, trace)
+  if (isFailure(found)) return found
+  const root = found.value
+  if (!root) return undefined
+  // A root that is too large to be read loses its owner and dates.
+  const current = isLarge(root) ? undefined : managedTriples(root)
+  const kept = { method: 'PUT', document: base, base, current, content: [], agent: undefined } as const
+  const { lines } = nextState({ ...kept, now: request.receivedAt, uuid: gateway.uuid })
+  const triples = lines.filter(isSparql).join('\n')
+  // Other operations may have filled it again.
+  if (isCleared) return `INSERT DATA { GRAPH <${base}> {\n${triples}\n} }`
+  return `INSERT { GRAPH <${base}> {\n${triples}\n} } WHERE { FILTER NOT EXISTS { GRAPH <${base}> { ?s ?p ?o } } }`
+}
+
+/** Spec 4.1: the documents of the owner and the secretary stay as they are when all graphs are cleared. */
+async function protectedOf(
+  { trace, dataspace }: Context,
+  application: Application,
+): Promise<readonly string[] | Problem> {
+  const kept: string[] = []
+  for (const document of [...dataspace.protectedDocuments].filter(application.isDocument)) {
+    const found = await readDocumentNow(application, document, trace)
+    if (isFailure(found)) return found
+    const current = found.value
+    if (!current) continue
+    if (isLarge(current) || !isSparql(current.nTriples))
+      return problem('access.denied', `Name each graph that the update clears: <${document}> cannot be changed.`)
+    kept.push(`INSERT DATA { GRAPH <${document}> {\n${current.nTriples}} }`)
+  }
+  return kept
+}

@@ -1,0 +1,127 @@
+// In charge of turns at a store: so many calls at work, so many waiting in fair order, and none longer than its signal allows.
+import { problem, type Problem } from '../problem.js'
+import { makeRounds, type Asker, type Waiting } from './fair-queue.js'
+import { StoreBreak } from './store.js'
+
+/** Gives the place back; a second call does nothing. */
+export interface EndTurn {
+  (): void
+  /** True where the place was only lent, and somebody waits who may have it: give it back soon. A loan that the asker may hold by now ends here. */
+  isCalledBack(): boolean
+}
+
+export interface Turns {
+  /** A place for the gateway itself, where one is free. */
+  takeNow(): EndTurn | undefined
+  /**
+   * A place, at once or in turn: askers take turns, and none holds all places, where there are several. Without an asker, for
+   * the gateway itself, only the number of places counts. `store.overloaded` at once where too many calls wait; a Problem when
+   * the signal aborts.
+   */
+  take(signal?: AbortSignal, asker?: Asker): Promise<EndTurn | Problem>
+}
+
+const OVERLOADED = problem('store.overloaded', 'Too many requests wait for the triplestore.', {
+  fields: [['Retry-After', '1']],
+})
+const GIVEN_UP = problem('store.failed', 'The request to the triplestore was given up.')
+
+/** The problem of a call whose signal has aborted: that of the reason (a StoreBreak), else that the caller gave up. */
+export const givenUp = (signal: AbortSignal): Problem =>
+  signal.reason instanceof StoreBreak ? signal.reason.problem : GIVEN_UP
+
+interface Waiter extends Waiting {
+  readonly asker: Asker | undefined
+  enter(onLoan?: 'on loan'): void
+}
+
+/** @param lends whether an asker may have the last place too while no other may have it: it is called back from them then */
+export function makeTurns(places: number, waitingLimit: number, lends = false): Turns {
+  let free = places
+  let isLent = false
+  const line = makeLine(places, waitingLimit)
+
+  const occupied = (waiter?: Waiter, onLoan?: 'on loan'): EndTurn => {
+    let [isHeld, isOnLoan] = [true, onLoan !== undefined]
+    free--
+    const end = (): void => {
+      if (!isHeld) return
+      isHeld = false
+      if (isOnLoan) isLent = false
+      if (waiter) line.release(waiter)
+      free++
+      for (let next = line.next(); next; next = free > 0 ? line.next() : undefined) next.enter()
+      passOn()
+    }
+    const isCalledBack = (): boolean => {
+      // The asker may hold it by now.
+      if (isHeld && isOnLoan && line.mayPass(waiter!)) isOnLoan = isLent = false
+      return isHeld && isOnLoan && line.isAwaited()
+    }
+    return Object.assign(end, { isCalledBack })
+  }
+  /** Lends a free place to one that waits. */
+  function passOn(): void {
+    const next = lends && !isLent && free > 0 ? line.nextOnLoan() : undefined
+    if (!next) return
+    isLent = true
+    next.enter('on loan')
+  }
+  return {
+    takeNow: () => (free > 0 ? occupied() : undefined),
+    async take(signal, asker) {
+      if (signal?.aborted) return givenUp(signal)
+      return new Promise((resolve) => {
+        const waiter: Waiter = {
+          shares: [],
+          asker,
+          enter(onLoan) {
+            signal?.removeEventListener('abort', leave)
+            resolve(occupied(waiter, onLoan))
+          },
+        }
+        const leave = () => {
+          line.leave(waiter)
+          resolve(givenUp(signal!))
+        }
+        if (free > 0 && line.mayPass(waiter)) return waiter.enter()
+        if (!line.enter(waiter)) return resolve(OVERLOADED)
+        signal?.addEventListener('abort', leave, { once: true })
+        passOn()
+      })
+    },
+  }
+}
+
+/** Those that wait: the gateway itself, writes among its calls, has every other turn. */
+function makeLine(places: number, waitingLimit: number) {
+  const held = Math.max(1, places - 1)
+  const [each, network] = [Math.ceil(waitingLimit / 4), Math.ceil(waitingLimit / 2)]
+  const rounds = makeRounds<Waiter>({ each, network, all: waitingLimit, held, heldOfNetwork: held })
+  const own = new Set<Waiter>()
+  let isOwnTurn = true
+  return {
+    /** True where it need not wait where a place is free. */
+    mayPass: (waiter: Waiter): boolean => waiter.asker === undefined || rounds.hold(waiter, waiter.asker),
+    /** False where too many wait. */
+    enter(waiter: Waiter): boolean {
+      if (own.size + rounds.all().size >= waitingLimit) return false
+      if (waiter.asker !== undefined) return rounds.enter(waiter, waiter.asker)
+      own.add(waiter)
+      return true
+    },
+    leave: (waiter: Waiter): boolean => own.delete(waiter) || rounds.leave(waiter),
+    next(): Waiter | undefined {
+      const [first] = own
+      const next = isOwnTurn ? (first ?? rounds.next()) : (rounds.next() ?? first)
+      if (!next) return undefined
+      isOwnTurn = next !== first
+      own.delete(next)
+      return next
+    },
+    nextOnLoan: rounds.nextOnLoan,
+    /** True where one waits that may have the next place. */
+    isAwaited: (): boolean => own.size > 0 || rounds.hasNext(),
+    release: rounds.release,
+  }
+}

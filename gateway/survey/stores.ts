@@ -1,0 +1,240 @@
+// In charge of the doctor's look at the triplestores: whether they answer and take writes, without leaving anything; their
+// clocks; what else they hold; and whether others reach them.
+import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { isLoopbackUrl, type DescribedApplication, type DescribedDataspace } from '../configuration/dataspace.js'
+import { makeNames } from '../documents/iri-spelling.js'
+import { isDocumentUri } from '../http/target.js'
+import { isFailure } from '../problem.js'
+import { select, selectEach } from '../stores/select.js'
+import type { GraphStore } from '../stores/store.js'
+import { traitsOf } from '../stores/traits.js'
+import { ask } from './ask.js'
+import { containerFindings } from './containers.js'
+import { fine, finding, unknown, type Finding } from './finding.js'
+
+/** Names nothing: no write of the doctor changes anything. */
+const NOTHING = 'urn:triplegate:doctor'
+const ASKING_MS = 30_000
+const LISTED = 5
+const MOST_SKEW_MS = 5_000
+
+export interface OpenedStore {
+  readonly application: DescribedApplication
+  readonly store: GraphStore
+}
+
+export async function storeFindings(
+  stores: readonly OpenedStore[],
+  dataspaces: readonly DescribedDataspace[],
+  now: () => number,
+): Promise<Finding[]> {
+  const all = await Promise.all(stores.map((opened) => findingsOf(opened, dataspaces, now)))
+  const ports = new Map(stores.map(({ application: { service } }) => [new URL(service.query!).host, service.query!]))
+  return [...all.flat(), ...(await Promise.all([...ports.values()].map(portFinding)))]
+}
+
+async function findingsOf(
+  { application, store }: OpenedStore,
+  dataspaces: readonly DescribedDataspace[],
+  now: () => number,
+): Promise<Finding[]> {
+  const { service, kind } = application
+  const name = `store of the ${kind} application`
+  const signal = AbortSignal.timeout(ASKING_MS)
+  const failed = await store.ready({ signal })
+  if (failed) {
+    const isCredential = failed.detail.includes('credentials')
+    const fix = isCredential
+      ? 'Correct --backend-user and --backend-password, or --backend-token (with --admin- for the admin store).'
+      : `Check that the store runs, and that ${flagOf(application)} is right: ${service.query}`
+    return [finding(name, failed.detail, fix)]
+  }
+  const written = await store.update(`DELETE WHERE { GRAPH <${NOTHING}> { ?s ?p ?o } }`, { signal })
+  return [
+    fine(name, `answers queries at ${service.query}`),
+    written
+      ? finding(
+          `${name}: updates`,
+          written.detail,
+          `Check the update endpoint, and that it may write: ${service.update}`,
+        )
+      : fine(`${name}: updates`, `takes updates at ${service.update}`),
+    await graphStoreFinding({ application, store }, name),
+    await versionFinding({ application, store }, name),
+    await defaultGraphFinding(store, name),
+    await limitFinding(store, name),
+    ...(await clockFinding(store, name, now)),
+    ...(await contentFindings({ application, store }, name, dataspaces)),
+    ...((application.versioning ?? 'off') === 'off' ? [] : await containerFindings(store, name)),
+  ]
+}
+
+/** What gives an application its store (settings-dataspace.ts). */
+const flagOf = ({ iri, kind }: DescribedApplication): string =>
+  !iri.startsWith('urn:triplegate:apps/') ? 'its endpoint in the configuration' : kind === 'admin' ? '--admin-backend' : '--backend' // prettier-ignore
+
+/** An endpoint that is not there says of every graph that it is not there: so one is asked for that the store has. */
+async function graphStoreFinding({ application: { service }, store }: OpenedStore, name: string): Promise<Finding> {
+  const [what, at] = [`${name}: graphs`, service.graphStore]
+  const signal = AbortSignal.timeout(ASKING_MS)
+  const rows = await select(store, 'SELECT ?g { GRAPH ?g { ?s ?p ?o } } LIMIT 1', ['g'], { signal })
+  const graph = isFailure(rows) ? undefined : rows[0]?.[0]?.value
+  const pieces = await store.stream(graph ?? NOTHING, { signal })
+  if (isFailure(pieces)) return finding(what, pieces.detail, `Check the Graph Store Protocol endpoint: ${at}`)
+  await pieces?.[Symbol.asyncIterator]().return?.()
+  if (graph === undefined) return fine(what, `answers at ${at}, which has no graph yet`)
+  return pieces
+    ? fine(what, `gives graphs at ${at}`)
+    : finding(what, `<${graph}> is not there by the Graph Store Protocol`, `Check its endpoint: ${at}`)
+}
+
+async function versionFinding({ application: { service }, store }: OpenedStore, name: string): Promise<Finding> {
+  const what = `${name}: version`
+  const answer = await ask(new URL('/$/server', service.query).href, 'GET')
+  const [, version] = /"version"\s*:\s*"([^"]*)"/.exec(typeof answer === 'string' ? '' : answer.text) ?? []
+  if (version !== undefined) return fine(what, `Fuseki ${version}`)
+  return unknown(what, `${store.together?.isKnown() ? 'a Fuseki' : 'a store'} that does not say its version`)
+}
+
+const DEFAULT_GRAPHS = { own: 'its own', union: 'the union of its graphs', bag: 'the union of its graphs', unclear: '' }
+
+async function defaultGraphFinding(store: GraphStore, name: string): Promise<Finding> {
+  const what = `${name}: default graph`
+  const signal = AbortSignal.timeout(ASKING_MS)
+  const traits = await traitsOf(store, signal)
+  if (signal.aborted) return unknown(what, `no answer in ${ASKING_MS / 1000} s: the store is large, or busy`)
+  if (isFailure(traits))
+    return finding(what, traits.detail, 'Use a store that passes the contract (docs/operating.md).')
+  const known = DEFAULT_GRAPHS[traits.defaultGraph]
+  return traits.isSettled && known
+    ? fine(what, known)
+    : unknown(what, 'too few graphs to see whether it is their union')
+}
+
+/** More rows than stores give that cut results: 11 * 10 * 10 * 10. */
+const MANY_ROWS = 11_000
+const MANY = `SELECT ?a { VALUES ?a { 0 1 2 3 4 5 6 7 8 9 10 } ${['?b', '?c', '?d'].map((name) => `VALUES ${name} { 0 1 2 3 4 5 6 7 8 9 }`).join(' ')} }`
+
+/** A result that the store cuts looks like a whole one. */
+async function limitFinding(store: GraphStore, name: string): Promise<Finding> {
+  const what = `${name}: limits`
+  let rows = 0
+  const failed = await selectEach(store, MANY, ['a'], { signal: AbortSignal.timeout(ASKING_MS) }, () => void rows++)
+  if (failed) return finding(what, `a result of ${MANY_ROWS} rows fails: ${failed.detail}`, 'Raise its limits.')
+  if (rows !== MANY_ROWS) {
+    const fix = 'Take away its limit on whole results: clients cannot tell a part from the whole.'
+    return finding(what, `it gives ${rows} of ${MANY_ROWS} rows as if they were all`, fix)
+  }
+  return store.together?.isKnown()
+    ? fine(what, 'it ends each query at the limit that the gateway sends along (--store-timeout)')
+    : unknown(
+        what,
+        'whether it ends queries that take too long cannot be seen from here: set a limit in its configuration',
+      )
+}
+
+/** Sessions, tokens and dates of documents rest on clocks. */
+async function clockFinding(store: GraphStore, name: string, now: () => number): Promise<Finding[]> {
+  const rows = await select(store, 'SELECT (STR(NOW()) AS ?now) {}', ['now'], {
+    signal: AbortSignal.timeout(ASKING_MS),
+  })
+  const time = isFailure(rows) ? NaN : Date.parse(rows[0]?.[0]?.value ?? '')
+  if (Number.isNaN(time)) return []
+  const skew = Math.abs(time - now())
+  const evidence = `differs from this machine's by ${Math.round(skew / 1000)} s`
+  return [
+    skew > MOST_SKEW_MS
+      ? finding(`${name}: clock`, evidence, 'Set the clocks of both machines by NTP.')
+      : fine(`${name}: clock`, evidence),
+  ]
+}
+
+/** Graphs that are no documents of any application; rules among the documents. */
+async function contentFindings(
+  { application, store }: OpenedStore,
+  name: string,
+  dataspaces: readonly DescribedDataspace[],
+): Promise<Finding[]> {
+  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  const query = 'SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } } LIMIT 10001'
+  const rows = await select(store, query, ['g'], { signal: AbortSignal.timeout(ASKING_MS) })
+  const what = `${name}: content`
+  if (isFailure(rows)) return [unknown(what, `its graphs cannot be listed: ${rows.detail}`)]
+  const graphs = rows.map(([graph]) => graph?.value ?? '')
+  const sameStore = (other: DescribedApplication): boolean => other.service.query === application.service.query
+  const foreign = applications.filter((other) => !sameStore(other) && other.kind !== application.kind)
+  const rules = graphs.filter(
+    (graph) => application.kind === 'end-user' && foreign.some(({ base }) => graph.startsWith(base)),
+  )
+  const documents = await Promise.all(applications.map(({ base }) => documentsOf(graphs, base)))
+  const others = graphs.filter((graph) => !rules.includes(graph) && !documents.some((isDocument) => isDocument(graph)))
+  const count = graphs.length > 10_000 ? 'the first 10,000' : String(graphs.length)
+  return [
+    ...(rules.length > 0
+      ? [
+          finding(
+            what,
+            `graphs of the admin application among the documents: ${listed(rules)}`,
+            'They are no rules there: the gateway reads the rules from the store of the admin application. Move them to it, or delete them.',
+          ),
+        ]
+      : []),
+    others.length > 0
+      ? finding(
+          what,
+          `of ${count} graphs ${others.length} are no documents: ${listed(others)}`,
+          'They have no URL of their own: triplegate adopt says which it renames. Or use them by SPARQL (docs/reference.md, Graphs that are no documents).',
+        )
+      : fine(what, `all of ${count} graphs are documents`),
+  ]
+}
+
+/** Whether a graph is a document, as a gateway on these graphs finds it: names have characters beyond ASCII too. */
+async function documentsOf(graphs: readonly string[], base: string): Promise<(graph: string) => boolean> {
+  const names = makeNames(base, (url) => url.startsWith(base) && isDocumentUri(url, base))
+  await names.learn(async (kind, take) => {
+    for (const graph of graphs) if (kind === 'literal' || graph.includes('%')) take(graph)
+    return undefined
+  })
+  return names.isDocument
+}
+
+const listed = (graphs: readonly string[]): string =>
+  graphs
+    .slice(0, LISTED)
+    .map((graph) => `<${graph}>`)
+    .join(', ') + (graphs.length > LISTED ? ', …' : '')
+
+const CONNECTING_MS = 1_000
+
+/** A store on this machine should listen on loopback only: clients that reach it directly need no rights. */
+async function portFinding(url: string): Promise<Finding> {
+  const { hostname, port, protocol, host } = new URL(url)
+  const what = `port of the store ${host}`
+  if (!isLoopbackUrl(url))
+    return unknown(what, 'whether others reach it cannot be seen from here: only the gateway should')
+  const number = Number(port || (protocol === 'https:' ? 443 : 80))
+  const addresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).filter(({ internal }) => !internal))
+  for (const { address } of addresses.filter(({ address }) => !address.startsWith('fe80:'))) {
+    if (await isOpen(address, number)) {
+      return finding(
+        what,
+        `other machines reach it at ${address}`,
+        `Have it listen on ${hostname} only, or close the port with a firewall.`,
+      )
+    }
+  }
+  return fine(what, 'only this machine reaches it')
+}
+
+function isOpen(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: CONNECTING_MS })
+    const end = (isThere: boolean) => () => {
+      socket.destroy()
+      resolve(isThere)
+    }
+    socket.once('connect', end(true)).once('error', end(false)).once('timeout', end(false))
+  })
+}

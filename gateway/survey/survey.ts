@@ -1,0 +1,132 @@
+// In charge of what the graphs of a store are, by their names: documents already, almost documents, or something else.
+import { documentMeant, isMeantFor } from '../documents/misspelt-urls.js'
+import { ancestorsOf } from '../documents/hierarchy.js'
+import { namesOfStore, type Names } from '../documents/iri-spelling.js'
+import { hasDefaultGraph } from '../mirror/other-graphs.js'
+import { isFailure, type Problem } from '../problem.js'
+import { DH } from '../rdf/vocabulary.js'
+import { eachGraph } from '../stores/graph-names.js'
+import { select, selectEach } from '../stores/select.js'
+import type { GraphStore } from '../stores/store.js'
+
+export type GraphKind = 'documents' | 'without-slash' | 'other-scheme' | 'other-spelling' | 'other-names' | 'elsewhere'
+
+/** An application, as far as names are concerned. */
+export interface Surveyed {
+  readonly base: string
+  isDocument(graph: string): boolean
+  /** No graph gets a name that is like that of an endpoint. */
+  readonly endpoints?: { has(iri: string): boolean }
+}
+
+/** `examples`: the first of them. */
+export interface Counted {
+  readonly count: number
+  readonly examples: readonly string[]
+}
+
+export interface Survey {
+  /** Triples of the named graphs. */
+  readonly triples: number
+  readonly kinds: ReadonlyMap<GraphKind, Counted>
+  /** Containers above documents that no graph has. The root is not among them: the gateway makes it. */
+  readonly missingContainers: Counted
+  /** Documents that are neither container nor item by their type. */
+  readonly untyped: Counted
+  /** Triples of the default graph; 0 where it only unites the others. */
+  readonly defaultTriples: number
+}
+
+/** The meaning of each kind for an operator, of one graph and of several, in the order of the report. */
+export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, several: string]>> = {
+  documents: [
+    'graph is a document: its name is a URL under the base that ends with a slash',
+    'graphs are documents: their names are URLs under the base that end with a slash',
+  ],
+  'without-slash': [
+    'graph would be a document with a slash at the end of its name',
+    'graphs would be documents with a slash at the end of their names',
+  ],
+  'other-scheme': [
+    'graph would be a document if its name and the base had the same scheme (http, https)',
+    'graphs would be documents if their names and the base had the same scheme (http, https)',
+  ],
+  'other-spelling': [
+    'graph would be a document if its name were percent-encoded and normalised',
+    'graphs would be documents if their names were percent-encoded and normalised',
+  ],
+  'other-names': [
+    'graph is under the base, but its name is no URL of a document',
+    'graphs are under the base, but their names are no URLs of documents',
+  ],
+  elsewhere: [
+    'graph has a name elsewhere: SPARQL reaches it, with rights of its own',
+    'graphs have names elsewhere: SPARQL reaches them, with rights of their own',
+  ],
+}
+
+export function kindOf(graph: string, { base, isDocument, endpoints }: Surveyed): GraphKind {
+  if (isDocument(graph)) return 'documents'
+  const mayBecome = (name: string): boolean => isDocument(name) && !endpoints?.has(name)
+  if (mayBecome(`${graph}/`)) return 'without-slash'
+  const isMeant = documentMeant(graph, base, mayBecome) !== undefined
+  if (isMeant) return graph.startsWith(base) ? 'other-spelling' : 'other-scheme'
+  return isMeantFor(graph, base) ? 'other-names' : 'elsewhere'
+}
+
+const EXAMPLES = 3
+const TYPED = `SELECT DISTINCT ?g WHERE { VALUES ?type { <${DH('Container')}> <${DH('Item')}> } GRAPH ?g { ?g a ?type } }`
+const TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }'
+const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
+
+/** Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them. */
+export async function surveyOf(
+  store: Pick<GraphStore, 'query'>,
+  { base, names, endpoints }: Pick<Surveyed, 'base' | 'endpoints'> & { readonly names: Names },
+  signal?: AbortSignal,
+): Promise<Survey | Problem> {
+  const call = signal ? { signal } : {}
+  const learned = await names.learn(namesOfStore(store, base, call))
+  if (isFailure(learned)) return learned
+  const kinds = new Map(
+    Object.keys(KIND_TEXTS).map((kind) => [kind as GraphKind, { count: 0, examples: [] as string[] }]),
+  )
+  const documents = new Set<string>()
+  const untyped = new Set<string>()
+  const failed =
+    (await eachGraph(store, call, (graph) => {
+      const kind = kindOf(graph, { base, isDocument: names.isDocument, ...(endpoints && { endpoints }) })
+      const known = kinds.get(kind)!
+      if (known.count++ < EXAMPLES) known.examples.push(graph)
+      if (kind === 'documents') documents.add(graph)
+      if (kind === 'documents' && graph !== base) untyped.add(graph)
+    })) ?? (await selectEach(store, TYPED, ['g'], call, ([graph]) => graph && untyped.delete(graph.value)))
+  if (failed) return failed
+  const defaultTriples = await defaultTriplesOf(store, call)
+  if (isFailure(defaultTriples)) return defaultTriples
+  const triples = await countOf(store, TRIPLES, call)
+  if (isFailure(triples)) return triples
+  const above = new Set([...documents].flatMap((document) => ancestorsOf(document, base)))
+  const missing = [...above].filter((container) => container !== base && !documents.has(container))
+  return { triples, kinds, missingContainers: countedOf(missing), untyped: countedOf([...untyped]), defaultTriples }
+}
+
+const countedOf = (names: readonly string[]): Counted => ({
+  count: names.length,
+  examples: [...names].sort().slice(0, EXAMPLES),
+})
+
+async function defaultTriplesOf(store: Pick<GraphStore, 'query'>, call: Asking): Promise<number | Problem> {
+  const isThere = await hasDefaultGraph(store, call)
+  if (typeof isThere !== 'boolean') return isThere
+  return isThere ? countOf(store, DEFAULT_TRIPLES, call) : 0
+}
+
+interface Asking {
+  readonly signal?: AbortSignal
+}
+
+async function countOf(store: Pick<GraphStore, 'query'>, query: string, call: Asking): Promise<number | Problem> {
+  const rows = await select(store, query, ['n'], call)
+  return isFailure(rows) ? rows : Number(rows[0]?.[0]?.value ?? 0)
+}

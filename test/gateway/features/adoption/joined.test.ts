@@ -1,0 +1,66 @@
+// The requests of an adoption: updates of several graphs share one, and each graph has its own outcome.
+import t from 'tap'
+import { perform, type Outcome, type Work } from '../../../../gateway/features/adoption/joined.js'
+
+interface Step {
+  readonly graph: string
+  readonly work: Work
+}
+
+const BASE = 'https://data.example.org/'
+const step = (graph: string, size = 10, { base = BASE, graphs = 1, parts = 1 } = {}): Step => ({
+  graph,
+  work: { base, updates: Array.from({ length: parts }, () => `# ${graph} ${'x'.repeat(size)}`), graphs },
+})
+const some = (count: number, size?: number, more?: Parameters<typeof step>[2]): Step[] =>
+  Array.from({ length: count }, (_, i) => step(`g${i}.`, size, more))
+const alone = (graph: string, outcome: Outcome): Step => ({
+  graph,
+  work: { act: () => Promise.resolve(outcome) },
+})
+
+// prettier-ignore
+const rows: readonly (readonly [name: string, steps: readonly Step[], bad: readonly string[], requests: number, refused: readonly string[]])[] = [
+  ['none', [], [], 0, []],
+  ['one', some(1), [], 1, []],
+  ['sixty graphs share a request', some(60), [], 1, []],
+  ['sixty-one do not', some(61), [], 2, []],
+  ['a move names two graphs', some(60, 10, { graphs: 2 }), [], 2, []],
+  ['a mebibyte of text', some(60, 100_000), [], 6, []],
+  ['one that is longer than that goes alone', [...some(1), step('long.', 2 * 1024 * 1024), ...some(1)], [], 3, []],
+  ['each application has its own', [step('a.'), step('b.', 10, { base: `${BASE}admin/` }), step('c.')], [], 3, []],
+  ['updates of one graph, refused together, go one by one', some(1, 10, { parts: 3 }), [], 3, []],
+  ['one that is refused takes no others with it', some(32), ['g5.'], 11, ['g5.']],
+  ['two of them', some(32), ['g0.', 'g31.'], 19, ['g0.', 'g31.']],
+  ['all of them', some(8), some(8).map(({ graph }) => graph), 15, some(8).map(({ graph }) => graph)],
+  ['a request of its own between updates', [...some(2), alone('c.', undefined), ...some(2)], [], 2, []],
+  ['and one that is refused', [...some(2), alone('c.', { refusal: 'bad' }), ...some(2)], [], 2, ['c.']],
+]
+
+void t.test('outcomes', async (t) => {
+  for (const [name, steps, bad, requests, refused] of rows) {
+    const begun: string[] = []
+    let sent = 0
+    const update = (_base: string, text: string): Promise<Outcome> => {
+      sent++
+      for (const { graph } of steps.filter((one) => text.includes(`# ${one.graph} `)))
+        t.ok(begun.includes(graph), `${name}: ${graph} is noted before it is sent`)
+      return Promise.resolve(bad.some((graph) => text.includes(`# ${graph} `)) ? { refusal: 'bad' } : undefined)
+    }
+    const outcomes: (readonly [Step, Outcome])[] = []
+    for await (const one of perform(steps, { update }, ({ graph }) => begun.push(graph))) outcomes.push(one)
+    t.strictSame(outcomes.map(([{ graph }]) => graph), steps.map(({ graph }) => graph), name) // prettier-ignore
+    t.strictSame(outcomes.flatMap(([{ graph }, outcome]) => (outcome ? [graph] : [])), refused, name) // prettier-ignore
+    t.equal(sent, requests, `${name}: requests`)
+  }
+})
+
+void t.test('a failure ends all', async (t) => {
+  let sent = 0
+  const gone = { failure: 'gateway.unreachable', detail: 'gone' } as const
+  const update = (): Promise<Outcome> => Promise.resolve(++sent === 1 ? { refusal: 'bad' } : gone)
+  const failures: Outcome[] = []
+  for await (const [, outcome] of perform(some(40), { update })) failures.push(outcome)
+  t.equal(sent, 2, 'the second half is not sent')
+  t.ok(failures.length > 0 && failures.every((one) => one === gone))
+})

@@ -1,0 +1,404 @@
+// The store's own URLs (design 4, 5): SPARQL 1.1 Protocol and Graph Store HTTP Protocol as Fuseki has them, as the owner, as a
+// reader of a part, and as an anonymous client; on both stores.
+import t from 'tap'
+import { forEachStore, rowsOf } from '../../../support/stores.js'
+import type { GraphStore } from '../../../../gateway/stores/store.js'
+import { makeWorld, ttl, type World } from '../../../support/world.js'
+import type { Answer, Send } from '../../../support/client.js'
+import { withReadMethods } from '../../../support/query-method.js'
+
+const V = 'urn:value'
+const NT = 'application/n-triples'
+const NQ = { fields: { Accept: 'application/n-quads' } }
+const CSV = { fields: { Accept: 'text/csv' } }
+const sent = (type: string, body: string, fields = {}): Send => ({ fields: { 'Content-Type': type, ...fields }, body })
+const nt = (body: string, fields = {}): Send => sent(NT, body, { Accept: NT, ...fields })
+const triple = (value: string, subject = 'urn:s'): string => `<${subject}> <${V}> "${value}" .\n`
+/** Each with its name, its media type, and its content. */
+const files = (...all: readonly (readonly [name: string, type: string, text: string])[]): Send => {
+  const parts = all.map(([name, type, text]) => `--b\r\nContent-Disposition: form-data; name="file"; filename="${name}"\r\n${type && `Content-Type: ${type}\r\n`}\r\n${text}\r\n`) // prettier-ignore
+  return sent('multipart/form-data; boundary=b', `${parts.join('')}--b--\r\n`)
+}
+const at = (service: string, parameters: Record<string, string> = {}): string => {
+  const query = new URLSearchParams(parameters).toString().replace('default=', 'default')
+  return `/ds${service}${query && `?${query}`}`
+}
+
+type Row = [name: string, agent: string, method: string, url: string, send: Send, status: number, text?: RegExp]
+
+/** The store, with the number of questions about single graphs. */
+function counting(store: GraphStore): { readonly store: GraphStore; readonly asked: () => number } {
+  let count = 0
+  const excerpt: GraphStore['excerpt'] = (...asked) => (count++, store.excerpt(...asked))
+  const read: GraphStore['read'] = (...asked) => (count++, store.read(...asked))
+  return { store: new Proxy(store, { get: (of, name) => ({ excerpt, read })[String(name)] ?? Reflect.get(of, name) }), asked: () => count } // prettier-ignore
+}
+
+void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
+  const { endUser, ...stores } = await makeStores()
+  const counted = counting(endUser)
+  const world = await makeWorld(t, { ...stores, endUser: counted.store }, { flags: ['--dataset-path', '/ds'] })
+  const row = rowsOf(t, kind)
+  const { base } = world
+  const [open, hidden, made, new1] = ['open', 'hidden', 'made', 'new'].map((name) => `${base}${name}/`) as [string, string, string, string] // prettier-ignore
+  const owner = world.as('owner')
+  for (const name of ['open', 'hidden'])
+    t.equal((await owner('PUT', `/${name}/`, ttl(`<> <${V}> "${name}" .`))).status, 201)
+  await grant(world, [open, 'urn:shown'])
+  const graph = (name: string, service = '/data'): string => at(service, { graph: name })
+  const query = (text: string, service = '/sparql'): string => at(service, { query: text })
+  const [all, insert] = [
+    `SELECT ?v { GRAPH ?g { ?s <${V}> ?v } }`,
+    `INSERT DATA { GRAPH <urn:shown> { ${triple('shown')} } }`,
+  ]
+  const form = (name: string, text: string): Send =>
+    sent('application/x-www-form-urlencoded', new URLSearchParams({ [name]: text }).toString(), CSV.fields)
+  const quads = `<urn:q> <${V}> "quad" <urn:quads> .\n<urn:q> <${V}> "in document" <${new1}> .\n`
+
+  const large = `<urn:${'€'.repeat(30_000)}> <${V}> ${Array.from({ length: 400 }, (_, i) => i).join()} .`
+
+  // prettier-ignore
+  const ROWS: Row[] = [
+    // SPARQL 1.1 Protocol §2.1, §2.2
+    ['query via GET', 'owner', 'GET', query(all), CSV, 200, /^v\r?\n(?:open\r?\nhidden|hidden\r?\nopen)\r?\n$/],
+    ['query via GET: what may be read', 'stranger', 'GET', query(all), CSV, 200, /^v\r?\nopen\r?\n$/],
+    ['query via GET: no right on the endpoint', 'anonymous', 'GET', query(all), CSV, 401],
+    ['query by what takes pages only, as a browser with the URL of a result does', 'stranger', 'GET', query(all), { fields: { Accept: 'text/html' } }, 200, /"value"\s*:\s*"open"/],
+    ['query at the dataset by what takes no result', 'stranger', 'GET', query(all, ''), { fields: { Accept: 'application/rdf+xml' } }, 200, /"value"\s*:\s*"open"/],
+    ['query at /query', 'stranger', 'GET', query(all, '/query'), CSV, 200, /^v\r?\nopen\r?\n$/],
+    ['query at the dataset', 'stranger', 'GET', query(all, ''), CSV, 200, /^v\r?\nopen\r?\n$/],
+    ['query via URL-encoded POST', 'stranger', 'POST', at('/query'), form('query', all), 200, /^v\r?\nopen\r?\n$/],
+    ['query via URL-encoded POST at the dataset', 'stranger', 'POST', at(''), form('query', all), 200, /^v\r?\nopen\r?\n$/],
+    ['query via POST directly', 'stranger', 'POST', at('/sparql'), sent('application/sparql-query', all, CSV.fields), 200, /^v\r?\nopen\r?\n$/],
+    ['query via POST directly at the dataset', 'stranger', 'POST', at(''), sent('application/sparql-query', all, CSV.fields), 200, /^v\r?\nopen\r?\n$/],
+    ['query via QUERY at the dataset', 'stranger', 'QUERY', at(''), sent('application/sparql-query', all, CSV.fields), 200, /^v\r?\nopen\r?\n$/],
+    ['an update where queries are answered', 'owner', 'POST', at('/query'), sent('application/sparql-update', insert), 400, /\/update/],
+    ['a query where updates are taken', 'owner', 'POST', at('/update'), form('query', all), 400, /\/query/],
+    ['GET where updates are taken', 'owner', 'GET', query(all, '/update'), {}, 405],
+    ['an update without the right', 'stranger', 'POST', at('/update'), sent('application/sparql-update', insert), 403],
+    ['an update at the dataset without the right', 'stranger', 'POST', at(''), form('update', insert), 403],
+    ['an update without a credential', 'anonymous', 'POST', at('/update'), form('update', insert), 401],
+    ['an update of a document keeps what every write keeps', 'owner', 'POST', at('/update'), sent('application/sparql-update', `INSERT DATA { GRAPH <${made}> { ${triple('made')} } }`), 200],
+    ['the document has its managed triples', 'owner', 'GET', '/made/', { fields: { Accept: NT } }, 200, /has_container/],
+    ['the root cannot be removed', 'owner', 'POST', at('/update'), form('update', `DROP GRAPH <${base}>`), 400],
+    // Graph Store HTTP Protocol §4.2: indirect identification; §5.2 GET
+    ['GET of a document', 'owner', 'GET', graph(hidden), { fields: { Accept: NT } }, 200, /"hidden"/],
+    ['GET of a document at the dataset', 'stranger', 'GET', graph(open, ''), {}, 200, /"open"/],
+    ['GET of a document, read only', 'stranger', 'GET', graph(open, '/get'), {}, 200, /"open"/],
+    ['GET of a document without the right', 'stranger', 'GET', graph(hidden), {}, 403],
+    ['GET of a document without a credential', 'anonymous', 'GET', graph(open), {}, 401],
+    ['GET of an absent document', 'owner', 'GET', graph(`${base}absent/`), {}, 404],
+    ['GET of an absent document without the right', 'stranger', 'GET', graph(`${base}absent/`), {}, 403],
+    ['GET of another graph without the right', 'stranger', 'GET', graph('urn:absent'), {}, 403],
+    ['GET of an absent graph with the right', 'stranger', 'GET', graph('urn:shown'), {}, 404],
+    ['GET by a relative name', 'owner', 'GET', graph('shown'), {}, 400],
+    ['GET by a name with dot segments', 'owner', 'GET', graph(`${base}a/../hidden/`), {}, 400],
+    ['GET by a name that stores take for a union', 'owner', 'GET', graph('urn:x-arq:UnionGraph'), {}, 403],
+    ['GET by the name of a document that no URL leads to', 'owner', 'GET', graph(`${base}a%7Eb/`), {}, 404],
+    ['GET by two names', 'owner', 'GET', `${graph('urn:shown')}&default`, {}, 400],
+    ['GET by a name twice', 'owner', 'GET', `${graph('urn:shown')}&graph=urn:other`, {}, 400],
+    ['a browser gets Turtle', 'owner', 'GET', graph(open), { fields: { Accept: 'text/html' } }, 200, /"open"/],
+    ['a method that is none here', 'owner', 'PATCH', graph(open), sent('application/sparql-update', insert), 405],
+    ['PUT at the place for reading', 'owner', 'PUT', graph(made, '/get'), nt(triple('x')), 405],
+    // §5.3 PUT, §5.5 POST, §5.4 DELETE of documents
+    ['PUT of a document', 'owner', 'PUT', graph(new1), nt(triple('new')), 201],
+    ['PUT of a document without the right', 'stranger', 'PUT', graph(new1), nt(triple('x')), 403],
+    ['the document is there', 'owner', 'GET', '/new/', { fields: { Accept: NT } }, 200, /has_container[^]*"new"|"new"[^]*has_container/],
+    ['PUT of a document that is not as it is named', 'owner', 'PUT', graph(new1), nt(triple('x'), { 'If-Match': '"other"' }), 412],
+    ['POST to a document', 'owner', 'POST', graph(new1), nt(triple('more')), 204],
+    ['POST to a document without the right', 'stranger', 'POST', graph(new1), nt(triple('x')), 403],
+    ['POST creates a document', 'owner', 'POST', graph(`${base}posted/`), nt(triple('posted')), 201],
+    ['POST creates no document without the right', 'stranger', 'POST', graph(`${base}posted-too/`), nt(triple('x')), 403],
+    ['POST creates no document without a container', 'owner', 'POST', graph(`${base}no/container/`), nt(triple('x')), 403],
+    ['POST creates no document that is asked for as it was', 'owner', 'POST', graph(`${base}posted-too/`), nt(triple('x'), { 'If-Match': '*' }), 412],
+    ['the posted document is there', 'owner', 'GET', '/posted/', { fields: { Accept: NT } }, 200, /"posted"/],
+    ['DELETE of a document without the right', 'stranger', 'DELETE', graph(new1), {}, 403],
+    ['DELETE of a document', 'owner', 'DELETE', graph(`${base}posted/`), {}, 204],
+    ['DELETE of an absent document', 'owner', 'DELETE', graph(`${base}posted/`), {}, 404],
+    ['DELETE of the root', 'owner', 'DELETE', graph(base), {}, 400],
+    // Any other graph
+    ['PUT of another graph', 'owner', 'PUT', graph('urn:shown'), nt(triple('shown')), 201],
+    ['PUT of another graph without the right', 'stranger', 'PUT', graph('urn:shown'), nt(triple('x')), 403],
+    ['multipart to a document', 'owner', 'POST', graph(new1), files(['a.ttl', 'text/turtle', triple('part')]), 204],
+    ['multipart to another graph', 'owner', 'POST', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('one')], ['b.nt', 'application/octet-stream', triple('two')]), 201],
+    ['PUT of multipart to another graph', 'owner', 'PUT', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('three')]), 204],
+    ['multipart to another graph without the right', 'stranger', 'POST', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('x')]), 403],
+    ['a part that is no RDF', 'owner', 'POST', graph('urn:parts'), files(['a.csv', 'text/csv', 'a,b']), 415],
+    ['a field beside the file', 'owner', 'POST', graph('urn:parts'), { ...files(), body: `--b\r\nContent-Disposition: form-data; name="graph"\r\n\r\nurn:x\r\n--b--\r\n` }, 415],
+    ['the graph has the parts', 'owner', 'GET', graph('urn:parts'), { fields: { Accept: NT } }, 200, /^<urn:s> <urn:value> "three" \.\n$/],
+    ['the union of all graphs, as Fuseki names it', 'owner', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"three"/],
+    ['the union of what may be read', 'stranger', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"open"/],
+    ['the union without a credential', 'anonymous', 'GET', graph('union'), { fields: { Accept: NT } }, 401],
+    ['the union is for reading', 'owner', 'PUT', graph('union'), nt(triple('x')), 400, /for reading/],
+    ['PUT of another graph again', 'owner', 'PUT', graph('urn:shown'), nt(triple('shown again')), 204],
+    ['POST to another graph', 'owner', 'POST', graph('urn:shown'), nt(triple('posted') + `_:a <${V}> _:a .\n`), 204],
+    ['POST to another graph without the right', 'stranger', 'POST', graph('urn:shown'), nt(triple('x')), 403],
+    ['POST creates another graph', 'owner', 'POST', graph('http://example.org/a b'.replace(' ', '%20')), nt(triple('other')), 201],
+    ['GET of another graph, with its blank nodes', 'stranger', 'GET', graph('urn:shown'), { fields: { Accept: NT } }, 200, /_:\S+ <urn:value> _:/],
+    ['a write of another graph that is not as it is named', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-Match': '"other"' }), 412],
+    ['a write of another graph that should not be there', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-None-Match': '*' }), 412],
+    ['N-Triples by their old name', 'owner', 'PUT', graph('urn:shown'), sent('text/plain;charset=ascii', triple('plain')), 204],
+    ['Turtle as N3', 'owner', 'POST', graph('urn:shown'), sent('text/n3; charset=utf-8', `<urn:n> <${V}> "n3" .`), 204],
+    ['another charset', 'owner', 'PUT', graph('urn:shown'), sent('text/plain;charset=latin1', triple('x')), 415],
+    ['content that is no RDF', 'owner', 'PUT', graph('urn:shown'), nt('nothing'), 400],
+    ['content of another type', 'owner', 'PUT', graph('urn:shown'), sent('text/csv', 'a,b'), 415],
+    ['PUT of another graph that is too large', 'owner', 'PUT', graph('urn:large'), sent('text/turtle', large), 413, /bytes of N-Triples/],
+    ['POST to another graph that is too large', 'owner', 'POST', graph('urn:shown'), sent('text/turtle', large), 413, /bytes of N-Triples/],
+    ['DELETE of another graph without the right', 'stranger', 'DELETE', graph('urn:shown'), {}, 403],
+    ['DELETE of another graph', 'owner', 'DELETE', graph('http://example.org/a%20b'), {}, 204],
+    ['DELETE of an absent graph', 'owner', 'DELETE', graph('http://example.org/a%20b'), {}, 404],
+    ...(kind === 'fuseki' ? [['a name that the store refuses is the mistake of the client, with its reason', 'owner', 'PUT', graph('http://example.org:bad/'), nt(triple('x')), 400, /Bad URI: http:\/\/example\.org:bad\//] as Row] : []),
+    // The default graph
+    ['GET of the default graph', 'owner', 'GET', at('/data', { default: '' }), { fields: { Accept: NT } }, 200, /^$/],
+    ['GET of the default graph without the right', 'stranger', 'GET', at('/data', { default: '' }), {}, 403],
+    ['PUT of the default graph', 'owner', 'PUT', at('/data', { default: '' }), nt(triple('default')), 204],
+    ['POST to the default graph', 'owner', 'POST', at('', { default: '' }), nt(triple('default too')), 204],
+    ['POST to the default graph without the right', 'stranger', 'POST', at('', { default: '' }), nt(triple('x')), 403],
+    ['GET of the default graph by the name that Fuseki takes', 'owner', 'GET', graph('default'), { fields: { Accept: NT } }, 200, /"default"[^]*"default too"|"default too"[^]*"default"/],
+    ['DELETE of the default graph', 'owner', 'DELETE', at('/data', { default: '' }), {}, 204],
+    ['the default graph is empty then', 'owner', 'GET', at('/data', { default: '' }), { fields: { Accept: NT } }, 200, /^$/],
+    // The dataset as a whole
+    ['POST of quads without the right', 'stranger', 'POST', at('/data'), sent('application/n-quads', quads), 403],
+    ['POST of quads', 'owner', 'POST', at('/data'), sent('application/n-quads', quads), 200],
+    ['POST of TriG at the dataset', 'owner', 'POST', at(''), sent('application/trig', `<urn:shown> { <urn:t> <${V}> "TriG" }`), 200],
+    ['POST of quads that are none', 'owner', 'POST', at('/data'), sent('application/n-quads', 'nothing'), 400],
+    ['POST of quads that stand for too much', 'owner', 'POST', at('/data'), sent('application/trig', `<urn:${'s'.repeat(100_000)}> <${V}> ${'1,'.repeat(400)} 2 .`), 413, /triplegate import/],
+    ['POST of quads to a graph without a name', 'owner', 'POST', at('/data'), sent('application/trig', `_:g { <urn:q> <${V}> 1 }`), 400, /blank node as the name/],
+    ['POST of what is no RDF', 'owner', 'POST', at('/data'), sent('text/csv', 'a,b'), 415],
+    ['POST of RDF/XML to the dataset', 'owner', 'POST', at('/data'), sent('application/rdf+xml', `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:v="urn:"><rdf:Description rdf:about="urn:x"><v:value>XML</v:value></rdf:Description></rdf:RDF>`), 200],
+    ['POST of JSON-LD with graphs', 'owner', 'POST', at(''), sent('application/ld+json', `{"@id":"urn:ld","@graph":[{"@id":"urn:x","urn:value":"LD"}]}`), 200],
+    ['N-Triples by their old name to the dataset', 'owner', 'POST', at('/data'), sent('text/plain', triple('old name')), 200],
+    ['multipart to the dataset', 'owner', 'POST', at('/data'), files(['a.nq', 'application/n-quads', `<urn:q> <${V}> "part" <urn:parted> .`], ['a.trig', '', `<urn:shown> { <urn:t> <${V}> "part" }`]), 200],
+    ['multipart where data is uploaded', 'owner', 'POST', at('/upload'), files(['a.ttl', 'text/turtle', triple('uploaded')]), 200],
+    ['TriG where data is uploaded', 'owner', 'POST', at('/upload'), sent('application/trig', `<urn:shown> { <urn:t> <${V}> "up" }`), 200],
+    ['multipart without the right', 'stranger', 'POST', at('/upload'), files(['a.ttl', 'text/turtle', triple('x')]), 403],
+    ['GET where data is uploaded', 'owner', 'GET', at('/upload'), {}, 405],
+    ['the default graph has the triples', 'owner', 'GET', at('/data', { default: '' }), { fields: { Accept: NT } }, 200, /(?=[^]*"uploaded")(?=[^]*"old name")[^]*"XML"/],
+    ['the graphs have the quads', 'owner', 'GET', at('/data'), NQ, 200, /(?=[^]*"LD" <urn:ld>)(?=[^]*"part" <urn:shown>)[^]*"part" <urn:parted>/],
+    ['the default graph is emptied', 'owner', 'DELETE', at('/data', { default: '' }), {}, 204],
+    ['PUT of the whole dataset', 'owner', 'PUT', at('/data'), sent('application/n-quads', quads), 405],
+    ['GET of quads', 'owner', 'GET', at('/data'), NQ, 200, /^(?=[^]*"hidden" <\S+hidden\/> \.)(?=[^]*"quad" <urn:quads> \.)/],
+    ['GET of quads at the dataset', 'owner', 'GET', at(''), {}, 200, /<urn:quads> \{\n<urn:q> <urn:value> "quad" \.\n\}/],
+    ['GET of quads: what may be read', 'stranger', 'GET', at('/data'), NQ, 200, /"open"[^]*"TriG" <urn:shown>|"TriG" <urn:shown>[^]*"open"/],
+    ['GET of quads, read only', 'stranger', 'GET', at('/get'), NQ, 200, /"open"/],
+    ['GET of quads without a credential', 'anonymous', 'GET', at('/data'), NQ, 401],
+    ['GET of quads in a format for one graph, as with Fuseki', 'owner', 'GET', at('/data'), { fields: { Accept: 'application/rdf+xml' } }, 200, /"quad" <urn:quads> \.\n/],
+    // Other URLs stay as they were (spec 1, 4.1).
+    ['the URL of a document refuses ?graph', 'owner', 'GET', '/open/?graph=urn:shown', {}, 400],
+    ['documents below the path of the dataset', 'owner', 'PUT', '/ds/', ttl(`<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .`), 201],
+    ['documents with the name of a service', 'owner', 'PUT', '/ds/data/', ttl('<> <urn:p> 1 .'), 201],
+  ]
+  for (const [name, agent, method, url, send, status, text] of withReadMethods(ROWS)) {
+    await row(`${agent}: ${name}: ${status}`, async (t) => {
+      const answer = await world.as(agent)(method, url, send)
+      t.equal(answer.status, status, answer.text)
+      if (text) t.match(answer.text, text)
+      if (agent !== 'owner') t.notMatch(answer.text, /hidden"|"quad"|in document/)
+    })
+  }
+  await row('RFC 9110 §15.5.2: anonymous clients are asked for a password or a token, here alone', async (t) => {
+    const asked = /^Basic realm="Triplegate", charset="UTF-8", .*\bBearer realm="Triplegate"$/
+    const anonymous = world.as('anonymous')
+    for (const url of [
+      query(all),
+      graph(hidden),
+      graph('urn:shown'),
+      at('/data'),
+      query('ASK { ?s !<urn:a>* ?o }', ''),
+    ]) {
+      const { status, fields } = await anonymous('GET', url)
+      t.match([status, fields['www-authenticate']], [401, asked], url)
+    }
+    for (const [agent, url] of [
+      ['stranger', graph(hidden)],
+      ['anonymous', '/hidden/'],
+      ['anonymous', query(all).replace('/ds', '')],
+    ] as const) {
+      const { status, fields } = await world.as(agent)('GET', url)
+      t.same([status, fields['www-authenticate']], [403, undefined], url)
+    }
+    const other = { fields: { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.test' } }
+    t.equal(
+      (await anonymous('PUT', graph(hidden), { ...nt(triple('x')), fields: { ...nt('').fields, ...other.fields } }))
+        .status,
+      403,
+    )
+  })
+  await row('a refused POST does not tell whether the document exists', async (t) => {
+    for (const agent of ['anonymous', 'stranger']) {
+      const answers = [hidden, `${base}hidde1/`, `${base}no/container/`].map(async (name) => {
+        const { status, text, fields } = await world.as(agent)('POST', graph(name), nt(triple('x')))
+        // The others are about the connection and the request.
+        return { status, text, fields: { ...fields, date: '', 'x-request-id': '', connection: '', 'keep-alive': '' } }
+      })
+      const [there, ...absent] = await Promise.all(answers)
+      t.equal(there!.status, agent === 'anonymous' ? 401 : 403)
+      for (const answer of absent) t.same(answer, there, agent)
+    }
+  })
+  await row('a refused POST asks the store as often whether the document exists or not', async (t) => {
+    await endUser.replace(`${base}behind/there/`, `<${base}behind/there/> <${V}> "hidden" .\n`)
+    const asked: number[] = []
+    for (const name of ['behind/there/', 'nothing/there/']) {
+      const before = counted.asked()
+      t.equal((await world.as('stranger')('POST', graph(base + name), nt(triple('x')))).status, 403)
+      asked.push(counted.asked() - before)
+    }
+    t.equal(asked[0], asked[1])
+    t.ok(asked[0]! > 0)
+  })
+  if (kind === 'embedded')
+    await row('a graph that is no document grows no larger than one', async (t) => {
+      const of = (characters: number): string => triple('a'.repeat(characters), 'urn:grows')
+      await endUser.replace('urn:grows', of(32 * 1024 * 1024 - 100_000))
+      const statuses: number[] = []
+      for (const more of [50_000, 200_000])
+        statuses.push((await owner('POST', graph('urn:grows'), nt(of(more)))).status)
+      t.same(statuses, [204, 413])
+      await endUser.remove('urn:grows')
+    })
+  await row('OPTIONS says which methods there are', async (t) => {
+    for (const [url, methods] of [
+      [graph(open), 'GET, HEAD, POST, PUT, DELETE, OPTIONS'],
+      [graph(open, '/get'), 'GET, HEAD, OPTIONS'],
+      [at('/update'), 'POST, OPTIONS'],
+      [at('/data'), 'GET, HEAD, POST, OPTIONS'],
+    ] as const)
+      t.equal((await world.as('anonymous')('OPTIONS', url)).fields.allow, methods, url)
+  })
+  await row('validators, ages and conditions of another graph', async (t) => {
+    for (const url of [graph('urn:shown'), graph(open), at('/data')]) {
+      const first = await owner('GET', url)
+      const tag = first.fields.etag!
+      const second = await owner('GET', url, { fields: { 'If-None-Match': tag } })
+      t.same([first.status, second.status, second.text], [200, 304, ''], url)
+      if (url !== at('/data')) t.match(second.fields.age, /^\d+$/, url)
+      const head = await owner('HEAD', url)
+      t.same([head.status, head.fields.etag, head.text], [200, tag, ''], url)
+    }
+    const url = graph('urn:shown')
+    const tag = (await owner('GET', url)).fields.etag!
+    const again = (): Promise<Answer> => owner('PUT', url, nt(triple('once'), { 'If-Match': tag }))
+    t.same([(await again()).status, (await again()).status], [204, 412])
+    t.match((await owner('GET', url, { fields: { Accept: NT } })).text, /"once"/)
+    t.equal((await owner('GET', url, { fields: { 'If-None-Match': tag } })).status, 200)
+  })
+  await row('a right that was taken away shows in the next answer', async (t) => {
+    const reader = world.as('stranger')
+    t.same([(await reader('GET', graph('urn:shown'))).status, (await reader('GET', graph(open))).status], [200, 200])
+    await grant(world, [open])
+    t.same([(await reader('GET', graph('urn:shown'))).status, (await reader('GET', graph(open))).status], [403, 200])
+    t.notMatch((await reader('GET', at('/data'), NQ)).text, /urn:shown/)
+  })
+})
+
+void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) => {
+  const stores = await makeStores()
+  const world = await makeWorld(t, stores, { flags: ['--dataset-path', '/ds', '--history', 'local'] })
+  const row = rowsOf(t, kind)
+  const [owner, { base }] = [world.as('owner'), world]
+  await grant(world, ['urn:h', `${base}x/`])
+  const graph = (name: string, more = ''): string => `${at('/data', { graph: name })}${more}`
+  if (kind === 'embedded') {
+    await row('an embedded store takes documents only, since nothing else would last', async (t) => {
+      t.equal((await owner('PUT', graph('urn:h'), nt(triple('x')))).status, 422)
+      t.equal((await owner('PUT', graph(`${base}x/`), nt(triple('x')))).status, 201)
+      const explained = await owner('GET', '/access?graph=urn:h&mode=Read', { fields: { Accept: 'text/turtle' } })
+      t.match(explained.text, 'The embedded store has documents only, and no such graph.')
+    })
+    return
+  }
+  await stores.endUser.update(
+    `INSERT DATA { GRAPH <urn:h> { ${triple('behind')} } GRAPH <urn:quiet> { ${triple('behind')} } }`,
+  )
+  const update = (text: string): Send => sent('application/sparql-update', text)
+  const WRITES: [method: string, url: string, send: Send, status: number][] = [
+    ['PUT', graph('urn:h'), nt(triple('put')), 204],
+    ['POST', graph('urn:h'), nt(`${triple('posted')}_:a <${V}> _:a .\n`), 204],
+    [
+      'POST',
+      '/ds/update',
+      update(`INSERT DATA { GRAPH <urn:h> { ${triple('updated')} } ${triple('in default')} }`),
+      200,
+    ],
+    ['POST', '/ds/update', update(`DELETE { GRAPH ?g { ?s ?p "posted" } } WHERE { GRAPH ?g { ?s ?p "posted" } }`), 200],
+    ['DELETE', graph('urn:h'), {}, 204],
+    ['PUT', at('/data', { default: '' }), nt(triple('default')), 204],
+    ['PUT', graph(`${base}x/`), nt(triple('document')), 201],
+  ]
+  for (const [method, url, send, status] of WRITES)
+    t.equal((await owner(method, url, send)).status, status, `${method} ${url}`)
+  const listed = async (agent: string, url: string): Promise<{ version: string; uri?: string; method: string }[]> => {
+    const { text } = await world.as(agent)('GET', url, { fields: { Accept: 'application/json' } })
+    return (JSON.parse(text) as { versions: { version: string; uri?: string; method: string }[] }).versions
+  }
+  await row('a version for each write, and for the state before the first', async (t) => {
+    const versions = await listed('owner', graph('urn:h', '&timemap'))
+    t.same(
+      versions.map(({ method }) => method),
+      ['SWEEP', 'PUT', 'POST', 'UPDATE', 'UPDATE', 'DELETE'],
+    )
+    const texts: string[] = []
+    for (const { uri } of versions.slice(0, 5)) texts.push((await owner('GET', uri!, { fields: { Accept: NT } })).text)
+    for (const [i, value] of ['behind', 'put', 'posted', 'updated', 'updated'].entries())
+      t.match(texts[i], `"${value}"`)
+    t.match([texts[2], texts[4]], [/"posted"/, /_:\S+ <urn:value> _:/])
+    t.notMatch(texts[4], /"posted"/)
+  })
+  await row('the default graph has one', async (t) => {
+    const versions = await listed('owner', `${at('/data', { default: '' })}&timemap`)
+    t.same(
+      versions.map(({ method }) => method),
+      ['UPDATE', 'PUT'],
+    )
+    t.match((await owner('GET', versions[0]!.uri!, { fields: { Accept: NT } })).text, /"in default"/)
+  })
+  await row('a document has its own', async (t) => {
+    const [version] = await listed('owner', graph(`${base}x/`, '&timemap'))
+    t.equal(version!.uri, `${base}x/?version=${version!.version}`)
+  })
+  const [first, second] = (await listed('owner', graph('urn:h', '&timemap'))).map(({ version }) => version) as [
+    string,
+    string,
+  ]
+  // prettier-ignore
+  const ROWS: [name: string, agent: string, url: string, status: number, text?: RegExp][] = [
+    ['the TimeMap', 'stranger', graph('urn:h', '&timemap'), 200, /data\?graph=urn%3Ah&timegate>; rel="timegate"/],
+    ['the TimeMap without the right', 'anonymous', graph('urn:h', '&timemap'), 401],
+    ['a version', 'stranger', graph('urn:h', `&version=${first}`), 200, /"behind"/],
+    ['a version at the dataset', 'stranger', `/ds?graph=urn:h&version=${first.slice(0, 8)}`, 200, /"behind"/],
+    ['a version without the right', 'anonymous', graph('urn:h', `&version=${first}`), 401],
+    ['a difference', 'stranger', graph('urn:h', `&version=${second}&diff=${first}`), 200, /put/],
+    ['the TimeGate', 'stranger', graph('urn:h', '&timegate'), 302],
+    ['a version that is none', 'owner', graph('urn:h', '&version=0123456789'), 404],
+    ['two questions', 'owner', graph('urn:h', '&version=0123&timemap'), 400],
+    ['a graph that nobody has written here', 'owner', graph('urn:quiet', '&timemap'), 404],
+    ['another graph without the right', 'stranger', graph('urn:quiet', '&timemap'), 403],
+    ['a document', 'stranger', graph(`${base}x/`, '&timemap'), 200],
+    ['a document without the right', 'stranger', graph(base, '&timemap'), 403],
+  ]
+  for (const [name, agent, url, status, text] of ROWS) {
+    await row(`${agent}: ${name}: ${status}`, async (t) => {
+      const answer = await world.as(agent)('GET', url, {
+        fields: { Accept: 'application/link-format, application/n-triples' },
+      })
+      t.equal(answer.status, status, answer.text)
+      if (text) t.match(answer.text, text)
+    })
+  }
+  await row('the time gate and the graph link one another', async (t) => {
+    const gate = await owner('GET', graph('urn:h', '&timegate'), {
+      fields: { 'Accept-Datetime': 'Thu, 01 Jan 2015 00:00:00 GMT' },
+    })
+    t.match(gate.fields.location, /data\?graph=urn%3Ah&version=[0-9a-f]{40}$/)
+    t.equal((await owner('PUT', graph('urn:h'), nt(triple('again')))).status, 201)
+    t.match((await owner('GET', graph('urn:h'))).fields.link, /graph=urn%3Ah&timemap>; rel="timemap"/)
+  })
+})
+
+async function grant({ as, webIdOf }: World, graphs: readonly string[]): Promise<void> {
+  const to = graphs.map((name) => `<${name}>`).join(' , ')
+  const body = `@prefix acl: <http://www.w3.org/ns/auth/acl#> .
+    <#this> a acl:Authorization ; acl:mode acl:Read ; acl:agent <${webIdOf('stranger')}> ; acl:accessTo ${to} .`
+  await as('owner')('PUT', '/admin/acl/authorizations/part/', ttl(body))
+}

@@ -1,0 +1,70 @@
+// The management listener answers programs of this machine: no page of another site reads or changes anything through it.
+import { request } from 'node:http'
+import t from 'tap'
+import { openEmbeddedStore } from '../../../../gateway/stores/embedded-store.js'
+import { freePort } from '../../../support/ports.js'
+import { rowsOf } from '../../../support/stores.js'
+import { makeWorld } from '../../../support/world.js'
+
+type Fields = Readonly<Record<string, string>>
+
+void t.test('the management listener', async (t) => {
+  const row = rowsOf(t, 'none')
+  const port = await freePort()
+  const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
+  t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
+  await makeWorld(t, stores, { flags: ['--management', String(port)] })
+
+  const send = (method: string, path: string, headers: Fields): Promise<{ status: number; text: string }> =>
+    new Promise((resolve, reject) => {
+      const sent = request({ host: '127.0.0.1', port, method, path, headers, setHost: false }, (answer) => {
+        let text = ''
+        answer.on('data', (piece) => (text += String(piece)))
+        answer.on('end', () => resolve({ status: answer.statusCode!, text }))
+      })
+      sent.on('error', reject).end()
+    })
+
+  const own = `localhost:${port}`
+  const write = { 'Triplegate-Management': '1' }
+  const rows: readonly [name: string, method: string, path: string, fields: Fields, status: number, error?: RegExp][] = [
+    ['this machine by name', 'GET', '/health/live', { Host: own }, 200],
+    ['this machine by address', 'GET', '/health/live', { Host: `127.0.0.1:${port}` }, 200],
+    ['this machine by its IPv6 address', 'GET', '/metrics', { Host: `[::1]:${port}` }, 200],
+    ['a tunnel with a port of its own', 'GET', '/metrics', { Host: 'localhost:1234' }, 200],
+    ['a name that another server resolves to this machine', 'GET', '/metrics', { Host: `evil.example:${port}` }, 421, /Ask localhost/],
+    ['a name that begins like this machine', 'GET', '/metrics', { Host: 'localhost.evil.example' }, 421],
+    ['a name that begins like its address', 'GET', '/metrics', { Host: '127.0.0.1.evil.example' }, 421],
+    ['no Host', 'GET', '/metrics', {}, 421],
+    ['a page of another site reads', 'GET', '/metrics', { Host: own, 'Sec-Fetch-Site': 'cross-site' }, 403, /another site/],
+    ['a page of another port reads', 'GET', '/metrics', { Host: own, Origin: 'http://localhost:3000' }, 403],
+    ['a page without an origin reads', 'GET', '/metrics', { Host: own, Origin: 'null' }, 403],
+    ['a person opens it in a browser', 'GET', '/metrics', { Host: own, 'Sec-Fetch-Site': 'none' }, 200],
+    ['a form of another site purges', 'POST', '/purge', { Host: own, Origin: 'https://evil.example' }, 403, /another site/],
+    ['the same with the field', 'POST', '/purge', { Host: own, Origin: 'https://evil.example', ...write }, 403],
+    ['purge at a foreign name', 'POST', '/purge', { Host: 'evil.example', ...write }, 421],
+    ['sweep at a foreign name', 'POST', '/mirror/sweep?force=true', { Host: 'evil.example', ...write }, 421],
+    ['purge without the field', 'POST', '/purge', { Host: own }, 403, /Triplegate-Management: 1/],
+    ['sweep without the field', 'POST', '/mirror/sweep?force=true', { Host: own }, 403, /Triplegate-Management: 1/],
+    ['verify without the field', 'POST', '/mirror/verify', { Host: own }, 403, /Triplegate-Management: 1/],
+    ['the page for operators', 'GET', '/', { Host: own }, 200, /<h1>Triplegate for operators/],
+    ['it cannot be shown in a page of another site', 'GET', '/', { Host: own, 'Sec-Fetch-Site': 'cross-site' }, 403],
+    ['its form purges', 'POST', '/purge', { Host: own, Origin: `http://${own}`, 'Sec-Fetch-Site': 'same-origin' }, 303, /^$/],
+    ['its form, sent by a page of another port', 'POST', '/purge', { Host: own, Origin: 'http://localhost:1', 'Sec-Fetch-Site': 'same-site' }, 403],
+    ['its form, at a name of this machine that is another origin', 'POST', '/purge', { Host: own, Origin: `http://127.0.0.1:${port}`, 'Sec-Fetch-Site': 'same-origin' }, 403],
+    ['its form, without Sec-Fetch-Site', 'POST', '/purge', { Host: own, Origin: `http://${own}` }, 403, /Triplegate-Management: 1/],
+    ['its form, without Origin', 'POST', '/purge', { Host: own, 'Sec-Fetch-Site': 'same-origin' }, 403, /Triplegate-Management: 1/],
+    ['a sweep has no form: the field or nothing', 'POST', '/mirror/sweep', { Host: own }, 403],
+    ['purge by a program', 'POST', '/purge', { Host: own, ...write }, 200],
+    ['verify by a program: there is no history', 'POST', `/mirror/verify?application=https://x/`, { Host: own, ...write }, 404],
+  ] // prettier-ignore
+  for (const [name, method, path, fields, status, error = /./] of rows) {
+    await row(`${name}: ${status}`, async (t) => t.match(await send(method, path, fields), { status, text: error }))
+  }
+  await row('metrics name the longest holds of the event loop', async (t) => {
+    const { text } = await send('GET', '/metrics', { Host: own })
+    t.match(text, /^triplegate_event_loop_longest_hold_seconds\{since="start"\} \d/m)
+    t.match(text, /^triplegate_event_loop_longest_hold_seconds\{since="minute"\} \d/m)
+    t.match(text, /^triplegate_event_loop_holds_total \d/m)
+  })
+})

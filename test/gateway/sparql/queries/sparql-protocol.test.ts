@@ -1,0 +1,193 @@
+// W3C's tests of the SPARQL 1.1 Protocol (rdf-tests, sparql11/protocol), each by its name there, as the owner: what is asked is what
+// its description says. The embedded store has documents only: there the graphs have names below the base.
+import t from 'tap'
+import type { Answer } from '../../../support/client.js'
+import { forEachStore, rowsOf } from '../../../support/stores.js'
+import { makeWorld, ttl, update, type World } from '../../../support/world.js'
+
+interface Asked {
+  readonly method?: 'GET' | 'POST' | 'PUT'
+  readonly target?: string
+  readonly type?: string
+  readonly accept?: string
+  readonly body?: string | Buffer
+}
+type Wanted = '4xx' | '2xx' | 'true' | RegExp
+
+const FOAF = 'http://xmlns.com/foaf/0.1/Document'
+const BIBLIOGRAPHIC = 'http://purl.org/dc/terms/BibliographicResource'
+const QUERY = 'application/sparql-query'
+const UPDATE = 'application/sparql-update'
+const FORM = 'application/x-www-form-urlencoded'
+const XML = 'application/sparql-results+xml'
+
+const target = (...parameters: readonly (readonly [name: string, value: string])[]): string =>
+  `/sparql?${parameters.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')}`
+
+interface Graphs {
+  readonly data: readonly [string, string, string]
+  readonly made: string
+}
+
+/** Requests one after the other: all but the last are updates that have to be taken. */
+const rowsFor = ({
+  data: [one, two, three],
+  made,
+}: Graphs): Readonly<Record<string, readonly [...Asked[], Wanted]>> => {
+  const query = (body: string, ...parameters: [string, string][]): Asked => ({
+    target: target(...parameters),
+    type: QUERY,
+    body,
+  })
+  const filled = `CLEAR ALL ; INSERT DATA { ${[one, two, three].map((graph) => `GRAPH <${graph}> { <${graph}> a <${FOAF}> }`).join(' ')} } ;`
+  const using = (template: string, where: string, ...parameters: [string, string][]): Asked => ({
+    ...{ target: target(...parameters), type: UPDATE },
+    body: `${filled} INSERT { GRAPH <${made}> { ${template} } } WHERE { ${where} }`,
+  })
+  const typed = `?s a <${BIBLIOGRAPHIC}>`
+  const found = (pattern: string): Asked => ({ type: QUERY, accept: XML, body: `ASK { ${pattern} }` })
+  const twoOfThree = found(
+    `GRAPH <${made}> { <${one}> a <${BIBLIOGRAPHIC}> . <${two}> a <${BIBLIOGRAPHIC}> } FILTER NOT EXISTS { GRAPH <${made}> { <${three}> a <${BIBLIOGRAPHIC}> } }`,
+  )
+  const RDF = /^(?:application\/(?:rdf\+xml|rdf\+json|n-triples)|text\/turtle)/
+  // prettier-ignore
+  return {
+    query_post_form: [{ type: FORM, body: 'query=ASK%20%7B%7D' }, 'true'],
+    query_dataset_default_graphs_get: [{ method: 'GET', target: target(['query', `ASK { <${one}> a ?type . <${two}> a ?type . }`], ['default-graph-uri', one], ['default-graph-uri', two]) }, 'true'],
+    query_dataset_default_graphs_post: [query(`ASK { <${one}> ?p ?o . <${two}> ?p ?o }`, ['default-graph-uri', one], ['default-graph-uri', two]), 'true'],
+    query_dataset_named_graphs_post: [query('ASK { GRAPH ?g { ?s ?p ?o } }', ['named-graph-uri', one], ['named-graph-uri', two]), 'true'],
+    query_dataset_named_graphs_get: [{ method: 'GET', target: target(['named-graph-uri', one], ['named-graph-uri', two], ['query', 'ASK { GRAPH ?g { ?s ?p ?o } }']) }, 'true'],
+    query_dataset_full: [query('SELECT ?g ?x ?s { ?x ?y ?o GRAPH ?g { ?s ?p ?o } }', ['default-graph-uri', three], ['named-graph-uri', one], ['named-graph-uri', two]), /^application\/sparql-results\+(?:xml|json)/],
+    query_multiple_dataset: [query(`ASK FROM <${one}> { <${two}> ?p ?o }`, ['default-graph-uri', two]), 'true'],
+    query_get: [{ method: 'GET', target: target(['query', 'ASK {}']) }, 'true'],
+    query_content_type_select: [query('SELECT (1 AS ?value) {}'), /^(?:application\/sparql-results\+(?:xml|json)|text\/(?:tab-separated-values|csv))/],
+    query_content_type_ask: [query('ASK {}'), /^application\/sparql-results\+(?:xml|json)/],
+    query_content_type_describe: [query('DESCRIBE <http://example.org/>'), RDF],
+    query_content_type_construct: [query('CONSTRUCT { <s> <p> 1 } WHERE {}'), RDF],
+    update_dataset_default_graph: [using(typed, `?s a <${FOAF}>`, ['using-graph-uri', one]), found(`GRAPH <${made}> { <${one}> a <${BIBLIOGRAPHIC}> }`), 'true'],
+    update_dataset_default_graphs: [using(typed, `?s a <${FOAF}>`, ['using-graph-uri', one], ['using-graph-uri', two]), twoOfThree, 'true'],
+    update_dataset_named_graphs: [using(typed, `GRAPH ?g { ?s a <${FOAF}> }`, ['using-named-graph-uri', one], ['using-named-graph-uri', two]), twoOfThree, 'true'],
+    update_dataset_full: [using('?s <urn:in> ?in', `{ GRAPH ?g { ?s a <${FOAF}> } BIND(?g AS ?in) } UNION { ?s a <${FOAF}> . BIND("default" AS ?in) }`, ['using-graph-uri', one], ['using-named-graph-uri', two]), found(`GRAPH <${made}> { <${one}> <urn:in> "default" . <${two}> <urn:in> <${two}> } FILTER NOT EXISTS { GRAPH <${made}> { <${three}> ?p ?o } }`), 'true'],
+    update_post_form: [{ type: FORM, body: 'update=CLEAR%20ALL' }, '2xx'],
+    update_post_direct: [{ type: UPDATE, body: 'CLEAR ALL' }, '2xx'],
+    update_base_uri: [{ type: UPDATE, body: `CLEAR GRAPH <${made}> ; INSERT DATA { GRAPH <${made}> { <http://example.org/s> <http://example.org/p> <test> } }` }, found(`GRAPH <${made}> { <http://example.org/s> <http://example.org/p> ?o FILTER(isIRI(?o) && STRSTARTS(STR(?o), "https:") && STRENDS(STR(?o), "/test")) }`), 'true'],
+    query_post_direct: [query('ASK {}'), 'true'],
+    bad_query_method: [{ method: 'PUT', target: target(['query', 'ASK {}']) }, '4xx'],
+    bad_multiple_queries: [{ method: 'GET', target: target(['query', 'ASK {}'], ['query', 'SELECT * {}']) }, '4xx'],
+    bad_query_wrong_media_type: [{ type: 'text/plain', body: 'ASK {}' }, '4xx'],
+    bad_query_missing_form_type: [{ body: 'query=ASK%20%7B%7D' }, '4xx'],
+    bad_query_missing_direct_type: [{ body: 'ASK {}' }, '4xx'],
+    bad_query_non_utf8: [{ type: `${QUERY}; charset=UTF-16`, body: Buffer.from('ASK {}', 'utf16le') }, '4xx'],
+    bad_query_syntax: [{ method: 'GET', target: target(['query', 'ASK {']) }, '4xx'],
+    bad_update_get: [{ method: 'GET', target: target(['update', 'CLEAR ALL']) }, '4xx'],
+    bad_multiple_updates: [{ type: FORM, body: 'update=CLEAR%20NAMED&update=CLEAR%20DEFAULT' }, '4xx'],
+    bad_update_wrong_media_type: [{ type: 'text/plain', body: 'CLEAR NAMED' }, '4xx'],
+    bad_update_missing_form_type: [{ body: 'update=CLEAR%20NAMED' }, '4xx'],
+    bad_update_non_utf8: [{ type: `${UPDATE}; charset=UTF-16`, body: Buffer.from('CLEAR NAMED', 'utf16le') }, '4xx'],
+    bad_update_syntax: [{ type: FORM, body: 'update=CLEAR%20XYZ' }, '4xx'],
+    bad_update_dataset_conflict: [{ type: FORM, body: `using-named-graph-uri=${encodeURIComponent('http://example/people')}&update=${encodeURIComponent('CLEAR ALL ; DROP ALL ; WITH <http://example/addresses> DELETE { ?p <urn:g> "Bill" } INSERT { ?p <urn:g> "William" } WHERE { ?p <urn:g> "Bill" }')}` }, '4xx'],
+  }
+}
+
+function isAs(answer: Answer, wanted: Wanted): boolean {
+  const { status, text, fields } = answer
+  if (wanted === '4xx') return status >= 400 && status < 500
+  if (status < 200 || status >= 300) return false
+  if (wanted === '2xx') return true
+  if (wanted === 'true') return /true/.test(text)
+  return wanted.test(fields['content-type'] ?? '')
+}
+
+const ask = (world: World, { method = 'POST', target = '/sparql', type, accept, body }: Asked): Promise<Answer> =>
+  world.as('owner')(method, target, {
+    ...(body !== undefined && { body }),
+    fields: { ...(type !== undefined && { 'content-type': type }), ...(accept !== undefined && { accept }) },
+  })
+
+void forEachStore(
+  t,
+  { name: 'SPARQL 1.1 Protocol', kinds: ['embedded', 'fuseki', 'fuseki-union'] },
+  async (t, makeStores, kind) => {
+    const stores = await makeStores()
+    const world = await makeWorld(t, stores, {
+      flags: kind === 'fuseki' ? ['--history', 'local', '--management', '0'] : [],
+    })
+    const owner = world.as('owner')
+    const row = rowsOf(t, kind)
+    const name = (slug: string): string =>
+      kind === 'embedded' ? `${world.base}${slug}/` : `http://example.org/${slug}`
+    const data = [name('data1'), name('data2'), name('data3')] as const
+    const rows = Object.entries(rowsFor({ data, made: name('made') }))
+    t.equal(rows.length, 34)
+    for (const [test, [...requests]] of rows) {
+      await row(test, async (t) => {
+        const wanted = requests.pop() as Wanted
+        for (const graph of data)
+          await stores.endUser.replace(
+            graph,
+            `<${graph}> a <${FOAF}> .`.replace(' a ', ' <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> '),
+          )
+        for (const [i, asked] of (requests as Asked[]).entries()) {
+          const answer = await ask(world, asked)
+          const isLast = i === requests.length - 1
+          t.ok(isAs(answer, isLast ? wanted : '2xx'), `${answer.status} ${answer.text.slice(0, 300)}`)
+        }
+      })
+    }
+
+    const graphs = async (): Promise<readonly string[]> => {
+      const answer = await ask(world, {
+        type: QUERY,
+        accept: 'text/csv',
+        body: 'SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } } ORDER BY ?g',
+      })
+      return answer.text.trim().split(/\r?\n/).slice(1)
+    }
+    for (const form of [
+      'CLEAR ALL',
+      'DROP ALL',
+      'CLEAR NAMED',
+      'DROP NAMED',
+      'CLEAR SILENT ALL',
+      `DROP ALL ; INSERT DATA { GRAPH <${world.base}> { <${world.base}> <urn:p> "again" } }`,
+    ]) {
+      await row(`${form}: the root keeps its managed triples, and nothing else is left`, async (t) => {
+        await owner('PUT', '/cleared/', ttl('<> <urn:p> 1.5 .'))
+        await owner('POST', '/', ttl('<> <urn:p> "of the root" .'))
+        const before = (await owner('GET', '/', { fields: { accept: 'application/n-triples' } })).text
+        t.equal((await owner('POST', '/sparql', update(form))).status, 200)
+        t.same(await graphs(), [world.base])
+        const after = (await owner('GET', '/', { fields: { accept: 'application/n-triples' } })).text
+        const managed = (text: string) =>
+          text
+            .split('\n')
+            .filter((line) => /created|creator|acl#owner|#Root/.test(line))
+            .sort()
+        t.same(managed(after), managed(before))
+        t.notMatch(after, /of the root/)
+        t[form.includes('again') ? 'match' : 'notMatch'](after, /again/)
+        t.equal((await owner('GET', '/cleared/')).status, 404)
+        t.equal(
+          (await owner('PUT', '/cleared/', ttl('<> <urn:p> "new" .'))).status,
+          201,
+          'documents can be created again',
+        )
+      })
+    }
+    await row('DROP GRAPH of the root is refused beside CLEAR ALL too', async (t) => {
+      t.equal((await owner('POST', '/sparql', update(`CLEAR ALL ; DROP GRAPH <${world.base}>`))).status, 400)
+    })
+    await row('CLEAR ALL of the rules: the documents of the owner and the secretary stay', async (t) => {
+      const paths = [world.ownerWebId, world.secretaryWebId].map((webId) => new URL(webId).pathname)
+      const before = await Promise.all(paths.map(async (path) => (await owner('GET', path)).text))
+      t.equal(
+        (await owner('POST', '/admin/sparql', update(`CLEAR ALL ; CLEAR GRAPH <${world.ownerWebId.split('#')[0]}>`)))
+          .status,
+        403,
+      )
+      t.equal((await owner('POST', '/admin/sparql', update('CLEAR ALL'))).status, 200)
+      for (const [i, path] of paths.entries())
+        t.ok((String(await stores.admin.read(`${world.origin}${path}`)).match(/ \.\n/g) ?? []).length > 2, before[i]!)
+    })
+  },
+)
