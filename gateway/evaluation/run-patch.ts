@@ -5,7 +5,8 @@ import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { nTriplesTerm } from '../rdf/graph.js'
 import { AS_WRITTEN, lineInForm } from '../rdf/literal-forms.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
-import { SOLUTION_LIMIT, type Patch, type TemplateTriple } from '../sparql/language/patch.js'
+import { SOLUTION_LIMIT, type Patch } from '../sparql/language/patch.js'
+import { tripleTerm, type Terms } from '../sparql/language/quad-templates.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { withCoveredStore } from './covered-store.js'
 
@@ -76,17 +77,26 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
 export const tooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
 
 /** The line that a template triple gives with a solution: undefined where a variable is unbound or the triple would be no RDF (SPARQL 1.1 Update §3.1.3). */
-export function lineOf(
-  template: TemplateTriple,
+export function lineOf(template: Terms, solution: Values, fresh?: (label: string) => string): string | undefined {
+  const parts = filled(template, solution, fresh)
+  return parts && `${parts.join(' ')} .`
+}
+
+function filled(
+  template: Terms,
   solution: Values,
-  fresh?: (label: string) => string,
-): string | undefined {
+  fresh: ((label: string) => string) | undefined,
+): readonly string[] | undefined {
   const [subject, predicate, object] = template.map((term) => {
+    if (typeof term !== 'string') {
+      const parts = filled(term, solution, fresh)
+      return parts && tripleTerm(parts)
+    }
     if (term.startsWith('?')) return solution.get(term)
     return fresh && term.startsWith('_:') ? fresh(term) : term
   })
-  if (!subject || !predicate || !object || subject.startsWith('"') || !predicate.startsWith('<')) return undefined
-  return `${subject} ${predicate} ${object} .`
+  if (!subject || !predicate || !object || /^(?:"|<<)/.test(subject) || !/^<(?!<)/.test(predicate)) return undefined
+  return [subject, predicate, object]
 }
 
 const solve = (oxigraph: Oxigraph, lines: ReadonlySet<string>, query: string): Values[] | Problem =>

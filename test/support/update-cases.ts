@@ -1,6 +1,7 @@
 // In charge of random SPARQL updates for the test that an update changes exactly what its agent may change, and of what each does
 // to a store that holds only what the agent may read. The same seed gives the same case.
 import oxigraph from 'oxigraph'
+import { nTriplesTerm, type Term } from '../../gateway/rdf/graph.js'
 import type { Random } from '../crash/random.js'
 
 export type Modes = readonly ('Read' | 'Append' | 'Write')[]
@@ -44,7 +45,7 @@ export const textOf = (update: UpdateCase): string => update.map(({ text }) => t
 
 const SUBJECTS = ['<urn:s:1>', '<urn:s:2>', '<urn:s:3>']
 const PREDICATES = ['<urn:p:1>', '<urn:p:2>']
-const OBJECTS = ['<urn:s:1>', '<urn:s:2>', '"a"', '"b"']
+const OBJECTS = ['<urn:s:1>', '<urn:s:2>', '"a"', '"b"', '<<( <urn:s:1> <urn:p:1> "a" )>>']
 const triple = (random: Random): string => `${random.one(SUBJECTS)} ${random.one(PREDICATES)} ${random.one(OBJECTS)}`
 
 export const randomQuads = (random: Random, graphs: readonly string[]): readonly Quad[] =>
@@ -103,6 +104,7 @@ function modify(random: Random, graphs: readonly string[]): Operation {
       `GRAPH ?g { ?s ${p()} ?o }`,
       `GRAPH ?g { ?s ${p()} ?o }`,
       // On a union, most patterns are about it.
+      `GRAPH ?g { ?s ${p()} <<( ?x ${p()} ?o )>> }`,
       ...Array.from({ length: isUnion ? 5 : 1 }, () => `?s ${p()} ?o .`),
     ]),
     random.one(['', '', `FILTER NOT EXISTS { GRAPH ?h { ?s ${p()} "a" } }`, `OPTIONAL { GRAPH <${constant()}> { ?s ${p()} ?w } }`,
@@ -116,6 +118,8 @@ function modify(random: Random, graphs: readonly string[]): Operation {
       `?s ${p()} ?o`,
       `?s ${p()} ?w`,
       mode === 'Append' ? `_:b ${p()} ?o` : `?s ${p()} ?o`,
+      `?s ${p()} <<( ?s ${p()} ?o )>>`,
+      ...(mode === 'Append' ? [`<urn:s:1> ${p()} <<( ?s ${p()} _:b )>>`] : []),
       `<urn:s:3> ${p()} "n"`,
     ])
     if (random.chance(0.4)) {
@@ -197,15 +201,23 @@ function storeOf(quads: readonly Quad[]): oxigraph.Store {
 function filled(row: ReadonlyMap<string, oxigraph.Term>, templates: readonly Template[]): oxigraph.Quad[] {
   const node = oxigraph.blankNode()
   const termOf = (text: string): oxigraph.Term | undefined => {
+    if (text.startsWith('<<(')) return tripleOf(text.slice(4, -4)) as oxigraph.Term | undefined
     if (text.startsWith('?')) return row.get(text.slice(1))
     if (text.startsWith('_:')) return node
     return text.startsWith('<') ? oxigraph.namedNode(text.slice(1, -1)) : oxigraph.literal(text.slice(1, -1))
   }
+  const tripleOf = (text: string): oxigraph.Quad | undefined => {
+    const [subject, predicate, object] = text.match(/<<\(.*\)>>|\S+/g)!.map(termOf)
+    if (!subject || !predicate || !object || subject.termType === 'Literal' || subject.termType === 'Quad')
+      return undefined
+    return oxigraph.quad(subject as oxigraph.NamedNode, predicate as oxigraph.NamedNode, object as oxigraph.NamedNode)
+  }
   return templates.flatMap(({ triple, graph }) => {
-    const [subject, predicate, object] = triple.split(' ').map(termOf)
+    const found = tripleOf(triple)
     const name = graph === '' ? oxigraph.defaultGraph() : graph === '?g' ? row.get('g') : oxigraph.namedNode(graph)
-    if (!subject || !predicate || !object || !name || subject.termType === 'Literal') return []
-    return [oxigraph.quad(subject as oxigraph.NamedNode, predicate as oxigraph.NamedNode, object as oxigraph.NamedNode, name as oxigraph.NamedNode)] // prettier-ignore
+    return found && name
+      ? [oxigraph.quad(found.subject, found.predicate, found.object, name as oxigraph.NamedNode)]
+      : []
   })
 }
 
@@ -233,7 +245,7 @@ export const lines = (quads: readonly Quad[]): string =>
 const quadsIn = (store: oxigraph.Store): readonly Quad[] =>
   store.match(null, null, null, null).map((quad) => {
     const { subject, predicate, object, graph } = quad
-    return [[subject, predicate, object].map(String).join(' '), graph.value] as const
+    return [[subject, predicate, object].map((term) => nTriplesTerm(term as Term)).join(' '), graph.value] as const
   })
 
 /** The quads that a case is about, as a set, whatever its blank nodes are called: some documents have IRIs of their own for new ones. */

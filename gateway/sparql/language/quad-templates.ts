@@ -6,12 +6,24 @@ import { DEFAULT_GRAPH } from './graph-sets.js'
 import { literalAt } from './literal-tokens.js'
 import type { Values } from './parse.js'
 import type { PlainStatement } from './ground-triples.js'
-import { rdfTerm } from './rdf-term.js'
+import { literalOf } from './rdf-term.js'
+import { triplesOf, Unknown } from './read-terms.js'
+import type { Term } from './syntax.js'
 import type { Token } from './tokens.js'
-import { isIri, isVariable, nodesOf, type Node } from './tree.js'
+import { isIri, isVariable, type Node } from './tree.js'
 
-/** Each position is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
-type Terms = readonly [subject: string, predicate: string, object: string]
+/**
+ * A `?variable`, a `_:label` (a new blank node in every solution), a term in canonical N-Triples, or the parts of a triple term that has
+ * variables or blank nodes.
+ */
+export type TemplateTerm = string | Terms
+export type Terms = readonly [subject: TemplateTerm, predicate: TemplateTerm, object: TemplateTerm]
+
+/** The terms, and those in triple terms in place of these. */
+export const leavesOf = (terms: Terms): readonly string[] =>
+  terms.flatMap((term) => (typeof term === 'string' ? [term] : leavesOf(term)))
+
+export const tripleTerm = (parts: readonly string[]): string => `<<( ${parts.join(' ')} )>>`
 
 export interface QuadTemplate {
   /** An IRI, DEFAULT_GRAPH, or a `?variable`. */
@@ -33,37 +45,58 @@ export const graphOfValue = (value: string | undefined): string | undefined =>
 
 const OF_JENA = /^urn:x-arq:/i
 
-/** Undefined where it has what only the store can write: annotations, reifiers, triple terms with variables. */
+/** Undefined where it has graph names of the store, or what is no triple. */
 export function templateOf(blocks: unknown, withGraph: string | undefined, values: Values): QuadTemplate[] | undefined {
   const template: QuadTemplate[] = []
   // Many triples have one subject: a long one is written once.
-  const known = new Map<Node, string | undefined>()
-  const termOf = (node: Node): string | undefined => {
-    if (!known.has(node)) known.set(node, templateTerm(node, values))
-    return known.get(node)
+  const known = new Map<unknown, TemplateTerm>()
+  const termOf = (term: Term): TemplateTerm => {
+    const written = known.get(term) ?? templateTerm(term)
+    known.set(term, written)
+    return written
   }
   for (const block of (blocks ?? []) as Node[]) {
-    const graph = block['type'] === 'graph' ? templateGraph(block['graph'], values) : (withGraph ?? DEFAULT_GRAPH)
-    for (const { type, subject, predicate, object, annotations } of nodesOf(block)) {
-      if (type !== 'triple') continue
-      const terms = [subject, predicate, object].map((node) => termOf(node as Node))
-      if ((annotations as unknown[]).length > 0 || terms.includes(undefined) || graph === undefined) return undefined
-      template.push({ graph, terms: terms as unknown as Terms })
-    }
+    const isGraph = block['type'] === 'graph'
+    const triples = templateTriples(isGraph ? (block['triples'] as Node)['triples'] : block['triples'], values)
+    if (triples?.length === 0) continue
+    const graph = isGraph ? templateGraph(block['graph'], values) : (withGraph ?? DEFAULT_GRAPH)
+    if (!triples || graph === undefined) return undefined
+    for (const triple of triples) template.push({ graph, terms: triple.map(termOf) as unknown as Terms })
   }
   return template
+}
+
+/** Annotations and reifiers as the triples that they are short for (SPARQL 1.2 §4.3). */
+function templateTriples(triples: unknown, values: Values): readonly (readonly Term[])[] | undefined {
+  try {
+    return triplesOf(triples, values).map(({ subject, predicate, object }) => [subject, predicate as Term, object])
+  } catch (error) {
+    if (error instanceof Unknown) return undefined
+    throw error
+  }
 }
 
 const templateGraph = (term: unknown, values: Values): string | undefined =>
   isVariable(term) ? `?${String(term['value'])}` : isIri(term) ? graphName(term, values) : undefined
 
-function templateTerm(node: Node, values: Values): string | undefined {
-  const term =
-    node['type'] === 'term' ? node : node['type'] === 'tripleCollection' ? (node['identifier'] as Node) : undefined
-  if (!term) return undefined
-  if (isVariable(term)) return `?${String(term['value'])}`
-  const found = rdfTerm(term, values)
-  return found && nTriplesTerm(found)
+function templateTerm(term: Term): TemplateTerm {
+  switch (term.kind) {
+    case 'iri':
+      return nTriplesTerm(iri(term.value))
+    case 'variable':
+      return `?${term.value}`
+    case 'blank':
+      return `_:${term.value}`
+    case 'literal':
+      return nTriplesTerm(
+        term.datatype === undefined ? literalOf(term.value, term.language) : typed(term.value, term.datatype),
+      )
+    case 'triple': {
+      const parts = [term.subject, term.predicate, term.object].map(templateTerm) as unknown as Terms
+      const isConstant = parts.every((part) => typeof part === 'string' && !/^[?_]/.test(part))
+      return isConstant ? tripleTerm(parts as readonly string[]) : parts
+    }
+  }
 }
 
 /** The quads of a statement that the parser does not get (plain-data.ts). */

@@ -1,5 +1,5 @@
 // In charge of the RDF terms that the tree of a query or an update names as constants. Pure.
-import { blankNode, iri, literal, quad, typed, type Quad } from '../../rdf/graph.js'
+import { blankNode, iri, literal, quad, typed, type Literal, type Quad } from '../../rdf/graph.js'
 import type { Values } from './parse.js'
 import { isIri, isVariable, type Node } from './tree.js'
 
@@ -15,8 +15,12 @@ export function rdfTerm(term: Node, values: Values): Quad['object'] | undefined 
   const value = values.lexicalOf(term)
   const { langOrIri } = term
   if (isIri(langOrIri)) return typed(value, values.iriOf(langOrIri))
-  // SPARQL 1.2 §19.8 [165]: a base direction follows two hyphens.
-  const [language, direction] = ((langOrIri ?? '') as string).split('--')
+  return literalOf(value, langOrIri as string | undefined)
+}
+
+/** SPARQL 1.2 §19.8 [165]: a base direction follows two hyphens. */
+export function literalOf(value: string, tag = ''): Literal {
+  const [language, direction] = tag.split('--')
   return literal(value, direction === undefined ? language || undefined : ({ language: language!, direction } as never))
 }
 

@@ -75,13 +75,20 @@ function pathOf(node: unknown, originals: Originals): Path {
 /** Collections, blank nodes in brackets and annotations become triples of their own (SPARQL 1.1 §4.2, SPARQL 1.2 §4.3). */
 export function triplesOf(nodes: unknown, originals: Originals): readonly Triple[] {
   const found: Triple[] = []
+  // The same node is the same term.
+  const known = new Map<unknown, Term>()
+  const single = (node: unknown): Term => {
+    const term = known.get(node) ?? termOf(node, originals)
+    known.set(node, term)
+    return term
+  }
   const add = (subject: Term, predicate: Triple['predicate'], object: Term): void =>
     void found.push({ subject, predicate, object })
   const reifies = (reifier: Term, subject: Term, predicate: unknown, object: Term): void =>
-    add(reifier, REIFIES, { kind: 'triple', subject, predicate: termOf(predicate, originals), object })
+    add(reifier, REIFIES, { kind: 'triple', subject, predicate: single(predicate), object })
   const nested = (node: Node): Term => {
-    if (node['type'] !== 'tripleCollection') return termOf(node, originals)
-    const identifier = termOf(node['identifier'], originals)
+    if (node['type'] !== 'tripleCollection') return single(node)
+    const identifier = single(node['identifier'])
     if (node['subType'] === 'reifiedTriple') {
       const { subject, predicate, object } = listed(node['triples'])[0]!
       reifies(identifier, nested(subject as Node), predicate, nested(object as Node))
@@ -95,11 +102,11 @@ export function triplesOf(nodes: unknown, originals: Originals): readonly Triple
     const predicate = node['predicate'] as Node
     const { length } = found
     const object = nested(node['object'] as Node)
-    const verb = predicate['type'] === 'path' ? pathOf(predicate, originals) : termOf(predicate, originals)
+    const verb = predicate['type'] === 'path' ? pathOf(predicate, originals) : single(predicate)
     // As stores read it: `SELECT *` selects variables in the order of the text.
     found.splice(length, 0, { subject, predicate: verb, object })
     for (const annotation of listed(node['annotations'] ?? [])) {
-      const reifier = 'val' in annotation ? termOf(annotation['val'], originals) : nested(annotation)
+      const reifier = 'val' in annotation ? single(annotation['val']) : nested(annotation)
       reifies(reifier, subject, predicate, object)
     }
   }

@@ -37,12 +37,12 @@ export interface OpenStep {
 const MOST_TEMPLATES = 10_000
 
 /** The part of an update that only the store can carry out. */
-export type StoreOnly = 'terms' | 'templates' | 'copy' | 'unnamed'
+export type StoreOnly = 'names' | 'templates' | 'copy' | 'unnamed'
 
 /** The reason where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
 export function planOf(parsed: Parsed): UpdatePlan | StoreOnly {
   const steps = stepsOf(parsed)
-  if (!steps) return 'terms'
+  if (!steps) return 'names'
   const open = steps[0] && openOf(steps[0])
   if (open && open.remove.length + open.add.length > MOST_TEMPLATES) return 'templates'
   const named = open ? steps.slice(1) : steps

@@ -5,7 +5,7 @@ import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed, Values } from './parse.js'
 import { SOLUTION_LIMIT } from './patch.js'
 import { plainStatements } from './ground-triples.js'
-import { graphName, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
+import { graphName, leavesOf, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
 import { readsOfOperation, type Reads } from './reads.js'
 import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { datasetIn, findingsIn, isIri, operationsIn, type Node } from './tree.js'
@@ -141,7 +141,7 @@ function patternStep(operation: Node, tokens: readonly Token[], values: Values):
   const findings = findingsIn({ pattern: where }, values.iriOf)
   if (isFailure(findings)) return undefined
   const hasUsing = using.default.length + using.named.length > 0
-  const terms = [...remove, ...add].flatMap(({ graph, terms }) => [graph, ...terms])
+  const terms = [...remove, ...add].flatMap(({ graph, terms }) => [graph, ...leavesOf(terms)])
   const base = tokens[0]?.text === 'BASE' ? `BASE ${tokens[1]!.text}\n` : ''
   const pattern: Pattern = {
     base,

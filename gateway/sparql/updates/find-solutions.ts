@@ -7,7 +7,7 @@ import { askerOf, type Context } from '../../request/context.js'
 import { analyseQuery, type QueryAnalysis } from '../language/analysis.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import type { OpenStep, Touch } from '../language/update-plan.js'
-import { graphOfValue } from '../language/quad-templates.js'
+import { graphOfValue, leavesOf } from '../language/quad-templates.js'
 import { hasDotSegment } from '../language/tokens.js'
 import type { Pattern } from '../language/update-steps.js'
 import type { Awaitable } from '../../maybe-async.js'
@@ -188,7 +188,7 @@ function waysOf({ remove, add }: Pick<OpenStep, 'remove' | 'add'>): readonly Way
   const collect = (quads: OpenStep['remove'], mode: Touch['mode'], isFilled: boolean): void => {
     for (const { graph, terms } of quads) {
       if (!graph.startsWith('?')) continue
-      const needed = terms.filter((term) => term.startsWith('?'))
+      const needed = leavesOf(terms).filter((term) => term.startsWith('?'))
       ways.set(`${mode} ${graph} ${needed.join(' ')}`, { graph, needed, mode, isFilled })
     }
   }

@@ -8,7 +8,7 @@ const refused = (detail: string): Problem => problem('access.graphs', detail)
 const only = (construct: string): string => `Only agents who may read and write every graph can use ${construct}.`
 
 const BY_REASON: Readonly<Record<StoreOnly, Problem>> = {
-  terms: refused(only('graph names or terms of the triplestore in an update')),
+  names: refused(only('graph names of the triplestore in an update')),
   templates: refused(
     'The update has too many triples in its templates. Name its graphs with GRAPH <…> { }, or send it in parts.',
   ),
