@@ -11,6 +11,7 @@ import { linesOf } from '../stores/n-triples-lines.js'
 import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
 import { recordFiles } from './file-readers.js'
+import { longValueIn } from './long-values.js'
 import { logOrphans } from './log-orphans.js'
 import { RULES, wholeOf, type Change, type Writing } from './write-rules.js'
 
@@ -51,6 +52,10 @@ export const commit = <Answer>(
       const { changes, others = [], leaveOut } = planned as Plan<Answer>
       const checked = await check(writing, changes, leaveOut)
       if (isFailure(checked)) return checked
+      for (const { added } of others) {
+        const long = await longValueIn(added.join('\n'))
+        if (long) return long
+      }
       const isNothing = checked.length + others.length === 0
       return (planned as Plan<Answer>).answer(isNothing ? undefined : await carryOut(writing, checked, others))
     },

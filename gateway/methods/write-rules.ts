@@ -10,6 +10,7 @@ import { problem, type Problem } from '../problem.js'
 import type { Context } from '../request/context.js'
 import { hidesMailboxes } from '../request/hide-mailboxes.js'
 import { checkConstraints } from './constraint-check.js'
+import { longValueIn } from './long-values.js'
 import type { Next } from './next-document.js'
 import { widening, type AccessBefore } from './self-granted-modes.js'
 
@@ -66,6 +67,7 @@ export const RULES: readonly Rule[] = [
   hasPath,
   addsNoType,
   ({ next }) => next && tooLarge(next.document),
+  ({ next }) => next && longValueIn(next.document.nTriples),
   ({ current, next, by }) => by && current && next && widening(by.context, current, by.access, next.document),
   meetsConstraints,
 ]

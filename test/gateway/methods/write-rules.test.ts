@@ -5,6 +5,7 @@ import { forEachStore, rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, update } from '../../support/world.js'
 
 const DH = 'https://www.w3.org/ns/ldt/document-hierarchy#'
+const XSD = 'http://www.w3.org/2001/XMLSchema#'
 /** The repository writes each character as three. */
 const LONG = '~'.repeat(1700)
 
@@ -110,6 +111,8 @@ void forEachStore(t, 'what every write keeps', async (t, makeStores, kind) => {
     ['Write gives itself no Control', { ...byStranger, turtle: `<> a <urn:Mine> . ${written}`, says: /would give you Control/, names: ALL, at: () => given('acl:Write, acl:Append, acl:Read') }],
     ['a document meets its constraints', { as: owner, turtle: '<#x> a <urn:C> ; <urn:q> "written" .', status: 422, says: /violate/i, names: ALL, at: () => make() }],
     ['a new one does', { as: owner, turtle: '<#x> a <urn:C> ; <urn:q> "written" .', status: 422, says: /violate/i, names: CREATING, at: () => Promise.resolve(world.freshPath()) }],
+    ['a number has 4,096 digits at most', { as: owner, turtle: `${written} <#x> <urn:n> "${'9'.repeat(4097)}"^^<${XSD}integer> .`, status: 413, says: /digits/, names: ALL, at: () => make() }],
+    ['a duration has 27,000 years of days at most', { as: owner, turtle: `${written} <#x> <urn:n> "P1Y10000001D"^^<${XSD}duration> .`, status: 413, says: /days/, names: ALL, at: () => make() }],
   ] as const) table(rule, more)
   for (const [name, remove] of Object.entries(REMOVALS))
     void row(`the root stays, by ${name}`, async (t) => {
