@@ -1,6 +1,8 @@
 // In charge of attacks by one short query: an expression that the store does not interrupt, so that a thread of it works for ever.
 import type { Attack } from './run-row.js'
+import { ttl } from '../support/world.js'
 import { answered } from './availability.js'
+import { expected } from './place.js'
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#'
 const chain = (first: string, step: string): string =>
@@ -15,6 +17,10 @@ const QUERIES: readonly (readonly [name: string, query: string])[] = [
   ['many-options', `SELECT * {} ORDER BY REGEX("${A}", "${'a?'.repeat(40)}${A}")`],
   ['adjacent-repetitions', `SELECT * { { SELECT (GROUP_CONCAT(?o) AS ?all) { ?s ?p ?o } } FILTER(REGEX(?all, ".*.*.*.*x")) }`],
   ['pattern-from-data', `SELECT * { BIND(CONCAT("^(a|a)", "*?$") AS ?r) FILTER(REGEX("${A}!", ?r)) }`],
+  ['optional-group', `SELECT (REGEX("${A}!", "^((a|a)*b)?") AS ?x) {}`],
+  ['many-alternatives', `SELECT (REGEX("${A}!", "(${'a|'.repeat(29)}a){8}c") AS ?x) {}`],
+  ['path-of-paths', `SELECT * { GRAPH ?g { ?s (((!<urn:x>|^!<urn:x>)/(!<urn:x>|^!<urn:x>))*)* ?o } }`],
+  ['path-of-many-ways', `SELECT * { GRAPH ?g { ?s (${Array(20).fill('(!<urn:x>|^!<urn:x>)').join('/')})? ?o } }`],
   ['replace', `SELECT (REPLACE("${A}!", "^(a+)+?$", "b") AS ?x) {}`],
   ['squares', chain('3', '?x * ?x')],
   ['texts-doubled', chain('"aaaa"', 'CONCAT(?x, ?x)')],
@@ -25,7 +31,70 @@ const QUERIES: readonly (readonly [name: string, query: string])[] = [
 const USUAL = `SELECT * { GRAPH ?g { ?s ?p ?o } FILTER(REGEX(STR(?o), "fuseki", "i")) BIND(NOW() - "P7D"^^<${XSD}dayTimeDuration> AS ?week) }`
 
 // prettier-ignore
-export const ENDLESS: readonly Attack[] = QUERIES.map(([name, query]) => ({
+/** Of texts as long as a document may be, which are answered: expressions fail on them, or take no longer. */
+const OF_LONG_TEXTS = ['REGEX(?x, "a.*b")', 'CONTAINS(?x, ?y)', 'BOUND(?x) && xsd:integer(?z) > 5', 'ISIRI(IRI(?dots))']
+const LONG_TEXTS: Attack = {
+  name: 'endless-texts-of-data',
+  section: 'availability',
+  wanted: 'answered at once',
+  needs: 'fuseki',
+  async prepare(place) {
+    const [path, more] = [place.path(), place.path()]
+    const ofPublic = `@prefix dh: <https://www.w3.org/ns/ldt/document-hierarchy#> . <> a <urn:Public> .`
+    await expected(
+      place.as('owner')(
+        'PUT',
+        path,
+        ttl(`${ofPublic} <#it> <urn:x> "${'a'.repeat(1_000_000)}" ; <urn:y> "${'a'.repeat(500_000)}b" .`),
+      ),
+      201,
+    )
+    await expected(
+      place.as('owner')(
+        'PUT',
+        more,
+        ttl(`${ofPublic} <#it> <urn:z> "${'9'.repeat(1_000_000)}" ; <urn:dots> "${'a/../'.repeat(150_000)}" .`),
+      ),
+      201,
+    )
+    await expected(
+      place.as('owner')(
+        'PUT',
+        '/admin/acl/authorizations/long-texts/',
+        ttl(
+          `@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:mode acl:Read ; acl:agent <${place.webIdOf('stranger')}> ; acl:accessToClass <urn:Public> .`,
+        ),
+      ),
+      201,
+    )
+    return ''
+  },
+  async run(place) {
+    const answers = []
+    for (const expression of OF_LONG_TEXTS)
+      answers.push(
+        await place.as('stranger')('POST', '/sparql', {
+          fields: { 'Content-Type': 'application/sparql-query' },
+          body: `PREFIX xsd: <${XSD}> SELECT (${expression} AS ?found) { GRAPH ?g { ?it <urn:x> ?x ; <urn:y> ?y } GRAPH ?h { ?that <urn:z> ?z ; <urn:dots> ?dots } }`,
+        }),
+      )
+    return answered(answers, 200)
+  },
+}
+const LONG_NUMBER: Attack = {
+  name: 'endless-number-written',
+  section: 'availability',
+  wanted: 'refused: the store would read it for minutes, and nobody could write',
+  needs: 'fuseki',
+  run: async (place) =>
+    answered(
+      [await place.as('writer')('PUT', place.path(), ttl(`<> <urn:p> "${'9'.repeat(1_000_000)}"^^<${XSD}integer> .`))],
+      413,
+    ),
+}
+
+// prettier-ignore
+const REFUSED: readonly Attack[] = QUERIES.map(([name, query]) => ({
   name: `endless-${name}`, section: 'availability', wanted: 'refused where the store would work for ever; usual queries are answered', needs: 'fuseki',
   run: async (place) => {
     const ask = (body: string) => place.as('stranger')('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body })
@@ -33,3 +102,5 @@ export const ENDLESS: readonly Attack[] = QUERIES.map(([name, query]) => ({
     return usual.wrong === undefined ? answered([await ask(query)], 403) : usual
   },
 }))
+
+export const ENDLESS: readonly Attack[] = [...REFUSED, LONG_TEXTS, LONG_NUMBER]

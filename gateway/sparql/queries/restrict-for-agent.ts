@@ -9,7 +9,7 @@ import { rightsOnGraphs } from '../../request/agent-graph-rights.js'
 import type { QueryAnalysis } from '../language/analysis.js'
 import { isOfAll } from '../rights/readable-graph-list.js'
 import { type StoreTraits } from '../rights/restrict-query.js'
-import { CLOSURE, mayBeListed, UNREAD } from '../rights/refusals.js'
+import { mayBeCopied, mayBeListed, UNREAD } from '../rights/refusals.js'
 import type { Depending, Readable } from '../rights/restrict-in-thread.js'
 import { after, run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
 import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../../stores/oxigraph-traits.js'
@@ -86,10 +86,6 @@ function noted({ trace }: Context, seen: QueryAnalysis | Problem): QueryAnalysis
   return seen
 }
 
-/** A problem may come from a thread. */
-const isClosure = (found: QueryAnalysis | Problem): found is Problem =>
-  isFailure(found) && found.detail === CLOSURE.detail
-
 /** The query as it is restricted, from the cache where it can be. @param readable as of `ViewStep` */
 function* viewed(
   context: Context,
@@ -115,7 +111,7 @@ const MOST_REMEMBERED = 256 * 1024
 
 /** The same, over a copy of what the agent may read where no other way is exact. */
 export const answerable = (context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> =>
-  after(queryOfView(context, query), (seen) => (isClosure(seen) ? overCopyOf(context, query, seen) : seen))
+  after(queryOfView(context, query), (seen) => (mayBeCopied(seen) ? overCopyOf(context, query, seen) : seen))
 
 async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem): Promise<QueryAnalysis | Problem> {
   const store = context.application.traits.known()
@@ -124,7 +120,7 @@ async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem)
   const refused = tooManyPatterns(query, { mostOrdering: MOST_ORDERING })
   if (refused) return refused
   const found = await takeStep(context, { query, rights, store }, { readable: [], isCopied: true })
-  if (isFailure(found)) return found
+  if (isFailure(found)) return mayBeCopied(found) ? seen : found
   if (!('plan' in found)) throw new Error('The query is over no copy.')
   context.trace.view = 'copy'
   const { plan, text } = found

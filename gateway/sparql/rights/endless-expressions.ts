@@ -1,11 +1,12 @@
 // In charge of expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one query
 // of a hundred characters, a thread of it. Jena looks at the time between rows only. Pure.
+import { isEndlessPath } from './endless-paths.js'
 import { waysOf } from './regex-ways.js'
-import type { Expression, Pattern, Query } from '../language/syntax.js'
+import { isPath, type Expression, type Pattern, type Query } from '../language/syntax.js'
 import { boundIn, DURATIONS, longestOf, makeSizes, NUMBERS, STEP } from './unbounded-expressions.js'
 import { once } from './restriction.js'
 
-export type Endless = 'endless-regex' | 'growth' | 'long-duration'
+export type Endless = 'endless-regex' | 'endless-path' | 'growth' | 'long-duration'
 
 /** The sizes of unbounded-expressions.ts: of a number, which is multiplied or read in quadratic time; of a text that is computed. */
 const MOST_NUMBER = 64
@@ -16,6 +17,8 @@ const JOINED = 256
 const MOST_PATTERNS = 50
 /** The text that may be searched in quadratic time. */
 const MOST_SEARCHED = 64
+/** A longer text is not sought in linear time. */
+const LONGEST_SOUGHT = 1024
 /** Jena counts the days of a sum one by one. */
 const MOST_DAYS = 1_000_000
 
@@ -61,7 +64,8 @@ export function endlessIn(body: Query['body']): Endless | undefined {
     return part.kind === 'aggregate' && sizeOf(part) > MOST_TEXT ? 'growth' : undefined
   }
   const find = (part: unknown): Endless | undefined => {
-    if (typeof part !== 'object' || part === null || (part as Pattern).kind === 'triples') return undefined
+    if (typeof part !== 'object' || part === null) return undefined
+    if ((part as Pattern).kind === 'triples') return hasEndlessPath(part as Triples) ? 'endless-path' : undefined
     const found = inExpression(part as Expression)
     if (found) return found
     for (const each of Object.values(part)) {
@@ -72,6 +76,10 @@ export function endlessIn(body: Query['body']): Endless | undefined {
   }
   return find(body)
 }
+
+type Triples = Pattern & { readonly kind: 'triples' }
+const hasEndlessPath = ({ triples }: Triples): boolean =>
+  triples.some(({ predicate }) => isPath(predicate) && isEndlessPath(predicate))
 
 /** The variables that data may give a value. */
 function variablesOfTriples(part: unknown, found = new Set<string>(), isInTriples = false): ReadonlySet<string> {
@@ -100,11 +108,12 @@ function sizeOfOperation(operator: string, args: readonly Expression[], sizes: r
 }
 
 /** As if it were endless where the pattern or its flags are not constant. */
-function waysOfCall(operator: 'regex' | 'replace', args: readonly Expression[]): ReturnType<typeof waysOf> {
+export function waysOfCall(operator: 'regex' | 'replace', args: readonly Expression[]): ReturnType<typeof waysOf> {
   const [pattern, flags] = [args[1], args[operator === 'regex' ? 2 : 3]]
   const known = flags === undefined ? '' : flags.kind === 'literal' && /^[imsq]*$/.test(flags.value) && flags.value
   if (pattern?.kind !== 'literal' || known === false) return { degree: Infinity, isNullable: true }
-  return known.includes('q') ? { degree: 1, isNullable: false } : waysOf(pattern.value, known)
+  if (!known.includes('q')) return waysOf(pattern.value, known)
+  return { degree: pattern.value.length > LONGEST_SOUGHT ? 2 : 1, isNullable: pattern.value === '' }
 }
 
 const isDurationName = (term: Expression | undefined): boolean => term?.kind !== 'iri' || DURATIONS.has(term.value)

@@ -45,6 +45,9 @@ export const REFUSALS: Readonly<Record<Unanswerable | Endless | 'from' | 'unread
   'endless-regex': refusal(
     'This regular expression is not constant, or may take very long. Use CONTAINS or STRSTARTS, or fewer * and +, and none in another: "a.*b".',
   ),
+  'endless-path': refusal(
+    'This path repeats a path of several steps, or has long ones as alternatives. Repeat single steps, as in (<a>|<b>)*, and write UNION.',
+  ),
   growth: refusal(
     'This expression makes very long numbers or texts, each of the one before. Multiply or join in fewer steps.',
   ),
@@ -60,14 +63,17 @@ export const REFUSALS: Readonly<Record<Unanswerable | Endless | 'from' | 'unread
 export const isUnboundedRefusal = (found: object): boolean =>
   [REFUSALS.regex, REFUSALS.sum, REFUSALS.duration, REFUSALS['long-text']].includes(found as Problem)
 
-/** A path over several graphs: it can be answered on a copy of them. */
+/** A path over several graphs. */
 export const CLOSURE = REFUSALS.closure
 
+/** True where the query can be answered on a copy of the graphs, if they are small. A problem may come from a thread. */
+export const mayBeCopied = (found: object): found is Problem =>
+  isFailure(found) && [CLOSURE, REFUSALS['endless-path']].some(({ detail }) => detail === (found as Problem).detail)
+
+const ENDLESS: readonly Endless[] = ['endless-regex', 'endless-path', 'growth', 'long-duration']
 const LISTABLE = new Set(
   Object.entries(REFUSALS)
-    .filter(
-      ([reason]) => !['store-name', 'from', 'unread', 'endless-regex', 'growth', 'long-duration'].includes(reason),
-    )
+    .filter(([reason]) => !['store-name', 'from', 'unread', ...ENDLESS].includes(reason))
     .map(([, { detail }]) => detail),
 )
 

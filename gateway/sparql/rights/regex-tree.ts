@@ -74,8 +74,8 @@ function repeated(reader: Reader, part: Regex): Regex {
   if (quantifier === undefined) return part
   reader.at += quantifier.length
   if (reader.characters[reader.at] === '?') reader.at++
-  // Possessive, or a quantifier of a quantifier.
-  if (REPEATED.test(rest(reader, 20))) throw new Unread()
+  // Possessive, a quantifier of a quantifier, or of ^ and its like.
+  if (REPEATED.test(rest(reader, 20)) || part === EMPTY) throw new Unread()
   const [least = '', most = least] = /\d.*\d|\d+,?/.exec(quantifier)?.[0].split(',') ?? BOUNDS.get(quantifier)!
   return { kind: 'repeat', part, least: Number(least), most: most === '' ? Infinity : Number(most) }
 }

@@ -18,8 +18,9 @@ const MOST_POSITIONS = 1000
 const MOST_LINKS = 20_000
 /** Of the search for pairs of ways. */
 const MOST_STEPS = 200_000
-/** Parts that may be left out, or are the one or the other, for the same text: each doubles the ways. */
-const MOST_CHOICES = 8
+/** By parts that may be left out, or are the one or the other, for the same text; fewer where the time grows with a square. */
+const MOST_CHOICES = 256
+const MOST_CHOICES_OF_SQUARE = 32
 
 /** @param flags of i, m and s */
 export function waysOf(pattern: string, flags: string): Ways {
@@ -32,8 +33,9 @@ export function waysOf(pattern: string, flags: string): Ways {
   const automaton = makeAutomaton()
   try {
     const { isNullable } = automaton.add(isAnchored ? tree : { kind: 'sequence', parts: [search, tree] })
-    if (automaton.isTwofold() || automaton.choices() > MOST_CHOICES) return UNKNOWN
-    return { degree: degreeOf(automaton), isNullable }
+    if (automaton.isTwofold()) return UNKNOWN
+    const degree = degreeOf(automaton)
+    return automaton.choices() > (degree > 1 ? MOST_CHOICES_OF_SQUARE : MOST_CHOICES) ? UNKNOWN : { degree, isNullable }
   } catch (error) {
     if (error instanceof TooLarge) return UNKNOWN
     throw error
@@ -42,17 +44,20 @@ export function waysOf(pattern: string, flags: string): Ways {
 
 class TooLarge extends Error {}
 
-/** The search ends as soon as all that follows may be empty. */
+/** The search ends as soon as all that follows may be empty: single characters at the end are read once. Others may fail after long. */
 function withoutTail(tree: Regex): Regex {
   if (tree.kind === 'choice') return { ...tree, parts: tree.parts.map(withoutTail) }
-  if (tree.kind === 'repeat') return tree.least === 0 ? { kind: 'sequence', parts: [] } : { ...tree, most: tree.least }
+  if (isTail(tree)) return { ...tree, most: tree.least }
   if (tree.kind !== 'sequence' || tree.parts.length === 0) return tree
   const last = tree.parts.at(-1)!
   const before = tree.parts.slice(0, -1)
-  return last.kind === 'repeat' && last.least === 0
+  return isTail(last) && last.least === 0
     ? withoutTail({ ...tree, parts: before })
     : { ...tree, parts: [...before, withoutTail(last)] }
 }
+
+const isTail = (tree: Regex): tree is Regex & { readonly kind: 'repeat' } =>
+  tree.kind === 'repeat' && tree.part.kind === 'characters'
 
 /** The positions of a part that begin and end what it matches. */
 interface Part {
@@ -68,13 +73,18 @@ const anyOf = (parts: readonly Part[]): Part => ({
   isNullable: parts.some(({ isNullable }) => isNullable),
 })
 
-function haveShared(sets: readonly Characters[]): boolean {
-  let met = 0n
-  return sets.some((set) => {
-    const isMet = (met & set) !== 0n
-    met |= set
-    return isMet
-  })
+/** How many of the sets have the same character, at most. */
+function mostShared(sets: readonly Characters[]): number {
+  const met: Characters[] = []
+  for (let set of sets) {
+    // Those that n sets have so far: what is there already moves up.
+    for (let n = 0; set !== 0n; n++) {
+      const before = met[n] ?? 0n
+      met[n] = before | set
+      set &= before
+    }
+  }
+  return Math.max(1, met.length)
 }
 
 interface Automaton {
@@ -86,7 +96,7 @@ interface Automaton {
 function makeAutomaton() {
   const sets: Characters[] = []
   const follow: Set<number>[] = []
-  let [choices, links, isTwofold] = [0, 0, false]
+  let [choices, links, isTwofold] = [1, 0, false]
 
   const startsOf = ({ first }: Part): Characters => first.reduce((all, position) => all | sets[position]!, 0n)
   function link({ last }: Part, { first }: Part): void {
@@ -110,12 +120,14 @@ function makeAutomaton() {
     return tree.kind === 'choice' ? either(parts) : parts.reduce(both, NOTHING)
   }
   function either(parts: readonly Part[]): Part {
-    if (haveShared(parts.map(startsOf))) choices++
+    choices *= mostShared(parts.map(startsOf))
+    // Two ways to match nothing, which a loop around them would multiply.
+    if (parts.filter(({ isNullable }) => isNullable).length > 1) isTwofold = true
     return anyOf(parts)
   }
   function both(one: Part, next: Part): Part {
     link(one, next)
-    if (one.isNullable && one.first.length > 0 && (startsOf(one) & startsOf(next)) !== 0n) choices++
+    if (one.isNullable && one.first.length > 0 && (startsOf(one) & startsOf(next)) !== 0n) choices *= 2
     return {
       first: one.isNullable ? [...one.first, ...next.first] : one.first,
       last: next.isNullable ? [...one.last, ...next.last] : next.last,
@@ -128,11 +140,13 @@ function makeAutomaton() {
       let all = NOTHING
       for (let copy = 0; copy < most; copy++) {
         const one = add(part)
+        if (one.isNullable && copy >= least) isTwofold = true
         all = both(all, copy < least ? one : { ...one, isNullable: true })
       }
       return all
     }
     const one = add(part)
+    if (one.isNullable) isTwofold = true
     link(one, one)
     return least === 0 ? { ...one, isNullable: true } : one
   }

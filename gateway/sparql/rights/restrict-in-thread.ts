@@ -9,6 +9,7 @@ import { withLaterFilters } from './evaluate-filters-last.js'
 import { CLOSURE, isUnboundedRefusal, REFUSALS } from './refusals.js'
 import type { Problem } from '../../problem.js'
 import { graphPredicate } from './graph-condition.js'
+import { withShortTexts } from './short-texts.js'
 import { endlessIn } from './endless-expressions.js'
 import { isOxigraph, type Grounds } from './restriction.js'
 
@@ -35,10 +36,12 @@ export interface Depending {
 
 export type Viewed = Depending | Overviewed | { readonly plan: CopyPlan; readonly text: string } | Problem
 
-export function takeViewStep(query: Query, { graphs, readable, listed, isCopied, ...seen }: ViewStep): Viewed {
+export function takeViewStep(asked: Query, { graphs, readable, listed, isCopied, ...seen }: ViewStep): Viewed {
   // Oxigraph bounds its numbers, its regular expressions take linear time, and the gateway ends its thread.
-  const endless = seen.rights.everything || isOxigraph(seen.store) ? undefined : endlessIn(query.body)
+  const isBounded = seen.rights.everything || isOxigraph(seen.store) || isCopied === true
+  const endless = isBounded ? undefined : endlessIn(asked.body)
   if (endless) return REFUSALS[endless]
+  const query = isBounded ? asked : withShortTexts(asked)
   const depending = readable || listed ? [] : dependsOn(graphs, seen.rights)
   if (depending.length > 0) return { depending }
   if (listed) {

@@ -18,6 +18,13 @@ const DEGREES: readonly (readonly [pattern: string, degree: number, flags?: stri
   ['(a+)+$', Infinity], ['(a|a)*$', Infinity], ['(.*)*$', Infinity], ['(a|aa)+$', Infinity], ['(a*b*)*c', Infinity], ['(\\w+\\s?)+$', Infinity],
   ['(x+x+)+y', Infinity], ['^(a|a)*?$', Infinity], ['^(a+)+?$', Infinity], ['((a|aa)+b?)+$', Infinity], ['(a{1,30}){1,30}$', Infinity], ['(a|A)*b', Infinity, 'i'],
   [`${'a?'.repeat(28)}${'a'.repeat(28)}`, Infinity], [`${'(a|a)'.repeat(28)}$`, Infinity], ['^(.*?,){11}P', Infinity], ['([a-z]|\\w)*!', Infinity],
+  // What may be left out is tried before.
+  ['^((a|a)*b)?', Infinity], ['((a|a)*b)*', Infinity], ['a(.*b)?', 2], ['([^,]*,)*', 2], ['a(.*b)*?', Infinity], ['a[^b]*', 1], ['x(ab*)+', 1],
+  // Many ways without a repetition, and ways to match nothing.
+  [`(${'a|'.repeat(29)}a){8}c`, Infinity], ['(foo|fob|fox)x', 1], ['(foo|fob|fox)(a|ab|ac).*x', 2], ['(foo|fob|fox)(foo|fob|fox)(foo|fob|fox).*x', Infinity],
+  ['(|){20}b', Infinity], ['(a(|))*b', Infinity], ['(b(a?)?)*c', Infinity], ['(a?){20}b', Infinity], ['(a|b|)c', 1],
+  // No anchor, since it may be left out.
+  ['^?x.*y.*z', Infinity], ['^*x.*y.*z', Infinity], ['^{0}x.*y.*z', Infinity], ['^x.*y.*z', 2],
   // Not known: back references, look-around, and all that is not XPath's.
   ['(a*)*\\1b', Infinity], ['(a)\\1', Infinity], ['(?=a)a', Infinity], ['(?i)a', Infinity], ['a++', Infinity], ['\\Qa\\E', Infinity], ['(?<x>a)\\k<x>', Infinity],
   ['(a', Infinity], ['a)', Infinity], ['[a', Infinity], ['*a', Infinity], ['x'.repeat(1001), Infinity], [`${'('.repeat(200)}a${')'.repeat(200)}`, Infinity],
@@ -66,7 +73,15 @@ const QUERIES: readonly (readonly [query: string, endless: ReturnType<typeof end
   [`SELECT (NOW() - <${XSD}dayTimeDuration>("PT99999999999999S") AS ?x) {}`, 'long-duration'],
   [`SELECT (NOW() - <${XSD}dayTimeDuration>(CONCAT("P99999", "9999D")) AS ?x) {}`, 'long-duration'],
   [`SELECT * { BIND(CONCAT("P99999", "9999D") AS ?d) BIND(NOW() + STRDT(?d, <${XSD}duration>) AS ?x) }`, 'long-duration'],
+  ...['(<urn:p>/<urn:p>)*', '(<urn:p>/^<urn:p>)+', '(<urn:p>*)*', '((<urn:p>|<urn:q>*))+', '(<urn:p>/<urn:p>?)*', '(<urn:p>/<urn:p>/<urn:p>/<urn:p>)?',
+    '<urn:q>|(<urn:p>/<urn:p>/<urn:p>/<urn:p>)', '^(<urn:q>|<urn:p>*/<urn:p>*)', '<urn:q>/(<urn:p>/<urn:p>)*', '!<urn:q>/(!<urn:q>/!<urn:p>)+',
+    `<urn:q>|(${Array(3).fill('(<urn:p>|<urn:p>|<urn:q>)').join('/')})`, `(${Array(501).fill('<urn:p>').join('|')})*`,
+  ].map((path) => [`SELECT * { GRAPH ?g { ?s ${path} ?o } }`, 'endless-path'] as const),
+  ['ASK { ?s ?p ?o FILTER NOT EXISTS { ?s (<urn:p>/<urn:p>)* ?o } }', 'endless-path'],
   // These are answered.
+  ...['<urn:p>*', '(<urn:p>|^<urn:q>)*', '<urn:p>/<urn:p>/<urn:p>/<urn:p>/<urn:p>*', '<urn:a>/<urn:p>*/<urn:q>?/<urn:b>+', '<urn:p>*|<urn:q>+', '(<urn:p>?|!<urn:q>)+',
+    '<urn:q>|(<urn:a>/<urn:p>*)', '(<urn:a>/<urn:b>/<urn:c>)?', '^(<urn:a>/<urn:b>*/<urn:c>/<urn:d>)', '<urn:a>|(<urn:b>/<urn:c>)|^<urn:d>',
+  ].map((path) => [`SELECT * { GRAPH ?g { ?s ${path} ?o } }`, undefined] as const),
   [`SELECT (NOW() - "P7D"^^<${XSD}dayTimeDuration> AS ?x) {}`, undefined],
   ['SELECT * { ?s <urn:a> ?a ; <urn:b> ?b FILTER(?b - ?a > 5) }', undefined],
   ['SELECT * { ?s ?p ?label FILTER(REGEX(?label, "fuseki", "i")) }', undefined],
