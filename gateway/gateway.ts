@@ -24,6 +24,7 @@ import type { Locks } from './documents/locks.js'
 import type { Log } from './log.js'
 import type { Mail } from './agents/mail.js'
 import type { Alignment } from './mirror/alignment.js'
+import type { HistoryShares } from './mirror/history-shares.js'
 import type { Mirrored } from './mirror/all-documents.js'
 import type { Request, Response } from './http/exchange.js'
 import type { AccessTokens } from './features/tokens/issued-tokens.js'
@@ -50,6 +51,8 @@ export interface Application extends DescribedApplication {
   /** Both are absent where the application is not versioned. */
   readonly history?: History
   readonly mirrored?: Mirrored
+  /** Of the history, for the writes of clients. */
+  readonly shares?: HistoryShares
   /** Absent with the history, and where the store is filled from it. */
   readonly alignment?: Alignment
   readonly files: Files

@@ -55,7 +55,7 @@ export type TakeOfDayOf = (who: string, network: string, count: number) => (() =
 
 /** What an agent takes is of its network too. */
 export function makeSharedDaily(
-  bounds: { readonly each: number; readonly network: number; readonly all: number },
+  bounds: { readonly each: Most; readonly network: Most; readonly all: number },
   now: () => number,
 ): TakeOfDayOf {
   const { each, network: ofNetwork, all } = bounds
@@ -75,16 +75,16 @@ export function makeSharedDaily(
   }
 }
 
+type Most = number | (() => number)
+
 /** A day begins with the first use. As each counts for all, `all` bounds the memory too. */
-export function makeDaily(
-  { each, all }: { readonly each: number | (() => number); readonly all: number },
-  now: () => number,
-): TakeOfDay {
+export function makeDaily({ each, all }: { readonly each: Most; readonly all: number }, now: () => number): TakeOfDay {
   let taken = new Map<string, number>()
   let total = 0
   let began = -Infinity
   return (who, count = 1) => {
-    if (now() - began >= DAY_MS) [taken, total, began] = [new Map(), 0, now()]
+    // A clock that is set back begins another day too.
+    if (!(now() >= began && now() - began < DAY_MS)) [taken, total, began] = [new Map(), 0, now()]
     const own = taken.get(who) ?? 0
     const most = typeof each === 'number' ? each : each()
     if (own + count > most || total + count > all) return began + DAY_MS - now()

@@ -132,9 +132,14 @@ const LIMITS = [
       default: '107374182400',
     },
   ),
-  row('daily-history', of('BYTES', values.bytes), 'Most bytes that a day adds to a history; one agent has a tenth.', {
-    default: '107374182400',
-  }),
+  row(
+    'daily-history',
+    of('BYTES', values.bytes),
+    'Most bytes that a day adds to a history; one agent has a tenth, one network half.',
+    {
+      default: '107374182400',
+    },
+  ),
   row('store-timeout', of('MS', milliseconds), 'Time limit of an answer from a store, in milliseconds.', {
     default: '30000',
   }),

@@ -102,9 +102,11 @@ async function carryOut(
   const { application, trace, method, agent, time } = writing
   const asOf = changes.map(({ iri }) => application.cache.versions.of(iri))
   const recorded = others.map(({ graph }) => graph).filter((graph) => application.isRecorded(graph))
-  const author = { method, agent, time }
+  const admit = admission(writing, changes, others)
   const conclude =
-    recorded.length > 0 ? await application.journalled.prepare({ documents: recorded, ...author }) : undefined
+    recorded.length > 0
+      ? await application.journalled.prepare({ documents: recorded, method, agent, time, admit })
+      : await admit(0)
   if (isFailure(conclude)) return conclude
   const failed = await trace.write(store(writing, changes, others))
   await conclude?.(failed)
@@ -117,6 +119,17 @@ async function carryOut(
   await othersChanged(writing, others, failed)
   return failed
 }
+
+/** Asks for the room that the versions take in the history. @param before bytes that are there, of graphs that are no documents */
+const admission =
+  (writing: Writing, changes: readonly Change[], others: readonly GraphEdit[]) =>
+  async (before: number): Promise<undefined | Problem> => {
+    const { isRecorded, shares } = writing.application
+    const texts = changes.flatMap(({ next }) => next?.document.nTriples ?? [])
+    const lines = others.filter(({ graph }) => isRecorded(graph)).map(({ added }) => added)
+    const bytes = [...texts, ...lines.flat()].reduce((sum, text) => sum + Buffer.byteLength(text), before)
+    return shares?.take(writing, bytes, texts.length + lines.length)
+  }
 
 async function store(
   { application, gateway, method, agent, time }: Writing,

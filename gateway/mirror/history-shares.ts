@@ -1,20 +1,26 @@
-// In charge of what each agent may add to the history in a day, and of the room that stays on its disk: one writer must not stop
-// the writes of all. Uploads have the same bounds (features/files/read-upload.ts).
+// In charge of what each agent and each network may add to the history in a day, and of the room that stays on its disk: one writer,
+// under however many names, must not stop the writes of all. Uploads have the same bounds (features/files/read-upload.ts).
 import { statfs } from 'node:fs/promises'
-import type { NewChange } from '../../versioning/history.js'
+import type { Asker } from '../evaluation/job-queue.js'
 import { roomOf } from '../files/arriving.js'
-import { makeDaily } from '../places.js'
+import { makeSharedDaily } from '../places.js'
 import { problem, type Problem } from '../problem.js'
 
+/** Who adds to it: the agent of the write, and for whom the gateway works. */
+export interface Adding {
+  readonly agent: string | undefined
+  readonly asker: Asker
+}
+
 export interface HistoryShares {
-  /** To be asked before these changes are journalled; what it lets through counts. */
-  take(changes: readonly NewChange[]): Promise<undefined | Problem>
+  /** To be asked before as many bytes are journalled for so many changes; what it lets through counts. */
+  take(who: Adding, bytes: number, changes: number): Promise<undefined | Problem>
 }
 
 interface SharesOptions {
   /** On the disks of journal and repository. */
   readonly folders: readonly string[]
-  /** Bytes a day; one agent has a tenth. */
+  /** Bytes a day; one agent has a tenth, one network half. */
   readonly daily: number
   /** Owner and secretary, who make room: they have no bounds. */
   readonly exempt: readonly string[]
@@ -30,23 +36,23 @@ const [CHECKED_EACH, CHECKED_MS] = [2 ** 24, 5_000]
 
 export function makeHistoryShares({ folders, daily, exempt, now, room = roomIn }: SharesOptions): HistoryShares {
   const own = new Set<string | undefined>(exempt)
-  const share = Math.ceil(daily / 10)
+  const [share, half] = [Math.ceil(daily / 10), Math.ceil(daily / 2)]
   let [left, written, checked] = [Infinity, Infinity, -Infinity]
-  // An agent who has written more today than is left leaves that to the others.
-  const take = makeDaily({ each: () => Math.min(share, left - written), all: daily }, now)
+  // Who has written more today than is left leaves that to the others.
+  const most = (bytes: number) => () => Math.min(bytes, left - written)
+  const take = makeSharedDaily({ each: most(share), network: most(half), all: daily }, now)
   const look = async (): Promise<void> => {
     left = Math.min(...(await Promise.all(folders.map(room))))
     ;[written, checked] = [0, performance.now()]
   }
   return {
-    async take(changes) {
-      const agent = changes[0]?.agent
+    async take({ agent, asker }, content, changes) {
       // A removal makes room.
-      const adding = changes.filter(({ content, unread }) => content !== undefined || unread)
-      if (adding.length === 0 || own.has(agent)) return undefined
-      const bytes = adding.reduce((sum, { content = '' }) => sum + content.length + OVERHEAD, 0)
+      if (changes === 0 || own.has(agent)) return undefined
+      const bytes = content + changes * OVERHEAD
       if (written + bytes > CHECKED_EACH || performance.now() - checked > CHECKED_MS) await look()
-      const wait = take(agent ?? '', bytes)
+      const network = typeof asker === 'string' ? asker : asker.network
+      const wait = take(agent ?? '', network, bytes)
       if (typeof wait === 'number') return left - written < share ? NO_ROOM : tooMuchToday(wait)
       written += bytes
       return undefined

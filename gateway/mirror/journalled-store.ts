@@ -7,7 +7,6 @@ import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
-import type { HistoryShares } from './history-shares.js'
 import { apply, applyAll, carryOut, dropAll, type Journalled } from './journalled-write.js'
 import {
   notRecorded,
@@ -56,7 +55,6 @@ export interface JournalledStoreSettings {
   /** Undefined where the history is. */
   readonly sweep: SettlementSettings['sweep'] | undefined
   readonly locks: Locks
-  readonly shares?: HistoryShares | undefined
   readonly states: States
   /** How the store keeps literals. */
   readonly literals: () => LiteralForms
@@ -86,9 +84,9 @@ const unversioned = ({
 function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
   const settlement = makeSettlement(settings)
   const application: Journalled = { ...settings, settlement }
-  const prepare: JournalledStore['prepare'] = ({ documents, agent, time, method = 'UPDATE' }) => {
+  const prepare: JournalledStore['prepare'] = ({ documents, agent, time, method = 'UPDATE', admit }) => {
     const author = { method, agent, time }
-    return documents ? prepareDocuments(application, documents, author) : prepareDataset(application, author)
+    return documents ? prepareDocuments(application, documents, author, admit) : prepareDataset(application, author)
   }
   return {
     carryOut: (change, seen) => carryOut(application, [change], () => apply(settings, change, seen)),

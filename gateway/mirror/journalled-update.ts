@@ -7,7 +7,7 @@ import { MAX_DOCUMENT } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
-import { begin, beginDone, keepBefore, type Journalled } from './journalled-write.js'
+import { begin, keepBefore, type Journalled } from './journalled-write.js'
 import type { Author } from './settlement.js'
 import { hadNoEffect, hasNoLaterEffect } from './write-failures.js'
 
@@ -17,6 +17,8 @@ export interface AnnouncedUpdate extends Pick<Change, 'agent' | 'time'> {
   readonly method?: string
   /** The documents that it may change, under their locks; undefined: any document, and no other write is under way. */
   readonly documents: readonly string[] | undefined
+  /** Asked with the bytes that these documents have, before anything is journalled: the versions have them too. */
+  readonly admit?: (bytes: number) => Promise<undefined | Problem>
 }
 
 /** To be called with the store's response to the update. */
@@ -112,6 +114,7 @@ export async function prepareDocuments(
   application: Journalled,
   documents: readonly string[],
   author: Author,
+  admit?: AnnouncedUpdate['admit'],
 ): Promise<Conclude | Problem> {
   const { store, history, settlement, states } = application
   const asked: NewChange[] = []
@@ -123,6 +126,8 @@ export async function prepareDocuments(
     asked.push(change)
     if (before !== UNREADABLE) await keepBefore(application, change)
   }
+  const refused = await admit?.(asked.reduce((sum, { before = '' }) => sum + Buffer.byteLength(before), 0))
+  if (refused) return refused
   const entries = await begin(application, asked)
   if (isFailure(entries)) return entries
   return async (failed) => {
@@ -156,7 +161,7 @@ async function journalEffects(
     } else if (isFailure(content)) return content
     else if (content !== before) changes.push({ document, before, content, ...author })
   }
-  const entries = await beginDone(application, changes)
+  const entries = await begin(application, changes)
   if (isFailure(entries)) return entries
   await history.done(entries)
   return undefined

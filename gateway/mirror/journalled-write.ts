@@ -7,7 +7,6 @@ import { XSD } from '../rdf/vocabulary.js'
 import { replaceChanged } from '../stores/changed-lines.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
-import type { HistoryShares } from './history-shares.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
 
@@ -16,8 +15,6 @@ export interface Journalled extends SettlementSettings {
   readonly base: string
   isDocument(graph: string): boolean
   readonly settlement: Settlement
-  /** Undefined where no clients write. */
-  readonly shares?: HistoryShares | undefined
   readonly states: States
   /** How the store keeps literals. */
   readonly literals: () => LiteralForms
@@ -25,15 +22,6 @@ export interface Journalled extends SettlementSettings {
 
 /** Enters the changes into the journal, durably: the store is asked after that. */
 export async function begin(
-  { history, shares }: Journalled,
-  changes: readonly NewChange[],
-): Promise<readonly OpenEntry[] | Problem> {
-  const refused = await shares?.take(changes)
-  return refused ?? beginDone({ history }, changes)
-}
-
-/** The same for changes that the store has done already: they are not refused for the share of their agent. */
-export async function beginDone(
   { history }: Pick<Journalled, 'history'>,
   changes: readonly NewChange[],
 ): Promise<readonly OpenEntry[] | Problem> {

@@ -210,7 +210,7 @@ async function openApplication(
     traits,
     prefixes: makeDatasetPrefixes(store),
     files,
-    ...(mirrored && { history: mirrored.history, mirrored }),
+    ...(mirrored && { history: mirrored.history, mirrored, shares: surroundings.shares }),
     ...(alignment && { alignment }),
     journalled,
     names,

@@ -14,7 +14,6 @@ import type { Names } from '../documents/iri-spelling.js'
 import { openStates } from '../documents/stored-state.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
-import type { HistoryShares } from '../mirror/history-shares.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
 import { sweepsOf } from '../mirror/mirror.js'
@@ -49,8 +48,6 @@ interface Surroundings {
   /** All of the configuration: several applications may have one store. */
   readonly dataspaces: readonly DescribedDataspace[]
   readonly locks: Locks
-  /** Of a gateway, for the writes of its clients. */
-  readonly shares?: HistoryShares
   readonly log: Log
   readonly now: () => number
   /** The parts that must exist already. */
@@ -98,7 +95,6 @@ export async function openVersioned(
     isDocument: isRecorded,
     sweep,
     locks,
-    shares: surroundings.shares,
     states,
     literals: () => traits.literals(),
     log,

@@ -1,15 +1,9 @@
 // Shares of the history: of a day, and of the room that its disk has left.
 import t from 'tap'
-import type { NewChange } from '../../../versioning/history.js'
 import { makeHistoryShares } from '../../../gateway/mirror/history-shares.js'
 
 const MIB = 2 ** 20
 const [ANN, BOB, OWNER] = ['https://e/ann#this', 'https://e/bob#this', 'https://e/owner#this']
-
-const change = (agent: string | undefined, bytes: number | undefined): NewChange => ({
-  ...{ document: 'https://e/d/', method: 'PUT', agent, time: 0, before: undefined },
-  content: bytes === undefined ? undefined : 'x'.repeat(bytes),
-})
 
 /** A disk with so many bytes above those that stay free, which the writes fill. */
 function makeDisk(room: number, daily: number) {
@@ -18,8 +12,16 @@ function makeDisk(room: number, daily: number) {
     ...{ folders: ['/data', '/history'], daily, exempt: [OWNER], now: () => disk.now },
     room: (folder) => Promise.resolve(folder === '/data' ? disk.room : Infinity),
   })
-  const write = async (agent: string | undefined, bytes: number | undefined): Promise<string | undefined> => {
-    const refused = await shares.take([change(agent, bytes)])
+  const write = async (
+    agent: string | undefined,
+    bytes: number | undefined,
+    network = agent ?? 'n',
+  ): Promise<string | undefined> => {
+    const refused = await shares.take(
+      { agent, asker: { agent: agent ?? '', network } },
+      bytes ?? 0,
+      bytes === undefined ? 0 : 1,
+    )
     if (!refused) disk.room -= bytes ?? 0
     return refused?.failure
   }
@@ -57,4 +59,21 @@ void t.test('an agent has a tenth of a day, and the next day again', async (t) =
   t.equal(await write(OWNER, 100 * MIB), undefined)
   disk.now += 86_400_000
   t.equal(await write(ANN, 2 * MIB), undefined)
+  await fill(ANN)
+  disk.now = 0
+  t.equal(await write(ANN, 2 * MIB), undefined, 'a clock that is set back begins another day')
+})
+
+void t.test('the agents of one network have half of a day, and leave half of the room', async (t) => {
+  const agents = Array.from({ length: 40 }, (_, i) => `https://e/${i}#this`)
+  for (const [room, daily, least, most] of [
+    [2 ** 50, 400 * MIB, 180, 200],
+    [400 * MIB, 2 ** 40, 180, 210],
+  ] as const) {
+    const { write } = makeDisk(room, daily)
+    let written = 0
+    for (const agent of agents) for (let i = 0; i < 10; i++) if (!(await write(agent, 2 * MIB, 'net'))) written += 2
+    t.ok(written >= least && written <= most, `${written} MiB`)
+    t.equal(await write(BOB, 2 * MIB, 'another'), undefined)
+  }
 })
