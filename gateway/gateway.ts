@@ -135,6 +135,8 @@ export type OpenDoor = { readonly takePlace: TakePlace; readonly takeOfDay: Take
 export interface Importing {
   /** For sources, which may be large and slow. */
   readonly fetcher: GuardedFetch
+  /** For LOAD, of URLs that the operator allows. */
+  readonly loads: GuardedFetch
   /** Where sources are on disk while they are read, so many at once. */
   readonly folder: string
   readonly takePlace: TakePlaceOf

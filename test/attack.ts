@@ -4,6 +4,7 @@ import { AVAILABILITY } from './attack/availability.js'
 import { DOORS } from './attack/doors.js'
 import { ENDLESS } from './attack/endless.js'
 import { HISTORIES } from './attack/histories.js'
+import { LOADS } from './attack/loads.js'
 import { LONG_TEXTS } from './attack/long-texts.js'
 import { MANY_CHILDREN } from './attack/many-children.js'
 import { openPlace, type Place } from './attack/place.js'
@@ -16,6 +17,7 @@ const ATTACKS: readonly Attack[] = [
   ...ENDLESS,
   ...MANY_CHILDREN,
   ...LONG_TEXTS,
+  ...LOADS,
   ...RIGHTS,
   ...DOORS,
   ...HISTORIES,

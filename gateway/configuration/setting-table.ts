@@ -85,7 +85,7 @@ const FETCHING = [
   row(
     'allow-service',
     of('URL', storeUrl),
-    'SPARQL endpoint that queries may reach with SERVICE, and updates with LOAD.',
+    'SPARQL endpoint that queries may reach with SERVICE, or source that updates may read with LOAD.',
     {
       repeatable: true,
     },

@@ -30,6 +30,8 @@ export interface UpdateOnCopies {
   readonly graphs: readonly CopiedGraph[]
   /** Those of the first step, where the store has found them. */
   readonly solutions: readonly Values[] | undefined
+  /** The sources of LOAD, in canonical N-Triples; those that are missing load nothing. */
+  readonly loaded?: ReadonlyMap<string, string> | undefined
   /** How the store keeps literals. */
   readonly forms?: LiteralForms
 }
@@ -46,7 +48,7 @@ interface Copy {
 /** The edits of the graphs that the update changes. Only such updates get here as have a plan (update-steps.ts). */
 export function runUpdate(
   engine: PatchEngine,
-  { update, base, graphs, solutions, forms = AS_WRITTEN }: UpdateOnCopies,
+  { update, base, graphs, solutions, loaded, forms = AS_WRITTEN }: UpdateOnCopies,
 ): readonly GraphEdit[] | Problem {
   const parsed = parseSparql(update, { kind: 'update', base, forms })
   if (isFailure(parsed)) return parsed
@@ -58,6 +60,11 @@ export function runUpdate(
     const found = i === 0 ? solutions : undefined
     if (step.kind === 'clearAll') {
       clearAll(copies, found ?? [])
+      continue
+    }
+    if (step.kind === 'load') {
+      const failed = load(engine, copies.get(step.graph)!, loaded?.get(step.url) ?? '', room)
+      if (failed) return failed
       continue
     }
     const failed =
@@ -124,7 +131,7 @@ type Copies = ReadonlyMap<string, Copy>
 /** SPARQL 1.1 Update §3.2. A source that its agent may not read is one that does not exist. */
 function rearrange(
   copies: Copies,
-  step: Exclude<Step, { kind: 'change' | 'clearAll' }> & { found: UpdateOnCopies['solutions'] },
+  step: Exclude<Step, { kind: 'change' | 'clearAll' | 'load' }> & { found: UpdateOnCopies['solutions'] },
 ): undefined | Problem {
   if ('graph' in step) {
     // The gateway records no empty graphs: CREATE changes nothing.
@@ -156,6 +163,19 @@ const NO_SOURCE = problem(
   'update.form',
   'The source of COPY, MOVE or ADD does not exist. Write SILENT where it need not.',
 )
+
+/** SPARQL 1.1 Update §3.1.4: each time with new blank nodes. */
+function load({ growth, newLabels }: PatchEngine, copy: Copy, nTriples: string, room: Room): undefined | Problem {
+  if ((room.left -= nTriples.length) < 0) return tooLarge(`add more than ${growth} characters`)
+  const fresh = newLabels()
+  const lines = linesIn(withLabels(nTriples, (label) => fresh(`_:${label}`).slice(2)))
+  const canonical = canonicalLines(lines.map((line) => lineInForm(line, room.forms)).join('\n'))
+  if (!canonical) return UNREADABLE
+  for (const line of canonical) add(copy, line)
+  return undefined
+}
+
+const UNREADABLE = problem('internal', 'The update gave triples that cannot be read.')
 
 /** How many characters the update may still add. */
 interface Room {
@@ -198,7 +218,7 @@ function change(
   for (const [copy, line] of gone) remove(copy, line)
   for (const [copy, line] of come) {
     const canonical = canonicalLines(line)
-    if (!canonical) return problem('internal', 'The update gave triples that cannot be read.')
+    if (!canonical) return UNREADABLE
     for (const one of canonical) add(copy, one)
   }
   return undefined

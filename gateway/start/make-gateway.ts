@@ -63,7 +63,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
   closers.push(watchdog.close)
   const mail = makeMail(settings)
   const doors = doorsOf(settings, described)
-  const { destinations, fetcher, proxied, sources } = openFetchers(settings, described, ports, closers)
+  const { destinations, fetcher, proxied, ...importing } = openFetchers(settings, described, ports, closers)
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
   const dataspaces = await openDataspaces(parts, locks, { reading: threads.reading, fetcher: proxied }, closers)
@@ -89,7 +89,7 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     proxying: makeProxying(doors.proxy, basesOf(described), proxied, (request, known) =>
       handle(request, gateway, known),
     ),
-    importing: openImporting(settings, sources),
+    importing: openImporting(settings, { fetcher: importing.sources, loads: importing.loads }),
     signUps: makeSignUps(settings.dailySignUps, doors.signUp, now),
     accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
     takeCascade: makeSharedPlaces(CASCADES),
@@ -162,6 +162,8 @@ interface Fetchers {
   readonly proxied: GuardedFetch
   /** For the sources of imports. */
   readonly sources: GuardedFetch
+  /** For LOAD. */
+  readonly loads: GuardedFetch
 }
 
 function openFetchers(
@@ -179,8 +181,11 @@ function openFetchers(
   const proxied = makeGuardedFetch({ ...destinations, ...proxyLimits(settings.proxyTimeout) })
   const limits = { ...proxyLimits(settings.proxyTimeout), maxBytes: settings.maxImport, totalTimeout: SOURCE_MS }
   const sources = makeGuardedFetch({ ...destinations, ...limits })
-  closers.push(fetcher.close, proxied.close, sources.close)
-  return { destinations, fetcher, proxied, sources }
+  const allowed = new Set(settings.allowService.map((url) => new URL(url).href))
+  const isTrusted = (url: URL): boolean => allowed.has(url.href)
+  const loads = makeGuardedFetch({ ...destinations, ...proxyLimits(settings.proxyTimeout), isTrusted })
+  closers.push(fetcher.close, proxied.close, sources.close, loads.close)
+  return { destinations, fetcher, proxied, sources, loads }
 }
 
 async function openDataspaces(

@@ -13,6 +13,8 @@ export interface DestinationRules {
   readonly never: readonly string[]
   /** URLs of this server itself: never fetched, whatever address their host has. Default: none. */
   readonly isOwn?: (url: URL) => boolean
+  /** URLs that the configuration names: at any address but those of `never`, on any port. Default: none. */
+  readonly isTrusted?: (url: URL) => boolean
   /** Default: 80 and 443. */
   readonly ports?: readonly number[]
   /** Default: name-lookup.ts; for the backends the operating system's resolver, which their own connections use. */
@@ -48,7 +50,7 @@ function parseHostPort(entry: string): URL {
 
 /** Throws when an entry of `never` is no `host:port`. */
 export function makeDestinationCheck(rules: DestinationRules): CheckDestination {
-  const { allow = NO_ADDRESS, ports = [80, 443], isOwn = () => false } = rules
+  const { allow = NO_ADDRESS, ports = [80, 443], isOwn = () => false, isTrusted = () => false } = rules
   const lookup = rules.lookup ?? makeNameLookup()
   const lookupBackend = rules.lookup ?? ((host: string) => systemLookup(host, { all: true }))
   const backends = rules.never.map(parseHostPort)
@@ -58,8 +60,8 @@ export function makeDestinationCheck(rules: DestinationRules): CheckDestination 
     const [first, ...others] = await addressesOf(url, lookup)
     if (first === undefined) return fetchFailure('unresolvable')
     const addresses = [first, ...others] as const
-    const allowed = addresses.every((address) => allow.matches(address))
-    const reachable = addresses.every((address) => allow.matches(address) || isPublicAddress(address))
+    const allowed = isTrusted(url) || addresses.every((address) => allow.matches(address))
+    const reachable = allowed || addresses.every((address) => allow.matches(address) || isPublicAddress(address))
     if (!reachable) return fetchFailure('refused-address')
     if (!allowed && !ports.includes(portOf(url))) return fetchFailure('refused-port')
     if (await isBackend(url, addresses, backends, lookupBackend)) return fetchFailure('refused-address')

@@ -173,8 +173,8 @@ export async function expected(answer: Promise<Answer>, status: number): Promise
 }
 
 /** A server of others, on loopback. */
-export async function serve<T>(listener: RequestListener, use: (url: string) => Promise<T>): Promise<T> {
-  const server: Server = createServer(listener).listen(0, '127.0.0.1')
+export async function serve<T>(listener: RequestListener, use: (url: string) => Promise<T>, port = 0): Promise<T> {
+  const server: Server = createServer(listener).listen(port, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   try {
     return await use(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)

@@ -25,6 +25,8 @@ interface Operation {
   /** Agents who may not read and write everything are refused, whatever it names. */
   readonly isForStore?: boolean
   readonly with?: string
+  /** What LOAD is to a store that loads nothing itself. */
+  readonly instead?: string
   /** What it does to graphs that the agent may write and not read. */
   readonly unseen?: string
   /** What it removes and adds: all is removed before anything is added (SPARQL 1.1 Update §3.1.3), which Oxigraph does row by row. */
@@ -42,6 +44,12 @@ interface Template {
 export type UpdateCase = readonly Operation[]
 
 export const textOf = (update: UpdateCase): string => update.map(({ text }) => text).join(' ;\n')
+
+/** The sources of LOAD: one that has these triples, and none. */
+export const SOURCE = '<urn:s:1> <urn:p:1> _:x . <urn:s:2> <urn:p:2> "b" .'
+const [LOADED, ABSENT] = ['http://source.test/loaded', 'http://source.test/absent']
+/** Their URLs while a server serves them. */
+export const servedAt = (base: string, text: string): string => text.replaceAll('http://source.test/', base)
 
 const SUBJECTS = ['<urn:s:1>', '<urn:s:2>', '<urn:s:3>']
 const PREDICATES = ['<urn:p:1>', '<urn:p:2>']
@@ -66,6 +74,12 @@ function named(random: Random, graphs: readonly string[]): Operation {
   const graph = random.one(graphs)
   const other = random.one(graphs.filter((each) => each !== ''))
   const roll = random.between(0, 10)
+  if (random.chance(0.1)) {
+    const isAbsent = random.chance(0.3)
+    const into = graph === '' ? '' : ` INTO GRAPH <${graph}>`
+    const instead = isAbsent ? '' : `INSERT DATA { ${within(graph, SOURCE)} }`
+    return { text: `LOAD SILENT <${isAbsent ? ABSENT : LOADED}>${into}`, touches: [[graph, 'Append']], instead }
+  }
   if (roll < 3) return { text: `INSERT DATA { ${within(graph, triple(random))} }`, touches: [[graph, 'Append']] }
   if (roll < 5) return removal(`DELETE DATA { ${within(graph, triple(random))} }`, graph)
   if (roll < 6) return removal(`${random.one(['CLEAR', 'DROP'])} SILENT ${refTo(graph)}`, graph)
@@ -165,7 +179,7 @@ export function expectedOf(update: UpdateCase, quads: readonly Quad[], modes: Gr
   const unread = storeOf(quads.filter(([, graph]) => !mayRead(graph)))
   let isUnclear = false
   let outcome: 'done' | 'no source' = 'done'
-  for (const { text, touches, open, source, isSilent, with: withGraph, unseen, change } of update) {
+  for (const { text, touches, open, source, isSilent, with: withGraph, unseen, change, instead } of update) {
     if (withGraph !== undefined && sizeOf(seen, withGraph) === 0) isUnclear = true
     const all = [...touches, ...(open ? boundIn(seen, open) : [])]
     if (!all.every(([graph, mode]) => mayChange(modes.get(graph) ?? [], mode))) return { kind: 'refused', isUnclear }
@@ -174,7 +188,7 @@ export function expectedOf(update: UpdateCase, quads: readonly Quad[], modes: Gr
       continue
     }
     if (unseen) unread.update(unseen)
-    if (!change) seen.update(text)
+    if (!change) seen.update(instead ?? text)
     else {
       const rows = seen.query(change.select) as ReadonlyMap<string, oxigraph.Term>[]
       const [removed, added] = [change.removes, change.adds].map((of) => rows.flatMap((row) => filled(row, of)))

@@ -2,7 +2,6 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Gateway, Importing, ImportRun } from '../../gateway.js'
-import type { GuardedFetch } from '../../../policies/fetch/guarded-fetch.js'
 import { makeSharedPlaces } from '../../places.js'
 import { makeTurns } from '../../stores/connection-slots.js'
 
@@ -13,12 +12,15 @@ const PLACES = { each: 4, network: 8, all: 16 } as const
 const [AT_ONCE, WAITING] = [2, 256]
 
 /** Removes everything that an earlier process has left. */
-export function openImporting({ data }: { readonly data: string }, fetcher: GuardedFetch): Importing {
+export function openImporting(
+  { data }: { readonly data: string },
+  fetchers: Pick<Importing, 'fetcher' | 'loads'>,
+): Importing {
   const folder = join(data, 'imports', 'arriving')
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   return {
-    fetcher,
+    ...fetchers,
     folder,
     takePlace: makeSharedPlaces(PLACES),
     runs: new Map(),

@@ -3,7 +3,7 @@
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed } from './parse.js'
 import { isOwnName, type QuadTemplate } from './quad-templates.js'
-import { stepsOf, type Pattern, type Step } from './update-steps.js'
+import { stepsOf, type Load, type Pattern, type Step } from './update-steps.js'
 
 /** A graph that the steps name, and what they do to it. */
 export interface Touch {
@@ -19,6 +19,8 @@ export interface UpdatePlan {
   readonly touches: readonly Touch[]
   /** The graphs that the steps read by name. */
   readonly reads: readonly string[]
+  /** The sources of LOAD, each once. */
+  readonly loads: readonly Load[]
   /** Of a first step that reads or writes graphs that it does not name: what the store is asked for it. */
   readonly open?: OpenStep
 }
@@ -48,7 +50,7 @@ export function planOf(parsed: Parsed): UpdatePlan | StoreOnly {
   const named = open ? steps.slice(1) : steps
   const unnamed = named.find((step) => !isNamed(step))
   if (unnamed) return 'source' in unnamed ? 'copy' : 'unnamed'
-  const plan = { touches: touchesOf(steps), reads: readsOf(named) }
+  const plan = { touches: touchesOf(steps), reads: readsOf(named), loads: loadsOf(steps) }
   return open ? { ...plan, open } : plan
 }
 
@@ -101,7 +103,8 @@ function touchesOf(steps: readonly Step[]): readonly Touch[] {
     } else if ('source' in step) {
       touch(step.destination, 'Write', true)
       if (step.kind === 'move') touch(step.source, 'Write')
-    } else if (step.kind !== 'clearAll') touch(step.graph, 'Write')
+    } else if (step.kind === 'load') touch(step.graph, 'Append', true)
+    else if (step.kind !== 'clearAll') touch(step.graph, 'Write')
   }
   return [...touches.values()]
 }
@@ -111,4 +114,14 @@ function readsOf(steps: readonly Step[]): readonly string[] {
     'source' in step ? [step.source] : 'pattern' in step ? (step.pattern?.reads.graphs ?? []) : [],
   )
   return [...new Set(graphs)]
+}
+
+function loadsOf(steps: readonly Step[]): readonly Load[] {
+  const loads = new Map<string, Load>()
+  for (const step of steps) {
+    if (step.kind !== 'load') continue
+    const silent = step.silent && loads.get(step.url)?.silent !== false
+    loads.set(step.url, { url: step.url, silent })
+  }
+  return [...loads.values()]
 }

@@ -27,6 +27,13 @@ export interface Pattern {
   readonly reads: Reads
 }
 
+/** The source of a LOAD. */
+export interface Load {
+  readonly url: string
+  /** Where it cannot be read, nothing is loaded (SPARQL 1.1 Update §3.1.4). */
+  readonly silent: boolean
+}
+
 export type Step =
   | {
       readonly kind: 'change'
@@ -36,6 +43,7 @@ export type Step =
       readonly add: readonly QuadTemplate[]
     }
   | { readonly kind: 'clear' | 'create'; readonly graph: string }
+  | ({ readonly kind: 'load'; readonly graph: string } & Load)
   /** All named graphs, and with 'all' the default graph. */
   | { readonly kind: 'clearAll'; readonly graphs: 'all' | 'named' }
   | {
@@ -81,6 +89,13 @@ function stepOf(
       const graph = graphOfReference(operation['destination'], values)
       const kind = operation['subType'] === 'create' ? 'create' : 'clear'
       return graph === undefined ? undefined : { kind, graph }
+    }
+    case 'load': {
+      const { destination, source, silent } = operation
+      const graph = destination ? graphOfReference(destination, values) : DEFAULT_GRAPH
+      return graph === undefined
+        ? undefined
+        : { kind: 'load', graph, url: values.iriOf(source as Node), silent: silent === true }
     }
     case 'copy':
     case 'move':

@@ -36,11 +36,13 @@ export async function answerUpdate(
   const isPlanned =
     plan &&
     (!rights.isFree ||
-      (!plan.open?.clears && (plan.open || plan.touches.some(({ graph }) => application.isDocument(graph)))))
+      (!plan.open?.clears &&
+        (plan.open || plan.loads.length > 0 || plan.touches.some(({ graph }) => application.isDocument(graph)))))
   if (isPlanned) {
     const outcome = await carryOutPlan(context, update, plan, facts)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
-    if (!rights.isFree) return outcome.reason
+    // The store would fetch sources again, and without bounds.
+    if (!rights.isFree || plan.loads.length > 0) return outcome.reason
   }
   return rights.isFree ? sendToStore(context, update, decided) : storeOnly(update)
 }

@@ -22,6 +22,7 @@ import {
   type ForStore,
   type Named,
 } from './touched-graphs.js'
+import { loadSources, type Loaded } from './load-sources.js'
 import { readPattern, solve, touchesOf, type Opened, type Solutions } from './find-solutions.js'
 import { mayReadOther, REFUSED, updateRights, type UpdateRights } from './update-rights.js'
 
@@ -30,7 +31,7 @@ type Outcome = undefined | ForStore | Problem
 /** How often the graphs that the variables stand for are found again, where they change meanwhile. */
 const MOST_ROUNDS = 3
 
-/** Concurrent updates with graphs by variables, of one agent, one network, and all: while one is carried out, other updates wait. */
+/** Concurrent updates with graphs by variables, or LOAD, of one agent, one network, and all: while one is carried out, other updates wait. */
 export const OPEN_UPDATES = { each: 2, network: 4, all: 8 } as const
 
 /** Undefined when it is done. */
@@ -41,7 +42,7 @@ export async function carryOutPlan(
   endpoint: Facts,
 ): Promise<Outcome> {
   if (plan.touches.length > MOST_GRAPHS || plan.reads.length > MOST_GRAPHS) return TOO_MUCH
-  if (!plan.open) return carryOutRounds(context, update, plan, endpoint)
+  if (!plan.open && plan.loads.length === 0) return carryOutRounds(context, update, plan, endpoint)
   const { agent, gateway } = context
   const network = context.request.network()
   const leave = gateway.takeOpenUpdate(agent.webId ?? network, network)
@@ -55,7 +56,7 @@ export async function carryOutPlan(
 
 const BUSY = problem(
   'server.overloaded',
-  'Too many updates that do not name their graphs are under way. Name the graphs, or retry when one is done.',
+  'Too many updates that load sources, or do not name their graphs, are under way. Retry when one is done.',
   { fields: [['Retry-After', '2']] },
 )
 
@@ -75,6 +76,7 @@ async function carryOutRounds(
   if (isFailure(asked)) return asked
   const opened = open && asked && { open, asked }
   let first = opened && (await solve(context, early, opened, { signal: left, asker: askerOf(context) }))
+  let loaded: Loaded | undefined
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isFailure(first) || isForStore(first)) return first
     const named = namedIn(plan, first)
@@ -83,6 +85,10 @@ async function carryOutRounds(
     if (refused) return refused
     // Nothing would change.
     if (!named.some(({ touch }) => touch)) return undefined
+    // Nothing is fetched before the gateway knows that this agent may write it there, and nothing twice.
+    const sources = loaded ?? (await loadSources(context, plan.loads))
+    if (isFailure(sources)) return sources
+    loaded = sources
     const pinnedPlan = async (): Promise<Plan<Outcome | Again> | Problem> => {
       // Rules may have changed while it waited.
       const asked = updateRights(context, endpoint)
@@ -97,7 +103,7 @@ async function carryOutRounds(
       const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
       if (now && !touchesOf(open!, now).every((touch) => isWithin(pinned.get(touch.graph), touch)))
         return nothing({ again: now })
-      return planOf({ context, text, rights, named, isCleared: open?.clears !== undefined }, now)
+      return planOf({ context, text, rights, named, loaded: sources, isCleared: open?.clears !== undefined }, now)
     }
     const locks = locksOf(context, named, open !== undefined)
     const settles = named.flatMap(({ graph, touch }) => (touch && context.application.isDocument(graph) ? [graph] : []))
@@ -172,11 +178,12 @@ interface Carried {
   readonly text: string
   readonly rights: UpdateRights
   readonly named: readonly Named[]
+  readonly loaded: Loaded
   readonly isCleared: boolean
 }
 
 async function planOf(
-  { context, text, rights, named, isCleared }: Carried,
+  { context, text, rights, named, loaded, isCleared }: Carried,
   solutions: Solutions | undefined,
 ): Promise<Plan<Outcome> | Problem> {
   const { application, gateway } = context
@@ -184,7 +191,7 @@ async function planOf(
   if (isFailure(graphs)) return graphs
   if (isForStore(graphs)) return nothing<Outcome>(graphs)
   const forms = application.traits.literals()
-  const job = { update: text, base: application.base, graphs: graphs.copies, solutions, forms }
+  const job = { update: text, base: application.base, graphs: graphs.copies, solutions, loaded, forms }
   const updated = await gateway.evaluation.update(askerOf(context), job)
   if (isFailure(updated)) return FOR_STORE.has(updated.failure) ? nothing<Outcome>({ reason: updated }) : updated
   const edits = editsWithin(named, updated.edits)

@@ -20,8 +20,7 @@ const BY_REASON: Readonly<Record<StoreOnly, Problem>> = {
   ),
 }
 
-export function storeOnly({ loads, services, functions, reads, storeOnly: reason }: UpdateAnalysis): Problem {
-  if (loads.length > 0) return refused(`${only('LOAD')} Send the data with PUT or POST.`)
+export function storeOnly({ services, functions, reads, storeOnly: reason }: UpdateAnalysis): Problem {
   if (services.length > 0) return refused(`${only('SERVICE in an update')} Query the other server first.`)
   if (functions.length > 0) return refused(`${only(`the function <${functions[0]!.slice(0, 200)}> in an update`)}`)
   if (reads.magic) return refused(only('properties that the triplestore computes'))

@@ -130,6 +130,17 @@ void t.test('the addresses that a list of ranges matches', async (t) => {
   t.same((makeAddressMatcher(['10.0.0.0/8', ...faulty, '::1']) as MalformedRanges).entries, faulty)
 })
 
+void t.test(
+  'a URL that the configuration names may be at any address and port but those of the backends',
+  async (t) => {
+    const named = ['http://127.0.0.1:8000/a', 'http://127.0.0.1:3030/a']
+    const check = makeDestinationCheck({ never: ['127.0.0.1:3030'], isTrusted: ({ href }) => named.includes(href) })
+    t.same(await check(new URL('http://127.0.0.1:8000/a')), ['127.0.0.1'])
+    for (const other of ['http://127.0.0.1:8000/b', 'http://127.0.0.1:3030/a', 'http://127.0.0.1:8001/a'])
+      t.match(await check(new URL(other)), { failure: 'refused-address' }, other)
+  },
+)
+
 void t.test('an IPv4 address gets the same decision in every spelling', async (t) => {
   const check = makeDestinationCheck({ never: [] })
   const digits = (n: number, radix: number): string =>

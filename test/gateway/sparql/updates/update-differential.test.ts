@@ -1,6 +1,8 @@
 // Random updates by agents with rights on some graphs (design 3, 4): afterwards the store is what a store of only what the agent may
 // read would be, with the rest untouched, or nothing has changed; and nothing of an answer tells what is hidden.
-import t from 'tap'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
 import type { Answer } from '../../../support/client.js'
 import { makeRandom } from '../../../crash/random.js'
 import { isFailure } from '../../../../gateway/problem.js'
@@ -13,6 +15,8 @@ import {
   lines,
   randomQuads,
   randomUpdate,
+  servedAt,
+  SOURCE,
   textOf,
   type GraphModes,
   type Modes,
@@ -39,7 +43,10 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
   if (ONLY !== undefined && ONLY !== kind) return
   const [first, count] = [Number(FIRST), COUNT === undefined ? CASES[kind] : Number(COUNT)]
   const stores = await makeStores()
-  const world = await makeWorld(t, stores)
+  const sources = await serveSource(t)
+  const world = await makeWorld(t, stores, {
+    flags: ['loaded', 'absent'].flatMap((name) => ['--allow-service', sources + name]),
+  })
   const graphs = await grant(world, kind === 'fuseki-union')
   const documents = await Promise.all(
     [...graphs.keys()].filter((graph) => graph.startsWith(world.base)).map(async (iri) => contentOf(stores, iri)),
@@ -52,9 +59,9 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
     const modes = isOwner ? new Map([...graphs.keys()].map((graph) => [graph, ALL])) : graphs
     const quads = [...documents.flat(), ...randomQuads(random, [...graphs.keys()])]
     const asked = randomUpdate(random, [...graphs.keys()])
-    const told = `case ${seed}${isOwner ? ', the owner' : ''}: ${textOf(asked)}`
-    const send = (): Promise<Answer> =>
-      world.as(isOwner ? 'owner' : 'stranger')('POST', '/sparql', update(textOf(asked)))
+    const text = servedAt(sources, textOf(asked))
+    const told = `case ${seed}${isOwner ? ', the owner' : ''}: ${text}`
+    const send = (): Promise<Answer> => world.as(isOwner ? 'owner' : 'stranger')('POST', '/sparql', update(text))
     await fill(world, stores, quads)
     const before = await found(stores)
     const answer = await send()
@@ -87,6 +94,16 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
   }
   t.ok(count < 100 || (counts.changed > count / 8 && counts.refused > count / 8), JSON.stringify(counts))
 })
+
+/** Gives the base of the sources of LOAD. */
+async function serveSource(t: Test): Promise<string> {
+  const server = createServer(({ url }, answer) =>
+    answer.writeHead(url === '/loaded' ? 200 : 404, { 'Content-Type': 'text/turtle' }).end(SOURCE),
+  )
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+}
 
 /** A document and another graph for each set of modes, and the default graph, where that is a graph of its own. */
 async function grant({ base, as, webIdOf }: World, isUnion: boolean): Promise<GraphModes> {

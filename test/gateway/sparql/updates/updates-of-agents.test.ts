@@ -1,6 +1,9 @@
 // Updates by agents with rights on some graphs, form by form (design 3, 4; SPARQL 1.1 Update §3, SPARQL 1.2 §4.3): what they leave in the
 // graphs, on both stores.
-import t from 'tap'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import t, { type Test } from 'tap'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import { makeWorld, ttl, update } from '../../../support/world.js'
 
@@ -16,8 +19,10 @@ const BEFORE: Readonly<Record<string, readonly string[]>> = {
   [HIDDEN]: [`${SP2}`, '<urn:hidden> <urn:q> <urn:y>'],
 }
 
+type Row = readonly [update: string, status: number, after?: Readonly<Record<string, readonly string[]>>]
+
 // prettier-ignore
-const TRIPLE_TERMS: readonly (readonly [update: string, status: number, after?: Readonly<Record<string, readonly string[]>>])[] = [
+const TRIPLE_TERMS: readonly Row[] = [
   [`INSERT DATA { GRAPH <${APPENDED}> { <urn:a> <urn:b> <<( <urn:c> <urn:d> "e"@en--ltr )>> } }`, 200,
     { [APPENDED]: [`${SP2}`, '<urn:a> <urn:b> <<( <urn:c> <urn:d> "e"@en--ltr )>>'] }],
   [`INSERT DATA { GRAPH <${APPENDED}> { <urn:a> <urn:b> 1 ~ <urn:n> {| <urn:by> "me" |} . << <urn:c> <urn:d> <urn:e> ~ <urn:m> >> <urn:f> 1 } }`, 200,
@@ -39,9 +44,50 @@ const TRIPLE_TERMS: readonly (readonly [update: string, status: number, after?: 
   [`INSERT { GRAPH <${MINE}> { ?r ${REIFIES} <<( ?s ?p 9 )>> } } WHERE { GRAPH <${HIDDEN}> { ?s ?p ?o . BIND(<urn:r> AS ?r) } }`, 200],
 ]
 
+/** The sources of LOAD by path, all of which the operator allows but for `other`. */
+const SOURCES: Readonly<Record<string, RequestListener>> = {
+  '/data': (_, answer) => answer.writeHead(200, { 'Content-Type': 'text/turtle' }).end('<urn:l> <urn:p> 7 , _:b . _:b <urn:q> <urn:z> .'), // prettier-ignore
+  '/packed.ttl.gz': (_, answer) => answer.end(gzipSync('<urn:l> <urn:p> 8 .')),
+  '/relative': (_, answer) => answer.writeHead(200, { 'Content-Type': 'text/turtle' }).end('<#x> <urn:p> <../y> .'),
+  '/moved': (_, answer) => answer.writeHead(302, { Location: '/data' }).end(),
+  '/inside': (_, answer) => answer.writeHead(302, { Location: '/other' }).end(),
+  '/other': (_, answer) => answer.writeHead(200, { 'Content-Type': 'text/turtle' }).end('<urn:secret> <urn:p> 1 .'),
+  '/absent': (_, answer) => answer.writeHead(404).end(),
+  '/broken': (_, answer) => answer.writeHead(200, { 'Content-Type': 'text/turtle' }).end('<urn:l> <urn:p>'),
+  '/page': (_, answer) => answer.writeHead(200, { 'Content-Type': 'image/png' }).end('no RDF'),
+  '/bomb': (_, answer) =>
+    answer.writeHead(200, { 'Content-Type': 'text/turtle' }).end(gzipSync(Buffer.alloc(40e6, '\n'))),
+}
+
+// prettier-ignore
+const loadsFrom = (s: string): readonly Row[] => [
+  [`LOAD <${s}/data> INTO GRAPH <${APPENDED}>`, 200, { [APPENDED]: [SP2, '<urn:l> <urn:p> 7', '<urn:l> <urn:p> _:', '_: <urn:q> <urn:z>'] }],
+  [`LOAD <${s}/moved> INTO GRAPH <${APPENDED}> ; DELETE { GRAPH <${MINE}> { ?s ?p ?o } } WHERE { GRAPH <${MINE}> { ?s ?p ?o } GRAPH <${APPENDED}> { ?x ?y 7 } }`, 200,
+    { [APPENDED]: [SP2, '<urn:l> <urn:p> 7', '<urn:l> <urn:p> _:', '_: <urn:q> <urn:z>'] }],
+  [`LOAD <${s}/packed.ttl.gz> INTO GRAPH <${MINE}> ; DELETE { GRAPH <${MINE}> { ?s ?p 1 } } INSERT { GRAPH <${MINE}> { ?s ?p 9 } } WHERE { GRAPH <${MINE}> { ?s ?p 1 . <urn:l> ?p 8 } }`, 200,
+    { [MINE]: [...BEFORE[MINE]!.filter((line) => line !== SP1), '<urn:l> <urn:p> 8', '<urn:s> <urn:p> 9'] }],
+  [`LOAD <${s}/relative> INTO GRAPH <${APPENDED}>`, 200, { [APPENDED]: [SP2, `<${s}/relative#x> <urn:p> <${s}/y>`] }],
+  [`CLEAR GRAPH <${MINE}> ; LOAD SILENT <${s}/absent> INTO GRAPH <${APPENDED}> ; LOAD SILENT <${s}/broken> INTO GRAPH <${MINE}>`, 200, { [MINE]: [] }],
+  [`CLEAR GRAPH <${MINE}> ; LOAD <${s}/absent> INTO GRAPH <${APPENDED}>`, 502],
+  [`LOAD SILENT <${s}/absent> INTO GRAPH <${APPENDED}> ; LOAD <${s}/absent> INTO GRAPH <${APPENDED}>`, 502],
+  [`CLEAR GRAPH <${MINE}> ; LOAD <${s}/broken> INTO GRAPH <${APPENDED}>`, 400],
+  [`LOAD <${s}/page> INTO GRAPH <${APPENDED}>`, 415],
+  [`LOAD <${s}/bomb> INTO GRAPH <${APPENDED}>`, 413],
+  [`LOAD SILENT <${s}/bomb> INTO GRAPH <${APPENDED}>`, 200],
+  // A redirect leads to a private address that is not allowed.
+  [`LOAD <${s}/inside> INTO GRAPH <${APPENDED}>`, 400],
+  [`LOAD SILENT <${s}/inside> INTO GRAPH <${APPENDED}>`, 200],
+  [`LOAD <${s}/other> INTO GRAPH <${APPENDED}>`, 403],
+  // Nothing is fetched for who may not write it there.
+  ...[`INTO GRAPH <${READ}>`, `INTO GRAPH <${HIDDEN}>`, ''].map((into): Row => [`LOAD <${s}/data> ${into}`, 403]),
+]
+
 void forEachStore(t, 'updates of agents', async (t, makeStores, kind) => {
   const stores = await makeStores()
-  const world = await makeWorld(t, stores)
+  const sources = await openSources(t)
+  const allowed = Object.keys(SOURCES).filter((path) => path !== '/other')
+  const flags = allowed.flatMap((path) => ['--allow-service', sources.base + path])
+  const world = await makeWorld(t, stores, { flags })
   const row = rowsOf(t, kind)
   const rules = [
     `acl:mode acl:Read, acl:Write ; acl:accessTo <${world.base}sparql>, <${MINE}>`,
@@ -54,15 +100,28 @@ void forEachStore(t, 'updates of agents', async (t, makeStores, kind) => {
   const linesOf = (triples: readonly string[]): string[] =>
     triples.map((triple) => `${triple.replace(/(?<= )(\d)\b/g, '"$1"^^<http://www.w3.org/2001/XMLSchema#integer>')} .`)
   const stored = async (graph: string): Promise<string[]> => String((await stores.endUser.read(graph)) ?? '').replace(/_:\w+/g, '_:').split('\n').filter(Boolean).sort() // prettier-ignore
-  for (const [text, status, after] of TRIPLE_TERMS) {
+  for (const [text, status, after] of [...TRIPLE_TERMS, ...loadsFrom(sources.base)]) {
     await row(`${text}: ${status}`, async (t) => {
       for (const [graph, triples] of Object.entries(BEFORE))
         t.equal(await stores.endUser.replace(graph, linesOf(triples).map((line) => `${line}\n`).join('')), undefined) // prettier-ignore
       world.running.dataspaces[0]!.endUser.cache.versions.everythingChanged()
+      const { length } = sources.asked
       const answer = await world.as('stranger')('POST', '/sparql', update(text))
       t.equal(answer.status, status, answer.text)
+      t.equal(sources.asked.length > length, text.includes('LOAD') && status !== 403, 'the source is asked')
       for (const [graph, triples] of Object.entries({ ...BEFORE, ...after }))
         t.same(await stored(graph), linesOf(triples).sort(), graph)
     })
   }
 })
+
+async function openSources(t: Test): Promise<{ readonly base: string; readonly asked: readonly string[] }> {
+  const asked: string[] = []
+  const server = createServer((request, answer) => {
+    asked.push(request.url!)
+    SOURCES[request.url!]!(request, answer)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => server.close())
+  return { base: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked }
+}

@@ -1,0 +1,61 @@
+// In charge of the sources of LOAD: fetched once for an update, by the gateway and not by the store, from where the operator allows, and
+// read within bounds (design 7; SPARQL 1.1 Update §3.1.4).
+import { READABLE_ACCEPT } from '../../rdf/read.js'
+import { mediaTypeOf } from '../../rdf/syntaxes.js'
+import { unpacked } from '../../rdf/unpacked.js'
+import { isFailure, problem, type Problem } from '../../problem.js'
+import { askerOf, contextsFor, type Context } from '../../request/context.js'
+import { FETCH_PROBLEMS } from '../../request/fetch-problems.js'
+import type { Load } from '../language/update-steps.js'
+
+/** N-Triples by URL, without the sources that could not be read and need not be. */
+export type Loaded = ReadonlyMap<string, string>
+
+const MOST_SOURCES = 16
+/** Of one source unpacked, in bytes, and of all in characters of N-Triples: what an update may add. */
+const LARGEST = 16 * 1024 * 1024
+/** Of the beginning, which tells the syntax where the server does not. */
+const START = 16 * 1024
+/** ms for all of them. */
+const MOST_MS = 30_000
+
+export async function loadSources(context: Context, loads: readonly Load[]): Promise<Loaded | Problem> {
+  if (loads.length > MOST_SOURCES) return TOO_MUCH
+  const loaded = new Map<string, string>()
+  const enough = AbortSignal.timeout(MOST_MS)
+  let characters = 0
+  for (const { url, silent } of loads) {
+    const read = await readSource(context, url, enough)
+    if (isFailure(read)) {
+      if (silent) continue
+      return read
+    }
+    if ((characters += read.length) > LARGEST) return TOO_MUCH
+    loaded.set(url, read)
+  }
+  return loaded
+}
+
+async function readSource(context: Context, url: string, enough: AbortSignal): Promise<string | Problem> {
+  const { gateway, request, trace } = context
+  const signal = AbortSignal.any([request.signal(), enough])
+  const answer = await gateway.importing.loads.fetch(url, { accept: READABLE_ACCEPT, signal })
+  trace.continues()
+  if (isFailure(answer)) {
+    trace.cause = answer.failure
+    if (answer.failure === 'too-large') return TOO_MUCH
+    const code = enough.aborted ? 'proxy.time' : FETCH_PROBLEMS[answer.failure]
+    return problem(code, `The source of LOAD cannot be fetched. ${answer.detail}`)
+  }
+  if (answer.status > 299) return problem('proxy.failed', `The server of the source answered ${answer.status}.`)
+  const body = await unpacked(answer.body, LARGEST)
+  if (isFailure(body)) return body
+  const contentType = mediaTypeOf(answer.fields['content-type'], answer.url, body.subarray(0, START))
+  const content = { body, contentType, base: answer.url }
+  return gateway.reading.readText(askerOf(context), content, contextsFor(context))
+}
+
+const TOO_MUCH = problem(
+  'content.too-large',
+  `An update loads ${MOST_SOURCES} sources at most, of ${LARGEST / 2 ** 20} MiB together. Send it in parts, or import the sources (POST to importer).`,
+)
