@@ -86,17 +86,33 @@ const misunderstood = (): StoreBreak =>
 
 const SECRET = randomBytes(16).toString('hex')
 const [HEX_DIGITS, MODULUS] = [12, 2 ** 48]
-const BLANK = /^_:[^\t]*/
 
-/** Of what a line says of its graph. Blank nodes count as one: the store labels them as it likes. */
-export function digestOf(line: string): number {
-  const said = line.slice(line.indexOf('\t') + 1)
-  const text = said.startsWith('_:') ? said.replace(BLANK, '_:') : said
-  return Number.parseInt(hash('sha256', SECRET + text, 'hex').slice(0, HEX_DIGITS), 16)
+const digestOf = (said: string): number =>
+  Number.parseInt(hash('sha256', SECRET + said, 'hex').slice(0, HEX_DIGITS), 16)
+
+/**
+ * The digests of graphs, from their lines in any order: of each the sum of those of its lines. The store labels blank nodes as it likes: what
+ * the lines of one say together counts as one line.
+ */
+export function makeDigesting(): { take(line: string): void; digests(): Map<string, number> } {
+  const graphs = new Map<string, number>()
+  const blanks = new Map<string, number>()
+  const add = (sums: Map<string, number>, of: string, said: string): void =>
+    void sums.set(of, ((sums.get(of) ?? 0) + digestOf(said)) % MODULUS)
+  return {
+    take(line) {
+      const ofGraph = line.indexOf('\t')
+      const isBlank = line.startsWith('_:', ofGraph + 1)
+      const end = isBlank ? line.indexOf('\t', ofGraph + 1) : ofGraph
+      add(isBlank ? blanks : graphs, isBlank ? line.slice(0, end) : graphIn(line), line.slice(end + 1))
+    },
+    digests() {
+      for (const [blank, sum] of blanks) add(graphs, graphIn(blank), `_: ${sum}`)
+      blanks.clear()
+      return graphs
+    },
+  }
 }
-
-/** The digest of a graph is the sum of those of its lines: it does not depend on their order. */
-export const sumOf = (digest: number, other: number): number => (digest + other) % MODULUS
 
 /** By graph. */
 export function digestsOfAuthorizations(
@@ -104,10 +120,6 @@ export function digestsOfAuthorizations(
   adminBase: string,
   call?: Call,
 ): Promise<Map<string, number> | Problem> {
-  const digests = new Map<string, number>()
-  const take = (line: string): void => {
-    const graph = graphIn(line)
-    digests.set(graph, sumOf(digests.get(graph) ?? 0, digestOf(line)))
-  }
-  return onAnswer(authorizationLines(store, authorizationsQuery(adminBase), call), take, () => digests)
+  const { take, digests } = makeDigesting()
+  return onAnswer(authorizationLines(store, authorizationsQuery(adminBase), call), take, digests)
 }

@@ -11,13 +11,12 @@ import type { Call, GraphStore } from '../stores/store.js'
 import {
   authorizationLines,
   authorizationsQuery,
-  digestOf,
   digestsOfAuthorizations,
   factIn,
   graphIn,
+  makeDigesting,
   onAnswer,
   problemOf,
-  sumOf,
 } from './authorization-lines.js'
 
 const GRAPHS_PER_TURN = 500
@@ -50,12 +49,12 @@ export async function loadAnswer(
 ): Promise<undefined | Problem> {
   const rebuild = index.rebuild()
   try {
-    const graphs = await readGraphs(store, question, call)
-    if (isFailure(graphs)) return graphs
+    const collected = await readGraphs(store, question, call)
+    if (isFailure(collected)) return collected
     let count = 0
-    for (const [graph, collected] of graphs) {
-      rebuild.replaceGraph(graph, readFrom(collected))
-      graphs.delete(graph)
+    for (const graph of collected.lines.keys()) {
+      rebuild.replaceGraph(graph, readFrom(collected, graph))
+      collected.lines.delete(graph)
       if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
     }
     rebuild.commit()
@@ -82,10 +81,8 @@ async function loadChanged(
     if (changed.length > MOST_CHANGED || !changed.every(isName)) return 'many'
     const asked = changed.length > 0 && (await readGraphs(store, authorizationsQuery(adminBase, changed), call))
     if (isFailure(asked)) return asked
-    const readOf = (graph: string): ReadGraph | undefined => {
-      const collected = asked ? asked.get(graph) : undefined
-      return collected && readFrom(collected)
-    }
+    const readOf = (graph: string): ReadGraph | undefined =>
+      asked && asked.lines.has(graph) ? readFrom(asked, graph) : undefined
     rebuild.commitChanged(new Map(changed.map((graph) => [graph, readOf(graph)])))
     return undefined
   } catch (error) {
@@ -138,9 +135,10 @@ export function factsOf(triples: Iterable<Quad>): Fact[] {
 
 const nameOf = (subject: Term): string => (subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value)
 
+/** By graph. */
 interface Collected {
-  readonly lines: string[]
-  digest: number
+  readonly lines: Map<string, string[]>
+  readonly digests: ReadonlyMap<string, number>
 }
 
 /** The lines by graph, in any order. */
@@ -148,19 +146,23 @@ function readGraphs(
   store: Pick<GraphStore, 'query'>,
   question: string,
   call: Call | undefined,
-): Promise<Map<string, Collected> | Problem> {
-  const graphs = new Map<string, Collected>()
+): Promise<Collected | Problem> {
+  const lines = new Map<string, string[]>()
+  const digesting = makeDigesting()
   const take = (line: string): void => {
     const name = graphIn(line)
-    let graph = graphs.get(name)
-    if (!graph) graphs.set(name, (graph = { lines: [], digest: 0 }))
-    graph.digest = sumOf(graph.digest, digestOf(line))
-    graph.lines.push(line)
+    const known = lines.get(name)
+    if (known) known.push(line)
+    else lines.set(name, [line])
+    digesting.take(line)
   }
-  return onAnswer(authorizationLines(store, question, call), take, () => graphs)
+  return onAnswer(authorizationLines(store, question, call), take, () => ({ lines, digests: digesting.digests() }))
 }
 
-const readFrom = ({ lines, digest }: Collected): ReadGraph => ({
-  facts: lines.map(factIn).filter((fact) => fact !== undefined),
-  digest,
+const readFrom = ({ lines, digests }: Collected, graph: string): ReadGraph => ({
+  facts: lines
+    .get(graph)!
+    .map(factIn)
+    .filter((fact) => fact !== undefined),
+  digest: digests.get(graph)!,
 })

@@ -122,6 +122,15 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     const who = ['urn:0', 'urn:1', 'urn:2', 'urn:other', ALICE]
     t.same(who.filter((agent) => reads(index, agent)), ['urn:0', 'urn:other', ALICE]) // prettier-ignore
     t.same(await again(), [], 'nor since')
+    const swapped = (one: string, other: string): string =>
+      nTriples([...authorization('_:a', { agent: 'urn:0', accessTo: one, mode: 'Read' }), ...authorization('_:b', { agent: 'urn:4', accessTo: other, mode: 'Read' })]) // prettier-ignore
+    await store.replace(graphOf(0), swapped(`${BASE}other/`, DOC))
+    t.same(await again(), [`<${graphOf(0)}>`])
+    t.same([reads(index, 'urn:0'), reads(index, 'urn:4')], [false, true])
+    await store.replace(graphOf(0), swapped(DOC, `${BASE}other/`))
+    t.same(await again(), [`<${graphOf(0)}>`], 'the same statements, of other blank nodes')
+    t.same([reads(index, 'urn:0'), reads(index, 'urn:4')], [true, false])
+    t.same(await again(), [], 'nor since')
     index.replaceGraph(graphOf(0), forEveryone)
     t.same(await again(), [`<${graphOf(0)}>`], 'a write here that the store does not have')
     t.notOk(reads(index, undefined))
