@@ -28,6 +28,8 @@ export interface Listing {
   readonly order: Order
   /** Of SPARQL, on `?child`: only these are listed. */
   readonly condition: string
+  /** And these, if they are children. */
+  readonly named: readonly string[]
 }
 
 export interface ChildrenSource {
@@ -72,10 +74,14 @@ export async function namesOf(source: ChildrenSource, listing: Listing, from: nu
 }
 
 /** The children are found by an index, and only those that may be listed are looked into. */
-const foundBy = ({ container, condition }: Listing): string => `SELECT ?child WHERE {
-  VALUES ?in { <${SIOC('has_container')}> <${SIOC('has_parent')}> }
-  GRAPH ?child { ?child ?in <${container}> }
-  FILTER(?child != <${container}> && ${condition}) }`
+function foundBy({ container, condition, named }: Listing): string {
+  const children = `VALUES ?in { <${SIOC('has_container')}> <${SIOC('has_parent')}> } GRAPH ?child { ?child ?in <${container}> }`
+  const found = `${children} FILTER(?child != <${container}> && ${condition})`
+  if (named.length === 0) return `SELECT ?child WHERE { ${found} }`
+  return `SELECT DISTINCT ?child WHERE { { ${found} } UNION { ${valuesOf(named)} ${children} } }`
+}
+
+const valuesOf = (names: readonly string[]): string => `VALUES ?child { ${names.map((name) => `<${name}>`).join(' ')} }`
 
 const KEY_CHARACTERS = 100
 
@@ -105,11 +111,13 @@ function ordered(listing: Listing, order: Order | 'url'): string {
 /** The children with these names, in this order: those that still exist, and of which the condition is true. */
 export async function childrenNamed(
   source: ChildrenSource,
-  { condition }: Pick<Listing, 'condition'>,
+  { condition, named }: Pick<Listing, 'condition' | 'named'>,
   names: readonly string[],
 ): Promise<readonly Child[] | Problem> {
   if (names.length === 0) return []
-  const rows = await ask(source, aboutQuery(condition, names), ['child', 'p', 'value'], names)
+  const isNamed = new Set(named)
+  const byName = names.filter((name) => isNamed.has(name)).map((name) => `?child = <${name}>`)
+  const rows = await ask(source, aboutQuery([condition, ...byName].join(' || '), names), ['child', 'p', 'value'], names)
   if (isFailure(rows)) return rows
   return once(childrenIn, rows, () => {
     const found = new Map<string, Map<string, string>>()
@@ -133,7 +141,7 @@ const ABOUT = [DCT('title'), RDFS('label'), DCT('created'), DCT('modified'), SIO
 /** One value of each property, however many there are. */
 const aboutQuery = (condition: string, names: readonly string[]): string => `
   SELECT ?child ?p (MIN(SUBSTR(STR(?o), 1, ${VALUE_CHARACTERS})) AS ?value) WHERE {
-    { VALUES ?child { ${names.map((name) => `<${name}>`).join(' ')} } FILTER(${condition}) }
+    { ${valuesOf(names)} FILTER(${condition}) }
     GRAPH ?child { ?child ?p ?o }
     FILTER(?p IN (${ABOUT.map((property) => `<${property}>`).join(', ')}) || ?o = <${DH('Container')}>)
   } GROUP BY ?child ?p`

@@ -1,7 +1,7 @@
 // In charge of a page of a container's children: those that the agent may read. The store is asked with the agent's rights as a
-// condition; where these name too many documents one by one, each child is decided on, for as many as the page needs.
+// condition, or by the names of the children where these are many: never with others, so that no number and no order tells of them.
 import { createHash } from 'node:crypto'
-import { mayTouch, type GraphRights } from '../../policies/authorizations/graph-rights.js'
+import type { GraphRights } from '../../policies/authorizations/graph-rights.js'
 import {
   childrenNamed,
   MOST_NAMES,
@@ -10,7 +10,6 @@ import {
   type Listing,
   type Named,
 } from '../documents/children.js'
-import { readFacts } from '../documents/document.js'
 import { parentOf } from '../documents/hierarchy.js'
 import type { Shown } from '../http/target.js'
 import { CHILDREN_PER_PAGE, type Children } from '../pages/children-list.js'
@@ -27,12 +26,11 @@ export const LISTINGS = { atOnce: 4, waiting: 128 } as const
 const PAGES = MOST_NAMES / CHILDREN_PER_PAGE
 /** A store tests each child for each of them. */
 const MOST_CONDITIONS = 100
-/** So many children are decided on for a page, and so many at the same time. */
-const MOST_DECIDED = 2000
-const AT_ONCE = 100
+/** So many children are listed by name: of more rights, those to the first URLs. */
+const MOST_NAMED = 2000
 
 /** A part of the list, from this place on. */
-type Part = Named & { readonly from: number; readonly isCut?: boolean }
+type Part = Named & { readonly from: number }
 
 export async function childrenShown(context: Context, container: string, shown: Shown): Promise<Children | Problem> {
   const { application, trace, request, gateway } = context
@@ -40,14 +38,12 @@ export async function childrenShown(context: Context, container: string, shown: 
   if (isFailure(rights)) return rights
   const store = application.traits.known() ?? (await trace.store(application.traits.current()))
   if (isFailure(store)) return store
-  const { condition, isDecided } = conditionOf(rights, store, container)
-  const listing = { container, order: shown.order, condition }
+  const { isCut, ...listed } = listedBy(rights, store, container)
+  const listing = { container, order: shown.order, ...listed }
   const source = { application, turns: gateway.listings, asker: askerOf(context), signal: request.signal() }
-  const part = await (isDecided
-    ? decidedPart(context, source, { listing, rights, page: shown.page })
-    : trace.store(partOf(source, listing, shown.page)))
+  const part = await trace.store(partOf(source, listing, shown.page))
   if (isFailure(part)) return part
-  const { from, names, hasMore, order, isCut = false } = part
+  const { from, names, hasMore, order } = part
   const pages = hasMore ? PAGES : Math.max(1, Math.ceil(names.length / CHILDREN_PER_PAGE))
   const within = Math.min(shown.page - from / CHILDREN_PER_PAGE, pages)
   const some = names.slice((within - 1) * CHILDREN_PER_PAGE, within * CHILDREN_PER_PAGE)
@@ -78,61 +74,32 @@ async function partOf(source: ChildrenSource, listing: Listing, page: number): P
   return found.names.length === 0 && from > 0 ? partOf(source, listing, 1) : { ...found, from }
 }
 
-interface Deciding {
-  readonly listing: Listing
-  readonly rights: GraphRights
-  readonly page: number
-}
-
-/** The children from the first one on, as far as the page, and one more that tells that there is a next page. */
-async function decidedPart(
-  { application, trace }: Context,
-  source: ChildrenSource,
-  { listing, rights, page }: Deciding,
-): Promise<Part | Problem> {
-  const names: string[] = []
-  const needed = page * CHILDREN_PER_PAGE + 1
-  for (let from = 0; ; from += MOST_NAMES) {
-    const found = await trace.store(namesOf(source, listing, from))
-    if (isFailure(found)) return found
-    const { order } = found
-    for (let at = 0; at < found.names.length && names.length < needed; at += AT_ONCE) {
-      const some = found.names.slice(at, at + AT_ONCE)
-      const facts = await Promise.all(some.map((name) => readFacts(application, name, trace)))
-      for (const one of facts) {
-        if (isFailure(one)) return one
-        if (one.value && mayTouch(rights, one.value)) names.push(one.value.iri)
-      }
-    }
-    if (names.length >= needed) return { order, from: 0, names: names.slice(0, needed - 1), hasMore: true }
-    if (!found.hasMore) return { order, from: 0, names, hasMore: false }
-    if (from + MOST_NAMES >= MOST_DECIDED) return { order, from: 0, names, hasMore: false, isCut: true }
-  }
-}
-
-interface Condition {
-  readonly condition: string
-  /** True where the condition is of all documents: the rights have to be decided on one by one. */
-  readonly isDecided: boolean
+interface Listed extends Pick<Listing, 'condition' | 'named'> {
+  /** The rights are too many: not all children are listed. */
+  readonly isCut: boolean
 }
 
 /** By rights: a value of these is another one when they change. */
-const CONDITIONS = new WeakMap<GraphRights, Map<string, Condition>>()
+const LISTED = new WeakMap<GraphRights, Map<string, Listed>>()
 const REMEMBERED = 64
 
-function conditionOf(rights: GraphRights, store: StoreTraits, container: string): Condition {
-  const known = CONDITIONS.get(rights) ?? new Map<string, Condition>()
-  const found = known.get(container) ?? makeCondition(rights, store, container)
+function listedBy(rights: GraphRights, store: StoreTraits, container: string): Listed {
+  const known = LISTED.get(rights) ?? new Map<string, Listed>()
+  const found = known.get(container) ?? makeListed(rights, store, container)
   if (known.size >= REMEMBERED) known.clear()
-  CONDITIONS.set(rights, known.set(container, found))
+  LISTED.set(rights, known.set(container, found))
   return found
 }
 
-function makeCondition(rights: GraphRights, store: StoreTraits, container: string): Condition {
+function makeListed(rights: GraphRights, store: StoreTraits, container: string): Listed {
   const few = isMany(rights) ? rightsIn(rights, container) : rights
-  const isDecided = isMany(few)
-  const asked = isDecided ? { ...rights, documents: true } : few
-  return { condition: documentCondition({ rights: asked, store, nothing: NOTHING }, 'child'), isDecided }
+  const isByName = isMany(few)
+  const asked = isByName ? { ...few, graphs: [], classes: few.classes.slice(0, MOST_CONDITIONS) } : few
+  return {
+    condition: documentCondition({ rights: asked, store, nothing: NOTHING }, 'child'),
+    named: isByName ? few.graphs.slice(0, MOST_NAMED) : [],
+    isCut: isByName && (few.graphs.length > MOST_NAMED || few.classes.length > MOST_CONDITIONS),
+  }
 }
 
 const isMany = ({ graphs, prefixes, otherPrefixes, classes }: GraphRights): boolean =>
