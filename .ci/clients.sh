@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# In charge of the clients of a store that test/gateway/sparql/queries/clients.test.ts runs: fetches into .cache/ those that are missing there.
+# The clients of a store that test/gateway/sparql/queries/clients.test.ts runs: fetches into .cache/ those that are missing there.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,4 +1,4 @@
-// In charge of docs/settings.md: writes it from the table of settings, after a build.
+// Docs/settings.md: writes it from the table of settings, after a build.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { settingsPage } from '../dist/gateway/configuration/settings.js'
 

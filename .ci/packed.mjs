@@ -1,4 +1,4 @@
-// In charge of showing that a release runs where it is installed: its package is installed into an empty folder, without the scripts
+// Showing that a release runs where it is installed: its package is installed into an empty folder, without the scripts
 // of any package, started there on an embedded store, asked for its root document, and stopped; and its bill of materials names
 // every package that was installed. Ends with 1 where that fails.
 import { execFileSync, spawn } from 'node:child_process'

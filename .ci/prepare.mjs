@@ -1,4 +1,4 @@
-// In charge of making a checkout runnable: installs the locked dependencies where they are missing, builds where a source file
+// Making a checkout runnable: installs the locked dependencies where they are missing, builds where a source file
 // has changed since the last build, and links the command.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'

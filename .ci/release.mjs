@@ -1,4 +1,4 @@
-// In charge of the files of a release: the package, its software bill of materials (CycloneDX), and the checksums of both.
+// The files of a release: the package, its software bill of materials (CycloneDX), and the checksums of both.
 // `node .ci/release.mjs FOLDER` writes them; packed.mjs tests them.
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'

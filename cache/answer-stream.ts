@@ -1,4 +1,4 @@
-// In charge of streaming an answer while buffering as much of it as may be cached.
+// Streaming an answer while buffering as much of it as may be cached.
 
 export interface Tail {
   readonly source: AsyncIterator<Uint8Array>

@@ -1,4 +1,4 @@
-// In charge of entity-tags (RFC 9110 §8.8.3): making them from the content of a graph and a format, and comparing them.
+// Entity-tags (RFC 9110 §8.8.3): making them from the content of a graph and a format, and comparing them.
 import { hash } from 'node:crypto'
 
 /** The sum of a set of lines: changed with the set, and never shown (see `digestOf`). */

@@ -1,4 +1,4 @@
-// In charge of the versions of the graphs of a dataset: an answer read before a change is not valid after it. One counter
+// The versions of the graphs of a dataset: an answer read before a change is not valid after it. One counter
 // for the dataset, so that comparing two numbers decides.
 
 export interface GraphVersions {

@@ -1,4 +1,4 @@
-// In charge of HTTP-dates (RFC 9110 §5.6.7): writing IMF-fixdate, reading all three forms.
+// HTTP-dates (RFC 9110 §5.6.7): writing IMF-fixdate, reading all three forms.
 
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const LONG_DAY = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)'

@@ -1,4 +1,4 @@
-// In charge of evaluating the precondition fields of a request, in the order of RFC 9110 §13.2.2. Pure.
+// Evaluating the precondition fields of a request, in the order of RFC 9110 §13.2.2. Pure.
 import { parseEntityTags, strongMatch, weakMatch } from './entity-tag.js'
 import { parseHttpDate } from './http-date.js'
 

@@ -1,4 +1,4 @@
-// In charge of caching graphs as the store answered them: for how long, in how many bytes, and the effect of writes. They
+// Caching graphs as the store answered them: for how long, in how many bytes, and the effect of writes. They
 // are the same for every agent; access is decided before they are looked up (design 5). The cache ignores Cache-Control and
 // Pragma of requests, as a cache may (RFC 9111 §5.2.1): to clients the gateway is the origin, and its cache the current
 // state. Otherwise each reload in a browser (max-age=0) would send a query to the store.

@@ -1,4 +1,4 @@
-// In charge of caching the results of queries: complete answers, valid until a graph changes that the query reads. They are
+// Caching the results of queries: complete answers, valid until a graph changes that the query reads. They are
 // the same for every agent; access is decided before they are looked up (design 5).
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'

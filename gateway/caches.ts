@@ -1,4 +1,4 @@
-// In charge of the caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
+// The caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
 import { LRUCache } from 'lru-cache'
 import type { DocumentState } from './documents/facts.js'
 import type { Converted } from './evaluation/reading.js'

@@ -1,4 +1,4 @@
-// In charge of the order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
+// The order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
 import type { Gateway } from './gateway.js'
 import { MAX_BODY, tooLarge } from './http/body.js'
@@ -23,7 +23,7 @@ import { problemAnswer } from './request/problem-answer.js'
 import { answerMarks, DOCUMENT_METHODS, linkField, problemResponse, response } from './request/respond.js'
 import type { Asked, Decided, DecidedRoute } from './request/route.js'
 import { BEYOND_TOKEN, writesBeyond } from './request/token-limits.js'
-import { routeOf, takesFiles } from './routes.js'
+import { ROUTES, takesFiles } from './routes.js'
 import { after, run, wait, type Awaitable, type Steps } from './maybe-async.js'
 
 /** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
@@ -72,7 +72,7 @@ function* answer(request: Request, { gateway, accept, trace, known }: Asking): S
 
   const target = targetOf(request, gateway, trace)
   if (isFailure(target)) return refuse(target)
-  const route = routeOf(target)
+  const route = ROUTES.of(gateway).of(target)
   if (isAboutTarget(request, target)) return options(target, route)
   if (!hasMethod(route.methods, request.method) && !('decidesAgain' in route)) {
     return refuse(methodNotAllowed(request.method, route.methods))

@@ -1,4 +1,4 @@
-// In charge of the log as people read it in a terminal: a line of JSON becomes one of text. Pure.
+// The log as people read it in a terminal: a line of JSON becomes one of text. Pure.
 
 interface Line {
   readonly level: number

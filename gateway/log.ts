@@ -1,4 +1,4 @@
-// In charge of the log: one structured line for each request, and the few other events. No secrets, no bodies.
+// The log: one structured line for each request, and the few other events. No secrets, no bodies.
 import { pino, type Logger } from 'pino'
 import type { Decision } from '../policies/decide.js'
 import { lineForPeople } from './log-lines.js'

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
-// In charge of the process of a command: its terminal, and how it stops.
+// The process of a command: its terminal, and how it stops.
 import { setFlagsFromString } from 'node:v8'
 import { EXIT } from './commands/exit-codes.js'
-import { runCommand, withCommand } from './commands/run-command.js'
+import { runCommand, withCommand } from './run-command.js'
 import type { Terminal } from './commands/terminal.js'
 
 // Design 2: what commands, LevelDB and git create is for this account only.

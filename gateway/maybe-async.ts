@@ -1,4 +1,4 @@
-// In charge of sequences of steps that may answer at once or later: each is written once, as it reads from top to bottom, and
+// Sequences of steps that may answer at once or later: each is written once, as it reads from top to bottom, and
 // runs without waiting where no step of it has to wait.
 
 /** A value, or the promise of it. */

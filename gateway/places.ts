@@ -1,4 +1,4 @@
-// In charge of bounds on work: so many places at once, and so much in a day, for each and for all.
+// Bounds on work: so many places at once, and so much in a day, for each and for all.
 
 /** Takes a place: gives the function that leaves it, or undefined where none is free. */
 export type TakePlace = (who: string) => (() => void) | undefined

@@ -1,4 +1,4 @@
-// In charge of expected failures: the closed list of problems, the status of each, and the one way to make one.
+// Expected failures: the closed list of problems, the status of each, and the one way to make one.
 // request/respond.ts writes a problem as a body (spec 2.2). A throw is a bug and becomes `internal`.
 
 /** Every expected failure and the status it is answered with (spec 7, design 3). */

@@ -1,4 +1,4 @@
-// In charge of what operators look at first: the last refused and the last slow requests, and how many answers needed no store.
+// What operators look at first: the last refused and the last slow requests, and how many answers needed no store.
 import type { RequestLine } from './log.js'
 
 export type SeenRequest = Pick<

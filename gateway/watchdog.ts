@@ -1,4 +1,4 @@
-// In charge of watching the event loop: how long one piece of work has held it, and the request that this work was for.
+// Watching the event loop: how long one piece of work has held it, and the request that this work was for.
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks'
 import type { Log } from './log.js'
 

@@ -1,4 +1,4 @@
-// In charge of the built-in datatypes of XML Schema 1.1 (part 2): which lexical forms they have, and the values of dates and times.
+// The built-in datatypes of XML Schema 1.1 (part 2): which lexical forms they have, and the values of dates and times.
 // Pure.
 
 export const XSD = 'http://www.w3.org/2001/XMLSchema#'

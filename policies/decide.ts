@@ -1,4 +1,4 @@
-// In charge of the access decision: the mode that a request needs, the authorizations that can give it, and the reason.
+// The access decision: the mode that a request needs, the authorizations that can give it, and the reason.
 // Rules: LinkedDataHub 5.1 to 5.6 and design 4. A pure function of the index and the question.
 import { bitsOf, modesOf, type Mode } from './authorizations/authorization.js'
 import type {

@@ -1,4 +1,4 @@
-// In charge of the shape of expected failures in policies: values, never thrown.
+// The shape of expected failures in policies: values, never thrown.
 
 /** An expected failure as a value: `failure` is its stable code, `detail` a sentence for people. */
 export interface Failure<Code extends string = string> {

@@ -1,4 +1,4 @@
-// In charge of the vocabulary terms that policies read: IRIs as constants.
+// The vocabulary terms that policies read: IRIs as constants.
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 const FOAF = 'http://xmlns.com/foaf/0.1/'
 const DH = 'https://www.w3.org/ns/ldt/document-hierarchy#'

@@ -1,4 +1,4 @@
-// In charge of `npm run attack`: every attack that the gateway has to withstand, by name, on a gateway that was started for it.
+// `npm run attack`: every attack that the gateway has to withstand, by name, on a gateway that was started for it.
 import { parseArgs } from 'node:util'
 import { AVAILABILITY } from './attack/availability.js'
 import { DOORS } from './attack/doors.js'

@@ -1,4 +1,4 @@
-// In charge of `npm run contract`: the contract of a store on stores that `npm test` does not start. `npm run contract -- NAME…`;
+// `npm run contract`: the contract of a store on stores that `npm test` does not start. `npm run contract -- NAME…`;
 // each row that fails is printed, and the exit code is 1 where other rows fail than those in docs/operating.md.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'
-import { COMMANDS } from '../gateway/commands/run-command.js'
+import { COMMANDS } from '../gateway/run-command.js'
 import { FLOORS } from './support/sources.js'
 
 const CODE = ['gateway', 'policies', 'cache', 'versioning', 'test'] as const

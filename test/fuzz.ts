@@ -1,4 +1,4 @@
-// In charge of `npm run fuzz`: random queries over what an agent may read, random updates, or random texts for parsers, as many as
+// `npm run fuzz`: random queries over what an agent may read, random updates, or random texts for parsers, as many as
 // wanted.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

@@ -1,4 +1,4 @@
-// In charge of `npm run mutate`: small changes of the code, one at a time, and the nearest tests, which should notice each.
+// `npm run mutate`: small changes of the code, one at a time, and the nearest tests, which should notice each.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { SourceMap, type SourceMapPayload } from 'node:module'

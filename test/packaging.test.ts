@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { withCommand } from '../gateway/commands/run-command.js'
+import { withCommand } from '../gateway/run-command.js'
 import { SETTINGS } from '../gateway/configuration/settings.js'
 
 const FOLDER = 'packaging'

@@ -1,4 +1,4 @@
-// In charge of `npm run rooms`: the imports between rooms as a table, in the order of the floors.
+// `npm run rooms`: the imports between rooms as a table, in the order of the floors.
 import { FLOORS, localImportsOf, roomOf, SOURCES } from './support/sources.js'
 
 // A reader such as `head` may close the output early.

@@ -1,4 +1,4 @@
-// In charge of `npm test`: which test files run, a Fuseki for them, and the counts at the end.
+// `npm test`: which test files run, a Fuseki for them, and the counts at the end.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of the runner of the tests: no failure of a file is lost, wherever in the life of its process it comes.
+// The runner of the tests: no failure of a file is lost, wherever in the life of its process it comes.
 import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of `npm run soak`: hundreds of crashes, in rounds over every kind of place.
+// `npm run soak`: hundreds of crashes, in rounds over every kind of place.
 import { parseArgs } from 'node:util'
 import { runCrashes, type CrashReport } from './crash/crash-run.js'
 import { KINDS, type Kind } from './crash/places.js'

@@ -1,4 +1,4 @@
-// In charge of the two values of versioning: the change of one document, and the version that it became in Git.
+// The two values of versioning: the change of one document, and the version that it became in Git.
 
 /** One write to one document, as the journal holds it; it becomes one commit (spec 9.2). */
 export interface Change {

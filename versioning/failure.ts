@@ -1,4 +1,4 @@
-// In charge of expected failures in versioning: one shape for all of them, and the setbacks of journal and repository.
+// Expected failures in versioning: one shape for all of them, and the setbacks of journal and repository.
 
 /** An expected failure as a value: `failure` is its stable code, `detail` a sentence for people. */
 export interface Failure<Code extends string = string> {

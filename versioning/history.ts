@@ -1,4 +1,4 @@
-// In charge of the interface to the history of one application's documents: the journal, the commits and the versions.
+// The interface to the history of one application's documents: the journal, the commits and the versions.
 import type { Change, Version } from './change.js'
 import type { Setback } from './failure.js'
 import type { Resumed } from './starts.js'

@@ -1,4 +1,4 @@
-// In charge of opening an application's history: journal and version index in one database, and the relay between them
+// Opening an application's history: journal and version index in one database, and the relay between them
 // and the repository.
 import type { Version } from './change.js'
 import { caughtSetback, isFailure, type Setback } from './failure.js'

@@ -1,4 +1,4 @@
-// In charge of running tasks one at a time, in the order in which they were given.
+// Running tasks one at a time, in the order in which they were given.
 
 export function makeQueue(): <R>(task: () => Promise<R>) => Promise<R> {
   let last: Promise<unknown> = Promise.resolve()

@@ -1,4 +1,4 @@
-// In charge of the interface to a Git repository: the operations that versioning needs of one. git/local-repository.ts
+// The interface to a Git repository: the operations that versioning needs of one. git/local-repository.ts
 // is a bare repository on this disk; github/github-repository.ts uses GitHub's REST API.
 import type { Change } from './change.js'
 import type { Setback } from './failure.js'

@@ -1,4 +1,4 @@
-// In charge of work that is taken up again after its process has ended: it is given up at its third start without progress, since
+// Work that is taken up again after its process has ended: it is given up at its third start without progress, since
 // it may be what ends the process. Pure.
 
 export interface Starts {

@@ -1,4 +1,4 @@
-// In charge of the documents about an agent with a key: its public key, the authorization that lets everyone read its
+// The documents about an agent with a key: its public key, the authorization that lets everyone read its
 // profile, and the profile itself (LinkedDataHub 2.4, 4.4). Pure.
 import { iri, text, triple, typed, type Quad } from '../rdf/graph.js'
 import { authorizationTriples, publicProfile } from './authorization-triples.js'

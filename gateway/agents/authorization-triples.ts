@@ -1,4 +1,4 @@
-// In charge of the triples of the authorizations that the gateway itself creates.
+// The triples of the authorizations that the gateway itself creates.
 import { iri, text, triple, type Quad } from '../rdf/graph.js'
 import { ACL, FOAF, RDF, RDFS } from '../rdf/vocabulary.js'
 

@@ -1,4 +1,4 @@
-// In charge of sending e-mail through the configured server: a short text, with at most one file.
+// Sending e-mail through the configured server: a short text, with at most one file.
 import type { Transporter } from 'nodemailer'
 import { problem, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'

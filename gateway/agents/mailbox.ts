@@ -1,4 +1,4 @@
-// In charge of what a mailbox is known for: the one agent that has proved to receive mail there, and invitations to sign up.
+// What a mailbox is known for: the one agent that has proved to receive mail there, and invitations to sign up.
 import type { GraphStore } from '../stores/store.js'
 import { isFailure, type Problem } from '../problem.js'
 import { select } from '../stores/select.js'

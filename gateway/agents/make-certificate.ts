@@ -1,4 +1,4 @@
-// In charge of creating keys and self-signed certificates (RFC 5280), for clients with a WebID and for the server, as PEM in
+// Creating keys and self-signed certificates (RFC 5280), for clients with a WebID and for the server, as PEM in
 // memory.
 import { randomBytes, webcrypto } from 'node:crypto'
 import { isIP } from 'node:net'

@@ -1,4 +1,4 @@
-// In charge of PKCS #12 files (RFC 7292): a certificate and its key under a password, for browsers and OpenSSL.
+// PKCS #12 files (RFC 7292): a certificate and its key under a password, for browsers and OpenSSL.
 import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto'
 import * as asn1 from 'asn1js'
 import * as pkijs from 'pkijs'

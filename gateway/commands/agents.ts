@@ -1,4 +1,4 @@
-// In charge of the list of agents that `triplegate access agents` prints: its query, and its output. Pure.
+// The list of agents that `triplegate access agents` prints: its query, and its output. Pure.
 import { ACL, FOAF, RDF } from '../rdf/vocabulary.js'
 
 /** Agents with a document, members of groups, and agents that an authorization names. */

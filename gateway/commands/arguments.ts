@@ -1,4 +1,4 @@
-// In charge of what all commands have in common: their description, their page of help, and their arguments. Pure.
+// What all commands have in common: their description, their page of help, and their arguments. Pure.
 import { helpLine, readArguments, strayArguments, type Arguments, type Flag } from '../configuration/flags.js'
 import type { Environment } from '../configuration/settings.js'
 import { exitCodesText, type CommandFailure, type Exit } from './exit-codes.js'

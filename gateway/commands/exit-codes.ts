@@ -1,4 +1,4 @@
-// In charge of the exit codes of all commands, and of the failures that lead to them.
+// The exit codes of all commands, and of the failures that lead to them.
 import type { Failure } from '../problem.js'
 
 export const EXIT = {

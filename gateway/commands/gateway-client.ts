@@ -1,4 +1,4 @@
-// In charge of the HTTP requests that commands send to a gateway: with the operator's client certificate, and trusting the
+// The HTTP requests that commands send to a gateway: with the operator's client certificate, and trusting the
 // gateway's own certificate if it is self-signed.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'

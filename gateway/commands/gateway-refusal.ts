@@ -1,4 +1,4 @@
-// In charge of the failures of commands that a gateway refuses: its own words, and the fix. Pure.
+// The failures of commands that a gateway refuses: its own words, and the fix. Pure.
 import type { CommandFailure } from './exit-codes.js'
 import type { GatewayAnswer, GatewayClient } from './gateway-client.js'
 import { readTrig } from '../rdf/read.js'

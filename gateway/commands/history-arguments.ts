@@ -1,4 +1,4 @@
-// In charge of the arguments of `history`, `show`, `diff` and `restore`. Pure.
+// The arguments of `history`, `show`, `diff` and `restore`. Pure.
 import {
   argumentsOf,
   documentUrl,

@@ -1,4 +1,4 @@
-// In charge of the history as text for a terminal: the list of versions, and differences by subject. Pure.
+// The history as text for a terminal: the list of versions, and differences by subject. Pure.
 import { bySubject, type DocumentDifference } from '../../versioning/memento/difference.js'
 import type { TimeMapJson } from '../memento/time-map.js'
 import { PREFIXES } from '../rdf/vocabulary.js'

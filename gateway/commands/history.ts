@@ -1,4 +1,4 @@
-// In charge of `triplegate history`, `show`, `diff` and `restore`: each speaks HTTP to a gateway, as any client could.
+// `triplegate history`, `show`, `diff` and `restore`: each speaks HTTP to a gateway, as any client could.
 import { readRdfPatch } from '../../versioning/memento/difference.js'
 import type { Command } from './arguments.js'
 import type { Environment } from '../configuration/settings.js'

@@ -1,4 +1,4 @@
-// In charge of the terminal of a command: its output, its messages, and what is safe to print there.
+// The terminal of a command: its output, its messages, and what is safe to print there.
 import { printable } from '../log-lines.js'
 import { exitCodeOf, type CommandFailure } from './exit-codes.js'
 
@@ -32,4 +32,13 @@ export function makeProgress({ interactive, now, waiting, error }: Terminal): (t
 export function fail({ error }: Pick<Terminal, 'error'>, failure: CommandFailure): number {
   for (const line of failure.detail.split('\n')) error(`triplegate: ${printable(line)}\n`)
   return exitCodeOf(failure)
+}
+
+/** A bar of progress, for people. */
+const BAR = 30
+export function barText(what: string, { documents, of }: { readonly documents: number; readonly of: number }): string {
+  const share = of === 0 ? 1 : Math.min(1, documents / of)
+  const done = Math.round(share * BAR)
+  const bar = '#'.repeat(done).padEnd(BAR, '.')
+  return `${what} [${bar}] ${Math.floor(share * 100)}% ${documents.toLocaleString('en')} of ${of.toLocaleString('en')}`
 }

@@ -1,4 +1,4 @@
-// In charge of the version of this program, as its package names it.
+// The version of this program, as its package names it.
 import { readFileSync } from 'node:fs'
 
 export const version = (): string =>

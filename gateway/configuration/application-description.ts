@@ -1,4 +1,4 @@
-// In charge of reading the applications of a configuration (spec 9.2): in `lds:` terms and in LinkedDataHub's older
+// Reading the applications of a configuration (spec 9.2): in `lds:` terms and in LinkedDataHub's older
 // `lapp:` and `ldt:` terms. Pure.
 import type { DescribedApplication } from './dataspace.js'
 import type { DescribedResources } from './described-resources.js'

@@ -1,4 +1,4 @@
-// In charge of the rows of settings about mail and clients: who may sign up, which pages may act for them, and how much room they have before the gateway knows them.
+// The rows of settings about mail and clients: who may sign up, which pages may act for them, and how much room they have before the gateway knows them.
 import { of, row } from './setting-row.js'
 import { bytes, count, milliseconds, mailAddress, mailServer, oneOf, origin, yesOrNo } from './setting-values.js'
 

@@ -1,4 +1,4 @@
-// In charge of the configuration: the dataspaces that the configuration files or else the settings describe.
+// The configuration: the dataspaces that the configuration files or else the settings describe.
 import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import type { Quad } from '@rdfjs/types'

@@ -1,4 +1,4 @@
-// In charge of conflicts between configured applications: bases, hosts, repositories and datasets that they must not
+// Conflicts between configured applications: bases, hosts, repositories and datasets that they must not
 // share. Pure.
 import {
   isLoopbackUrl,

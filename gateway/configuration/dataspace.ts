@@ -1,4 +1,4 @@
-// In charge of a configured dataspace as plain values: a pair of applications, each with its base and its store.
+// A configured dataspace as plain values: a pair of applications, each with its base and its store.
 
 /** A base URL with a store behind it. `base` ends with a slash; `origin` is its scheme, host and port. */
 export interface DescribedApplication {

@@ -1,4 +1,4 @@
-// In charge of reading the resources that configuration quads describe, in whichever graph, and of collecting faults. Pure.
+// Reading the resources that configuration quads describe, in whichever graph, and of collecting faults. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import type { Fault } from './faults.js'
 import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'

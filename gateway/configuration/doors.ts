@@ -1,4 +1,4 @@
-// In charge of who may sign up, and fetch through the proxy, where no setting says so: nobody, in front of a store that was in use
+// Who may sign up, and fetch through the proxy, where no setting says so: nobody, in front of a store that was in use
 // before the gateway. Pure.
 import type { DescribedDataspace } from './dataspace.js'
 import type { Settings } from './settings.js'

@@ -1,4 +1,4 @@
-// In charge of what is wrong with a configuration or with the settings, as one failure that lists every fault.
+// What is wrong with a configuration or with the settings, as one failure that lists every fault.
 import type { Failure } from '../problem.js'
 
 /** A failure with everything that is wrong, so that an operator can fix all of it at once. */

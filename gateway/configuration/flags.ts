@@ -1,4 +1,4 @@
-// In charge of the grammar of the command line, the same for every command, and of the columns of its help. Pure.
+// The grammar of the command line, the same for every command, and of the columns of its help. Pure.
 import { parseArgs } from 'node:util'
 import { didYouMean } from './near-names.js'
 import { withoutUserInfo } from './setting-values.js'

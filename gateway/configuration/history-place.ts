@@ -1,4 +1,4 @@
-// In charge of the place of an application's history: its repository, its journal in the data folder, and both as text
+// The place of an application's history: its repository, its journal in the data folder, and both as text
 // without secrets.
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'

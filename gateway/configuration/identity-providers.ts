@@ -1,4 +1,4 @@
-// In charge of reading the identity providers: those of the configuration files and the one of the settings.
+// Reading the identity providers: those of the configuration files and the one of the settings.
 //
 //   <urn:example:google> a lds:IdentityProvider ; dct:identifier "google" ; lacl:issuer <https://accounts.google.com> ;
 //     lds:clientId "…" ; lds:scope "openid email profile" ; lds:audience "…" .        (scope and audience may be left out)

@@ -1,4 +1,4 @@
-// In charge of the rows of settings about listeners and the log.
+// The rows of settings about listeners and the log.
 import { of, row } from './setting-row.js'
 import { addresses, anyText, oneOf, port, yesOrNo } from './setting-values.js'
 

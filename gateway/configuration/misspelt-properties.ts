@@ -1,4 +1,4 @@
-// In charge of reporting misspelt properties of a configuration: ignored, they would turn a history off, or move it to
+// Reporting misspelt properties of a configuration: ignored, they would turn a history off, or move it to
 // another branch. Pure.
 import { prefixed, type DescribedResources } from './described-resources.js'
 import { isNear, nearest } from './near-names.js'

@@ -1,4 +1,4 @@
-// In charge of finding the known name that a misspelt name stands for. Pure.
+// Finding the known name that a misspelt name stands for. Pure.
 
 /** The known name that takes the fewest edits to reach. */
 export const nearest = (name: string, known: readonly string[]): string | undefined =>

@@ -1,4 +1,4 @@
-// In charge of what a dataspace says of itself and its owner may change (LinkedDataHub 1.2): in the configuration first, then in a
+// What a dataspace says of itself and its owner may change (LinkedDataHub 1.2): in the configuration first, then in a
 // file of the data folder, which is written as a whole.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'

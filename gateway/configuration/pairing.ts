@@ -1,4 +1,4 @@
-// In charge of pairing the described applications to dataspaces: an end-user and an admin application each. Pure.
+// Pairing the described applications to dataspaces: an end-user and an admin application each. Pure.
 import type { ApplicationDescription } from './application-description.js'
 import type { DescribedDataspace } from './dataspace.js'
 import { faultAt, type Fault } from './faults.js'

@@ -1,4 +1,4 @@
-// In charge of bases on this machine that no listener of the gateway serves. Pure.
+// Bases on this machine that no listener of the gateway serves. Pure.
 import { isLoopbackUrl, listenAddress, type DescribedDataspace } from './dataspace.js'
 import type { Settings } from './settings.js'
 
@@ -41,3 +41,13 @@ export function addressesOf(settings: Listening, dataspaces: readonly DescribedD
   }
   return [...at('https', settings.https), ...at('http', settings.http)]
 }
+
+/** A base on this machine that nobody serves is a mistake: WebIDs and documents would be under it. */
+export const wrongBases = (
+  unserved: readonly UnservedBase[],
+): { readonly failure: 'settings.wrong'; readonly detail: string } => ({
+  failure: 'settings.wrong',
+  detail: unserved
+    .map(({ base, problem, flags }) => `${base}: ${problem}. Give ${flags}, or --trusted-proxy if a proxy serves it.`)
+    .join('\n'),
+})

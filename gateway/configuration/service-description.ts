@@ -1,4 +1,4 @@
-// In charge of reading the services and repositories of a configuration, with their credentials (spec 2.3). Pure.
+// Reading the services and repositories of a configuration, with their credentials (spec 2.3). Pure.
 import type { DescribedApplication, ServiceDescription, VersioningRepository } from './dataspace.js'
 import type { DescribedResources } from './described-resources.js'
 import { apiUrl, pathOfDataset, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'

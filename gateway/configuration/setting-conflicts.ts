@@ -1,4 +1,4 @@
-// In charge of settings that conflict: values that exclude one another, and values that need another. Pure.
+// Settings that conflict: values that exclude one another, and values that need another. Pure.
 import { APPLICATIONS, SETTINGS } from './setting-table.js'
 
 /** The texts given for a setting, and their flag or variable. */

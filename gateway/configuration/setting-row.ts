@@ -1,4 +1,4 @@
-// In charge of one row of the table of settings: its name, its kind of value, its help and its default. Pure.
+// One row of the table of settings: its name, its kind of value, its help and its default. Pure.
 import type { InvalidValue } from './setting-values.js'
 
 export interface Detail {

@@ -1,4 +1,4 @@
-// In charge of the one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
+// The one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
 import * as values from './setting-values.js'
 import { addresses, anyText, baseUrl, milliseconds, storeUrl, yesOrNo } from './setting-values.js'
 import type { InvalidValue } from './setting-values.js'

@@ -1,4 +1,4 @@
-// In charge of the values of settings: for each kind, a parser from text to value. Pure.
+// The values of settings: for each kind, a parser from text to value. Pure.
 import { fileURLToPath } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import { isFailure, type Failure } from '../problem.js'

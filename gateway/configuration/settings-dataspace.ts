@@ -1,4 +1,4 @@
-// In charge of the one dataspace that the settings describe without configuration files. Pure.
+// The one dataspace that the settings describe without configuration files. Pure.
 import { defaultOntology } from './application-description.js'
 import { conflictsOf } from './conflicts.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from './dataspace.js'

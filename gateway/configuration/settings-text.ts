@@ -1,4 +1,4 @@
-// In charge of the settings as text: `--help`, docs/settings.md, and the effective settings. Pure.
+// The settings as text: `--help`, docs/settings.md, and the effective settings. Pure.
 import { helpLine } from './flags.js'
 import { withoutUserInfo } from './setting-values.js'
 import { APPLICATIONS, camelCase, SETTINGS, type Setting, type Settings } from './setting-table.js'

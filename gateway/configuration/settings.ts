@@ -1,4 +1,4 @@
-// In charge of reading the settings from the command line and the environment, and of finding those that conflict. Pure.
+// Reading the settings from the command line and the environment, and of finding those that conflict. Pure.
 import { readArguments, strayArguments, type Arguments } from './flags.js'
 import type { Faulty } from './faults.js'
 import { didYouMean } from './near-names.js'

@@ -1,4 +1,4 @@
-// In charge of the one way to stop a start: its message says what is wrong and how to fix it.
+// The one way to stop a start: its message says what is wrong and how to fix it.
 
 export class StartFailure extends Error {
   /** @param failure `configuration.wrong` if another start would fail the same way until an operator changes something */

@@ -1,4 +1,4 @@
-// In charge of the settings of stores, and of the store's own URLs.
+// The settings of stores, and of the store's own URLs.
 import { of, row } from './setting-row.js'
 import { anyText, orOff, pathOfDataset, storeUrl } from './setting-values.js'
 

@@ -1,4 +1,4 @@
-// In charge of the next state of a document that a POST or a PATCH changes in part (spec 2.1): only the lines that change are
+// The next state of a document that a POST or a PATCH changes in part (spec 2.1): only the lines that change are
 // parsed, sorted and hashed, so that a write to a large document costs what it changes and a copy of the text. Pure.
 import { changedSum } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'

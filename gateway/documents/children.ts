@@ -1,4 +1,4 @@
-// In charge of the children of a container, a part at a time: the store puts them in order and counts no further than that part, so that
+// The children of a container, a part at a time: the store puts them in order and counts no further than that part, so that
 // the work here does not grow with their number. Its answers are cached as results of queries are.
 import { createHash } from 'node:crypto'
 import type { ReadSet, StoredResult, StoredResults } from '../../cache/stored-results.js'

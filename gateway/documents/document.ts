@@ -1,4 +1,4 @@
-// In charge of a document as its store has it: its content, the facts that access and preconditions rest on, and the
+// A document as its store has it: its content, the facts that access and preconditions rest on, and the
 // representations made from it. The store's answers are cached (stored-documents.ts).
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Stored, StoredGraphs } from '../../cache/stored-graphs.js'

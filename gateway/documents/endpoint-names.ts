@@ -1,4 +1,4 @@
-// In charge of names that no graph gets when it becomes a document: those that are called like an endpoint of the gateway. Pure.
+// Names that no graph gets when it becomes a document: those that are called like an endpoint of the gateway. Pure.
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import { SERVICES } from '../http/dataset-target.js'
 

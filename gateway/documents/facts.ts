@@ -1,4 +1,4 @@
-// In charge of the facts of a document: what access and preconditions rest on, whatever the document's size. The store is asked
+// The facts of a document: what access and preconditions rest on, whatever the document's size. The store is asked
 // for these before a right is decided, and for the document after it (design 4).
 import { makeStoredGraphs, type StoredGraphs, type CacheSettings } from '../../cache/stored-graphs.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'

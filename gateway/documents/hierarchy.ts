@@ -1,4 +1,4 @@
-// In charge of the hierarchy of documents: root, containers and items, as URLs and types say it (spec 2.1). Pure.
+// The hierarchy of documents: root, containers and items, as URLs and types say it (spec 2.1). Pure.
 import { irisOf, type Graph } from '../rdf/graph.js'
 import { DEF, DH, RDF } from '../rdf/vocabulary.js'
 

@@ -1,4 +1,4 @@
-// In charge of documents whose names have characters beyond ASCII: which graph the URL of such a document means, where the store has
+// Documents whose names have characters beyond ASCII: which graph the URL of such a document means, where the store has
 // both spellings too (RFC 3987 §3.1). Each URL means one name, and each document has one URL.
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { isFailure, type Problem } from '../problem.js'

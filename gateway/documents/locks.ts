@@ -1,4 +1,4 @@
-// In charge of the locks that requests hold while they write: for each document one writer, or any number of holders who
+// The locks that requests hold while they write: for each document one writer, or any number of holders who
 // only keep the document from being deleted.
 import { problem, type Problem } from '../problem.js'
 import { isRoot, parentOf } from './hierarchy.js'

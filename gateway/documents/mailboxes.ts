@@ -1,4 +1,4 @@
-// In charge of documents without mailboxes, as anonymous clients of the admin application see them: `foaf:mbox_sha1sum` in
+// Documents without mailboxes, as anonymous clients of the admin application see them: `foaf:mbox_sha1sum` in
 // place of `foaf:mbox` (design 3).
 import { createHash } from 'node:crypto'
 import { changedSum } from '../../cache/entity-tag.js'

@@ -1,4 +1,4 @@
-// In charge of graphs whose names are almost URLs of documents: which URL each was meant to have. Pure.
+// Graphs whose names are almost URLs of documents: which URL each was meant to have. Pure.
 import { normalisedPath } from '../http/normal-path.js'
 import { isFailure } from '../problem.js'
 

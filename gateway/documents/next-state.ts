@@ -1,4 +1,4 @@
-// In charge of the next state of a document: the triples that a write leaves, managed ones included (spec 2.1). Pure.
+// The next state of a document: the triples that a write leaves, managed ones included (spec 2.1). Pure.
 import { graphOf, irisOf, iri, triple, typed, valuesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { AS_WRITTEN, inForms, type LiteralForms } from '../rdf/literal-forms.js'
 import { readNTriples } from '../rdf/read.js'

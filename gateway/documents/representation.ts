@@ -1,4 +1,4 @@
-// In charge of the bytes of a document in a format, and in a content coding: made at most once, and large ones off the main thread
+// The bytes of a document in a format, and in a content coding: made at most once, and large ones off the main thread
 // (design 7).
 import { codedOnce, type Coding } from '../http/content-coding.js'
 import { N_TRIPLES, type Format } from '../http/media-type.js'

@@ -1,4 +1,4 @@
-// In charge of the documents of an application as its store answers: parsed, or the facts alone where the content is too large
+// The documents of an application as its store answers: parsed, or the facts alone where the content is too large
 // for memory or cannot be read; cached (cache/stored-graphs.ts).
 import { makeStoredGraphs, type CacheSettings } from '../../cache/stored-graphs.js'
 import { askerOf, type Asker, type Client } from '../evaluation/job-queue.js'

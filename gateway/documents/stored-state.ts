@@ -1,4 +1,4 @@
-// In charge of the states of documents in the store, as canonical N-Triples. Large ones are read and compared in a thread: that
+// The states of documents in the store, as canonical N-Triples. Large ones are read and compared in a thread: that
 // takes seconds, and requests are answered meanwhile (design 7).
 import type { ReadingJob, ReadingReply } from '../evaluation/reading-worker.js'
 import { stateIn, type StateForm } from '../evaluation/state.js'

@@ -1,4 +1,4 @@
-// In charge of the documents below a container, by their URLs: as the store has them, whether their parents exist or not.
+// The documents below a container, by their URLs: as the store has them, whether their parents exist or not.
 import { isFailure, type Problem } from '../problem.js'
 import { SIOC } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'

@@ -1,4 +1,4 @@
-// In charge of running the queries of constraints on the data graph (SHACL §5, §6; SPIN), in the evaluation thread.
+// Running the queries of constraints on the data graph (SHACL §5, §6; SPIN), in the evaluation thread.
 import type { ConstraintQuery, RunQuery, Solution } from '../../policies/constraints/shape.js'
 import type { Path } from '../../policies/constraints/paths.js'
 import { isFailure, type Failure } from '../problem.js'

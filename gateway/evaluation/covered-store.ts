@@ -1,4 +1,4 @@
-// In charge of an Oxigraph store for one evaluation. It returns terms exactly as they were loaded (stores/covers.ts).
+// An Oxigraph store for one evaluation. It returns terms exactly as they were loaded (stores/covers.ts).
 import { RESULTS_JSON } from '../rdf/sparql-results.js'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { makeCovers } from '../stores/covers.js'

@@ -1,4 +1,4 @@
-// In charge of quads that were sent, as the text of an update that adds them.
+// Quads that were sent, as the text of an update that adds them.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { flawOf, namedNode, nTriplesLine, quad, type Quad } from '../rdf/graph.js'
 import { readGraph } from '../rdf/read.js'

@@ -1,4 +1,4 @@
-// In charge of the jobs that wait for a thread: taken in turn by network and agent, bounded in number and in time, so that no
+// The jobs that wait for a thread: taken in turn by network and agent, bounded in number and in time, so that no
 // client makes the others wait, however many agents it has made (design 7).
 import { problem, type Problem } from '../problem.js'
 import { makeRounds, type Asker, type RoundsBounds, type Waiting } from '../stores/fair-queue.js'

@@ -1,4 +1,4 @@
-// In charge of large contents and changes of documents as texts: a reading thread parses, sorts and hashes them, so that the
+// Large contents and changes of documents as texts: a reading thread parses, sorts and hashes them, so that the
 // write of a document splices lines only (design 7). Pure.
 import { randomUUID } from 'node:crypto'
 import { changedSum, sumOf } from '../../cache/entity-tag.js'

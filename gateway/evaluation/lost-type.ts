@@ -1,4 +1,4 @@
-// In charge of the resources that a PATCH leaves without a type (spec 4.1): on the lines that it has removed. Pure.
+// The resources that a PATCH leaves without a type (spec 4.1): on the lines that it has removed. Pure.
 import { typeLost } from '../../policies/constraints/type-lost.js'
 import { readCanonical } from '../rdf/read.js'
 import { lineBeginning, linesBeginning } from '../rdf/sorted-lines.js'

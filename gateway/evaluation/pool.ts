@@ -1,4 +1,4 @@
-// In charge of evaluating the updates and shapes of clients and ontologies in threads, with limits on time and memory: updates
+// Evaluating the updates and shapes of clients and ontologies in threads, with limits on time and memory: updates
 // are analysed and run (PATCH), constraints are checked. Work on writes only: reading.ts has threads of its own.
 import type { Evaluated, EvaluationJob, Limits, SentPatch, Updated, Validation, ValidationInput } from './worker.js'
 import type { Asker } from './job-queue.js'

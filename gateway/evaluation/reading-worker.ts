@@ -1,4 +1,4 @@
-// In charge of the reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
+// The reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
 import { parentPort } from 'node:worker_threads'
 import { sumOf } from '../../cache/entity-tag.js'
 import type { TimeMap } from '../../versioning/memento/time-map.js'

@@ -1,4 +1,4 @@
-// In charge of reading and writing what may take long off the main thread, with limits on time and memory: RDF and SPARQL
+// Reading and writing what may take long off the main thread, with limits on time and memory: RDF and SPARQL
 // that others sent, and large graphs in other formats (design 7). Short Turtle and N-Triples are read at once.
 import { setImmediate } from 'node:timers/promises'
 import type { Reach } from '../../policies/authorizations/reach.js'

@@ -1,4 +1,4 @@
-// In charge of running a PATCH on a document: Oxigraph finds the solutions, the templates are filled with exact terms.
+// Running a PATCH on a document: Oxigraph finds the solutions, the templates are filled with exact terms.
 // The document stays a set of N-Triples lines, of which a PATCH changes only those that it names.
 import { randomUUID } from 'node:crypto'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'

@@ -1,4 +1,4 @@
-// In charge of carrying an update out on copies of the graphs that it names: Oxigraph finds the solutions, and the copies change
+// Carrying an update out on copies of the graphs that it names: Oxigraph finds the solutions, and the copies change
 // as sets of N-Triples lines, as with a PATCH (run-patch.ts). WHERE reads the visible graphs alone (design 4).
 import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'

@@ -1,4 +1,4 @@
-// In charge of the state of a document from what its store has answered. Pure: large ones are read in a thread
+// The state of a document from what its store has answered. Pure: large ones are read in a thread
 // (documents/stored-state.ts).
 import { blobId } from '../../versioning/git/fast-import.js'
 import type { Problem } from '../problem.js'

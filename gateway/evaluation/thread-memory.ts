@@ -1,4 +1,4 @@
-// In charge of the memory that a thread has taken for a large job: V8 returns none of it while the thread is idle.
+// The memory that a thread has taken for a large job: V8 returns none of it while the thread is idle.
 import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 

@@ -1,4 +1,4 @@
-// In charge of a pool of threads, each limited in time and memory: jobs are taken from a fair queue, and no agent and no network
+// A pool of threads, each limited in time and memory: jobs are taken from a fair queue, and no agent and no network
 // ever holds all threads (design 7).
 import { availableParallelism } from 'node:os'
 import { CLOSING, makeJobQueue, type Asker, type QueueBounds } from './job-queue.js'

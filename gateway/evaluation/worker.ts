@@ -1,4 +1,4 @@
-// In charge of the evaluation thread: analyses updates, runs them on documents and checks constraints, one job after the
+// The evaluation thread: analyses updates, runs them on documents and checks constraints, one job after the
 // other. Updates and shapes of clients and ontologies are evaluated here only, where they can be stopped.
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'

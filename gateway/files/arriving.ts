@@ -1,4 +1,4 @@
-// In charge of one file on its way to the disk: its bytes go to a temporary file, its digests are computed while they arrive.
+// One file on its way to the disk: its bytes go to a temporary file, its digests are computed while they arrive.
 import { createHash, randomUUID } from 'node:crypto'
 import { open, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'

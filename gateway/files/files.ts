@@ -1,4 +1,4 @@
-// In charge of the files of an application on disk (spec 4.6): stored by digest, each in a folder of its SHA-1, named by its
+// The files of an application on disk (spec 4.6): stored by digest, each in a folder of its SHA-1, named by its
 // SHA-256. A file is written, flushed and renamed before it counts; one that no document describes is removed after a day.
 import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// In charge of the list of documents that give a file to their readers: a text with a URL a line, beside the file.
+// The list of documents that give a file to their readers: a text with a URL a line, beside the file.
 import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flushFolder, notStored } from './arriving.js'

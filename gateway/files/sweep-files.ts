@@ -1,4 +1,4 @@
-// In charge of which files documents describe: a file that none describes any more is removed after a day (spec 4.6).
+// Which files documents describe: a file that none describes any more is removed after a day (spec 4.6).
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Files } from './files.js'

@@ -1,4 +1,4 @@
-// In charge of writing a file of the data folder as a whole: after a crash it has its new content or the one before.
+// Writing a file of the data folder as a whole: after a crash it has its new content or the one before.
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 

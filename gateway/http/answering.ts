@@ -1,4 +1,4 @@
-// In charge of the answers that are being made, even where their clients have left.
+// The answers that are being made, even where their clients have left.
 import type { Response } from './exchange.js'
 import { discard } from './send.js'
 

@@ -1,4 +1,4 @@
-// In charge of the content of a request: read once, bounded while it arrives, and decoded where it is text.
+// The content of a request: read once, bounded while it arrives, and decoded where it is text.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request } from './exchange.js'
 import { parseMediaType } from './media-type.js'

@@ -1,4 +1,4 @@
-// In charge of the address and the network that a request comes from: shares of the gateway's work are counted by network (design 7).
+// The address and the network that a request comes from: shares of the gateway's work are counted by network (design 7).
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { canonicalAddress, clientNetwork } from '../../policies/fetch/address.js'

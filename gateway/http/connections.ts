@@ -1,4 +1,4 @@
-// In charge of how many connections one network may have open: those that say nothing, or no handshake, cost memory too.
+// How many connections one network may have open: those that say nothing, or no handshake, cost memory too.
 import type { Server, Socket } from 'node:net'
 import { clientNetwork } from '../../policies/fetch/address.js'
 

@@ -1,4 +1,4 @@
-// In charge of content codings (RFC 9110 §8.4.1): which ones a client accepts, the names of coded representations, and compressing,
+// Content codings (RFC 9110 §8.4.1): which ones a client accepts, the names of coded representations, and compressing,
 // which runs in threads of Node.js.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'

@@ -1,4 +1,4 @@
-// In charge of the store's own URLs, as Fuseki has them below the path of a dataset: which of them a path is, and what it means.
+// The store's own URLs, as Fuseki has them below the path of a dataset: which of them a path is, and what it means.
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { problem, type Problem } from '../problem.js'
 

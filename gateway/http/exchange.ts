@@ -1,4 +1,4 @@
-// In charge of what a request and a response are between the listeners (listener.ts) and the pipeline (handle.ts).
+// What a request and a response are between the listeners (listener.ts) and the pipeline (handle.ts).
 import type { Problem } from '../problem.js'
 import type { Fields } from './fields.js'
 

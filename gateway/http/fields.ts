@@ -1,4 +1,4 @@
-// In charge of the fields of a request by name: one pass over the parser's output, on the hot path of every request.
+// The fields of a request by name: one pass over the parser's output, on the hot path of every request.
 // `headers` of Node.js gives the same, and takes several times as long.
 
 export type Fields = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,4 @@
-// In charge of noticing that a client has left. Node.js tells a response that waits behind another on its connection (RFC 9112
+// Noticing that a client has left. Node.js tells a response that waits behind another on its connection (RFC 9112
 // §9.3.2) nothing when the connection ends: so the socket is asked too.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

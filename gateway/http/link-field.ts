@@ -1,4 +1,4 @@
-// In charge of reading Link fields of other servers (RFC 8288 §3). Pure.
+// Reading Link fields of other servers (RFC 8288 §3). Pure.
 import { parseHttpUrl } from '../../policies/fetch/destination.js'
 import { isFailure } from '../problem.js'
 

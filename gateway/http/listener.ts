@@ -1,4 +1,4 @@
-// In charge of the listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
+// The listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
 // Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// In charge of media types: reading Content-Type and Accept, and choosing the format of an answer (RFC 9110 §8.3.1, §12.5.1).
+// Media types: reading Content-Type and Accept, and choosing the format of an answer (RFC 9110 §8.3.1, §12.5.1).
 
 /** A format that answers can have. */
 export interface Format {

@@ -1,4 +1,4 @@
-// In charge of the normal form of the path of a URL: what has two readings is refused, not cleaned (design 1).
+// The normal form of the path of a URL: what has two readings is refused, not cleaned (design 1).
 import { problem, type Problem } from '../problem.js'
 
 /** The longest path, in characters, and the deepest: rights are looked up for each container above a document. */

@@ -1,4 +1,4 @@
-// In charge of the client certificate of a request: from the TLS connection, or from a trusted proxy's field.
+// The client certificate of a request: from the TLS connection, or from a trusted proxy's field.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'

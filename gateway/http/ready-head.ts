@@ -1,4 +1,4 @@
-// In charge of sending cached documents and results fast: a header section that was made and checked once goes out with the body
+// Sending cached documents and results fast: a header section that was made and checked once goes out with the body
 // as one string of bytes. Node.js makes and checks the section for every answer, which takes longer than everything else.
 import { STATUS_CODES, validateHeaderValue, type ServerResponse } from 'node:http'
 import type { Field, ReadyHead, Response } from './exchange.js'

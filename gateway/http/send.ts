@@ -1,4 +1,4 @@
-// In charge of writing responses: whole or streamed with back-pressure, and of the unread body of the request.
+// Writing responses: whole or streamed with back-pressure, and of the unread body of the request.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { awaitsContinue } from './body.js'
 import type { Response } from './exchange.js'

@@ -1,4 +1,4 @@
-// In charge of the shares of a listener: how many requests of one network wait at once, and how many bytes of their contents are
+// The shares of a listener: how many requests of one network wait at once, and how many bytes of their contents are
 // held, so that no client takes the room of all others (design 7).
 import type { IncomingMessage } from 'node:http'
 

@@ -1,4 +1,4 @@
-// In charge of taking a port before anything else of a start is done, and of giving it to a server later. Until then, who
+// Taking a port before anything else of a start is done, and of giving it to a server later. Until then, who
 // connects is disconnected at once.
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// In charge of the meaning of a request URI: it is parsed and normalised once, into the one value that is authorised and sent on.
+// The meaning of a request URI: it is parsed and normalised once, into the one value that is authorised and sent on.
 // A URI with two readings is refused, not cleaned (design 1).
 import { isFailure, problem, type Problem } from '../problem.js'
 import { mapIn, serviceTarget, servicesOf, type GraphPast, type Service } from './dataset-target.js'

@@ -1,4 +1,4 @@
-// In charge of accounts at identity providers (LinkedDataHub 4.3, 4.4): which agent an account belongs to.
+// Accounts at identity providers (LinkedDataHub 4.3, 4.4): which agent an account belongs to.
 import { createHash } from 'node:crypto'
 import { makeRemembered, type TimedValue } from '../../policies/identity/remembered.js'
 import { interned } from '../../policies/identity/seen-texts.js'

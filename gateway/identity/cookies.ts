@@ -1,4 +1,4 @@
-// In charge of the cookies of log-in and session (RFC 6265bis): for this host only, out of reach of scripts, and sent along
+// The cookies of log-in and session (RFC 6265bis): for this host only, out of reach of scripts, and sent along
 // when a link is followed but not with what other sites submit.
 import type { Field, Response } from '../http/exchange.js'
 import { readyFields } from '../http/ready-head.js'

@@ -1,4 +1,4 @@
-// In charge of who is asking by a token, a session or on somebody's behalf: what is presented becomes a WebID by the
+// Who is asking by a token, a session or on somebody's behalf: what is presented becomes a WebID by the
 // accounts of the dataspace and the statements of profiles, or a refusal.
 import { ALGORITHMS, makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
 import { makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'

@@ -1,4 +1,4 @@
-// In charge of writing a file of the data folder that only its owner may read: after a crash it has its new content or the one
+// Writing a file of the data folder that only its owner may read: after a crash it has its new content or the one
 // before.
 import { mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of the requests to identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID
+// The requests to identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID
 // Connect Core §3.1, RFC 7636, RFC 9700), the claims about who logs in, and the keys of their tokens.
 import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'

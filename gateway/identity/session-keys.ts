@@ -1,4 +1,4 @@
-// In charge of the keys that seal sessions: in a file of the data folder that only its owner may read, a new key every day,
+// The keys that seal sessions: in a file of the data folder that only its owner may read, a new key every day,
 // each stored until the last session that it sealed has expired.
 import { randomBytes } from 'node:crypto'
 import { chmod, readFile } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// In charge of `?version=B&diff=A`: the triples of version B that are not in A, and those of A that are not in B (spec 9.6).
+// `?version=B&diff=A`: the triples of version B that are not in A, and those of A that are not in B (spec 9.6).
 import { entityTag } from '../../cache/entity-tag.js'
 import type { Version } from '../../versioning/change.js'
 import { documentLinks, mementoUri } from '../../versioning/memento/time-map.js'

@@ -1,4 +1,4 @@
-// In charge of the past of a document as pages: history, version and difference (spec 9.3, 9.6), for those who prefer HTML.
+// The past of a document as pages: history, version and difference (spec 9.3, 9.6), for those who prefer HTML.
 import { entityTag } from '../../cache/entity-tag.js'
 import type { Version } from '../../versioning/change.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'

@@ -1,4 +1,4 @@
-// In charge of a request for a document's history, and of everything that the responses to such requests share: finding
+// A request for a document's history, and of everything that the responses to such requests share: finding
 // versions, waiting for pending commits, links, cache fields and refusals.
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'

@@ -1,4 +1,4 @@
-// In charge of requests for a document's history (spec 4.5, 9): the decision whether the agent may read it, and the response.
+// Requests for a document's history (spec 4.5, 9): the decision whether the agent may read it, and the response.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Decision } from '../../policies/decide.js'
 import type { Version } from '../../versioning/change.js'

@@ -1,4 +1,4 @@
-// In charge of `?version=`: a document as it was at a commit (RFC 7089 §4.2, spec 9.3).
+// `?version=`: a document as it was at a commit (RFC 7089 §4.2, spec 9.3).
 import { formatMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { historyLinks, mementoLinks, mementoUri, type Memento } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'

@@ -1,4 +1,4 @@
-// In charge of `?timegate`: the redirect to the version closest to a datetime (RFC 7089 §4.2.1, spec 9.5).
+// `?timegate`: the redirect to the version closest to a datetime (RFC 7089 §4.2.1, spec 9.5).
 import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { historyLinks, mementoUri } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'

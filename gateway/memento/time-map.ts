@@ -1,4 +1,4 @@
-// In charge of `?timemap`: the list of a document's versions, in link format for Memento clients, as RDF and as JSON (spec 9.4).
+// `?timemap`: the list of a document's versions, in link format for Memento clients, as RDF and as JSON (spec 9.4).
 import { entityTag } from '../../cache/entity-tag.js'
 import { historyLinks, mementoUri, timeMapText, type TimeMap } from '../../versioning/memento/time-map.js'
 import type { Field, Response } from '../http/exchange.js'

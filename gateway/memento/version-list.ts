@@ -1,4 +1,4 @@
-// In charge of the list of a document's versions that an agent may see: of any length, read only where it is looked at. A deletion
+// The list of a document's versions that an agent may see: of any length, read only where it is looked at. A deletion
 // ends a life of the document; some lives are shown, others are not (visible-versions.ts).
 import { createHash } from 'node:crypto'
 import type { Version } from '../../versioning/change.js'

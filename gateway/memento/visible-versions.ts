@@ -1,4 +1,4 @@
-// In charge of which versions of a document an agent may see. A deletion ends a life of the document: its versions stay under
+// Which versions of a document an agent may see. A deletion ends a life of the document: its versions stay under
 // the rights that the document had last in that life, also where another agent creates the document again (design 3).
 import type { Version } from '../../versioning/change.js'
 import type { Setback } from '../../versioning/failure.js'

@@ -1,4 +1,4 @@
-// In charge of `DELETE …?cascade`: a document with everything below it, with a right to each, one commit each, or nothing
+// `DELETE …?cascade`: a document with everything below it, with a right to each, one commit each, or nothing
 // (design 3). All is decided before the journal has any of it; then it is one update of the store.
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { everyWrite, underLocks } from '../documents/locks.js'

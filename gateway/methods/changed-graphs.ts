@@ -1,4 +1,4 @@
-// In charge of what follows when an update has changed graphs of a store, or may have: caches, rules and profiles.
+// What follows when an update has changed graphs of a store, or may have: caches, rules and profiles.
 import { sharersOf, type Gateway, type Member } from '../gateway.js'
 import type { GraphSet } from '../sparql/language/graph-sets.js'
 

@@ -1,4 +1,4 @@
-// In charge of a page of a container's children: those that the agent may read. The store is asked with the agent's rights as a
+// A page of a container's children: those that the agent may read. The store is asked with the agent's rights as a
 // condition, or by the names of the children where these are many: never with others, so that no number and no order tells of them.
 import { createHash } from 'node:crypto'
 import type { GraphRights } from '../../policies/authorizations/graph-rights.js'

@@ -1,4 +1,4 @@
-// In charge of the one write (design 3): under locks, on what the store has now, each change of a document is checked by one list
+// The one write (design 3): under locks, on what the store has now, each change of a document is checked by one list
 // of rules; then all of them are journalled, written to the store as one request, and told to the caches, rules and profiles.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { differenceInSlices } from '../../versioning/memento/difference.js'

@@ -1,4 +1,4 @@
-// In charge of creating many documents at once, as an import does: each is decided and checked like that of a PUT, and then they
+// Creating many documents at once, as an import does: each is decided and checked like that of a PUT, and then they
 // share one flush of the journal and one request to the store. Those that exist, or that cannot be told so, and large ones are left
 // to be written alone; so are all where the request fails.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// In charge of adding triples to a document that does not exist (SPARQL 1.1 Graph Store HTTP Protocol §5.5: a POST creates the
+// Adding triples to a document that does not exist (SPARQL 1.1 Graph Store HTTP Protocol §5.5: a POST creates the
 // graph): it is created as by a PUT, under the same rights.
 import type { Decision } from '../../policies/decide.js'
 import type { Response } from '../http/exchange.js'
@@ -6,7 +6,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { decideOn, type Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
-import { releasing, writeContent, type AfterWrite, type Replaced } from './write.js'
+import { releasing, writeContent, AFTER_WRITE, type Replaced } from './write.js'
 import { isConditional } from './write-conditions.js'
 import { readWriteRequest } from './write-request.js'
 
@@ -25,7 +25,7 @@ export function decideCreation(context: Context, facts: Facts, iri = facts.iri):
 export const asPut = (context: Context): Context => ({ ...context, request: { ...context.request, method: 'PUT' } })
 
 /** @param context of a POST @param facts of the document, and of its parent */
-export async function createDocument(context: Context, facts: Facts, then: AfterWrite): Promise<Response | Problem> {
+export async function createDocument(context: Context, facts: Facts): Promise<Response | Problem> {
   const { iri } = facts
   const { fields } = context.request
   const conditions = isConditional(fields) ? {} : { 'if-none-match': '*' }
@@ -43,6 +43,6 @@ export async function createDocument(context: Context, facts: Facts, then: After
     return isThere ? writeContent(context, iri, asked, replaced) : created
   })
   if (!isFailure(written) && replaced.nTriples !== undefined)
-    await then.act(context, iri, asked.content, replaced.nTriples)
+    await AFTER_WRITE.in(context.gateway)?.act(context, iri, asked.content, replaced.nTriples)
   return written
 }

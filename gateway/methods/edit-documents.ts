@@ -1,4 +1,4 @@
-// In charge of what a SPARQL update makes of the documents that it names: each keeps what every write keeps (design 3).
+// What a SPARQL update makes of the documents that it names: each keeps what every write keeps (design 3).
 import type { Document } from '../documents/document.js'
 import { isRoot } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'

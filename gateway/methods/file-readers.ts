@@ -1,4 +1,4 @@
-// In charge of documents that begin to describe a file without bringing it: their readers may read it where the writer may.
+// Documents that begin to describe a file without bringing it: their readers may read it where the writer may.
 import { isSha1 } from '../files/files.js'
 import { uploadsOf } from '../files/sweep-files.js'
 import { isWhole, type Document } from '../documents/document.js'

@@ -1,4 +1,4 @@
-// In charge of the log line about a container that has ceased to be one while documents are below it: they are orphans, below
+// The log line about a container that has ceased to be one while documents are below it: they are orphans, below
 // which nothing can be created, until it is made again (spec 3, design 3).
 import { isContainer, parentOf } from '../documents/hierarchy.js'
 import type { DocumentState } from '../documents/facts.js'

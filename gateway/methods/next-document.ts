@@ -1,4 +1,4 @@
-// In charge of the state that a write request leaves: of the whole document, or from the lines that it changes.
+// The state that a write request leaves: of the whole document, or from the lines that it changes.
 import { changedSum, sumOf } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
 import { changedDocument, documentAfter, replacedDocument } from '../documents/changed-document.js'

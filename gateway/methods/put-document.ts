@@ -1,4 +1,4 @@
-// In charge of the documents that the gateway writes for itself: requests for access, accounts, runs of imports, packages.
+// The documents that the gateway writes for itself: requests for access, accounts, runs of imports, packages.
 import { documentOf, isLarge, readDocumentNow, readFactsNow, type Document } from '../documents/document.js'
 import { parentOf } from '../documents/hierarchy.js'
 import { locksOf } from '../documents/locks.js'

@@ -1,4 +1,4 @@
-// In charge of GET and HEAD on documents too large for memory (design 3, 5): streamed from the store, uncached, in constant
+// GET and HEAD on documents too large for memory (design 3, 5): streamed from the store, uncached, in constant
 // memory, with the entity-tag at the end.
 import { digestOf, entityTag, makeLineSum } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'

@@ -1,4 +1,4 @@
-// In charge of the HTML representation of a document (design 8): made once for each state, set of modes and look, and cached.
+// The HTML representation of a document (design 8): made once for each state, set of modes and look, and cached.
 // The list of a container's children belongs to it: of those that the agent may read.
 import type { Decision } from '../../policies/decide.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'

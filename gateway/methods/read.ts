@@ -1,4 +1,4 @@
-// In charge of GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
+// GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
 import { entityTag } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
 import { keyOf, type Facts } from '../request/access.js'

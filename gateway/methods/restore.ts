@@ -1,4 +1,4 @@
-// In charge of a PUT that restores: the version of the document that its content equals, where it names one (spec 9.6).
+// A PUT that restores: the version of the document that its content equals, where it names one (spec 9.6).
 import { decideOn, type Facts } from '../request/access.js'
 import { graphOf, iri, nTriplesLine, nTriplesOf, triple } from '../rdf/graph.js'
 import { changedLines } from '../rdf/sorted-lines.js'

@@ -1,4 +1,4 @@
-// In charge of the modes that an agent has on the document that it writes, and that it must not give itself by the types that it
+// The modes that an agent has on the document that it writes, and that it must not give itself by the types that it
 // writes (design 3): types give rights (acl:accessToClass).
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { widenedMode, type Decision } from '../../policies/decide.js'

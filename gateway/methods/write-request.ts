@@ -1,4 +1,4 @@
-// In charge of reading a write request: its content, parsed, or refused where it cannot be understood.
+// Reading a write request: its content, parsed, or refused where it cannot be understood.
 import { codingFlaw, MAX_BODY, readText } from '../http/body.js'
 import type { Request } from '../http/exchange.js'
 import type { LargeContent, ToStore } from '../evaluation/reading.js'
@@ -10,7 +10,22 @@ import { hasParts } from '../request/admission.js'
 import { askerOf, contextsFor, type Context } from '../request/context.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
-import { readUpload } from '../features/files/read-upload.js'
+import { part } from '../part.js'
+
+/** The triples of a form, and the SHA-1s of its files, which are stored then. */
+export interface Uploaded {
+  readonly content: readonly Quad[]
+  readonly files: readonly string[]
+}
+
+/** Reads content with files in it, where these are a feature of the gateway. */
+export interface Uploads {
+  /** The form; the whole content where it is none. */
+  read(context: Context, iri: string): Promise<Uploaded | Buffer | Problem>
+  /** To be called after the write. @param isRefused whether it had no effect */
+  release(context: Pick<Context, 'application'>, files: readonly string[], isRefused: boolean): Promise<void>
+}
+export const UPLOADS = part<Uploads>('uploads')
 
 /**
  * Triples to put or to append, an update to run, or the removal of the document. `byImport`: where the document has these
@@ -68,7 +83,8 @@ export async function readWriteRequest(
       ? readUpdate(context, iri)
       : unsupportedPatch('PATCH takes application/sparql-update.')
   }
-  const uploaded = takes === 'files too' && hasParts(request) ? await readUpload(context, iri) : undefined
+  const uploaded =
+    takes === 'files too' && hasParts(request) ? await UPLOADS.in(gateway)?.read(context, iri) : undefined
   if (uploaded && 'files' in uploaded) return { method: method as 'PUT' | 'POST', ...uploaded }
   const body = uploaded ?? (await request.readBody(gateway.settings.maxBody, MAX_BODY))
   context.trace.continues()

@@ -1,4 +1,4 @@
-// In charge of what every write keeps: the change of one document, and the rules that it must not break (design 3).
+// What every write keeps: the change of one document, and the rules that it must not break (design 3).
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { isWhole, tooLarge, type Document, type LargeDocument } from '../documents/document.js'
 import type { DocumentState } from '../documents/facts.js'

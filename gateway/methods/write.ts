@@ -1,4 +1,4 @@
-// In charge of PUT, POST, PATCH and DELETE on documents: what they change, and the answer (design 3).
+// PUT, POST, PATCH and DELETE on documents: what they change, and the answer (design 3).
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { commit, type Plan } from './commit.js'
@@ -11,13 +11,20 @@ import { locksOf } from '../documents/locks.js'
 import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
 import { clientsMistake, methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { nextDocument } from './next-document.js'
-import { releaseFiles } from '../features/files/read-upload.js'
+import { part } from '../part.js'
 import { restoredVersion } from './restore.js'
 import { lastModifiedField, linkField, READ_METHODS, response } from '../request/respond.js'
 import { shownTo } from '../request/hide-mailboxes.js'
 import { accessTo } from './self-granted-modes.js'
 import { isConditional, preconditions } from './write-conditions.js'
-import { isByImport, readWriteRequest, typesIn, type WriteRequest, type WrittenContent } from './write-request.js'
+import {
+  isByImport,
+  readWriteRequest,
+  typesIn,
+  UPLOADS,
+  type WriteRequest,
+  type WrittenContent,
+} from './write-request.js'
 
 /** Acts on what was put or appended, before the answer. */
 export interface AfterWrite {
@@ -27,26 +34,24 @@ export interface AfterWrite {
   act(context: Context, iri: string, content: WrittenContent, before: string): Promise<void>
 }
 
+export const AFTER_WRITE = part<AfterWrite>('act after a write')
+
 /** The document that a write has changed; undefined where it could not be read whole. */
 export interface Replaced {
   nTriples: string | undefined
 }
 
-export async function write(
-  context: Context,
-  iri: string,
-  facts: Facts,
-  then: AfterWrite,
-): Promise<Response | Problem> {
+export async function write(context: Context, iri: string, facts: Facts): Promise<Response | Problem> {
   const early = earlyRefusal(context, iri, facts)
   if (early) return early
   const asked = await readWriteRequest(context, iri)
   if (isFailure(asked)) return asked
-  const isConcerned = 'content' in asked && then.concerns(asked.content)
+  const then = AFTER_WRITE.in(context.gateway)
+  const isConcerned = 'content' in asked && then?.concerns(asked.content)
   const replaced: Replaced | undefined = isConcerned ? { nTriples: undefined } : undefined
   const written = await releasing(context, asked, () => writeContent(context, iri, asked, replaced))
   if (!isFailure(written) && 'content' in asked && replaced?.nTriples !== undefined)
-    await then.act(context, iri, asked.content, replaced.nTriples)
+    await then?.act(context, iri, asked.content, replaced.nTriples)
   return written
 }
 
@@ -63,7 +68,7 @@ export async function releasing(
     isRefused = isFailure(written) && STATUS_OF[written.failure] < 500
     return written
   } finally {
-    if ('files' in asked && asked.files) await releaseFiles(context, asked.files, isRefused)
+    if ('files' in asked && asked.files) await UPLOADS.in(context.gateway)?.release(context, asked.files, isRefused)
   }
 }
 

@@ -1,4 +1,4 @@
-// In charge of the start on a store and a repository that do not have the same documents: the start fails where the store has
+// The start on a store and a repository that do not have the same documents: the start fails where the store has
 // lost them, documents that only the store has are imported, and documents that it lacks are reported.
 import { makeSignal } from '../../versioning/journal/signal.js'
 import { StartFailure } from '../configuration/start-failure.js'

@@ -1,4 +1,4 @@
-// In charge of all documents of an application at once: which its store has, and which its repository has.
+// All documents of an application at once: which its store has, and which its repository has.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { History } from '../../versioning/history.js'
 import { caughtSetback } from '../../versioning/failure.js'

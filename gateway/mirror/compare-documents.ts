@@ -1,4 +1,4 @@
-// In charge of going through all documents of an application while clients go on writing: those that may differ between
+// Going through all documents of an application while clients go on writing: those that may differ between
 // store and branch are examined, each under its lock.
 import { everyWrite, underLocks, type Lock, type Locks } from '../documents/locks.js'
 import { isFailure, type Problem } from '../problem.js'

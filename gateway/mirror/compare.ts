@@ -1,4 +1,4 @@
-// In charge of comparing a document of the store with the one of the history, and of journalling the difference.
+// Comparing a document of the store with the one of the history, and of journalling the difference.
 import { isFailure, type Problem } from '../problem.js'
 import type { Mirrored } from './all-documents.js'
 import type { Mismatch } from './report.js'

@@ -1,4 +1,4 @@
-// In charge of finding orphans: documents whose parent does not exist, or is no container (spec 3 lets a container be deleted
+// Finding orphans: documents whose parent does not exist, or is no container (spec 3 lets a container be deleted
 // or replaced while it has documents below it). Making the container again heals them.
 import { parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'

@@ -1,4 +1,4 @@
-// In charge of importing documents that were not written through the gateway: many documents of a store in few commits.
+// Importing documents that were not written through the gateway: many documents of a store in few commits.
 import { makeUlids } from '../../versioning/journal/ulid.js'
 import { isFailure, type Problem } from '../problem.js'
 import { StoreBreak } from '../stores/store.js'

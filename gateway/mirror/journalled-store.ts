@@ -1,4 +1,4 @@
-// In charge of changing documents in the store so that the history records every change: first the journal, then the store,
+// Changing documents in the store so that the history records every change: first the journal, then the store,
 // then the outcome (design 6).
 import type { History, NewChange } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'

@@ -1,4 +1,4 @@
-// In charge of SPARQL updates that the history records: which documents an update has changed is found out, and each change
+// SPARQL updates that the history records: which documents an update has changed is found out, and each change
 // becomes a commit of its own (design 6).
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change } from '../../versioning/change.js'

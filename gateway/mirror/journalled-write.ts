@@ -1,4 +1,4 @@
-// In charge of what every journalled write needs: the store and the history of its application, and their journal.
+// What every journalled write needs: the store and the history of its application, and their journal.
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem, type ProblemCode } from '../problem.js'

@@ -1,4 +1,4 @@
-// In charge of keeping an application's repository equal to its store (design 6): differences are reported, or committed.
+// Keeping an application's repository equal to its store (design 6): differences are reported, or committed.
 import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
 import { compare, sweepDocument } from './compare.js'

@@ -1,4 +1,4 @@
-// In charge of the graphs of a store that are no documents: they have no URLs of their own, and no history as long as nobody has
+// The graphs of a store that are no documents: they have no URLs of their own, and no history as long as nobody has
 // written them through the gateway, so that nothing brings them back when the store is lost.
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { documentMeant, isMeantFor } from '../documents/misspelt-urls.js'

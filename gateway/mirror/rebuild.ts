@@ -1,4 +1,4 @@
-// In charge of filling an empty store from the repository and the journal.
+// Filling an empty store from the repository and the journal.
 import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'

@@ -1,4 +1,4 @@
-// In charge of the report of a run over all documents of an application: its events, and its outcome.
+// The report of a run over all documents of an application: its events, and its outcome.
 import { problem, type Problem, type ProblemCode } from '../problem.js'
 import type { Orphans } from './find-orphans.js'
 import type { KnownOtherGraphs, OtherGraphs } from './other-graphs.js'

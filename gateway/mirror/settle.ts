@@ -1,4 +1,4 @@
-// In charge of settling writes in doubt: they are in the journal, and it is unknown whether the store has done them. Each is
+// Settling writes in doubt: they are in the journal, and it is unknown whether the store has done them. Each is
 // compared with the store, and becomes a commit or is dropped (design 6).
 import type { Change } from '../../versioning/change.js'
 import type { History, OpenEntry } from '../../versioning/history.js'

@@ -1,4 +1,4 @@
-// In charge of when writes in doubt are settled: at once where a request waits for it, else every second until none is left
+// When writes in doubt are settled: at once where a request waits for it, else every second until none is left
 // (design 6). The settling itself is in settle.ts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OpenEntry } from '../../versioning/history.js'

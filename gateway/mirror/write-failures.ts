@@ -1,4 +1,4 @@
-// In charge of the meaning that a failure of store or history has for a write: whether the store may have done it.
+// The meaning that a failure of store or history has for a write: whether the store may have done it.
 import type { Setback } from '../../versioning/failure.js'
 import { problem, type Problem } from '../problem.js'
 

@@ -1,4 +1,4 @@
-// In charge of the closure of an ontology (spec 4.3): itself with all that it imports, from the ontology documents of the admin
+// The closure of an ontology (spec 4.3): itself with all that it imports, from the ontology documents of the admin
 // application and from elsewhere. Circles end; what cannot be read is named, and the rest counts.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFailure, problem, type Problem } from '../problem.js'

@@ -1,4 +1,4 @@
-// In charge of the ontologies of a dataspace as they were read last: imports that could be read stay in memory, those that could
+// The ontologies of a dataspace as they were read last: imports that could be read stay in memory, those that could
 // not are reported and tried again.
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'

@@ -1,4 +1,4 @@
-// In charge of a dataspace's ontologies in memory: the closure of its namespace ontology, and the constraints in it, on which
+// A dataspace's ontologies in memory: the closure of its namespace ontology, and the constraints in it, on which
 // documents rest (spec 4.1, 4.3). Ontology documents count as soon as they are written; what they import is read once, and again
 // when it is cleared.
 import { constraintsIn } from '../../policies/constraints/presence.js'

@@ -1,4 +1,4 @@
-// In charge of reading an ontology that another one imports: a file or document of this dataspace inside, without a request to
+// Reading an ontology that another one imports: a file or document of this dataspace inside, without a request to
 // ourselves, everything else through the guarded fetcher (design 4).
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import type { Reading } from '../evaluation/reading.js'

@@ -1,7 +1,7 @@
-// In charge of the page about the client: who it is, logging in and out, what waits for it.
+// The page about the client: who it is, logging in and out, what waits for it.
+import type { Child } from 'hono/jsx'
 import { pageOf, type Frame } from './frame.js'
 import { Iri } from './term.js'
-import { WaitingList, type WaitingRequests } from '../features/access/waiting-list.js'
 import { texts, worded } from './texts.js'
 
 export interface AccountView {
@@ -13,12 +13,13 @@ export interface AccountView {
   readonly signUp: string | undefined
   readonly providers: readonly { readonly name: string; readonly issuer: string }[]
   readonly returnTo: string | undefined
-  /** For agents with Control. */
-  readonly waiting: WaitingRequests
+  readonly hasTokens: boolean
+  /** What waits for a decision of the agent. */
+  readonly waiting: Child
 }
 
 export const accountPage = worded((view: AccountView): string => {
-  const { frame, agent, by, signUp, providers, returnTo, waiting } = view
+  const { frame, agent, by, signUp, providers, returnTo, hasTokens, waiting } = view
   const { site } = frame
   const title = agent === undefined ? texts().logIn : texts().account
   const back = returnTo === undefined ? '' : `&return=${encodeURIComponent(returnTo)}`
@@ -28,12 +29,12 @@ export const accountPage = worded((view: AccountView): string => {
     <>
       <h1>{title}</h1>
       {agent === undefined ? <p>{texts().anonymous}</p> : <Who view={view} agent={agent} />}
-      {agent === undefined ? null : (
+      {agent === undefined || !hasTokens ? null : (
         <p>
           <a href={`${site.admin}tokens`}>{texts().tokensTitle}</a>
         </p>
       )}
-      <WaitingList requests={waiting} base={site.base} admin={site.admin} />
+      {waiting}
       {by === 'session' ? (
         <form method="post" action={`${site.base}oauth2/login?logout&return=${encodeURIComponent(site.home)}`}>
           <button>{texts().logOut}</button>

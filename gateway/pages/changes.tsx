@@ -1,4 +1,4 @@
-// In charge of showing what differs between two states: triples added and removed, by sign and colour, and within texts that
+// Showing what differs between two states: triples added and removed, by sign and colour, and within texts that
 // changed what differs in them.
 import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'

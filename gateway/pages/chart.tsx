@@ -1,4 +1,4 @@
-// In charge of charts of a result: bars of a numeric column, or a line where the other column is a number or a date. As SVG,
+// Charts of a result: bars of a numeric column, or a line where the other column is a number or a date. As SVG,
 // without styles of its own; the table beside it has all values.
 import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'

@@ -1,4 +1,4 @@
-// In charge of the list of a container's children: a page of it, and the links to the other pages and orders.
+// The list of a container's children: a page of it, and the links to the other pages and orders.
 import type { Child as ChildDocument, Order } from '../documents/children.js'
 import { decoded, localName } from './labels.js'
 import { Plain, Time } from './term.js'

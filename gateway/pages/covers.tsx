@@ -1,4 +1,4 @@
-// In charge of showing what a rule covers: this document, others, all that is below a container, all of a type.
+// Showing what a rule covers: this document, others, all that is below a container, all of a type.
 import type { Coverage } from '../../policies/authorizations/coverage.js'
 import { Iri, Named } from './term.js'
 import { texts } from './texts.js'

@@ -1,4 +1,4 @@
-// In charge of the page of the difference between two versions: what changed, and what did not, folded away (spec 9.6).
+// The page of the difference between two versions: what changed, and what did not, folded away (spec 9.6).
 import type { Version } from '../../versioning/change.js'
 import { Changes, type Changed } from './changes.js'
 import { describedIn } from './triples-by-subject.js'

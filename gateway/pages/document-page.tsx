@@ -1,4 +1,4 @@
-// In charge of the page of a document: its title, its triples by subject, and what can be done with it.
+// The page of a document: its title, its triples by subject, and what can be done with it.
 import type { Child } from 'hono/jsx'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { MANAGED } from '../documents/next-state.js'

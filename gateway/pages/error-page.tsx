@@ -1,4 +1,4 @@
-// In charge of the page of an error: the same status and sentence as in RDF (spec 2.2), and what the reader can do now.
+// The page of an error: the same status and sentence as in RDF (spec 2.2), and what the reader can do now.
 import { bySubject, type DescribedProperty } from './triples-by-subject.js'
 import { Crumbs, Detail, logInAt, pageOf, type Frame } from './frame.js'
 import { CERTS } from './start-here.js'

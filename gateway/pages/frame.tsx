@@ -1,4 +1,4 @@
-// In charge of what every page has: head, navigation, the path to the document, and the foot.
+// What every page has: head, navigation, the path to the document, and the foot.
 import type { Child } from 'hono/jsx'
 import { decoded } from './labels.js'
 import { Plain, visible } from './term.js'

@@ -1,4 +1,4 @@
-// In charge of the picture of a graph: resources as nodes, properties between them as lines. Literals stand in the table only.
+// The picture of a graph: resources as nodes, properties between them as lines. Literals stand in the table only.
 import type { Quad, Term } from '../rdf/graph.js'
 import { anchorAt, clean, Figure, percent, px, short } from './chart.js'
 import { decoded, labelOf, localName, prefixed } from './labels.js'

@@ -1,4 +1,4 @@
-// In charge of the pages about the past of a document: all its versions, and one version.
+// The pages about the past of a document: all its versions, and one version.
 import type { Child } from 'hono/jsx'
 import type { Version } from '../../versioning/change.js'
 import { describedIn } from './triples-by-subject.js'

@@ -1,4 +1,4 @@
-// In charge of names for IRIs: the labels of terms of known vocabularies, prefixed names, and short forms of other IRIs.
+// Names for IRIs: the labels of terms of known vocabularies, prefixed names, and short forms of other IRIs.
 import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'
 import { texts } from './texts.js'
 

@@ -1,12 +1,13 @@
-// In charge of the languages of the pages: which one a client prefers, and the texts of a language from its file. A text of a file
+// The languages of the pages: which one a client prefers, and the texts of a language from its file. A text of a file
 // has its arguments as `{0}`, and as `{0|row|rows}` the form of a word that goes with a number: those of the language's plural
 // categories (CLDR), in the order zero, one, two, few, many, other. English has what a file lacks.
-import { ENGLISH, type Texts } from './texts.js'
+import { ENGLISH, ENGLISH_TEXTS, withFeatures, type Texts } from './texts.js'
 
 export type Translated = string | readonly string[] | { readonly [name: string]: Translated }
 
 /** @param given of a file */
-export const textsIn = (tag: string, given: Translated): Texts => ({ ...(inWords(ENGLISH, given, tag) as Texts), tag })
+export const textsIn = (tag: string, given: Translated): Texts =>
+  withFeatures({ ...(inWords(ENGLISH, given, tag) as Texts), tag }, (english) => inWords(english, given, tag) as object)
 
 type Make = (...given: readonly (string | number)[]) => unknown
 
@@ -53,7 +54,7 @@ const known = new WeakMap<Languages, Map<string, Texts>>()
 
 /** The texts that an Accept-Language field prefers; English where it names no language that there is (RFC 9110 §12.5.4). */
 export function textsFor(field: string | undefined, languages: Languages): Texts {
-  if (field === undefined) return ENGLISH
+  if (field === undefined) return ENGLISH_TEXTS
   const before = known.get(languages) ?? new Map<string, Texts>()
   known.set(languages, before)
   const remembered = before.get(field)
@@ -81,7 +82,7 @@ function preferred(field: string, languages: Languages): Texts {
     const tag = range === '*' ? [...languages.keys()].find((one) => !refused.has(one)) : lookedUp(range, languages)
     if (tag !== undefined) return languages.get(tag)!
   }
-  return ENGLISH
+  return ENGLISH_TEXTS
 }
 
 /** RFC 4647 §3.4: `de-ch` is answered by `de`. */

@@ -1,4 +1,4 @@
-// In charge of a map: the places of a result on a plain grid of degrees.
+// A map: the places of a result on a plain grid of degrees.
 import { Axes, clean, Figure, percent, px, short } from './chart.js'
 import { MOST_PLACES, placesIn, type TableResult } from './places.js'
 import { ticksOf } from './plotted.js'

@@ -1,4 +1,4 @@
-// In charge of HTML as a format: its media type, and the fields that every page has.
+// HTML as a format: its media type, and the fields that every page has.
 import type { Field } from '../http/exchange.js'
 
 /** No inline script or style, nothing from elsewhere, and no page of others around this one (CSP 3). */

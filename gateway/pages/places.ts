@@ -1,4 +1,4 @@
-// In charge of places in a result: columns for latitude and longitude, and points of WKT in the order of axes that their coordinate
+// Places in a result: columns for latitude and longitude, and points of WKT in the order of axes that their coordinate
 // reference system has (GeoSPARQL 1.1 Req. 14 to 17). Coordinates in a system that is not known are no place. Pure.
 import { NUMBER } from '../../policies/datatypes.js'
 import type { Term } from '../rdf/graph.js'

@@ -1,4 +1,4 @@
-// In charge of the numbers and times that pictures of a result draw. A literal that has no value, or none that can be drawn, gives
+// The numbers and times that pictures of a result draw. A literal that has no value, or none that can be drawn, gives
 // undefined. Pure.
 import * as datatypes from '../../policies/datatypes.js'
 import type { Term } from '../rdf/graph.js'

@@ -1,4 +1,4 @@
-// In charge of what was typed into a form that was refused before it was looked at: on the page of the error, to be sent again.
+// What was typed into a form that was refused before it was looked at: on the page of the error, to be sent again.
 import { labelOf } from './labels.js'
 import { texts } from './texts.js'
 

@@ -1,9 +1,9 @@
-// In charge of the page of the SPARQL endpoint: a query, its result as a table, and the result in other formats.
+// The page of the SPARQL endpoint: a query, its result as a table, and the result in other formats.
 import type { Quad, Term } from '../rdf/graph.js'
 import { Chart } from './chart.js'
 import type { DescribedSubject } from './triples-by-subject.js'
 import { Subjects } from './document-page.js'
-import { Place } from '../features/forms/form-page.js'
+import { Place } from './form-parts.js'
 import { Notice, pageOf, type Frame } from './frame.js'
 import { GraphPicture } from './graph-picture.js'
 import { NAMESPACES } from './labels.js'

@@ -1,4 +1,4 @@
-// In charge of what a container's page offers beside its list: uploading a file, and in an empty application the first steps.
+// What a container's page offers beside its list: uploading a file, and in an empty application the first steps.
 import { NFO } from '../rdf/vocabulary.js'
 import { texts } from './texts.js'
 

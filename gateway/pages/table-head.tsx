@@ -1,4 +1,4 @@
-// In charge of the head of tables whose last column has buttons or links.
+// The head of tables whose last column has buttons or links.
 import { texts } from './texts.js'
 
 interface Props {

@@ -1,4 +1,4 @@
-// In charge of showing terms: links for IRIs of a few schemes, text for everything else, and nothing that a term holds as
+// Showing terms: links for IRIs of a few schemes, text for everything else, and nothing that a term holds as
 // markup. Characters that would change the order of the text around them are made visible.
 import type { Child } from 'hono/jsx'
 import type { Literal } from '@rdfjs/types'

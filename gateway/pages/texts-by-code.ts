@@ -1,4 +1,4 @@
-// In charge of the texts of the pages that stand for codes, in English: statuses, modes, reasons of decisions, terms of known
+// The texts of the pages that stand for codes, in English: statuses, modes, reasons of decisions, terms of known
 // vocabularies.
 import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'
 import { ACL, CERT, DCT, DEF, DH, FOAF, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'

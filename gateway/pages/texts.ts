@@ -1,11 +1,8 @@
-// In charge of the texts of the pages: the English ones, and those of the page that is being made. Another language is a file
+// The texts of the pages: the English ones, and those of the page that is being made. Another language is a file
 // in `languages/` (languages.ts).
 import { raw } from 'hono/html'
 import { createContext, jsx, useContext } from 'hono/jsx'
-import { ERROR_ADVICE, ERROR_TITLES, LABELS } from './texts-by-code.js'
-import { ACCESS_TEXTS } from '../features/access/texts.js'
-import { FORM_TEXTS } from '../features/forms/texts.js'
-import { OPERATORS } from '../features/operators/texts.js'
+import { ERROR_ADVICE, ERROR_TITLES, LABELS, MODE_TEXTS } from './texts-by-code.js'
 
 const number = (count: number): string => count.toLocaleString('en')
 const counted = (count: number, one: string, several: string): string =>
@@ -13,9 +10,6 @@ const counted = (count: number, one: string, several: string): string =>
 
 export const ENGLISH = {
   tag: 'en',
-  ...ACCESS_TEXTS,
-  ...FORM_TEXTS,
-  operators: OPERATORS,
   /** Of terms of known vocabularies, by IRI. */
   labels: LABELS,
   skip: 'Skip to content',
@@ -173,18 +167,73 @@ export const ENGLISH = {
   sign: 'Change',
   added: 'added',
   removed: 'removed',
+
+  // Agents, and what rules cover.
+  yes: 'Yes',
+  no: 'No',
+  mode: (mode: string): string => MODE_TEXTS[mode] ?? mode,
+  who: 'Who',
+  may: 'May',
+  coversThis: 'this document',
+  coversBelow: 'everything below',
+  coversType: 'all documents of type',
+  coversAdmin: 'the whole administration',
+  coversOthers: (count: number): string =>
+    `${count.toLocaleString('en')} other ${count === 1 ? 'address' : 'addresses'}`,
+  grantWho: 'WebID or IRI',
+  anonymous: 'You are not logged in.',
+  identifiedBy: 'Identified by',
+  identification: { certificate: 'a client certificate', session: 'a log-in', token: 'a token' },
+  logOut: 'Log out',
+  logInWith: (name: string) => `Log in with ${name}`,
+  noProvider: 'No identity provider is set up here. Log in with a client certificate.',
+  certificateTitle: 'Client certificates',
+  certificateHelp:
+    'A client certificate is a .p12 file. Import it once with its password, then open this page again. The browser asks which certificate to use.',
+  certificateSteps: [
+    'Firefox: Settings, Privacy & Security, View Certificates, Your Certificates, Import.',
+    'Chrome and Edge on Linux: Settings, Privacy and security, Security, Manage certificates, Import.',
+    'Chrome, Edge and Safari on macOS and Windows: open the file, and let the system import it.',
+  ],
+  tokensTitle: 'Access tokens',
+  turtle: 'The document as Turtle',
+  wrongLine: (line: number) => `Line ${number(line)} and the lines around it`,
+  titleField: 'Title',
+  nameField: 'Name in the address',
+  restoreTitle: 'Restore',
+  nothingChosen: '–',
+
   moreChanges: (most: number) => `Only the first ${number(most)} additions and removals are shown.`,
 } as const
 
 /** Any text where English has one. */
-type Worded<T> = T extends string
+export type Worded<T> = T extends string
   ? string
   : T extends (...given: infer Given) => infer Text
     ? (...given: Given) => Text
     : { readonly [Name in keyof T]: Worded<T[Name]> }
-export type Texts = Worded<typeof ENGLISH>
+export interface Texts extends Worded<typeof ENGLISH> {
+  /** These texts with those of a feature, which are given in English, in the same language. */
+  readonly with: <Own extends object>(english: Own) => Texts & Worded<Own>
+}
 
-const TextsOfPage = createContext<Texts>(ENGLISH)
+/** @param translate what a feature has in English */
+export function withFeatures(base: Omit<Texts, 'with'>, translate: (english: object) => object): Texts {
+  const known = new Map<object, object>()
+  const texts: Texts = {
+    ...base,
+    with(english) {
+      const whole = known.get(english) ?? { ...texts, ...translate(english) }
+      known.set(english, whole)
+      return whole as never
+    },
+  }
+  return texts
+}
+
+export const ENGLISH_TEXTS = withFeatures(ENGLISH, (english) => english)
+
+const TextsOfPage = createContext<Texts>(ENGLISH_TEXTS)
 
 /** Of the page that is being rendered; English otherwise. */
 export const texts = (): Texts => useContext(TextsOfPage)

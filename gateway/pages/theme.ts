@@ -1,4 +1,4 @@
-// In charge of the files that pages use: stylesheet and icon, those of the operator's own look, and languages. Read once, at the
+// The files that pages use: stylesheet and icon, those of the operator's own look, and languages. Read once, at the
 // start; those that browsers fetch have a hash in their name, and their compressed forms ready.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import type { Failure } from '../problem.js'
 import { textsIn, type Languages, type Translated } from './languages.js'
-import { ENGLISH } from './texts.js'
+import { ENGLISH_TEXTS } from './texts.js'
 
 export interface StaticFile {
   readonly contentType: string
@@ -42,7 +42,8 @@ const TYPES: Readonly<Record<string, string>> = {
 const OWN = fileURLToPath(new URL('../../../gateway/pages/static/', import.meta.url))
 const LANGUAGES = fileURLToPath(new URL('../../../gateway/pages/languages/', import.meta.url))
 /** The compiled pages. */
-const CODE = fileURLToPath(new URL('.', import.meta.url))
+/** The code of pages: those of features too. */
+const CODE = ['.', '../features'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
 
 const hashOf = (...parts: readonly (Buffer | string)[]): string => {
   const hash = createHash('sha256')
@@ -88,11 +89,13 @@ export function readLook(folder?: string): Look | Failure<'look.unusable'> {
     const more = ownStyle === undefined ? undefined : namedByContent(ownStyle)
     const logo = ownLogo === undefined ? undefined : namedByContent(ownLogo)
     const files = new Map([style!, icon!, script!, ...(more ? [more] : []), ...(logo ? [logo] : [])])
-    const code = readdirSync(CODE).sort()
+    const code = CODE.flatMap((folder) =>
+      readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)),
+    ).sort()
     const languages = readdirSync(LANGUAGES).sort().map((name) => [basename(name, '.json'), readFileSync(join(LANGUAGES, name), 'utf8')] as const) // prettier-ignore
     return {
       id: hashOf(
-        ...code.filter((name) => name.endsWith('.js')).map((name) => readFileSync(join(CODE, name))),
+        ...code.filter((path) => path.endsWith('.js')).map((path) => readFileSync(path)),
         ...files.keys(),
         ...languages.flat(),
       ),
@@ -102,7 +105,7 @@ export function readLook(folder?: string): Look | Failure<'look.unusable'> {
       logo: (logo ?? icon)![0],
       script: script![0],
       languages: new Map([
-        ['en', ENGLISH],
+        ['en', ENGLISH_TEXTS],
         ...languages.map(([tag, text]) => [tag, textsIn(tag, JSON.parse(text) as Translated)] as const),
       ]),
     }

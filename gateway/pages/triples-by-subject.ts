@@ -1,4 +1,4 @@
-// In charge of the part of a document that one page shows: its triples by subject, those about the document first. Only the lines
+// The part of a document that one page shows: its triples by subject, those about the document first. Only the lines
 // of the part are parsed, however large the document is (design 7). Pure.
 import { readCanonical } from '../rdf/read.js'
 import { compareAsBytes, nTriplesTerm, type Quad, type Term } from '../rdf/graph.js'

@@ -1,4 +1,4 @@
-// In charge of the IRIs that a text makes others from: its bases and the namespaces of its prefixes. Each use of one costs its
+// The IRIs that a text makes others from: its bases and the namespaces of its prefixes. Each use of one costs its
 // length, so they are bounded, and dot segments are removed once (RFC 3986 §5.2.4). Pure.
 import { resolve } from 'relative-to-absolute-iri'
 

@@ -1,4 +1,4 @@
-// In charge of n3's parser with bounds on the bases and namespaces that a text declares. Uses internals of n3, whose version
+// N3's parser with bounds on the bases and namespaces that a text declares. Uses internals of n3, whose version
 // package.json pins: without a bound, a short text with a long base costs seconds.
 import type { ParserOptions } from 'n3'
 import { isTooLong, TOO_LONG } from './bases.js'

@@ -1,4 +1,4 @@
-// In charge of canonical N-Triples from text (RDF 1.2 N-Triples §4): most lines of a store are canonical already, and only the
+// Canonical N-Triples from text (RDF 1.2 N-Triples §4): most lines of a store are canonical already, and only the
 // others are parsed, which takes ten times as long. Pure.
 import { nTriplesLine, sortedAsBytes } from './graph.js'
 import { readNTriples } from './n-triples.js'

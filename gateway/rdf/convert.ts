@@ -1,4 +1,4 @@
-// In charge of writing the content of another server in another format: RDF and SPARQL results.
+// Writing the content of another server in another format: RDF and SPARQL results.
 import { blankNode, graphOf, withNodes, type BlankNode, type Graph, type Quad } from './graph.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'

@@ -1,4 +1,4 @@
-// In charge of the encodings of text that may have several: XML and HTML. All other syntaxes are UTF-8. Pure.
+// The encodings of text that may have several: XML and HTML. All other syntaxes are UTF-8. Pure.
 import { parseMediaType } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 

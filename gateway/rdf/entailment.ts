@@ -1,4 +1,4 @@
-// In charge of what subclasses and subproperties entail (RDF 1.1 Semantics §9.2.1: rdfs5, rdfs7, rdfs9, rdfs11). Pure.
+// What subclasses and subproperties entail (RDF 1.1 Semantics §9.2.1: rdfs5, rdfs7, rdfs9, rdfs11). Pure.
 import { problem, type Problem } from '../problem.js'
 import { quad, type Quad, type Term } from './graph.js'
 import { RDF, RDFS } from './vocabulary.js'

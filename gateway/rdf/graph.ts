@@ -1,4 +1,4 @@
-// In charge of a graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes.
+// A graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes.
 // Checks each term that becomes part of a line, so that no client can end a term or a line early.
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
 import { DataFactory } from './n3.js'

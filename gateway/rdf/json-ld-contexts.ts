@@ -1,4 +1,4 @@
-// In charge of remote JSON-LD contexts as texts: fetched through the guarded fetcher only, cached for a while, bounded in bytes.
+// Remote JSON-LD contexts as texts: fetched through the guarded fetcher only, cached for a while, bounded in bytes.
 import { LRUCache } from 'lru-cache'
 import type { FetchAnswer, GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { decodeText } from '../http/body.js'

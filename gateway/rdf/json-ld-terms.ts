@@ -1,4 +1,4 @@
-// In charge of the terms that jsonld-streaming-parser makes: it leaves out what is no IRI, and writes large numbers wrongly. Replaces
+// The terms that jsonld-streaming-parser makes: it leaves out what is no IRI, and writes large numbers wrongly. Replaces
 // methods of its `util`, whose version package.json pins. What is malformed is refused later, as in every other syntax (graph.ts).
 import type { BlankNode, DataFactory, NamedNode } from '@rdfjs/types'
 import type { JsonLdParser } from 'jsonld-streaming-parser'

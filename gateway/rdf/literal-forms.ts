@@ -1,4 +1,4 @@
-// In charge of the lexical forms in which a store keeps literals. Some stores keep the value of a number, a date or a boolean:
+// The lexical forms in which a store keeps literals. Some stores keep the value of a number, a date or a boolean:
 // "1.50" comes back as "1.5". The gateway converts literals to the store's form before it compares, deletes or records them. Pure.
 import { daysOf, INTEGERS, typeNamed } from '../../policies/datatypes.js'
 import { isOfRdf12, literal, namedNode, quad, type Graph, type Quad } from './graph.js'

@@ -1,4 +1,4 @@
-// In charge of content in several parts while it arrives (RFC 7578, RFC 2046 §5.1): each part is passed on piece by piece, so that
+// Content in several parts while it arrives (RFC 7578, RFC 2046 §5.1): each part is passed on piece by piece, so that
 // a part may be of any size. It reads what `partsOf` of read-multipart.ts reads. Pure.
 import { CRLF, flaw, headOf, LONGEST_HEAD, NO_HEAD, type PartHead } from './read-multipart.js'
 import { isFailure, type Problem } from '../problem.js'

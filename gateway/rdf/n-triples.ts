@@ -1,4 +1,4 @@
-// In charge of reading N-Triples leniently, as stores and histories have it (design 3): Jena lets in IRIs and language tags
+// Reading N-Triples leniently, as stores and histories have it (design 3): Jena lets in IRIs and language tags
 // that RDF does not allow, and no document may be out of reach for that. Content of clients is read strictly (read.ts). Pure.
 import { blankNode, DEEPEST_TERM, literal, namedNode, quad, rememberLine, type Quad, type Term } from './graph.js'
 

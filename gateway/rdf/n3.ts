@@ -1,4 +1,4 @@
-// In charge of the parts of n3 that are used, each from its own file: its index loads a store and streams too, which takes
+// The parts of n3 that are used, each from its own file: its index loads a store and streams too, which takes
 // longer than all of these, in each thread and command. package.json pins its version.
 import { createRequire } from 'node:module'
 import type * as n3 from 'n3'

@@ -1,4 +1,4 @@
-// In charge of RDF/POST forms with files (LinkedDataHub 3.3): the resource with the name of a file becomes the file, by the URL
+// RDF/POST forms with files (LinkedDataHub 3.3): the resource with the name of a file becomes the file, by the URL
 // of its digest. Pure.
 import { flawOf, iri, namedNode, quad, text, type Quad, type Term } from './graph.js'
 import { triplesOfPairs, type Pair } from './read-form.js'

@@ -1,4 +1,4 @@
-// In charge of reading RDF/POST: RDF as the fields of an HTML form (LinkedDataHub 3.1).
+// Reading RDF/POST: RDF as the fields of an HTML form (LinkedDataHub 3.1).
 import type { DataFactory, Literal, NamedNode, Quad } from '@rdfjs/types'
 import { resolve } from 'relative-to-absolute-iri'
 import { hasDotSegment, isTooLong, TOO_LONG } from './bases.js'

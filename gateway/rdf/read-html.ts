@@ -1,4 +1,4 @@
-// In charge of finding the JSON-LD islands in HTML (JSON-LD 1.1 §7): the texts of its script elements, and its base.
+// Finding the JSON-LD islands in HTML (JSON-LD 1.1 §7): the texts of its script elements, and its base.
 import { Parser } from 'htmlparser2'
 import { resolve } from 'relative-to-absolute-iri'
 import { isTooLong, normalBase, TOO_LONG } from './bases.js'

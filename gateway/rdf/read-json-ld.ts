@@ -1,4 +1,4 @@
-// In charge of reading JSON-LD: bounded in depth, in size and in the work of its contexts; in pieces, so that a long document
+// Reading JSON-LD: bounded in depth, in size and in the work of its contexts; in pieces, so that a long document
 // does not hold up the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser.parse`), whose
 // version package.json pins: the parser has no bound of its own on the work of nested and scoped contexts.
 import { JsonLdParser } from 'jsonld-streaming-parser'

@@ -1,4 +1,4 @@
-// In charge of content in several parts (SPARQL 1.1 Graph Store HTTP Protocol §5.5, RFC 7578, RFC 2046 §5.1), read strictly: what a
+// Content in several parts (SPARQL 1.1 Graph Store HTTP Protocol §5.5, RFC 7578, RFC 2046 §5.1), read strictly: what a
 // reader skips would be lost without a word. Pure.
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'

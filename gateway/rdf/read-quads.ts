@@ -1,4 +1,4 @@
-// In charge of reading N-Quads, TriG, N-Triples and Turtle piece by piece, of any length: what one piece says is given before the
+// Reading N-Quads, TriG, N-Triples and Turtle piece by piece, of any length: what one piece says is given before the
 // next one is read.
 import { BoundedParser, placed } from './bounded-parser.js'
 import { flawOf, nTriplesTerm, quad, withNodes, type BlankNode, type NamedNode, type Quad } from './graph.js'

@@ -1,4 +1,4 @@
-// In charge of reading RDF/XML with rdfxml-streaming-parser: fixes what it lacks (text in several parts, XML literals,
+// Reading RDF/XML with rdfxml-streaming-parser: fixes what it lacks (text in several parts, XML literals,
 // relative IRIs in two places, truncated documents), and bounds depth and entities. Uses its internals (`saxParser`,
 // `activeTagStack`, `baseIRI`, and the methods that BoundedParser overrides), whose version package.json pins.
 import type { Duplex } from 'node:stream'

@@ -1,4 +1,4 @@
-// In charge of reading SPARQL results from XML (SPARQL Query Results XML Format). Pure.
+// Reading SPARQL results from XML (SPARQL Query Results XML Format). Pure.
 import { Parser } from 'htmlparser2'
 import type { Term } from './graph.js'
 import type { Results } from './sparql-results.js'

@@ -1,4 +1,4 @@
-// In charge of reading SPARQL results from JSON, XML and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV
+// Reading SPARQL results from JSON, XML and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV
 // Formats). Pure.
 import {
   blankNode,

@@ -1,4 +1,4 @@
-// In charge of reading RDF: content by its media type, the store's answers, and configuration files. Content from others may be
+// Reading RDF: content by its media type, the store's answers, and configuration files. Content from others may be
 // slow to read: evaluation/reading.ts reads it off the main thread.
 import { BoundedParser, placed, type N3Error } from './bounded-parser.js'
 import { readableContent, type ForeignAnswer } from './foreign-content.js'

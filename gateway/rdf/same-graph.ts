@@ -1,4 +1,4 @@
-// In charge of deciding whether two texts stand for the same graph: stores give blank nodes labels of their own, and some
+// Deciding whether two texts stand for the same graph: stores give blank nodes labels of their own, and some
 // keep the value of a literal, not its spelling. Pure.
 import { createHash } from 'node:crypto'
 import { INTEGERS, isTimeType, typeNamed } from '../../policies/datatypes.js'

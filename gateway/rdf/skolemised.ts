@@ -1,4 +1,4 @@
-// In charge of the IRIs that blank nodes of documents get when they are stored (design 3), and of the way back. Pure.
+// The IRIs that blank nodes of documents get when they are stored (design 3), and of the way back. Pure.
 import { blankNode, namedNode, quad, withNodes, type NamedNode, type Quad, type Term } from './graph.js'
 
 /** Blank nodes become `<document>#id<UUID>`, wherever they stand. */

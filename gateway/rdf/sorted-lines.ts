@@ -1,4 +1,4 @@
-// In charge of canonical N-Triples as sorted lines in one text that is never taken apart: lines are found by bisection, and a
+// Canonical N-Triples as sorted lines in one text that is never taken apart: lines are found by bisection, and a
 // change costs a copy of the text beside the lines that change. Pure.
 import { compareAsBytes } from './graph.js'
 

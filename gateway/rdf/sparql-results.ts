@@ -1,4 +1,4 @@
-// In charge of SPARQL results as a value: solutions or a boolean, and the media types of their formats.
+// SPARQL results as a value: solutions or a boolean, and the media types of their formats.
 import type { Term } from './graph.js'
 
 export type Solution = ReadonlyMap<string, Term>

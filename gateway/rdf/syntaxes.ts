@@ -1,4 +1,4 @@
-// In charge of the syntax of content: one table of media types, file endings and first characters, for all that is read. Pure.
+// The syntax of content: one table of media types, file endings and first characters, for all that is read. Pure.
 import { OTHER_RDF_NAMES, parseMediaType } from '../http/media-type.js'
 import { bomOf } from './encodings.js'
 

@@ -1,4 +1,4 @@
-// In charge of what all readers of RDF share: the terms they create, the bound on the size of a graph, and their failures.
+// What all readers of RDF share: the terms they create, the bound on the size of a graph, and their failures.
 import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { DataFactory } from '@rdfjs/types'

@@ -1,4 +1,4 @@
-// In charge of a TimeMap as triples (spec 9.4). Pure, so that long ones can be written in a thread.
+// A TimeMap as triples (spec 9.4). Pure, so that long ones can be written in a thread.
 import type { Version } from '../../versioning/change.js'
 import { mementoUri, timeMapUri, type TimeMap } from '../../versioning/memento/time-map.js'
 import { flawOf, iri, text, triple, typed, type Quad } from './graph.js'

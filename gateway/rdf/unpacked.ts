@@ -1,4 +1,4 @@
-// In charge of gzip (RFC 1952): recognised by its first bytes, and unpacked up to a limit, so that a small file cannot become a huge
+// Gzip (RFC 1952): recognised by its first bytes, and unpacked up to a limit, so that a small file cannot become a huge
 // one.
 import { promisify } from 'node:util'
 import { constants, gunzip } from 'node:zlib'

@@ -1,4 +1,4 @@
-// In charge of the vocabularies that the gateway reads and writes: their namespaces and prefixes.
+// The vocabularies that the gateway reads and writes: their namespaces and prefixes.
 
 const terms =
   (namespace: string) =>

@@ -1,4 +1,4 @@
-// In charge of writing the difference between two versions of a document (spec 9.6): as RDF Patch, as JSON, or as RDF in the
+// Writing the difference between two versions of a document (spec 9.6): as RDF Patch, as JSON, or as RDF in the
 // ChangeSet vocabulary. Pure, for a thread of its own: versions may be large.
 import {
   bySubject,

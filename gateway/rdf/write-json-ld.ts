@@ -1,4 +1,4 @@
-// In charge of writing JSON-LD: expanded, and compacted with the prefixes that it uses.
+// Writing JSON-LD: expanded, and compacted with the prefixes that it uses.
 import type { Graph, Quad, Term } from './graph.js'
 import { RDF, XSD } from './vocabulary.js'
 

@@ -1,4 +1,4 @@
-// In charge of writing RDF/XML (RDF 1.1 XML Syntax), and of escaping for XML: one rdf:Description per subject.
+// Writing RDF/XML (RDF 1.1 XML Syntax), and of escaping for XML: one rdf:Description per subject.
 import type { Graph, NamedNode, Quad, Term } from './graph.js'
 import { problem, type Problem } from '../problem.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'

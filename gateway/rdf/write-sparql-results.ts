@@ -1,4 +1,4 @@
-// In charge of writing SPARQL results as JSON, XML, CSV and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and
+// Writing SPARQL results as JSON, XML, CSV and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and
 // TSV Formats). Pure.
 import { directionOf, nTriplesTerm, type Term } from './graph.js'
 import type { Format } from '../http/media-type.js'

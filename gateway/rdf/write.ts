@@ -1,4 +1,4 @@
-// In charge of writing RDF in the negotiated format: the same graph gives the same bytes.
+// Writing RDF in the negotiated format: the same graph gives the same bytes.
 import type { BaseQuad } from '@rdfjs/types'
 import { isPlain } from './canonical.js'
 import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from './graph.js'

@@ -1,4 +1,4 @@
-// In charge of XML that a store has written, while it passes: some stores write characters that XML 1.0 cannot contain, and carriage
+// XML that a store has written, while it passes: some stores write characters that XML 1.0 cannot contain, and carriage
 // returns that its readers take for line feeds. Pure.
 import { NOT_IN_XML } from './write-rdf-xml.js'
 

@@ -1,4 +1,4 @@
-// In charge of the facts that a decision rests on (the document, its parent, the rules), and of asking for the decision.
+// The facts that a decision rests on (the document, its parent, the rules), and of asking for the decision.
 import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'

@@ -1,19 +1,24 @@
-// In charge of the pages about the client: who it is, how to log in, and the form of a sign-up.
+// The page about the client: who it is, how to log in or sign up, and what waits for its decision.
+import { ACCESS_TOKEN_CHECK } from '../identity/agent.js'
 import { isWhole } from '../documents/document.js'
-import type { Field, Response } from '../http/exchange.js'
+import type { Response } from '../http/exchange.js'
 import { cookieOf } from '../identity/cookies.js'
 import { describedIn } from '../pages/triples-by-subject.js'
 import { titleOf } from '../pages/document-page.js'
 import { judge, lookUp } from './access.js'
-import { accountPage, donePage, type AccountView } from '../pages/account-page.js'
-import { signUpPage, type SignUpView } from '../features/accounts/sign-up-page.js'
-import { controlRefused } from './explain.js'
-import { NONE_WAITING, waitingRequests } from '../features/access/waiting-requests.js'
-import { isFailure, problem, STATUS_OF, type Problem } from '../problem.js'
-import type { Quad } from '../rdf/graph.js'
-import { messagesAbout } from '../features/forms/submitted-fields.js'
+import { accountPage, type AccountView } from '../pages/account-page.js'
+import { part } from '../part.js'
+import { isFailure, type Problem } from '../problem.js'
+import type { Child } from 'hono/jsx'
+import type { Dataspace } from '../gateway.js'
 import type { Context } from './context.js'
-import { frameOf, pageAnswer, prefersPage } from './page-answer.js'
+import { frameOf, pageAnswer } from './page-answer.js'
+
+/** Where people sign up, if they may. */
+export const SIGN_UP_PAGE = part<(dataspace: Dataspace) => string | undefined>('page of sign-ups')
+
+/** What waits for a decision of the agent, as a part of the page. */
+export const WAITING_LIST = part<(context: Context) => Promise<Child>>('list of what waits')
 
 export async function accountAnswer(
   context: Context,
@@ -21,18 +26,16 @@ export async function accountAnswer(
 ): Promise<Response | Problem> {
   if (isFailure(returnTo)) return returnTo
   const { gateway, agent, dataspace } = context
-  const isOwner = agent.webId !== undefined && controlRefused(context) === undefined
-  const waiting = isOwner ? await waitingRequests(dataspace, undefined) : NONE_WAITING
-  const canSignUp = gateway.signUps.who !== 'off'
   const page = accountPage({
     frame: frameOf(context),
     agent: agent.webId,
     name: await nameOf(context),
     by: identifiedBy(context),
-    signUp: canSignUp ? `${dataspace.admin.base}sign%20up` : undefined,
+    signUp: SIGN_UP_PAGE.in(gateway)?.(dataspace),
     providers: gateway.identities.providers,
     returnTo,
-    waiting,
+    hasTokens: ACCESS_TOKEN_CHECK.in(gateway) !== undefined,
+    waiting: await WAITING_LIST.in(gateway)?.(context),
   })
   return pageAnswer(200, page, [['Cache-Control', 'no-store']])
 }
@@ -55,42 +58,4 @@ function identifiedBy({ request, agent, application }: Context): AccountView['by
   if (agent.webId === undefined) return undefined
   if (request.certificate !== undefined) return 'certificate'
   return cookieOf(request.fields.cookie, 'session', application.base) === undefined ? 'token' : 'session'
-}
-
-/** The form for people; programs send POST. */
-export function signUpForm(context: Context, endpoint: string): Response | Problem {
-  const { signUps } = context.gateway
-  if (!prefersPage(context.accept)) {
-    return problem('negotiation.not-acceptable', 'There is only a page with a form here. Programs send POST.')
-  }
-  if (signUps.who === 'off') return problem('access.denied', 'Nobody can sign up here. Ask the owner for access.')
-  return pageAnswer(200, signUpPage(viewOf(context, endpoint)))
-}
-
-function viewOf(context: Context, endpoint: string): SignUpView {
-  const { signUps, mail } = context.gateway
-  const isDownload = signUps.who === 'everyone' && !mail
-  return { frame: frameOf(context), action: isDownload ? `${endpoint}?download` : endpoint, isDownload }
-}
-
-/** The form again, with what was typed except the password: no page holds one. */
-export function signUpRefused(
-  context: Context,
-  endpoint: string,
-  { failure, detail, report, fields }: Problem,
-  content: readonly Quad[],
-): Response {
-  const status = STATUS_OF[failure]
-  const messages = messagesAbout(report)
-  const typed = (property: string): string =>
-    content.find(({ predicate }) => predicate.value === property)?.object.value ?? ''
-  const page = signUpPage({ ...viewOf(context, endpoint), refusal: { status, detail }, typed, messages })
-  return pageAnswer(status, page, [...fields, ['Cache-Control', 'no-store']])
-}
-
-export const signedUp = (context: Context, fields: readonly Field[]): Response => {
-  const { base } = context.dataspace.endUser
-  const frame = frameOf(context)
-  const { signUp, signedUp, backHome } = frame.texts
-  return pageAnswer(201, donePage({ frame, title: signUp, sentence: signedUp, next: [backHome, base] }), fields)
 }

@@ -1,4 +1,4 @@
-// In charge of which requests are let in: methods that the route has, those that may write, and above the limit of concurrent
+// Which requests are let in: methods that the route has, those that may write, and above the limit of concurrent
 // requests only cached reads.
 import { isCrossSite } from '../../policies/cross-site.js'
 import type { Dataspace, Gateway, Member } from '../gateway.js'

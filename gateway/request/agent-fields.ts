@@ -1,4 +1,4 @@
-// In charge of the response fields of a document that depend on the agent, and are the same in every format.
+// The response fields of a document that depend on the agent, and are the same in every format.
 import type { Decision } from '../../policies/decide.js'
 import { documentLinks } from '../../versioning/memento/time-map.js'
 import type { DocumentFacts } from '../documents/facts.js'

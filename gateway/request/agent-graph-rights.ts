@@ -1,4 +1,4 @@
-// In charge of the rights of an agent on the graphs of an application's store, as one value for queries and updates
+// The rights of an agent on the graphs of an application's store, as one value for queries and updates
 // (design 4).
 import { graphRights, type GraphRights, type GraphsQuestion } from '../../policies/authorizations/graph-rights.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'

@@ -1,26 +1,18 @@
-// In charge of what clients without any right may ask for, sign-ups and requests for access: so many at once and in a day, for
+// What clients without any right may ask for, sign-ups and requests for access: so many at once and in a day, for
 // one network and in all, so that no client takes the room of the others.
-import type { OpenDoor, SignUps } from '../gateway.js'
-import { makeDaily, makePlaces } from '../places.js'
+import { makeDaily, makePlaces, type TakeOfDay, type TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from './context.js'
-import { makeTurns } from '../stores/connection-slots.js'
-import type { Doors } from '../configuration/doors.js'
 
-const AT_ONCE = { each: 2, all: 16 } as const
-/** Creating a key takes a processor for up to a second. */
-const KEYS_AT_ONCE = 2
+/** The limits of requests that need no right: how much of it at once and in a day, for one network and in all. */
+export type OpenDoor = { readonly takePlace: TakePlace; readonly takeOfDay: TakeOfDay }
+
+export const AT_ONCE = { each: 2, all: 16 } as const
 
 /** @param daily in all; one network has a tenth of it */
 export const makeOpenDoor = (daily: number, now: () => number): OpenDoor => ({
   takePlace: makePlaces(AT_ONCE),
   takeOfDay: makeDaily({ each: Math.ceil(daily / 10), all: daily }, now),
-})
-
-export const makeSignUps = (daily: number, who: Doors['signUp'], now: () => number): SignUps => ({
-  ...makeOpenDoor(daily, now),
-  who,
-  turns: makeTurns(KEYS_AT_ONCE, AT_ONCE.all),
 })
 
 /** Acts in a place of the client's network, and counts for its day unless the act fails. */

@@ -1,4 +1,4 @@
-// In charge of the triples about an authorization as evidence: its target, its agents, and the document that contains it.
+// The triples about an authorization as evidence: its target, its agents, and the document that contains it.
 import type { Audited, GrantingAuthorization } from '../../policies/authorizations/evidence.js'
 import { blankNode, iri, quad, type Quad } from '../rdf/graph.js'
 import { ACL, FOAF, RDF, RDFS, TGA } from '../rdf/vocabulary.js'

@@ -1,5 +1,5 @@
-// In charge of what is known of one request on its way: the value that every step of the pipeline is given.
-import type { Gateway, Member, Proxying } from '../gateway.js'
+// What is known of one request on its way: the value that every step of the pipeline is given.
+import type { Gateway, Member } from '../gateway.js'
 import type { Agent } from '../identity/agent.js'
 import type { Request } from '../http/exchange.js'
 import type { Trace } from '../log.js'
@@ -8,8 +8,7 @@ import type { LoadContext } from '../rdf/read-json-ld.js'
 export { askerOf } from '../evaluation/job-queue.js'
 export type { Agent } from '../identity/agent.js'
 
-/** An agent that a dataspace has identified already. */
-export type KnownAgent = NonNullable<Parameters<Proxying['inside']>[1]>
+export type { KnownAgent } from '../gateway.js'
 
 /** One request on its way, with what has been found out about it. */
 export interface Context extends Member {

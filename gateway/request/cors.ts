@@ -1,4 +1,4 @@
-// In charge of what pages of other origins may do (Fetch §3.2): all may read what is public; those that the operator allows
+// What pages of other origins may do (Fetch §3.2): all may read what is public; those that the operator allows
 // (--allow-origin) may also send what a browser adds by itself, and read the answers.
 import type { Gateway } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'

@@ -1,4 +1,4 @@
-// In charge of decisions about states of a document that the store does not have: earlier ones, next ones, and those in an index.
+// Decisions about states of a document that the store does not have: earlier ones, next ones, and those in an index.
 import { decide, type Decision } from '../../policies/decide.js'
 import type { DocumentState } from '../documents/facts.js'
 import { ancestorsOf } from '../documents/hierarchy.js'

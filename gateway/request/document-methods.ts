@@ -1,4 +1,4 @@
-// In charge of what may be sent to a document: its methods, and the media types that each takes. The rest depends on rights.
+// What may be sent to a document: its methods, and the media types that each takes. The rest depends on rights.
 import type { Member } from '../gateway.js'
 import type { Field } from '../http/exchange.js'
 import { mediaTypesOf, RDF_FORMATS } from '../http/media-type.js'

@@ -1,4 +1,4 @@
-// In charge of the decisions on endpoints, which have no state: they are functions of the rules, the agent and the mode.
+// The decisions on endpoints, which have no state: they are functions of the rules, the agent and the mode.
 import { noDecisions, type Decisions } from '../documents/facts.js'
 import type { Application } from '../gateway.js'
 

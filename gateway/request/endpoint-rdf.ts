@@ -1,4 +1,4 @@
-// In charge of the RDF that is sent to an endpoint: reading it, and reporting its violations, to programs too.
+// The RDF that is sent to an endpoint: reading it, and reporting its violations, to programs too.
 import { askerOf, contextsFor, type Context } from './context.js'
 import { blankNode, graphOf, iri, nTriplesOf, quad, text, typed, type Quad, type Term } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'

@@ -1,4 +1,4 @@
-// In charge of explaining access to agents with Control on the admin application: why an agent has a mode or not, and which
+// Explaining access to agents with Control on the admin application: why an agent has a mode or not, and which
 // authorizations a target has. The answers are what the rules decide, whether it is enforced or not.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { authorizationsAbout, type OtherGraph } from '../../policies/decide.js'

@@ -1,4 +1,4 @@
-// In charge of what a client sees where the gateway could not fetch something for it.
+// What a client sees where the gateway could not fetch something for it.
 import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
 import type { ProblemCode } from '../problem.js'
 

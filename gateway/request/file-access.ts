@@ -1,4 +1,4 @@
-// In charge of who may read a file: those with a right to it, or to all files (LinkedDataHub 2.7), and those who may read a document
+// Who may read a file: those with a right to it, or to all files (LinkedDataHub 2.7), and those who may read a document
 // that describes it and was written by somebody with the file, or with the right to it: to know its digest is no right.
 import { uploadsOf, descriptionsOf, type Description } from '../files/sweep-files.js'
 import { readFacts } from '../documents/document.js'

@@ -1,4 +1,4 @@
-// In charge of answers that are graphs but no documents: negotiated, with an entity-tag. It needs no key: only who gets the
+// Answers that are graphs but no documents: negotiated, with an entity-tag. It needs no key: only who gets the
 // graph gets it.
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Canonical } from '../evaluation/reading.js'

@@ -1,4 +1,4 @@
-// In charge of what a client is shown of a document that it may read.
+// What a client is shown of a document that it may read.
 import type { Document } from '../documents/document.js'
 import { withHashedMailboxes } from '../documents/mailboxes.js'
 import type { Context } from './context.js'

@@ -1,4 +1,4 @@
-// In charge of identifying the agent: from the credentials of a request to a WebID, to an anonymous client, or to a refusal.
+// Identifying the agent: from the credentials of a request to a WebID, to an anonymous client, or to a refusal.
 // Profiles that are documents of this gateway are read in process, others through the guarded fetcher.
 import type { Agent, KnownAgent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
@@ -12,13 +12,12 @@ import type {
   ReadProfile,
   Verification,
 } from '../../policies/identity/webid.js'
-import type { Proved } from '../../policies/identity/memberships.js'
 import type { Request } from '../http/exchange.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
 import type { Trace } from '../log.js'
 import { clearCookie } from '../identity/cookies.js'
-import { accessTokenIn } from '../features/tokens/token-credentials.js'
+import { ACCESS_TOKEN_CHECK, type ProvedAgent } from '../identity/agent.js'
 import { agentOfSession, agentOfToken, principalOf, tokenRefused, type Asking } from '../identity/identities.js'
 import type { TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -67,9 +66,9 @@ interface Identifying {
  * write. The gateway knows when its own documents change, but for changes behind it.
  */
 const ageForWrites =
-  ({ proxying }: Gateway) =>
+  ({ isOwn }: Gateway) =>
   (webId: string): number =>
-    URL.canParse(webId) && proxying.isOwn(new URL(webId)) ? OWN_MS : 0
+    URL.canParse(webId) && isOwn(new URL(webId)) ? OWN_MS : 0
 const OWN_MS = 5_000
 
 function* identified(
@@ -141,21 +140,17 @@ function certificateRefused({ failure, detail }: CredentialFailure, trace: Trace
   )
 }
 
-type ProvedAgent = Proved & Pick<Agent, 'token'>
-
 function* tokenAgent(
   request: Request,
   target: Target<Member>,
-  { identities, checkToken }: Gateway,
+  gateway: Gateway,
   asking: Asking,
 ): Steps<ProvedAgent | Problem> {
-  const presented = accessTokenIn(request.fields.authorization!)
-  if (presented) {
-    const { trace } = asking
-    const admin = target.dataspace.admin.base
-    const token = checkToken(presented, { admin, network: asking.network(), trace })
-    return isFailure(token) ? token : { webId: token.agent, memberships: [], token }
-  }
+  const { identities } = gateway
+  const { network, trace } = asking
+  const asked = { admin: target.dataspace.admin.base, network, trace }
+  const proved = ACCESS_TOKEN_CHECK.in(gateway)?.agentIn(request.fields.authorization!, asked)
+  if (proved) return proved
   if (identities.providers.length > 0) return yield* agentOfToken(identities, request, target, asking)
   return tokenRefused(asking.trace, 'provider: no identity provider is configured')
 }

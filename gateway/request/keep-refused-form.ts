@@ -1,4 +1,4 @@
-// In charge of what a person has sent by a form that is refused: the page of the error has it, so that nothing typed is lost.
+// What a person has sent by a form that is refused: the page of the error has it, so that nothing typed is lost.
 import { isOfOwnPage } from '../../policies/cross-site.js'
 import { readText } from '../http/body.js'
 import type { Request } from '../http/exchange.js'

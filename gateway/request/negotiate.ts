@@ -1,4 +1,4 @@
-// In charge of what comes before every representation: the format that the client accepts, and the conditions of the request.
+// What comes before every representation: the format that the client accepts, and the conditions of the request.
 import { evaluatePreconditions, type Validators } from '../../cache/preconditions.js'
 import type { GatewayCaches } from '../caches.js'
 import type { Request } from '../http/exchange.js'

@@ -1,4 +1,4 @@
-// In charge of the log line of a request: its answer, and the evidence of the decision on access.
+// The log line of a request: its answer, and the evidence of the decision on access.
 import { createHmac } from 'node:crypto'
 import type { Decision } from '../../policies/decide.js'
 import type { Request, Response } from '../http/exchange.js'

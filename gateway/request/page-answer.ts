@@ -1,4 +1,4 @@
-// In charge of what every page gets about the gateway and the client, and of the answers that are pages but no documents.
+// What every page gets about the gateway and the client, and of the answers that are pages but no documents.
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { HTML, negotiate, RDF_NAMES } from '../http/media-type.js'

@@ -1,4 +1,4 @@
-// In charge of the forms of pages as requests (design 8): reading them, and sending what a form asks for through the gateway as
+// The forms of pages as requests (design 8): reading them, and sending what a form asks for through the gateway as
 // the request that it stands for, so that every right, condition and limit is that of the method.
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { isOfOwnPage } from '../../policies/cross-site.js'
@@ -13,7 +13,7 @@ import { nTriplesOf, graphOf } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
 import { DCT, HTTP, RDF } from '../rdf/vocabulary.js'
 import type { Document } from '../documents/document.js'
-import type { Refusal } from '../features/forms/form-page.js'
+import type { Refusal } from '../pages/form-parts.js'
 import type { Context } from './context.js'
 import { response } from './respond.js'
 import { hasMoreFields, rememberForm } from './keep-refused-form.js'
@@ -147,7 +147,7 @@ export async function carryOut({ request, gateway, trace }: Context, meant: Mean
     },
     readBody: (limit, setting) => Promise.resolve(content.length > limit ? tooLarge(limit, setting) : content),
   }
-  const done = outcomeOf(await gateway.proxying.inside(asked))
+  const done = outcomeOf(await gateway.inside(asked))
   if (done.status < 400) trace.hasWritten = true
   gateway.watchdog.works(request)
   return done

@@ -1,4 +1,4 @@
-// In charge of who gets the prefixes of the dataset: they may name what hidden graphs are about (design 4), so only agents who may read
+// Who gets the prefixes of the dataset: they may name what hidden graphs are about (design 4), so only agents who may read
 // every graph do.
 import type { Format } from '../http/media-type.js'
 import { isFailure } from '../problem.js'

@@ -1,4 +1,4 @@
-// In charge of OPTIONS and CORS preflights: the methods and media types of a target, which say nothing about a document.
+// OPTIONS and CORS preflights: the methods and media types of a target, which say nothing about a document.
 import type { Gateway, Member } from '../gateway.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'

@@ -1,4 +1,4 @@
-// In charge of the answer that a problem becomes: a page where the client prefers one, else RDF (spec 2.2). Both say the same.
+// The answer that a problem becomes: a page where the client prefers one, else RDF (spec 2.2). Both say the same.
 import { STATUS_CODES } from 'node:http'
 import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
 import type { Gateway } from '../gateway.js'

@@ -1,4 +1,4 @@
-// In charge of content that says which right a request needs: it is read only for an agent with one of the rights that it could
+// Content that says which right a request needs: it is read only for an agent with one of the rights that it could
 // need (design 7), and the decision is then made on the right that it does need.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'

@@ -1,4 +1,4 @@
-// In charge of refusals: the reason in words that reveal nothing that the client may not know.
+// Refusals: the reason in words that reveal nothing that the client may not know.
 import type { Decision } from '../../policies/decide.js'
 import type { Context } from './context.js'
 import { isRoot, parentOf } from '../documents/hierarchy.js'

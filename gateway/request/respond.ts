@@ -1,4 +1,4 @@
-// In charge of response fields and error bodies: each field is named here once, each error is written here (spec 2.2).
+// Response fields and error bodies: each field is named here once, each error is written here (spec 2.2).
 import { STATUS_CODES } from 'node:http'
 import { formatHttpDate } from '../../cache/http-date.js'
 import type { Decision } from '../../policies/decide.js'

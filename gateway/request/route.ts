@@ -1,4 +1,4 @@
-// In charge of what a route is: for one kind of target its methods, media types, the right that it needs, and its answer.
+// What a route is: for one kind of target its methods, media types, the right that it needs, and its answer.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Member } from '../gateway.js'

@@ -1,4 +1,4 @@
-// In charge of what shared caches in front of the gateway need (--shared-cache): whether the gateway's cache had the answer
+// What shared caches in front of the gateway need (--shared-cache): whether the gateway's cache had the answer
 // (RFC 9211), the groups by which it is purged (RFC 9875), and that nginx asks again before each use.
 import { uriOf } from '../../versioning/memento/time-map.js'
 import type { Gateway } from '../gateway.js'

@@ -1,4 +1,4 @@
-// In charge of `static/` (spec 4.6): the files of the pages. Their names have hashes of their contents, so that caches keep them.
+// `static/` (spec 4.6): the files of the pages. Their names have hashes of their contents, so that caches keep them.
 import { acceptedCodings } from '../http/content-coding.js'
 import type { Field, Response } from '../http/exchange.js'
 import { problem, type Problem } from '../problem.js'

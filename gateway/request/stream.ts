@@ -1,4 +1,4 @@
-// In charge of streaming answers of the store. An answer that breaks off is logged, and cut for the client (http/send.ts).
+// Streaming answers of the store. An answer that breaks off is logged, and cut for the client (http/send.ts).
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from './context.js'
 import { streamed } from './respond.js'

@@ -1,10 +1,10 @@
-// In charge of what an access token leaves of the rights of its agent, at the one place where decisions are made: never more than
+// What an access token leaves of the rights of its agent, at the one place where decisions are made: never more than
 // the rules give, and less where the token is limited to reading, or to a document and what is below it. Pure.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { narrowed, NO_GRAPHS, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Member } from '../gateway.js'
-import type { TokenLimits } from '../features/tokens/issued-tokens.js'
+import type { TokenLimits } from '../identity/agent.js'
 import { problem } from '../problem.js'
 
 export const isLimited = ({ readOnly, only }: TokenLimits): boolean => readOnly || only !== undefined

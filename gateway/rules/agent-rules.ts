@@ -1,4 +1,4 @@
-// In charge of the rules that include one agent: the question for them, and what an index says of them. They are few where those
+// The rules that include one agent: the question for them, and what an index says of them. They are few where those
 // of all agents are many.
 import * as V from '../../policies/vocabulary.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'

@@ -1,4 +1,4 @@
-// In charge of telling two answers of a store to one question apart by their bytes, in constant memory: reading an answer into
+// Telling two answers of a store to one question apart by their bytes, in constant memory: reading an answer into
 // terms takes ten times as long as comparing it.
 import { createHash } from 'node:crypto'
 import { isFailure, type Problem } from '../problem.js'

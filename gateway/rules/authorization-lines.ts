@@ -1,4 +1,4 @@
-// In charge of the statements that make up authorizations: the question for them, and each line of the answer with its digest.
+// The statements that make up authorizations: the question for them, and each line of the answer with its digest.
 import { hash, randomBytes } from 'node:crypto'
 import { ACCESS_PREDICATES, AUTHORIZATION, RDF_TYPE } from '../../policies/vocabulary.js'
 import type { Fact } from '../../policies/authorizations/authorization.js'

@@ -1,4 +1,4 @@
-// In charge of keeping a dataspace's compiled authorizations equal to the graphs of its admin application.
+// Keeping a dataspace's compiled authorizations equal to the graphs of its admin application.
 // While the state of such a graph is in doubt, every decision is 503: deciding with no rules, or with old ones, is never safe.
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Access } from '../gateway.js'

@@ -1,4 +1,4 @@
-// In charge of reading authorizations into the compiled index: all of them from the store, those that have changed there, or those of
+// Reading authorizations into the compiled index: all of them from the store, those that have changed there, or those of
 // one write.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Fact } from '../../policies/authorizations/authorization.js'

@@ -1,4 +1,4 @@
-// In charge of making the effective rules what the store says now, for requests that are decided without a cache: all of them, or
+// Making the effective rules what the store says now, for requests that are decided without a cache: all of them, or
 // those of one agent.
 import { createHash } from 'node:crypto'
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'

@@ -1,4 +1,4 @@
-// In charge of the SPARQL endpoint (spec 4.2): queries and updates, once access is decided, over the latest version of every
+// The SPARQL endpoint (spec 4.2): queries and updates, once access is decided, over the latest version of every
 // document. Each text is analysed before the store gets it, and may reach other servers only as the operator allows.
 import type { ByteCache } from '../caches.js'
 import type { Response } from '../http/exchange.js'

@@ -1,4 +1,4 @@
-// In charge of explaining to agents with Control how a query of an agent is answered over what the agent may read, and why so.
+// Explaining to agents with Control how a query of an agent is answered over what the agent may read, and why so.
 import type { GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { webId } from '../configuration/setting-values.js'
 import type { Response } from '../http/exchange.js'

@@ -1,4 +1,4 @@
-// In charge of the page of the SPARQL endpoint: it runs the query as for a program, and shows the result.
+// The page of the SPARQL endpoint: it runs the query as for a program, and shows the result.
 import type { Response } from '../http/exchange.js'
 import { N_TRIPLES } from '../http/media-type.js'
 import { bySubject } from '../pages/triples-by-subject.js'

@@ -1,4 +1,4 @@
-// In charge of the certificates in the data folder, of server, owner and secretary: creates missing ones, never overwrites
+// The certificates in the data folder, of server, owner and secretary: creates missing ones, never overwrites
 // a file, and reads them.
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'

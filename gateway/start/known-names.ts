@@ -1,4 +1,4 @@
-// In charge of the names of documents with characters beyond ASCII, known before the first request: read from the store or, of an
+// The names of documents with characters beyond ASCII, known before the first request: read from the store or, of an
 // embedded one, from its history, and remembered in the data folder.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

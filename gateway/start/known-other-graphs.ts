@@ -1,11 +1,11 @@
-// In charge of reporting the graphs that are no documents, after a start, and of remembering them in the data folder: when
+// Reporting the graphs that are no documents, after a start, and of remembering them in the data folder: when
 // the store is lost, triplegate mirror rebuild names them.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endpointNamesOf } from '../documents/endpoint-names.js'
 import { sharersOf, type Application, type Dataspace, type Gateway } from '../gateway.js'
 import { otherGraphsIn, otherGraphsText, type KnownOtherGraphs } from '../mirror/other-graphs.js'
-import { ENDPOINT_NAMES } from '../routes.js'
+import { ROUTES } from '../routes.js'
 import { isFailure } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { writeWhole } from '../files/whole-file.js'
@@ -33,15 +33,16 @@ function read(folder: string): Readonly<Record<string, KnownOtherGraphs>> {
 /** Asks each store, one after the other: that may take long, so no start waits for it. */
 export async function reportOtherGraphs(
   dataspaces: readonly Dataspace[],
-  { log, now }: Pick<Gateway, 'log' | 'now'>,
+  gateway: Pick<Gateway, 'log' | 'now' | 'parts'>,
   folder: string,
   signal: AbortSignal,
 ): Promise<void> {
+  const { log } = gateway
   for (const store of new Set(dataspaces.flatMap(({ endUser, admin }) => [endUser.store, admin.store]))) {
     const sharers = sharersOf(store, { dataspaces }).map(({ application }) => application)
     // Such a store takes documents only.
     if (sharers.every(({ service }) => service.embedded)) continue
-    const failed = await reportOthersIn(store, sharers, { log, now }, folder, signal)
+    const failed = await reportOthersIn(store, sharers, gateway, folder, signal)
     if (signal.aborted) return
     if (failed !== undefined)
       log.warn({ store: store.name, problem: failed }, 'the graphs of the store cannot be listed')
@@ -52,13 +53,14 @@ export async function reportOtherGraphs(
 async function reportOthersIn(
   store: GraphStore,
   sharers: readonly Application[],
-  { log, now }: Pick<Gateway, 'log' | 'now'>,
+  gateway: Pick<Gateway, 'log' | 'now' | 'parts'>,
   folder: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const { log, now } = gateway
   const bases = sharers.map(({ base }) => base)
   const isDocument = (graph: string): boolean => sharers.some((application) => application.isDocument(graph))
-  const endpoints = endpointNamesOf(sharers, ENDPOINT_NAMES)
+  const endpoints = endpointNamesOf(sharers, ROUTES.of(gateway).endpointNames)
   const mayBecome = (graph: string): boolean => isDocument(graph) && !endpoints.has(graph)
   const others = await otherGraphsIn(store, isDocument, bases, signal, mayBecome)
   if (isFailure(others)) return others.detail

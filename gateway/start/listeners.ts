@@ -1,34 +1,23 @@
-// In charge of the listeners: HTTPS, plain HTTP behind a proxy, management on loopback, and health and metrics for monitors.
+// The listeners: HTTPS, plain HTTP behind a proxy, and those of features.
 import type { Certificates } from './certificates.js'
-import { matcherOf } from './make-gateway.js'
+import { matcherOf } from './fetchers.js'
 import { listenAddress } from '../configuration/dataspace.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
+import type { FeatureListeners, GatewayFeature, PortSetting } from '../feature.js'
 import type { Gateway } from '../gateway.js'
 import { handle } from '../handle.js'
 import { listen, type Answer, type Listener, type ListenerSettings } from '../http/listener.js'
 import { shared } from '../http/shares.js'
 import { takePort, type TakenPort } from '../http/taken-port.js'
-import { makeManagement } from '../features/operators/management.js'
-import { openStorePages } from '../features/operators/store-pages.js'
 import { problemAnswer } from '../request/problem-answer.js'
 import { problemResponse } from '../request/respond.js'
 
-type Name = 'https' | 'http' | 'management' | 'monitoring' | 'storePages'
-
-const FLAGS = {
-  https: 'https',
-  http: 'http',
-  management: 'management',
-  monitoring: 'monitoring',
-  storePages: 'store-pages',
-} as const
-
 /** The ports that listen. A port that the system chooses is known here only. */
-export type Ports = Readonly<Partial<Record<Name, number>>>
+export type Ports = Readonly<Partial<Record<PortSetting, number>>>
 
-export type TakenPorts = ReadonlyMap<Name, TakenPort>
+export type TakenPorts = ReadonlyMap<PortSetting, TakenPort>
 
 export const portsOf = (taken: TakenPorts): Ports =>
   Object.fromEntries([...taken].map(([name, { port }]) => [name, port]))
@@ -37,15 +26,15 @@ export const closePorts = (taken: TakenPorts): Promise<unknown> =>
   Promise.all([...taken.values()].map((port) => port.close()))
 
 /** Takes all ports, before anything is written: another process may have one of them. Throws StartFailure. */
-export async function takePorts(settings: Settings, dataspaces: readonly DescribedDataspace[]): Promise<TakenPorts> {
+export async function takePorts({ settings, dataspaces, features }: Ported): Promise<TakenPorts> {
   const host = settings.host ?? listenAddress(dataspaces)
-  const taken = new Map<Name, TakenPort>()
-  for (const name of Object.keys(FLAGS) as Name[]) {
+  const addresses: FeatureListeners['addresses'] = Object.assign({}, ...features.map((one) => one.listeners?.addresses))
+  const taken = new Map<PortSetting, TakenPort>()
+  for (const name of ['https', 'http', ...Object.keys(addresses)] as PortSetting[]) {
     const port = settings[name]
     if (port === 'off') continue
     try {
-      const own = name === 'management' ? '127.0.0.1' : name === 'monitoring' ? settings.monitoringHost : undefined
-      taken.set(name, await takePort(port, own ?? host))
+      taken.set(name, await takePort(port, addresses[name]?.(settings) ?? host))
     } catch (error) {
       await closePorts(taken)
       throw new StartFailure(portFailure(name, port, error))
@@ -54,14 +43,19 @@ export async function takePorts(settings: Settings, dataspaces: readonly Describ
   return taken
 }
 
+interface Ported {
+  readonly settings: Settings
+  readonly dataspaces: readonly DescribedDataspace[]
+  readonly features: readonly GatewayFeature[]
+}
+
 export function openListeners(
   gateway: Gateway,
-  settings: Settings,
+  { settings, features }: Pick<Ported, 'settings' | 'features'>,
   taken: TakenPorts,
   server: Certificates['server'],
 ): Promise<readonly Listener[]> {
   const answer: Answer = (request) => handle(request, gateway)
-  const operators = makeManagement(gateway.dataspaces, gateway, settings)
   const started = gateway.now().toString(36)
   let count = 0
   const { bodyTimeout, bodyMemory, maxBody } = settings
@@ -73,29 +67,26 @@ export function openListeners(
   const refuse: ListenerSettings['refuse'] = (reason, request) =>
     problemAnswer(reason, request.fields.accept, { gateway, request, trace: {} })
   const isTrustedProxy = matcherOf(settings.trustedProxy).matches
-  const open: Readonly<Record<Name, (port: TakenPort) => Promise<Listener>>> = {
-    https: (port) => listen({ ...common, port, tls: server, refuse }, answer),
-    http: (port) => listen({ ...common, port, isTrustedProxy, refuse }, answer),
-    management: (port) => listen({ ...common, port }, operators.answer),
-    monitoring: (port) => listen({ ...common, port }, operators.monitor),
-    storePages: (port) => listenForPages(gateway, settings, { ...common, port, ...(settings.https === 'off' ? { isTrustedProxy } : { tls: server }) }), // prettier-ignore
+  const behindProxy = (port: TakenPort): ListenerSettings => ({ ...common, port, isTrustedProxy })
+  const withTls = (port: TakenPort): ListenerSettings => ({ ...common, port, tls: server })
+  const forDocuments = settings.https === 'off' ? behindProxy : withTls
+  const others: ReturnType<FeatureListeners['open']> = Object.assign(
+    {},
+    ...features.map((one) => one.listeners?.open(gateway, settings)),
+  )
+  const open = (name: PortSetting, port: TakenPort): Promise<Listener> => {
+    if (name === 'https') return listen({ ...withTls(port), refuse }, answer)
+    if (name === 'http') return listen({ ...behindProxy(port), refuse }, answer)
+    return others[name]!({ ...common, port }, forDocuments(port))
   }
-  return Promise.all([...taken].map(([name, port]) => open[name](port)))
+  return Promise.all([...taken].map(([name, port]) => open(name, port)))
 }
 
-async function listenForPages(gateway: Gateway, settings: Settings, listening: ListenerSettings): Promise<Listener> {
-  const pages = openStorePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })
-  if (!pages)
-    throw new StartFailure(
-      "--store-pages: needs a Graph Store endpoint that ends with /data, as Fuseki's. Remove it, or give one.",
-    )
-  const listener = await listen(listening, pages.answer)
-  return { ...listener, close: (grace) => listener.close(grace).then(pages.close) }
-}
-
-function portFailure(name: Name, port: number, error: unknown): string {
+function portFailure(name: PortSetting, port: number, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   const why =
     code === 'EADDRINUSE' ? 'is in use' : code === 'EACCES' ? 'is not allowed for this account' : `failed: ${message}`
-  return `--${FLAGS[name]}: port ${port} ${why}. Choose another port, or stop the process that uses it.`
+  return `--${flagOf(name)}: port ${port} ${why}. Choose another port, or stop the process that uses it.`
 }
+
+const flagOf = (name: PortSetting): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)

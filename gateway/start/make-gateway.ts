@@ -1,7 +1,5 @@
-// In charge of the gateway value: opens everything that answers requests, each with a way to close it.
+// The gateway value: opens everything that answers requests, each with a way to close it.
 import { randomUUID } from 'node:crypto'
-import { makeAddressMatcher, type AddressMatcher } from '../../policies/fetch/address.js'
-import { makeGuardedFetch, type GuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
 import { makeWebIdVerifier, type WebIdVerifier } from '../../policies/identity/webid.js'
 import { makeMail } from '../agents/mail.js'
 import { makeGatewayCaches } from '../caches.js'
@@ -10,18 +8,17 @@ import type { DescribedDataspace } from '../configuration/dataspace.js'
 import { doorsOf } from '../configuration/doors.js'
 import type { Settings } from '../configuration/settings.js'
 import { makeLocks, type Locks } from '../documents/locks.js'
-import { makeOpenDoor, makeSignUps } from '../request/anonymous-quota.js'
 import { openPool } from '../evaluation/pool.js'
-import { openReading, type Reading } from '../evaluation/reading.js'
+import { openReading } from '../evaluation/reading.js'
 import { membersOf, type Dataspace, type Gateway } from '../gateway.js'
 import { handle } from '../handle.js'
 import { makeTargetParser, siteOf } from '../http/target.js'
 import type { Identities } from '../identity/identities.js'
 import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'
-import { makeCaches, openDataspace } from './open-dataspace.js'
-import { openIdentities, openTokens } from './open-identities.js'
-import { backendsOf, makeStores, type OpenStore } from './open-stores.js'
+import { makeCaches, openDataspace, type Surroundings } from './open-dataspace.js'
+import { openIdentities } from './open-identities.js'
+import { makeStores, type OpenStore } from './open-stores.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { readOrMakeTagKey } from './tag-key.js'
 import { OPEN_UPDATES } from '../sparql/updates/carry-out.js'
@@ -29,20 +26,21 @@ import { COPIES } from '../sparql/queries/ask-over-copy.js'
 import { LISTINGS } from '../methods/children-shown.js'
 import { makeTurns } from '../stores/connection-slots.js'
 import { CASCADES } from '../methods/cascade.js'
-import { UPLOADS, uploadsOfDay } from '../features/files/read-upload.js'
 import { readLook, type Look } from '../pages/theme.js'
-import { makeSharedDaily, makePlaces, makeSharedPlaces } from '../places.js'
-import { makeProxying, ownUrls, proxyLimits } from '../features/proxy/linked-data-proxy.js'
-import { openImporting } from '../features/imports/importing.js'
+import { makePlaces, makeSharedPlaces } from '../places.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile, REMOTE_PROFILES } from '../request/identify.js'
-import { endpointsOf } from '../routes.js'
+import { makeRoutes, ROUTES } from '../routes.js'
+import type { OpenPart } from '../part.js'
+import type { Closer, GatewayFeature } from '../feature.js'
+import { openFetchers } from './fetchers.js'
 import { makeRecent } from '../recent-failures.js'
 import { startWatchdog } from '../watchdog.js'
 
 export interface Parts {
   readonly settings: Settings
   readonly dataspaces: readonly DescribedDataspace[]
+  readonly features: readonly GatewayFeature[]
   readonly certificates: Certificates
   /** Of the gateway's own listeners. */
   readonly ports: readonly number[]
@@ -54,30 +52,36 @@ export interface Parts {
 
 const COMMITS_WAIT_MS = 3_000
 
-export type Closer = () => Promise<unknown> | void
-
 /** Everything that it opens adds its closer, also if a later part fails. Throws StartFailure. */
 export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gateway> {
-  const { settings, dataspaces: described, ports, log, now } = parts
+  const { settings, features, dataspaces: described, ports, log, now } = parts
   const watchdog = startWatchdog(log)
   closers.push(watchdog.close)
   const mail = makeMail(settings)
   const doors = doorsOf(settings, described)
-  const { destinations, fetcher, proxied, ...importing } = openFetchers(settings, described, ports, closers)
+  const { destinations, own, fetcher, loads } = openFetchers(settings, described, ports, closers)
   const threads = openThreads(settings, closers)
   const locks = makeLocks()
-  const dataspaces = await openDataspaces(parts, locks, { reading: threads.reading, fetcher: proxied }, closers)
-  const site = siteOf(membersOf(dataspaces), endpointsOf)
-  const readProfile = makeReadProfile(site, fetcher, threads.reading, makePlaces(REMOTE_PROFILES))
+  const routes = makeRoutes(features)
+  const dataspaces = await openDataspaces(
+    parts,
+    locks,
+    { reading: threads.reading, fetcher, endpointNames: routes.endpointNames },
+    closers,
+  )
+  const site = siteOf(membersOf(dataspaces), routes.endpointsOf)
+  const readProfile = makeReadProfile(site, own, threads.reading, makePlaces(REMOTE_PROFILES))
   const about = { readProfile, signUp: doors.signUp, log, now }
   const { identities, close } = await openIdentities(settings, destinations, about)
   closers.push(close)
+  const opening = { settings, described, dataspaces, doors, destinations, fetcher, reading: threads.reading, log, now, closers } // prettier-ignore
+  const opened: OpenPart[] = [ROUTES.with(routes)]
+  for (const feature of features) opened.push(...((await feature.open?.(opening)) ?? []))
   const gateway: Gateway = {
     dataspaces,
     targetOf: makeTargetParser(site),
     webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: settings.profileMaxAge }), identities),
     identities,
-    ...(await openTokens(settings, { log, now })),
     ...threads,
     locks,
     log,
@@ -85,17 +89,14 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     now,
     commitsWait: parts.commitsWait ?? COMMITS_WAIT_MS,
     uuid: randomUUID,
-    loadContext: makeLoadContext(fetcher),
-    proxying: makeProxying(doors.proxy, basesOf(described), proxied, (request, known) =>
-      handle(request, gateway, known),
-    ),
-    importing: openImporting(settings, { fetcher: importing.sources, loads: importing.loads }),
-    signUps: makeSignUps(settings.dailySignUps, doors.signUp, now),
-    accessRequests: makeOpenDoor(settings.dailyAccessRequests, now),
+    loadContext: makeLoadContext(own),
+    fetcher,
+    loads,
+    parts: new Map(opened),
+    isOwn: destinations.isOwn,
+    inside: (request, known) => handle(request, gateway, known),
     takeCascade: makeSharedPlaces(CASCADES),
     takeCopy: makeSharedPlaces(COPIES),
-    takeUpload: makeSharedPlaces(UPLOADS),
-    takeUploadBytes: makeSharedDaily(uploadsOfDay(settings), now),
     takeOpenUpdate: makeSharedPlaces(OPEN_UPDATES),
     listings: makeTurns(LISTINGS.atOnce, LISTINGS.waiting),
     look: look(settings),
@@ -103,39 +104,9 @@ export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gate
     ...(mail && { mail }),
     answered: new Map(),
     recent: makeRecent(),
-    settings: settingsOfRequests(settings),
+    settings,
   }
   return gateway
-}
-
-/** Those that requests rest on. */
-function settingsOfRequests(settings: Settings): Gateway['settings'] {
-  const {
-    maxBody,
-    maxImport,
-    maxUpload,
-    requirePreconditions,
-    compress,
-    enforce,
-    allowService,
-    allowOrigin,
-    sharedCache,
-    allowFunction,
-    sparqlSyntax,
-  } = settings
-  return {
-    maxBody,
-    maxImport,
-    maxUpload,
-    requirePreconditions,
-    compress,
-    enforce,
-    allowService,
-    allowOrigin,
-    sharedCache,
-    allowFunction,
-    sparqlSyntax,
-  }
 }
 
 function look({ look: folder }: Settings): Look {
@@ -151,47 +122,10 @@ function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'eval
   return { evaluation, reading }
 }
 
-/** ms for a large source. */
-const SOURCE_MS = 10 * 60_000
-
-interface Fetchers {
-  readonly destinations: GuardedFetchSettings
-  /** For what the gateway itself needs from other servers. */
-  readonly fetcher: GuardedFetch
-  /** For the Linked Data proxy. */
-  readonly proxied: GuardedFetch
-  /** For the sources of imports. */
-  readonly sources: GuardedFetch
-  /** For LOAD. */
-  readonly loads: GuardedFetch
-}
-
-function openFetchers(
-  settings: Settings,
-  described: readonly DescribedDataspace[],
-  ports: readonly number[],
-  closers: Closer[],
-): Fetchers {
-  const destinations = {
-    allow: matcherOf(settings.allowFetch),
-    never: [...backendsOf(described), ...ports.map(ownPort)],
-    isOwn: ownUrls(basesOf(described)),
-  }
-  const fetcher = makeGuardedFetch(destinations)
-  const proxied = makeGuardedFetch({ ...destinations, ...proxyLimits(settings.proxyTimeout) })
-  const limits = { ...proxyLimits(settings.proxyTimeout), maxBytes: settings.maxImport, totalTimeout: SOURCE_MS }
-  const sources = makeGuardedFetch({ ...destinations, ...limits })
-  const allowed = new Set(settings.allowService.map((url) => new URL(url).href))
-  const isTrusted = (url: URL): boolean => allowed.has(url.href)
-  const loads = makeGuardedFetch({ ...destinations, ...proxyLimits(settings.proxyTimeout), isTrusted })
-  closers.push(fetcher.close, proxied.close, sources.close, loads.close)
-  return { destinations, fetcher, proxied, sources, loads }
-}
-
 async function openDataspaces(
   { settings, dataspaces, certificates, openStore, log, now }: Parts,
   locks: Locks,
-  { reading, fetcher }: { readonly reading: Reading; readonly fetcher: GuardedFetch },
+  shared: Pick<Surroundings, 'reading' | 'fetcher' | 'endpointNames'>,
   closers: Closer[],
 ): Promise<readonly Dataspace[]> {
   const tagKey = readOrMakeTagKey(settings.data)
@@ -200,7 +134,7 @@ async function openDataspaces(
   closers.push(stores.close)
   const cacheOf = makeCaches(settings, {
     applications: 2 * dataspaces.length,
-    reading,
+    reading: shared.reading,
     tagKey,
     now,
   })
@@ -212,8 +146,7 @@ async function openDataspaces(
       certificates,
       open: stores.open,
       cacheOf,
-      fetcher,
-      reading,
+      ...shared,
       locks,
       log,
       now,
@@ -237,15 +170,3 @@ const withIdentities = (webIds: WebIdVerifier, identities: Identities): WebIdVer
     identities.clear()
   },
 })
-
-const basesOf = (described: readonly DescribedDataspace[]): string[] =>
-  described.flatMap(({ endUser, admin }) => [endUser.base, admin.base])
-
-export function matcherOf(cidrs: readonly string[]): AddressMatcher {
-  const matcher = makeAddressMatcher(cidrs)
-  if (isFailure(matcher)) throw new TypeError('settings let a malformed address through')
-  return matcher
-}
-
-// On loopback the gateway's own listeners believe more than they would from outside.
-const ownPort = (port: number): string => `localhost:${port}`

@@ -1,4 +1,4 @@
-// In charge of opening a dataspace: its stores with their caches, its histories, its rules.
+// Opening a dataspace: its stores with their caches, its histories, its rules.
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
 import { makeStoredResults } from '../../cache/stored-results.js'
@@ -16,7 +16,6 @@ import type { Log } from '../log.js'
 import { makeFiles } from '../files/files.js'
 import { filesFolder, SWEEP_MS, sweepFiles } from '../files/sweep-files.js'
 import { makeOntologies, type Ontologies } from '../ontologies/ontologies.js'
-import { makeNamespaceStore, type NamespaceStore } from '../features/ontologies/namespace-store.js'
 import { makeImports } from '../ontologies/read-import.js'
 import { historyPlaceOf } from '../configuration/history-place.js'
 import { makeAlignment } from '../mirror/alignment.js'
@@ -82,6 +81,7 @@ export interface Surroundings {
   readonly cacheOf: CacheOf
   readonly locks: Locks
   readonly log: Log
+  readonly endpointNames: readonly string[]
   readonly now: () => number
 }
 
@@ -104,11 +104,9 @@ export async function openDataspace(
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
   const opened: OpenApplication[] = []
-  let namespaces: NamespaceStore | undefined
   const access = makeAccess(adminStore, configured.admin.base, log, now, rulesAge(surroundings.settings))
   const close = async (): Promise<void> => {
     access.close()
-    await namespaces?.close()
     await Promise.all(opened.map((application) => application.close()))
   }
   try {
@@ -121,17 +119,11 @@ export async function openDataspace(
     const endUser = await openOne(configured.endUser, endUserStore)
     const admin = await openOne(configured.admin, adminStore)
     const ontologies = ontologiesOf({ endUser, admin }, surroundings)
-    const { cache, storeTimeout } = surroundings.settings
-    namespaces = makeNamespaceStore(ontologies, surroundings.reading, {
-      queryTimeout: storeTimeout,
-      ...{ isCached: cache !== 'off', now },
-    })
     const dataspace: Dataspace = {
       endUser,
       admin,
       access,
       ontologies,
-      namespaces,
       secretary: certificates.secretary.webId,
       protectedDocuments: new Set(documents),
       origins: [configured.endUser.origin, configured.admin.origin],

@@ -1,4 +1,4 @@
-// In charge of opening an application's history: its repository, and the state of its store before the first request.
+// Opening an application's history: its repository, and the state of its store before the first request.
 import { existsSync } from 'node:fs'
 import { caughtSetback, type Setback } from '../../versioning/failure.js'
 import { graphOfPath, graphPath } from '../../versioning/git/document-path.js'
@@ -9,7 +9,6 @@ import type { Repository } from '../../versioning/repository.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
 import { endpointNamesOf } from '../documents/endpoint-names.js'
-import { ENDPOINT_NAMES } from '../routes.js'
 import type { Names } from '../documents/iri-spelling.js'
 import { openStates } from '../documents/stored-state.js'
 import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from '../configuration/history-place.js'
@@ -44,6 +43,8 @@ export interface OpenVersioned {
 }
 
 interface Surroundings {
+  /** The paths of the endpoints of all features. */
+  readonly endpointNames: readonly string[]
   readonly settings: Settings
   /** All of the configuration: several applications may have one store. */
   readonly dataspaces: readonly DescribedDataspace[]
@@ -65,7 +66,7 @@ export async function openVersioned(
   const { base, service } = application
   const states = openStates()
   const isUrl = documentsOf(application, dataspace)
-  const sharers = sharersOf(application, surroundings.dataspaces)
+  const sharers = sharersOf(application, surroundings)
   // A store in memory takes documents only.
   const isAlone = sharers.bases.every((other) => other === base)
   const takesOthers = isAlone && application.kind === 'end-user' && !store.announces
@@ -139,7 +140,7 @@ const documentsOf =
 /** The applications that have the store of this one. */
 function sharersOf(
   { iri, service }: DescribedApplication,
-  dataspaces: readonly DescribedDataspace[],
+  { dataspaces, endpointNames }: Pick<Surroundings, 'dataspaces' | 'endpointNames'>,
 ): Mirrored['sharers'] {
   const sharers = dataspaces.flatMap((dataspace) =>
     [dataspace.endUser, dataspace.admin]
@@ -147,7 +148,10 @@ function sharersOf(
       .map((other) => ({ other, base: other.base, isDocument: documentsOf(other, dataspace) })),
   )
   const isDocument = (graph: string): boolean => sharers.some((sharer) => sharer.isDocument(graph))
-  const endpoints = endpointNamesOf(sharers.map(({ other }) => other), ENDPOINT_NAMES) // prettier-ignore
+  const endpoints = endpointNamesOf(
+    sharers.map(({ other }) => other),
+    endpointNames,
+  )
   return {
     bases: sharers.map(({ base }) => base),
     isDocument,

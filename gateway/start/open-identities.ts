@@ -1,4 +1,4 @@
-// In charge of opening log-in and tokens: the configured providers, the keys of sessions, and a connection to the providers
+// Opening log-in and tokens: the configured providers, the keys of sessions, and a connection to the providers
 // that follows no redirects, because it carries credentials.
 import { join } from 'node:path'
 import { isLoopback } from '../../policies/fetch/address.js'
@@ -7,9 +7,6 @@ import type { SealingKeys } from '../../policies/identity/seal.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'
-import { ACCESS_TOKENS_FILE, openAccessTokens } from '../features/tokens/issued-tokens.js'
-import { makeTokenCheck } from '../features/tokens/token-credentials.js'
-import type { Gateway } from '../gateway.js'
 import { makeOidcClient } from '../identity/provider-client.js'
 import { makeIdentities, type Identities } from '../identity/identities.js'
 import { readProviders, type Provider } from '../configuration/identity-providers.js'
@@ -43,19 +40,6 @@ export async function openIdentities(
   const about = { providers, client, keys, lifetime, readProfile, profileMaxAge, opensToServices, now }
   const identities = makeIdentities(about)
   return { identities, close: fetcher.close }
-}
-
-/** Throws StartFailure. */
-export async function openTokens(
-  { data }: Settings,
-  surroundings: { readonly log: Log; readonly now: () => number },
-): Promise<Pick<Gateway, 'accessTokens' | 'checkToken'>> {
-  const file = join(data, ACCESS_TOKENS_FILE)
-  const accessTokens = await openAccessTokens(file, surroundings)
-  if (accessTokens) return { accessTokens, checkToken: makeTokenCheck(accessTokens, surroundings.log) }
-  throw new StartFailure(
-    `${file} cannot be read. Put it back from a copy, or remove it: no access token is valid then.`,
-  )
 }
 
 /** Providers on this machine may be reached by http, without --allow-fetch (configuration/setting-values.ts, `issuerUrl`). */

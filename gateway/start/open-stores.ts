@@ -1,4 +1,4 @@
-// In charge of opening the stores of a configuration, and of waiting until they answer.
+// Opening the stores of a configuration, and of waiting until they answer.
 import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'

@@ -1,4 +1,4 @@
-// In charge of reading certificates and their keys from PEM files: whether they can be used, now, and together.
+// Reading certificates and their keys from PEM files: whether they can be used, now, and together.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'

@@ -1,4 +1,4 @@
-// In charge of keeping the data folder, with journal, history and keys, from other accounts of the machine, and from a second gateway.
+// Keeping the data folder, with journal, history and keys, from other accounts of the machine, and from a second gateway.
 import { chmod, lstat, mkdir, opendir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ownFolder } from '../../versioning/git/own-folder.js'

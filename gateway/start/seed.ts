@@ -1,4 +1,4 @@
-// In charge of the seed: the documents that a dataspace starts with (LinkedDataHub 1.5, 5.4). Pure: the caller finds out
+// The seed: the documents that a dataspace starts with (LinkedDataHub 1.5, 5.4). Pure: the caller finds out
 // which of them exist.
 import { agentDocuments, describeAgent, type DescribedDocument } from '../agents/agent-documents.js'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'

@@ -1,4 +1,4 @@
-// In charge of the authorizations that a dataspace starts with: LinkedDataHub 5.4, for the endpoints of spec 4.2 and 4.3.
+// The authorizations that a dataspace starts with: LinkedDataHub 5.4, for the endpoints of spec 4.2 and 4.3.
 import { EVERYONE_CLASS, IDENTIFIED_CLASS, type NewAuthorization } from '../agents/authorization-triples.js'
 import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'
 import { DEF, DH, NFO } from '../rdf/vocabulary.js'

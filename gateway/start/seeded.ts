@@ -1,4 +1,4 @@
-// In charge of the mark that a dataspace has been seeded: a file in the data folder. Seeding happens once in the life of a
+// The mark that a dataspace has been seeded: a file in the data folder. Seeding happens once in the life of a
 // dataspace (design 3): what is missing later was deleted, and must not come back. By the marks the folder remembers the bases.
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

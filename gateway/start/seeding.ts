@@ -1,4 +1,4 @@
-// In charge of writing the seed (seed.ts): once in the life of a dataspace (seeded.ts), and never over existing documents.
+// Writing the seed (seed.ts): once in the life of a dataspace (seeded.ts), and never over existing documents.
 import type { NewChange } from '../../versioning/history.js'
 import { agentDocuments } from '../agents/agent-documents.js'
 import type { Application, Dataspace } from '../gateway.js'

@@ -1,4 +1,4 @@
-// In charge of starting and stopping a gateway: checks, certificates, the gateway value, seeds, probe, listeners.
+// Starting and stopping a gateway: checks, certificates, the gateway value, seeds, probe, listeners.
 import { randomUUID } from 'node:crypto'
 import {
   ensureCertificates,
@@ -13,15 +13,14 @@ import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Dataspace, Gateway } from '../gateway.js'
 import { closePorts, openListeners, portsOf, takePorts, type Ports, type TakenPorts } from './listeners.js'
-import { resumeRuns, stopRuns } from '../features/imports/background-imports.js'
 import type { Listener } from '../http/listener.js'
 import { makeLog, type Log } from '../log.js'
 import { reportOtherGraphs } from './known-other-graphs.js'
-import { makeGateway, type Closer, type Parts } from './make-gateway.js'
+import { makeGateway, type Parts } from './make-gateway.js'
+import type { Closer, GatewayFeature } from '../feature.js'
 import { ownerOf } from './open-dataspace.js'
 import { orFail, type OpenStore } from './open-stores.js'
 import { makePrivate, ownData } from './private-folder.js'
-import { startProbe } from '../features/operators/probe.js'
 import { isFailure } from '../problem.js'
 import { strayAgents } from './seed.js'
 import { keepPrefixes } from './typed-prefixes.js'
@@ -43,6 +42,7 @@ export interface Running {
 export interface StartOptions {
   readonly settings: Settings
   readonly dataspaces: readonly DescribedDataspace[]
+  readonly features: readonly GatewayFeature[]
   /** Opens a store; tests give stores of their own. */
   readonly openStore?: OpenStore
   readonly log?: Log
@@ -63,7 +63,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   refuseLostRules(options)
   prepareParser()
   // Design 2: before anything is written to the data folder or a store.
-  const taken = await takePorts(settings, dataspaces)
+  const taken = await takePorts(options)
   const closers: Closer[] = [() => closePorts(taken)]
   try {
     const seeded = openSeeded(settings.data)
@@ -93,11 +93,9 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
   const { dataspaces } = gateway
   closers.push(await keepPrefixes(settings.data, gateway.caches.prefixes, log))
   for (const dataspace of dataspaces) await seedAndLoadRules(dataspace, seeded, parts)
-  if (settings.probe !== 'off') closers.push(startProbe(dataspaces, gateway, settings.probe).close)
-  const listeners = await openListeners(gateway, settings, taken, certificates.server)
+  const listeners = await openListeners(gateway, options, taken, certificates.server)
   gateway.watchdog.serves()
-  resumeRuns(gateway)
-  closers.push(() => stopRuns(gateway))
+  for (const feature of options.features) closers.push(feature.begin?.(gateway, settings) ?? (() => undefined))
   const leaving = new AbortController()
   closers.push(() => leaving.abort())
   void exploreStores(gateway, settings.data, leaving.signal).catch((error: unknown) =>

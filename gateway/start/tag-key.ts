@@ -1,4 +1,4 @@
-// In charge of the secret of the entity-tags: a file in the data folder that only its owner may read, made once, never
+// The secret of the entity-tags: a file in the data folder that only its owner may read, made once, never
 // overwritten. Instances with the same file give the same tags (design 3).
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// In charge of the prefixes that people have typed, over restarts: they are in a file of the data folder, which is written when
+// The prefixes that people have typed, over restarts: they are in a file of the data folder, which is written when
 // the gateway stops.
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of questions about several graphs, and replacements of several, as one text of SPARQL 1.1 each (grouped-store.ts).
+// Questions about several graphs, and replacements of several, as one text of SPARQL 1.1 each (grouped-store.ts).
 // A store may say a term in SPARQL otherwise than in N-Triples: graphs with such terms go alone. Pure.
 import { isPlain } from '../rdf/canonical.js'
 import { nTriplesTerm } from '../rdf/graph.js'

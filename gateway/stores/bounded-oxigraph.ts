@@ -1,4 +1,4 @@
-// In charge of an Oxigraph whose memory has a bound, for the queries and updates of clients. A WebAssembly memory is outside
+// An Oxigraph whose memory has a bound, for the queries and updates of clients. A WebAssembly memory is outside
 // the heap that a worker thread's resource limits bound, and Oxigraph's may grow to 4 GiB. So the bound is written into the
 // module `oxigraph/web_bg.wasm`, whose layout is internal to oxigraph: package.json pins its version.
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// In charge of a change of a few lines of a large graph: the store gets these lines, and not the whole graph again (design 7).
+// A change of a few lines of a large graph: the store gets these lines, and not the whole graph again (design 7).
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import type { Problem } from '../problem.js'
 import { isName, isSparql } from './batch-sparql.js'

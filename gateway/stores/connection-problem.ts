@@ -1,4 +1,4 @@
-// In charge of what a failure of a connection to a triplestore means to clients.
+// What a failure of a connection to a triplestore means to clients.
 import { problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 

@@ -1,4 +1,4 @@
-// In charge of turns at a store: so many calls at work, so many waiting in fair order, and none longer than its signal allows.
+// Turns at a store: so many calls at work, so many waiting in fair order, and none longer than its signal allows.
 import { problem, type Problem } from '../problem.js'
 import { makeRounds, type Asker, type Waiting } from './fair-queue.js'
 import { StoreBreak } from './store.js'

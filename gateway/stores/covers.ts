@@ -1,4 +1,4 @@
-// In charge of literals that Oxigraph would change: it stores values, so "01" comes back as "1" and xsd:int as xsd:integer (its issue
+// Literals that Oxigraph would change: it stores values, so "01" comes back as "1" and xsd:int as xsd:integer (its issue
 // 526). They are loaded with another datatype, the cover: a secret mark, followed by their own datatype. Covered literals match as terms
 // and come out unchanged. sparql/language/covered-text.ts gives expressions their values.
 import { randomBytes } from 'node:crypto'

@@ -1,4 +1,4 @@
-// In charge of the few triples of a graph that a decision or an identification rests on. A store is asked for these before a
+// The few triples of a graph that a decision or an identification rests on. A store is asked for these before a
 // right is decided: it then costs as much for a large graph as for a small one, and nearly as much for none (design 4).
 import { ACL, CERT, DCT, DEF, DH, RDF, SOLID } from '../rdf/vocabulary.js'
 

@@ -1,4 +1,4 @@
-// In charge of changes of several graphs as the text of one SPARQL update, which stores perform as one transaction.
+// Changes of several graphs as the text of one SPARQL update, which stores perform as one transaction.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { isPlain } from '../rdf/canonical.js'
 import { flawOf } from '../rdf/graph.js'

@@ -1,4 +1,4 @@
-// In charge of the embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again where it stopped.
+// The embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again where it stopped.
 import type { GraphText, StoreJob, Reply, Work } from './embedded-worker.js'
 import { startThread, type LimitedThread } from './limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'

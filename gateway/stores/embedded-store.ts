@@ -1,4 +1,4 @@
-// In charge of the embedded triplestore, in memory: the graphs as they were written, and a replica of them in an Oxigraph
+// The embedded triplestore, in memory: the graphs as they were written, and a replica of them in an Oxigraph
 // thread for queries and updates. Reads and writes of documents never wait for a query; the replica can always be filled
 // again from the graphs.
 import { namedNode } from 'oxigraph'

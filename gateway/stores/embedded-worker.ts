@@ -1,4 +1,4 @@
-// In charge of the Oxigraph of the embedded store, in its own thread: queries and updates run on a copy of the graphs.
+// The Oxigraph of the embedded store, in its own thread: queries and updates run on a copy of the graphs.
 // Literals that Oxigraph would change have covers there (covers.ts).
 import { parentPort, workerData } from 'node:worker_threads'
 import { defaultGraph, namedNode } from 'oxigraph/web.js'

@@ -1,4 +1,4 @@
-// In charge of who comes next of those that wait: networks take turns, and the agents of each, so that no client makes the others
+// Who comes next of those that wait: networks take turns, and the agents of each, so that no client makes the others
 // wait, however many agents it has made (design 7).
 
 /** For whom the gateway works: an agent and the network that it comes from; or the network alone, of anonymous clients. */

@@ -1,4 +1,4 @@
-// In charge of the names of all graphs of a store, without a look at their triples where the store has them in a list.
+// The names of all graphs of a store, without a look at their triples where the store has them in a list.
 import { isFailure, type Problem } from '../problem.js'
 import { selectBatches } from './select.js'
 import { StoreBreak, type Call, type GraphStore } from './store.js'

@@ -1,4 +1,4 @@
-// In charge of calls that share a request: they gather while the event loop has other work, and while enough requests are at work.
+// Calls that share a request: they gather while the event loop has other work, and while enough requests are at work.
 // No timer gathers calls: a lonely one goes after two turns of the event loop.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 

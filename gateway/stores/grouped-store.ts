@@ -1,4 +1,4 @@
-// In charge of calls that share requests to a store: documents that are read, and written, at the same time. Most of the work of
+// Calls that share requests to a store: documents that are read, and written, at the same time. Most of the work of
 // a store on a small graph is the request, and the transaction of a write.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { groupCalls, type Activity, type GroupSettings } from './grouped-calls.js'

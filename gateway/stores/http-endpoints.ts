@@ -1,4 +1,4 @@
-// In charge of the URLs of a triplestore's endpoints, and of the fields with its credentials. Pure.
+// The URLs of a triplestore's endpoints, and of the fields with its credentials. Pure.
 import { RESULTS_JSON, RESULTS_TSV, RESULTS_XML } from '../rdf/sparql-results.js'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 

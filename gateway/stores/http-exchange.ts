@@ -1,4 +1,4 @@
-// In charge of HTTP exchanges with a triplestore: a connection in turn, time limits, aborts, and failures as Problems.
+// HTTP exchanges with a triplestore: a connection in turn, time limits, aborts, and failures as Problems.
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import { isFailure, type Problem } from '../problem.js'
 import { connectionProblem, TOO_LONG } from './connection-problem.js'

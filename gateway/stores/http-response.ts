@@ -1,4 +1,4 @@
-// In charge of judging a response of the triplestore: a refusal, a flaw, its whole text, or its pieces, which throw where
+// Judging a response of the triplestore: a refusal, a flaw, its whole text, or its pieces, which throw where
 // they break off.
 import { problem, type Problem } from '../problem.js'
 import { connectionProblem, unreachable } from './connection-problem.js'

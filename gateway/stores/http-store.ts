@@ -1,4 +1,4 @@
-// In charge of a triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
+// A triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { dropBody, mayMeanAbsent, piecesOf, refusalIn, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'

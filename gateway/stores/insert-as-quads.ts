@@ -1,4 +1,4 @@
-// In charge of changes that only add to named graphs, as N-Quads.
+// Changes that only add to named graphs, as N-Quads.
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { hasBlankNode, mayBeRdf12 } from './n-triples-lines.js'
 import { makeSlices } from './slices.js'

@@ -1,4 +1,4 @@
-// In charge of a worker thread that is limited in time and memory: a job is answered within its limits, or the thread stops.
+// A worker thread that is limited in time and memory: a job is answered within its limits, or the thread stops.
 import { Worker } from 'node:worker_threads'
 import type { Problem } from '../problem.js'
 import { processorTimeOf, thisThread } from './processor-time.js'

@@ -1,4 +1,4 @@
-// In charge of finding out in which forms a store keeps literals (rdf/literal-forms.ts): writes samples to a graph of the gateway's
+// Finding out in which forms a store keeps literals (rdf/literal-forms.ts): writes samples to a graph of the gateway's
 // own, reads them back, and removes the graph.
 import { typeNamed } from '../../policies/datatypes.js'
 import { isFailure, type Problem } from '../problem.js'

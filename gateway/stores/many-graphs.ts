@@ -1,4 +1,4 @@
-// In charge of reading many graphs one after the other: hundreds a question, where the store can be asked so.
+// Reading many graphs one after the other: hundreds a question, where the store can be asked so.
 import { isFailure, type Problem, type ProblemCode } from '../problem.js'
 import { answersIn, graphsQuery, isName } from './batch-sparql.js'
 import type { GraphStore } from './store.js'

@@ -1,4 +1,4 @@
-// In charge of N-Triples as lines of text (RDF 1.2 N-Triples §2): checked, laid out alike, each term as it was written, and
+// N-Triples as lines of text (RDF 1.2 N-Triples §2): checked, laid out alike, each term as it was written, and
 // cut into pieces of UTF-8. Parsed terms would lose spellings such as "042" or "\u0041". Pure.
 import { DEEPEST_TERM } from '../rdf/graph.js'
 

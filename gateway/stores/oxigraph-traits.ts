@@ -1,4 +1,4 @@
-// In charge of how the embedded store answers queries: what probes of it say (traits.ts), and what it gets.
+// How the embedded store answers queries: what probes of it say (traits.ts), and what it gets.
 import { problem, type Problem } from '../problem.js'
 import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import type { GraphStore } from './store.js'

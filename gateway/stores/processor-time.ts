@@ -1,4 +1,4 @@
-// In charge of the processor time of a thread, seen from another one: on a busy machine a clock tells how long a thread has
+// The processor time of a thread, seen from another one: on a busy machine a clock tells how long a thread has
 // waited too. Linux says it in /proc (proc(5): schedstat); elsewhere it is not known.
 import { readFileSync, readlinkSync } from 'node:fs'
 

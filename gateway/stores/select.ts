@@ -1,4 +1,4 @@
-// In charge of asking a store a SELECT and of reading its rows: all of them, or in batches while they arrive.
+// Asking a store a SELECT and of reading its rows: all of them, or in batches while they arrive.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Term } from '../rdf/graph.js'

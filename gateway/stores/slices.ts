@@ -1,4 +1,4 @@
-// In charge of work on many lines, or many documents, in slices: other requests have their turn between them (design 7).
+// Work on many lines, or many documents, in slices: other requests have their turn between them (design 7).
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 
 /** In characters: lines that have to be parsed take some 50 µs each. */

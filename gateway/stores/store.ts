@@ -1,4 +1,4 @@
-// In charge of the interface to a triplestore, the same for all stores.
+// The interface to a triplestore, the same for all stores.
 // http-store.ts speaks SPARQL 1.1 Protocol and Graph Store Protocol; embedded-store.ts runs Oxigraph in a worker.
 import type { Problem } from '../problem.js'
 import type { StoreTraits } from '../sparql/rights/restrict-query.js'

@@ -1,4 +1,4 @@
-// In charge of how a store answers queries, as far as restricting them relies on it (design 4): found out by queries, which
+// How a store answers queries, as far as restricting them relies on it (design 4): found out by queries, which
 // change nothing, and known for the embedded store.
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'

@@ -1,4 +1,4 @@
-// In charge of a response of a triplestore that is collected whole, without a stream: that takes a third of the processor time.
+// A response of a triplestore that is collected whole, without a stream: that takes a third of the processor time.
 import type { Readable } from 'node:stream'
 import type { Agent, Dispatcher } from 'undici'
 import type { Problem } from '../problem.js'

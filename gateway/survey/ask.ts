@@ -1,4 +1,4 @@
-// In charge of the doctor's requests to the gateway, as an anonymous client.
+// The doctor's requests to the gateway, as an anonymous client.
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 

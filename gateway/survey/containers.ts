@@ -1,4 +1,4 @@
-// In charge of the containers that make a history expensive: each commit writes the list of its container's documents again.
+// The containers that make a history expensive: each commit writes the list of its container's documents again.
 import { isFailure } from '../problem.js'
 import { SIOC } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'

@@ -1,4 +1,4 @@
-// In charge of what the doctor says about one thing: fine, a finding with its fix, or not known from here. Pure.
+// What the doctor says about one thing: fine, a finding with its fix, or not known from here. Pure.
 
 export interface Finding {
   /** The thing that was looked at. */

@@ -1,4 +1,4 @@
-// In charge of the doctor's look at the triplestores: whether they answer and take writes, without leaving anything; their
+// The doctor's look at the triplestores: whether they answer and take writes, without leaving anything; their
 // clocks; what else they hold; and whether others reach them.
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'

@@ -1,4 +1,4 @@
-// In charge of what the graphs of a store are, by their names: documents already, almost documents, or something else.
+// What the graphs of a store are, by their names: documents already, almost documents, or something else.
 import { documentMeant, isMeantFor } from '../documents/misspelt-urls.js'
 import { ancestorsOf } from '../documents/hierarchy.js'
 import { namesOfStore, type Names } from '../documents/iri-spelling.js'

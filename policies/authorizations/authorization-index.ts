@@ -1,4 +1,4 @@
-// In charge of the authorizations of one dataspace in memory: the graphs that count, and their changes, one by one or all at once.
+// The authorizations of one dataspace in memory: the graphs that count, and their changes, one by one or all at once.
 import type { Fact, Mode } from './authorization.js'
 import type { Audited, AskedTarget } from './evidence.js'
 import { coverageOf, type Coverage } from './coverage.js'

@@ -1,4 +1,4 @@
-// In charge of authorizations: their modes, subjects and targets, read from the RDF statements of one graph.
+// Authorizations: their modes, subjects and targets, read from the RDF statements of one graph.
 import * as V from '../vocabulary.js'
 
 export type Mode = 'Read' | 'Write' | 'Append' | 'Control'

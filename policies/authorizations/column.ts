@@ -1,4 +1,4 @@
-// In charge of columns: whole numbers by index, in four bytes each.
+// Columns: whole numbers by index, in four bytes each.
 
 export interface Column {
   /** 0 where none was set. */

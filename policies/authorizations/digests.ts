@@ -1,4 +1,4 @@
-// In charge of a digest for each graph: below 2^48, in eight bytes.
+// A digest for each graph: below 2^48, in eight bytes.
 import { makeColumn } from './column.js'
 
 const HALF = 2 ** 24

@@ -1,4 +1,4 @@
-// In charge of the evidence for a decision: the authorizations that gave a mode, and those that did not and why.
+// The evidence for a decision: the authorizations that gave a mode, and those that did not and why.
 import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
 import type { Hit, Named } from './named.js'
 import type { AuthorizationRows } from './rows.js'

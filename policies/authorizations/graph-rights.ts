@@ -1,4 +1,4 @@
-// In charge of the graphs of a dataset on which an agent has a mode, as one value: a predicate made of the rules, and not of
+// The graphs of a dataset on which an agent has a mode, as one value: a predicate made of the rules, and not of
 // the graphs, that says what `decide` says about each of them (design 4). Pure.
 import { createHash } from 'node:crypto'
 import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, OWNER, RDF_TYPE, ROOT } from '../vocabulary.js'

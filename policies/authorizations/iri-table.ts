@@ -1,4 +1,4 @@
-// In charge of IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused. The texts are
+// IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused. The texts are
 // bytes in large blocks: a million of them cost the garbage collector nothing.
 import { makeColumn, type Column } from './column.js'
 import { hashOf, makeTexts, type Texts, type Written } from './texts.js'

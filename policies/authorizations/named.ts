@@ -1,4 +1,4 @@
-// In charge of the subjects of authorizations that include an agent: itself, its groups, and groups of groups of subjects.
+// The subjects of authorizations that include an agent: itself, its groups, and groups of groups of subjects.
 import { agentSubject, isOwnGroup } from './authorization.js'
 import type { IriTable } from './iri-table.js'
 import type { Relation } from './relation.js'

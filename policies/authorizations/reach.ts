@@ -1,4 +1,4 @@
-// In charge of the graphs of a dataset that belong to an application: its documents, and graphs that are none (design 4).
+// The graphs of a dataset that belong to an application: its documents, and graphs that are none (design 4).
 // All of it goes by names alone, so that a query can test the same. Pure.
 
 import { DEFAULT_GRAPH } from '../vocabulary.js'

@@ -1,4 +1,4 @@
-// In charge of counted pairs: a pair that two statements make remains when one of them is removed.
+// Counted pairs: a pair that two statements make remains when one of them is removed.
 
 export interface Relation<T> {
   add(from: T, to: T): void

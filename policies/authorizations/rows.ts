@@ -1,4 +1,4 @@
-// In charge of authorizations as rows of numbers: a hundred thousand take some tens of bytes each, and nothing of the garbage collector.
+// Authorizations as rows of numbers: a hundred thousand take some tens of bytes each, and nothing of the garbage collector.
 import {
   agentSubject,
   CLASS_SUBJECTS,

@@ -1,4 +1,4 @@
-// In charge of classes with all that are above and below them.
+// Classes with all that are above and below them.
 import type { Stated } from './authorization.js'
 import { makeClosure, makeRelation } from './relation.js'
 

@@ -1,4 +1,4 @@
-// In charge of the compiled authorizations as one table: by target, then by subject, then by modes; and of the groups
+// The compiled authorizations as one table: by target, then by subject, then by modes; and of the groups
 // and superclasses that extend them. Nothing here grows faster than the statements that it is made from.
 import {
   agentSubject,

@@ -1,4 +1,4 @@
-// In charge of the authorizations on one target: by subject, then by modes, so that any number of similar ones costs the same.
+// The authorizations on one target: by subject, then by modes, so that any number of similar ones costs the same.
 import type { AuthorizationRows } from './rows.js'
 
 /** How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application. */

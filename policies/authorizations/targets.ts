@@ -1,4 +1,4 @@
-// In charge of the authorizations on each target: a few are found by their links, many are gathered by subject and modes.
+// The authorizations on each target: a few are found by their links, many are gathered by subject and modes.
 import type { IriTable } from './iri-table.js'
 import type { AuthorizationRows } from './rows.js'
 import {

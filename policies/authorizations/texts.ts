@@ -1,4 +1,4 @@
-// In charge of texts as bytes in large blocks, each with a role: a million of them cost the garbage collector nothing.
+// Texts as bytes in large blocks, each with a role: a million of them cost the garbage collector nothing.
 import { randomInt } from 'node:crypto'
 
 /** Blocks are addressed in words of four bytes. A text has its length in one word, then its role and its characters. */

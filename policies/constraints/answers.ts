@@ -1,4 +1,4 @@
-// In charge of what is known of nodes and shapes while a document is validated (SHACL §3.4.3: recursion). Pure.
+// What is known of nodes and shapes while a document is validated (SHACL §3.4.3: recursion). Pure.
 
 /** Whether a node conforms to a shape, and whether it is known to have no results that refuse the document. */
 export interface Answer {

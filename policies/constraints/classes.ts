@@ -1,4 +1,4 @@
-// In charge of classes: their superclasses, and the statements of the ontologies that complete a document. Pure.
+// Classes: their superclasses, and the statements of the ontologies that complete a document. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE, SUB_CLASS_OF } from '../vocabulary.js'
 import { grouped, keyOf } from './graph.js'

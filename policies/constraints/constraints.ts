@@ -1,4 +1,4 @@
-// In charge of the constraints of the ontologies (spec 4.1): a state of a document must satisfy their SHACL shapes and SPIN
+// The constraints of the ontologies (spec 4.1): a state of a document must satisfy their SHACL shapes and SPIN
 // constraints. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'

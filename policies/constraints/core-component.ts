@@ -1,4 +1,4 @@
-// In charge of what a Core constraint component is (SHACL §4), and of reading its parameter. Pure.
+// What a Core constraint component is (SHACL §4), and of reading its parameter. Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import type { Check, Evaluation, ShapeReader } from './shape.js'
 

@@ -1,4 +1,4 @@
-// In charge of the Core constraint components that look at other properties and other shapes (SHACL §4.5 to §4.8). Pure.
+// The Core constraint components that look at other properties and other shapes (SHACL §4.5 to §4.8). Pure.
 import type { Term } from '@rdfjs/types'
 import { each, iriIn, isTrue, listIn, numberIn, together, type CoreComponent } from './core-component.js'
 import { compared } from './order.js'

@@ -1,4 +1,4 @@
-// In charge of the Core constraint components that look at value nodes themselves (SHACL §4.1 to §4.4). Pure.
+// The Core constraint components that look at value nodes themselves (SHACL §4.1 to §4.4). Pure.
 import type { Term } from '@rdfjs/types'
 import { each, iriIn, isTrue, listIn, numberIn, together, type CoreComponent, type Make } from './core-component.js'
 import { compared, isWellFormed } from './order.js'

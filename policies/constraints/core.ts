@@ -1,4 +1,4 @@
-// In charge of the Core constraint components (SHACL §4), by their parameter. Pure.
+// The Core constraint components (SHACL §4), by their parameter. Pure.
 import type { CoreComponent } from './core-component.js'
 import { OTHERS, PAIRS, SHAPES } from './core-shapes.js'
 import { NUMBERS, TEXTS, VALUE_TYPES } from './core-values.js'

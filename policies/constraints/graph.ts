@@ -1,4 +1,4 @@
-// In charge of looking triples up: by subject, predicate and object. Pure.
+// Looking triples up: by subject, predicate and object. Pure.
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 

@@ -1,4 +1,4 @@
-// In charge of the messages of a result (SHACL §2.1.5, §5.3.2). Pure.
+// The messages of a result (SHACL §2.1.5, §5.3.2). Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import { RDF, type TripleIndex } from './graph.js'
 import type { Result } from './validation.js'

@@ -1,4 +1,4 @@
-// In charge of literals: whether one is well-formed (SHACL §4.1.2), and which of two is less (SPARQL 1.1 §17.3). Pure.
+// Literals: whether one is well-formed (SHACL §4.1.2), and which of two is less (SPARQL 1.1 §17.3). Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import { DURATION, INTEGERS, isLexical, timeOf, typeNamed } from '../datatypes.js'
 import { LANG_STRING } from './graph.js'

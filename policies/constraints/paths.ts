@@ -1,4 +1,4 @@
-// In charge of property paths (SHACL §2.3.1): read from a shape, followed in a graph, written in a report. Pure.
+// Property paths (SHACL §2.3.1): read from a shape, followed in a graph, written in a report. Pure.
 import type { NamedNode, Quad, Term } from '@rdfjs/types'
 import { keyOf, RDF, SH, type TripleIndex, type Factory } from './graph.js'
 

@@ -1,4 +1,4 @@
-// In charge of regular expressions of shapes (SHACL §4.4.3, SPARQL 1.1 §17.4.3.14). Pure. One that takes long is stopped
+// Regular expressions of shapes (SHACL §4.4.3, SPARQL 1.1 §17.4.3.14). Pure. One that takes long is stopped
 // with its thread.
 
 /** XPath and XQuery Functions §5.6.1.1: the flags of regular expressions. */

@@ -1,4 +1,4 @@
-// In charge of whether ontologies have constraints at all: known without the code that reads them. Pure.
+// Whether ontologies have constraints at all: known without the code that reads them. Pure.
 import type { Quad } from '@rdfjs/types'
 import { SH } from './graph.js'
 

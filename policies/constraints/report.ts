@@ -1,4 +1,4 @@
-// In charge of the validation report (SHACL §3.6): the results that refuse a document, and nothing else. Pure.
+// The validation report (SHACL §3.6): the results that refuse a document, and nothing else. Pure.
 import type { NamedNode, Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 import { XSD } from '../datatypes.js'

@@ -1,4 +1,4 @@
-// In charge of the types of shapes: what a shape asks for, and what is found where a node does not conform. Pure.
+// The types of shapes: what a shape asks for, and what is found where a node does not conform. Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import type { TripleIndex } from './graph.js'
 import type { Path } from './paths.js'

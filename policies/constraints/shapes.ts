@@ -1,4 +1,4 @@
-// In charge of reading shapes from the ontologies (SHACL §2): their targets and constraints. A shape is read when the first node
+// Reading shapes from the ontologies (SHACL §2): their targets and constraints. A shape is read when the first node
 // is checked; one that cannot be used throws then, and names itself. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'

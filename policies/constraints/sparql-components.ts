@@ -1,4 +1,4 @@
-// In charge of SPARQL-based constraint components (SHACL §6): their parameters and validators. Pure.
+// SPARQL-based constraint components (SHACL §6): their parameters and validators. Pure.
 import type { Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 import type { Superclasses } from './classes.js'

@@ -1,4 +1,4 @@
-// In charge of SPARQL-based constraints (SHACL §5): their queries, prefixes and solutions. Pure: the caller runs the queries.
+// SPARQL-based constraints (SHACL §5): their queries, prefixes and solutions. Pure: the caller runs the queries.
 import type { Literal, Term } from '@rdfjs/types'
 import { isFailure } from '../failure.js'
 import { isLiteral, saysTrue } from './core-component.js'

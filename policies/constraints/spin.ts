@@ -1,4 +1,4 @@
-// In charge of the constraints of SPIN as LinkedDataHub has them (LinkedDataHub 6.7). Pure: the caller runs the queries.
+// The constraints of SPIN as LinkedDataHub has them (LinkedDataHub 6.7). Pure: the caller runs the queries.
 import type { Quad, Term } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { RDF_TYPE } from '../vocabulary.js'

@@ -1,4 +1,4 @@
-// In charge of the types of resources, which an update must not remove (LinkedDataHub 6.5). Pure.
+// The types of resources, which an update must not remove (LinkedDataHub 6.5). Pure.
 import type { Quad } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 import { keyOf } from './graph.js'

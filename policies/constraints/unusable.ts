@@ -1,4 +1,4 @@
-// In charge of constraints that cannot be evaluated: thrown while they are read or run, and caught in constraints.ts.
+// Constraints that cannot be evaluated: thrown while they are read or run, and caught in constraints.ts.
 
 /** Says nothing about the document. It must not let it pass. */
 export class Unusable extends Error {}

@@ -1,4 +1,4 @@
-// In charge of validating nodes against shapes (SHACL §3.4): recursion, what is known already, results. Pure.
+// Validating nodes against shapes (SHACL §3.4): recursion, what is known already, results. Pure.
 import type { Term } from '@rdfjs/types'
 import { makeAnswers } from './answers.js'
 import type { Superclasses } from './classes.js'

@@ -1,4 +1,4 @@
-// In charge of judging IP addresses: which may be fetched from, which a configuration lists, which are this machine's.
+// Judging IP addresses: which may be fetched from, which a configuration lists, which are this machine's.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Failure } from '../failure.js'

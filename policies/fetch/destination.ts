@@ -1,4 +1,4 @@
-// In charge of deciding where an outbound request may go: by its URL, and by the addresses of its host.
+// Deciding where an outbound request may go: by its URL, and by the addresses of its host.
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'

@@ -1,4 +1,4 @@
-// In charge of the ways in which an outbound fetch fails, and the sentence for each.
+// The ways in which an outbound fetch fails, and the sentence for each.
 import { failure, type Failure } from '../failure.js'
 
 /** No sentence names a host or address. */

@@ -1,4 +1,4 @@
-// In charge of every outbound fetch of a URL that a client or a document names: only checked addresses are connected to,
+// Every outbound fetch of a URL that a client or a document names: only checked addresses are connected to,
 // each redirect is checked again, only what the caller gave is sent, and size, time and redirects are limited.
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
 import { isFailure } from '../failure.js'

@@ -1,4 +1,4 @@
-// In charge of one HTTP request over its own connection to checked addresses, and of its bounded answer.
+// One HTTP request over its own connection to checked addresses, and of its bounded answer.
 import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { promisify } from 'node:util'

@@ -1,4 +1,4 @@
-// In charge of the request that follows a redirect of an outbound fetch. Pure.
+// The request that follows a redirect of an outbound fetch. Pure.
 import { isFailure } from '../failure.js'
 import { parseHttpUrl } from './destination.js'
 import { fetchFailure, type FetchFailure } from './fetch-failure.js'

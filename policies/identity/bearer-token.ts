@@ -1,4 +1,4 @@
-// In charge of verifying tokens of identity providers (RFC 7519, RFC 9068, OpenID Connect Core §2): the signature of a
+// Verifying tokens of identity providers (RFC 7519, RFC 9068, OpenID Connect Core §2): the signature of a
 // configured issuer, an audience of ours, and the time.
 import { decodeJwt, jwtVerify, type JWTPayload } from 'jose'
 import { failure, isFailure, type Failure } from '../failure.js'

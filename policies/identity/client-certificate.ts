@@ -1,4 +1,4 @@
-// In charge of client certificates as presented: read from TLS or from a proxy's Client-Cert field, into plain values. Pure.
+// Client certificates as presented: read from TLS or from a proxy's Client-Cert field, into plain values. Pure.
 import { X509Certificate } from 'node:crypto'
 
 export interface ClientCertificate {

@@ -1,4 +1,4 @@
-// In charge of proofs of possession (RFC 9449): the client that presents a token holds the key that the token is bound to,
+// Proofs of possession (RFC 9449): the client that presents a token holds the key that the token is bound to,
 // and made the proof for this request, now, and for a single use.
 import { createHash } from 'node:crypto'
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'

@@ -1,4 +1,4 @@
-// In charge of the keys of token issuers (RFC 7517 §5): which are cached, for how long, and when they are read again.
+// The keys of token issuers (RFC 7517 §5): which are cached, for how long, and when they are read again.
 import { createRemoteJWKSet, customFetch, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { isFailure, type Failure } from '../failure.js'
 

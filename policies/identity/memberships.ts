@@ -1,4 +1,4 @@
-// In charge of what an issuer says about an account beside who it is, as members of groups (design 4). Pure.
+// What an issuer says about an account beside who it is, as members of groups (design 4). Pure.
 
 /** The agent that a token or a session proves, with what its issuer says about the account. */
 export interface Proved {

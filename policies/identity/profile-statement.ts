@@ -1,4 +1,4 @@
-// In charge of the statements of a WebID's own profile about others: the agents that may act for it (acl:delegates,
+// The statements of a WebID's own profile about others: the agents that may act for it (acl:delegates,
 // LinkedDataHub 4.2), and the issuers that it trusts (solid:oidcIssuer, Solid-OIDC §5). No other document counts.
 import { failure, isFailure } from '../failure.js'
 import { makeRemembered, type TimedValue } from './remembered.js'

@@ -1,4 +1,4 @@
-// In charge of values that were found in documents and are remembered for a while: bounded in number and time, found once
+// Values that were found in documents and are remembered for a while: bounded in number and time, found once
 // for all waiting requests, and forgotten when a document changes that they depend on.
 import { LRUCache } from 'lru-cache'
 import { failure, type Failure } from '../failure.js'

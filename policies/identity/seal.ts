@@ -1,4 +1,4 @@
-// In charge of sealing what a browser stores for the gateway, so that no client can read or make it: encrypted JWTs
+// Sealing what a browser stores for the gateway, so that no client can read or make it: encrypted JWTs
 // (RFC 7516, RFC 7519), AES-256-GCM with a key of the gateway.
 import { EncryptJWT, jwtDecrypt, type JWTHeaderParameters, type JWTPayload } from 'jose'
 

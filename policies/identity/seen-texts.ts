@@ -1,4 +1,4 @@
-// In charge of texts that are compared at every request: long ones that were seen before, and interned ones.
+// Texts that are compared at every request: long ones that were seen before, and interned ones.
 import { LRUCache } from 'lru-cache'
 
 /**

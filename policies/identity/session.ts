@@ -1,4 +1,4 @@
-// In charge of sessions: sealed in a cookie, read once, and valid until they expire or the agent logs out.
+// Sessions: sealed in a cookie, read once, and valid until they expire or the agent logs out.
 import { randomBytes } from 'node:crypto'
 import { open, seal, type SealingKeys } from './seal.js'
 import { makeSeenTexts } from './seen-texts.js'

@@ -1,4 +1,4 @@
-// In charge of WebID-TLS: a client certificate proves a WebID when the WebID's profile lists its key. Results are
+// WebID-TLS: a client certificate proves a WebID when the WebID's profile lists its key. Results are
 // cached, bounded in number and time, and dropped when a document that they depend on changes.
 import { createHash } from 'node:crypto'
 import type { Quad } from '@rdfjs/types'

@@ -1,4 +1,4 @@
-// In charge of the attacks on availability, one a row: a cheap request that stops everybody else.
+// The attacks on availability, one a row: a cheap request that stops everybody else.
 import { connect } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill, many, nested } from '../support/growth.js'

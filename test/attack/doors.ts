@@ -1,4 +1,4 @@
-// In charge of the attacks on what a setting, an age or a mode of a file closes, and of those that read the clock, one a row.
+// The attacks on what a setting, an age or a mode of a file closes, and of those that read the clock, one a row.
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

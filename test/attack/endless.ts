@@ -1,4 +1,4 @@
-// In charge of attacks by one short query: an expression that the store does not interrupt, so that a thread of it works for ever.
+// Attacks by one short query: an expression that the store does not interrupt, so that a thread of it works for ever.
 import type { Attack } from './run-row.js'
 import { ttl } from '../support/world.js'
 import { answered } from './availability.js'

@@ -1,4 +1,4 @@
-// In charge of the attacks on the history, one a row: a history that is long, and one that is large.
+// The attacks on the history, one a row: a history that is long, and one that is large.
 import { randomBytes } from 'node:crypto'
 import { ttl, turtle } from '../support/world.js'
 import { expected, type Place } from './place.js'

@@ -1,4 +1,4 @@
-// In charge of the large contents and documents that attacks use.
+// The large contents and documents that attacks use.
 import { many } from '../support/growth.js'
 import { ttl, update } from '../support/world.js'
 import type { Send } from '../support/client.js'

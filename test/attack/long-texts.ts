@@ -1,4 +1,4 @@
-// In charge of the attacks by long texts that cost little to send: queries, updates, forms and quads, one a row.
+// The attacks by long texts that cost little to send: queries, updates, forms and quads, one a row.
 import { fill, many } from '../support/growth.js'
 import { ttl, turtle, update } from '../support/world.js'
 import type { Answer } from '../support/client.js'

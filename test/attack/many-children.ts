@@ -1,4 +1,4 @@
-// In charge of the attacks on what lists documents: a small answer must not cost what all documents of a container cost.
+// The attacks on what lists documents: a small answer must not cost what all documents of a container cost.
 import { ACL, FOAF } from '../../gateway/rdf/vocabulary.js'
 import { containerOf } from '../bench/growth-documents.js'
 import { accept, ttl } from '../support/world.js'

@@ -1,4 +1,4 @@
-// In charge of the place of attacks: a gateway as a process of its own on fresh stores, its agents, and a server of others.
+// The place of attacks: a gateway as a process of its own on fresh stores, its agents, and a server of others.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'

@@ -1,4 +1,4 @@
-// In charge of the attacks on rights and data, one a row.
+// The attacks on rights and data, one a row.
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of one attack: carrying it out while another client goes on, and judging what it did to the gateway.
+// One attack: carrying it out while another client goes on, and judging what it did to the gateway.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-// In charge of the other client during an attack: a thread of its own, in which the owner reads a cached document, and one
+// The other client during an attack: a thread of its own, in which the owner reads a cached document, and one
 // that nobody has read yet, and asks the store itself, every few ms. It sends the longest waits when it is told to end.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'

@@ -1,4 +1,4 @@
-// In charge of measuring one access decision, and the memory of the index, from 100 to 1,000,000 authorizations.
+// Measuring one access decision, and the memory of the index, from 100 to 1,000,000 authorizations.
 import type { Fact } from '../../policies/authorizations/authorization.js'
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import { decide, type Question } from '../../policies/decide.js'

@@ -1,4 +1,4 @@
-// In charge of a bare Fastify route for comparison, as a process: it sends the same bytes and fields for every request.
+// A bare Fastify route for comparison, as a process: it sends the same bytes and fields for every request.
 // Its standard input gives them as JSON; it writes its port to standard output.
 import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// In charge of the data that every contestant serves: documents, products, authorizations and one agent.
+// The data that every contestant serves: documents, products, authorizations and one agent.
 import { accountDocument, type AccountId } from '../../gateway/identity/accounts.js'
 import { ACL, DCT, DH, FOAF, LACL, RDF, RDFS, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 

@@ -1,4 +1,4 @@
-// In charge of the result of a benchmark: a table, its text, and the measuring of a figure.
+// The result of a benchmark: a table, its text, and the measuring of a figure.
 
 export interface BenchTable {
   readonly title: string

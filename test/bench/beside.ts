@@ -1,4 +1,4 @@
-// In charge of the rows that compare the gateway with that of another checkout, such as the commit before: in one run, over the
+// The rows that compare the gateway with that of another checkout, such as the commit before: in one run, over the
 // same store, in turns.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

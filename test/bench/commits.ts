@@ -1,4 +1,4 @@
-// In charge of the table of local commits: how many a second go into a bare repository, beside `git fast-import` alone.
+// The table of local commits: how many a second go into a bare repository, beside `git fast-import` alone.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'

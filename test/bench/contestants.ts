@@ -1,4 +1,4 @@
-// In charge of the other servers that the gateway is measured beside: a bare Fastify route, and nginx with a cache.
+// The other servers that the gateway is measured beside: a bare Fastify route, and nginx with a cache.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// In charge of the rows about documents: cached and not, 304, over TLS, PUT; beside Fastify, nginx and the store itself.
+// The rows about documents: cached and not, 304, over TLS, PUT; beside Fastify, nginx and the store itself.
 import { answerTo, startBareRoute, startNginx, type Contender } from './contestants.js'
 import { bulkDocument, DIFFERENT, PUT_DOCUMENTS, putDocument, putQuads, TWENTY_TRIPLES } from './bench-data.js'
 import { perSecond, type Load } from './load.js'

@@ -1,4 +1,4 @@
-// In charge of the rows about the store's own URLs: a graph by its name, and queries, cached and not, beside the store itself.
+// The rows about the store's own URLs: a graph by its name, and queries, cached and not, beside the store itself.
 import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, ROOT } from '../../policies/vocabulary.js'
 import { ACL, RDF } from '../../gateway/rdf/vocabulary.js'
 import { DIFFERENT, QUERIES, agentOf, bulkDocument } from './bench-data.js'

@@ -1,4 +1,4 @@
-// In charge of the twelve queries of BSBM's "explore" use case (Berlin SPARQL Benchmark 3.1), as texts of their kinds: what is
+// The twelve queries of BSBM's "explore" use case (Berlin SPARQL Benchmark 3.1), as texts of their kinds: what is
 // measured is how long they take to be read and restricted.
 const PREFIXES = `PREFIX v: <http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/vocabulary/>
 PREFIX i: <http://www4.wiwiss.fu-berlin.de/bizer/bsbm/v01/instances/>

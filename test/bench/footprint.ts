@@ -1,4 +1,4 @@
-// In charge of the rows about the process: its time to start and its memory.
+// The rows about the process: its time to start and its memory.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { bulkDocument, bulkQuads, AUTHORIZATIONS } from './bench-data.js'
 import { withGateway, type Rows } from './documents.js'

@@ -1,4 +1,4 @@
-// In charge of the number of calls to GitHub for each write: counted by the double, for single writes and for many at once.
+// The number of calls to GitHub for each write: counted by the double, for single writes and for many at once.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of what documents cost that are in one public container, from a thousand to a million of them.
+// What documents cost that are in one public container, from a thousand to a million of them.
 import { ACL, DCT, DH, FOAF, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import type { Answer } from '../support/client.js'
 import { ttl } from '../support/world.js'

@@ -1,4 +1,4 @@
-// In charge of a gateway whose main thread is measured: over datasets of its own that were filled before.
+// A gateway whose main thread is measured: over datasets of its own that were filled before.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

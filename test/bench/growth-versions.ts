@@ -1,4 +1,4 @@
-// In charge of what the versions of one document cost, from a thousand to a hundred thousand of them.
+// What the versions of one document cost, from a thousand to a hundred thousand of them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

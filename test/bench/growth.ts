@@ -1,4 +1,4 @@
-// In charge of measuring what grows with what is there: the main thread's time for the same request, at sizes ten times as large.
+// Measuring what grows with what is there: the main thread's time for the same request, at sizes ten times as large.
 import { fetchFuseki, startFuseki } from '../support/fuseki.js'
 import type { BenchTable } from './bench-table.js'
 import { growthOfDocuments } from './growth-documents.js'

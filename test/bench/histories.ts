@@ -1,4 +1,4 @@
-// In charge of the rows about reading a history: time maps from repositories of two sizes, versions from the cache and from Git.
+// The rows about reading a history: time maps from repositories of two sizes, versions from the cache and from Git.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,4 +1,4 @@
-// In charge of the rows about identity: the same agent by a certificate, a session cookie, and a bearer token of an identity
+// The rows about identity: the same agent by a certificate, a session cookie, and a bearer token of an identity
 // provider over TLS.
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'

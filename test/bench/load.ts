@@ -1,4 +1,4 @@
-// In charge of load: the same request repeatedly over persistent connections, counted; by wrk, or by our own client.
+// Load: the same request repeatedly over persistent connections, counted; by wrk, or by our own client.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

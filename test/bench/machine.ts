@@ -1,4 +1,4 @@
-// In charge of the machine that a benchmark runs on: cores, processes and their memory, tools, a description.
+// The machine that a benchmark runs on: cores, processes and their memory, tools, a description.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// In charge of the mix of BSBM-like queries and updates: throughput, the share answered without the store, stale answers.
+// The mix of BSBM-like queries and updates: throughput, the share answered without the store, stale answers.
 import { counterIn, counterUpdate, LIVELY, QUERIES } from './bench-data.js'
 import { withGateway, type Rows } from './documents.js'
 import { openConnection, requestBytes, type Connection } from './raw-http.js'

@@ -1,4 +1,4 @@
-// In charge of npm packages that are measured beside the gateway: fetched on demand, into .cache/bench/<name>/.
+// Npm packages that are measured beside the gateway: fetched on demand, into .cache/bench/<name>/.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of binding a server without a setting for its address to the loopback interface: loaded before it.
+// Binding a server without a setting for its address to the loopback interface: loaded before it.
 import { Server } from 'node:net'
 
 const listen: (this: Server, where: { port: number; host: string }) => Server = Server.prototype.listen

@@ -1,4 +1,4 @@
-// In charge of measuring pages: a cached page beside the cached Turtle of the same document, the first page of a container with
+// Measuring pages: a cached page beside the cached Turtle of the same document, the first page of a container with
 // 5,000 children beside that of one with 50, and what a first visit costs.
 import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import type { BenchTable } from './bench-table.js'

@@ -1,4 +1,4 @@
-// In charge of a profile of the gateway under load: the functions with the most time of their own, by Node.js's profiler.
+// A profile of the gateway under load: the functions with the most time of their own, by Node.js's profiler.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

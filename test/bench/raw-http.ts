@@ -1,4 +1,4 @@
-// In charge of a client of HTTP/1.1 that does as little work as possible: one request at a time over one connection.
+// A client of HTTP/1.1 that does as little work as possible: one request at a time over one connection.
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'

@@ -1,4 +1,4 @@
-// In charge of the data of the rows about rights on queries: documents of which agents may read a half or a few, the agents,
+// The data of the rows about rights on queries: documents of which agents may read a half or a few, the agents,
 // and queries over named graphs, over the union, and by constants.
 import { ACL, DCT, DH, RDF, RDFS, XSD } from '../../gateway/rdf/vocabulary.js'
 import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'

@@ -1,4 +1,4 @@
-// In charge of the setting of the rows about rights on queries: Fuseki on TDB2, whose default graph is the union, agents with
+// The setting of the rows about rights on queries: Fuseki on TDB2, whose default graph is the union, agents with
 // different rights, and a gateway in front of it.
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// In charge of measuring queries of agents who may read a part, beside the same query of one who may read everything, in one run:
+// Measuring queries of agents who may read a part, beside the same query of one who may read everything, in one run:
 // by kind of query and of right, by the number of graphs that are hidden, and cached.
 import { isFailure } from '../../gateway/problem.js'
 import { analyseQuery } from '../../gateway/sparql/language/analysis.js'

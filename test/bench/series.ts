@@ -1,4 +1,4 @@
-// In charge of contestants that take turns: warmed up, then round by round, so that other load on the machine affects all
+// Contestants that take turns: warmed up, then round by round, so that other load on the machine affects all
 // alike; and of the rows that compare their figures.
 import type { Figure } from './bench-table.js'
 

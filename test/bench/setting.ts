@@ -1,4 +1,4 @@
-// In charge of the setting of the rows: one Fuseki with the data, an agent, and gateways in front of it.
+// The setting of the rows: one Fuseki with the data, an agent, and gateways in front of it.
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

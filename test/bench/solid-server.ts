@@ -1,4 +1,4 @@
-// In charge of the rows beside @solid/community-server over the same Fuseki: GET of the same documents.
+// The rows beside @solid/community-server over the same Fuseki: GET of the same documents.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,4 @@
-// In charge of the rows about the SPARQL endpoint: one query, cached and not, and a large result.
+// The rows about the SPARQL endpoint: one query, cached and not, and a large result.
 import { get, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
 import { DIFFERENT, longQuery, QUERIES } from './bench-data.js'

@@ -1,4 +1,4 @@
-// In charge of the rows about the gateway as a whole: by name, in one table, on one setting.
+// The rows about the gateway as a whole: by name, in one table, on one setting.
 import type { BenchTable, Part } from './bench-table.js'
 import { cachedGet, loggedGet, put, tlsGet, uncachedGet, warmStore, type Rows } from './documents.js'
 import { besideOther, putsOnDisk } from './beside.js'

@@ -1,4 +1,4 @@
-// In charge of the rows beside trifid over the same Fuseki: the same queries through its proxy, and GET of the same documents.
+// The rows beside trifid over the same Fuseki: the same queries through its proxy, and GET of the same documents.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../support/ports.js'

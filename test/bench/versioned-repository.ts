@@ -1,4 +1,4 @@
-// In charge of bare repositories with a known number of commits, made quickly: for the benchmarks of histories.
+// Bare repositories with a known number of commits, made quickly: for the benchmarks of histories.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'

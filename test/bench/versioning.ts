@@ -1,4 +1,4 @@
-// In charge of the table of versioning: its cost for a write, and the cost of reading a history.
+// The table of versioning: its cost for a write, and the cost of reading a history.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of Comunica as a client: what an agent may do at a dataset, one line for each step.
+// Comunica as a client: what an agent may do at a dataset, one line for each step.
 // Arguments: the folder that Comunica is installed in, the dataset, then for each agent its name and its access token ('' for none).
 import { createRequire } from 'node:module'
 

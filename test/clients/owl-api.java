@@ -1,4 +1,4 @@
-// In charge of the OWL API, with which Protégé loads ontologies, as a client: what an agent may load, one line for each step.
+// The OWL API, with which Protégé loads ontologies, as a client: what an agent may load, one line for each step.
 // Arguments: the dataset and the base, then for each agent its name and its access token ('' for none).
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

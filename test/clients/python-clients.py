@@ -1,4 +1,4 @@
-# In charge of RDFLib's SPARQLUpdateStore and SPARQLWrapper as clients: what an agent may do at a dataset, one line for each step.
+# RDFLib's SPARQLUpdateStore and SPARQLWrapper as clients: what an agent may do at a dataset, one line for each step.
 # Arguments: the dataset, then for each agent its name and its access token ('' for none).
 import re
 import sys

@@ -1,4 +1,4 @@
-// In charge of Apache Jena's RDFConnection as a client: what an agent may do at a dataset, one line for each step.
+// Apache Jena's RDFConnection as a client: what an agent may do at a dataset, one line for each step.
 // Arguments: the dataset, then for each agent its name and its access token ('' for none).
 import java.util.Map;
 import org.apache.jena.atlas.web.HttpException;

@@ -1,4 +1,4 @@
-# In charge of running Apache Jena's scripts for SPARQL over HTTP (s-get, s-put, s-query and their like) as they are, each in a process of
+# Running Apache Jena's scripts for SPARQL over HTTP (s-get, s-put, s-query and their like) as they are, each in a process of
 # its own: with the URL of a dataset, a base, and pairs of a name and a token. Prints a line for each step.
 require 'net/http'
 require 'openssl'

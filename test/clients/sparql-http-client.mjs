@@ -1,4 +1,4 @@
-// In charge of sparql-http-client as a client: what an agent may do at a dataset, one line for each step.
+// Sparql-http-client as a client: what an agent may do at a dataset, one line for each step.
 // Arguments: the dataset and the base, then for each agent its name and its access token ('' for none).
 import { Readable } from 'node:stream'
 import StreamClient from 'sparql-http-client'

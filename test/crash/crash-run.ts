@@ -1,4 +1,4 @@
-// In charge of one run of crashes: agents write, the gateway is killed at random moments and started again. At the end
+// One run of crashes: agents write, the gateway is killed at random moments and started again. At the end
 // the responses that the agents received are compared with the store and the history.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

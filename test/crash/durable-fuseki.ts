@@ -1,4 +1,4 @@
-// In charge of a Fuseki with databases on disk (TDB2), which survive a kill.
+// A Fuseki with databases on disk (TDB2), which survive a kill.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'

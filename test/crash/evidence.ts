@@ -1,4 +1,4 @@
-// In charge of the evidence after the last restart: repository, version index and store of an application.
+// The evidence after the last restart: repository, version index and store of an application.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { isFailure, type Setback } from '../../versioning/failure.js'

@@ -1,4 +1,4 @@
-// In charge of a gateway as a process: `triplegate serve` on fixed ports, which can be killed and started again.
+// A gateway as a process: `triplegate serve` on fixed ports, which can be killed and started again.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// In charge of an import that is killed again and again: what it leaves, beside what an undisturbed one would leave.
+// An import that is killed again and again: what it leaves, beside what an undisturbed one would leave.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

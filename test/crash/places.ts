@@ -1,4 +1,4 @@
-// In charge of the places where crashes happen: the store behind the gateway, and other parts that fail while it runs.
+// The places where crashes happen: the store behind the gateway, and other parts that fail while it runs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.js'
 import { createDataset, removeDataset } from '../support/fuseki-datasets.js'

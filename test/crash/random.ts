@@ -1,4 +1,4 @@
-// In charge of random choices in crash tests: the same seed gives the same choices.
+// Random choices in crash tests: the same seed gives the same choices.
 
 export interface Random {
   /** At least `least`, below `most`. */

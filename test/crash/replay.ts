@@ -1,4 +1,4 @@
-// In charge of comparing the responses that the agents received with the commits: each write with a 2xx response is one
+// Comparing the responses that the agents received with the commits: each write with a 2xx response is one
 // commit, each commit is a write that was sent, and it has the document as that write left it. Pure.
 import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import { lastLine, linesOf, type Write } from './writers.js'

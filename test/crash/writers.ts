@@ -1,4 +1,4 @@
-// In charge of agents that write to documents at the same time, each with a certificate, and of their responses.
+// Agents that write to documents at the same time, each with a certificate, and of their responses.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

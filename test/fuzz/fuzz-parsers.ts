@@ -1,4 +1,4 @@
-// In charge of `npm run fuzz -- --parsers`: each parser that an anonymous client reaches, in a thread with a limit of memory, and what
+// `npm run fuzz -- --parsers`: each parser that an anonymous client reaches, in a thread with a limit of memory, and what
 // breaks it: an error, a text that takes too long, too much memory.
 import { Worker } from 'node:worker_threads'
 import type { FuzzJob, FuzzMessage } from './fuzz-worker.js'

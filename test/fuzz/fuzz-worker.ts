@@ -1,4 +1,4 @@
-// In charge of fuzzing one parser, in a thread of its own: what reaches code that nothing has reached before is changed further.
+// Fuzzing one parser, in a thread of its own: what reaches code that nothing has reached before is changed further.
 import { Session } from 'node:inspector'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeRandom } from '../crash/random.js'

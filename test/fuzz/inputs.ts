@@ -1,4 +1,4 @@
-// In charge of the inputs of a fuzzer: texts that have reached something new, and random changes of them.
+// The inputs of a fuzzer: texts that have reached something new, and random changes of them.
 import type { Random } from '../crash/random.js'
 
 /** In characters: a defect that needs more is one of growth (test/gateway/growth.test.ts). */

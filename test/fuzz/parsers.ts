@@ -1,4 +1,4 @@
-// In charge of the parsers that an anonymous client reaches, each with texts to begin with: forms that differ in what they reach.
+// The parsers that an anonymous client reaches, each with texts to begin with: forms that differ in what they reach.
 // Add a row with each new parser. An input that broke one is a row in the tests of that parser.
 import { parseEntityTags } from '../../cache/entity-tag.js'
 import { parseHttpDate } from '../../cache/http-date.js'
@@ -25,7 +25,8 @@ import { readGraph } from '../../gateway/rdf/read.js'
 import { writeGraph } from '../../gateway/rdf/write.js'
 import { graphOf } from '../../gateway/rdf/graph.js'
 import { N_TRIPLES } from '../../gateway/http/media-type.js'
-import { endpointsOf } from '../../gateway/routes.js'
+import { loadFeatures } from '../../gateway/features.js'
+import { makeRoutes } from '../../gateway/routes.js'
 import { analyseQuery, analyseUpdate } from '../../gateway/sparql/language/analysis.js'
 import { makeTokenVerifier } from '../../policies/identity/bearer-token.js'
 import { parseClientCertField, readClientCertificate } from '../../policies/identity/client-certificate.js'
@@ -45,6 +46,7 @@ const NOW = Date.UTC(2026, 0, 1)
 const DATE = 'Thu, 01 Jan 2026 00:00:00 GMT'
 const FILE = { sha1: 'a', size: 100, storedAt: 0 }
 
+const { endpointsOf } = makeRoutes(await loadFeatures())
 const site = siteOf([{ application: { base: BASE, kind: 'end-user' as const, datasetPath: '/ds' } }, { application: { base: `${BASE}admin/`, kind: 'admin' as const } }], endpointsOf) // prettier-ignore
 const names = makeNames(BASE, (url) => isDocumentOf({ base: BASE, kind: 'end-user' }, `${BASE}admin/`, url))
 const verifier = makeTokenVerifier(

@@ -39,7 +39,7 @@ import { SourceBreak } from '../../gateway/features/imports/decode-source.js'
 import { conditionsOf, plainTag, proxiedTag } from '../../gateway/features/proxy/validators.js'
 import { shapeFormsIn } from '../../gateway/features/forms/shape-fields.js'
 import { textsFor } from '../../gateway/pages/languages.js'
-import { ENGLISH } from '../../gateway/pages/texts.js'
+import { ENGLISH_TEXTS } from '../../gateway/pages/texts.js'
 import { graphOf, nTriplesOf, type Quad } from '../../gateway/rdf/graph.js'
 import { makePartsReader } from '../../gateway/rdf/multipart-stream.js'
 import { fileNameOf } from '../../gateway/rdf/read-file-form.js'
@@ -309,7 +309,7 @@ void t.test('targets', async (t) => {
       ['a deep path', (n) => `/${fill('a/', n)}`],
       ['a deep path of long names', (n) => `/${fill('abcdefghij/', n)}`],
     ]),
-    ...rowsAbout('Accept-Language', FIELD, (text) => textsFor(text, new Map([['de', ENGLISH]])), [
+    ...rowsAbout('Accept-Language', FIELD, (text) => textsFor(text, new Map([['de', ENGLISH_TEXTS]])), [
       ['many languages', (n) => many(n, (i) => `l${i};q=0.1,`)],
       ['a long tag', (n) => fill('a-', n)],
       ['blanks', (n) => `de${fill(' ', n)};q=x`],
@@ -838,7 +838,7 @@ const nodesOf = (n: number): string => {
 void t.test('forms by shapes', async (t) => {
   const sent = (text: string): unknown => {
     const values = new URLSearchParams(text)
-    const { flaws } = typedFields(values, DOC, ENGLISH)
+    const { flaws } = typedFields(values, DOC, ENGLISH_TEXTS)
     return sectionsAfter(values, DOC, [], { flaws, report: undefined })
   }
   const shape = `${shaped(0)}<urn:0> <${SHACL}property> _:b .\n_:b <${SHACL}path> <urn:p> .\n`

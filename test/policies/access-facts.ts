@@ -1,4 +1,4 @@
-// In charge of short forms of statements and questions, for the tests of access decisions.
+// Short forms of statements and questions, for the tests of access decisions.
 import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
 import type { JudgedDocument, Question } from '../../policies/decide.js'
 

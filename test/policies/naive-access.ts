@@ -1,4 +1,4 @@
-// In charge of a second implementation of access decisions close to the rule text, over plain statements. Tests compare
+// A second implementation of access decisions close to the rule text, over plain statements. Tests compare
 // the index with it.
 import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
 import type { JudgedDocument, Question } from '../../policies/decide.js'

@@ -1,4 +1,4 @@
-// In charge of reading a bare repository and committing to it with the git program, as another user would.
+// Reading a bare repository and committing to it with the git program, as another user would.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

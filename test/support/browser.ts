@@ -1,4 +1,4 @@
-// In charge of a real browser in tests: Debian's Chromium, where it is installed, with an agent's client certificate.
+// A real browser in tests: Debian's Chromium, where it is installed, with an agent's client certificate.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-// In charge of certificates that the gateways of one test run share: the keys of a gateway cost more than its start.
+// Certificates that the gateways of one test run share: the keys of a gateway cost more than its start.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'

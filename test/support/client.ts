@@ -1,4 +1,4 @@
-// In charge of speaking HTTP to a gateway in tests: real sockets, exact request-targets, client certificates.
+// Speaking HTTP to a gateway in tests: real sockets, exact request-targets, client certificates.
 import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 

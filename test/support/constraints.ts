@@ -1,4 +1,4 @@
-// In charge of constraints in tests: the check of documents against ontologies, with queries, without a thread.
+// Constraints in tests: the check of documents against ontologies, with queries, without a thread.
 import {
   makeConstraintCheck,
   type ConstraintCheck,

@@ -1,4 +1,4 @@
-// In charge of what an import makes of the rows of a CSV, without a gateway.
+// What an import makes of the rows of a CSV, without a gateway.
 import { statSync } from 'node:fs'
 import { USUAL } from '../../gateway/features/imports/csvw-dialect.js'
 import type { Metadata } from '../../gateway/features/imports/csvw-metadata.js'

@@ -1,4 +1,4 @@
-// In charge of github-openapi.json: cuts the operations that the double of GitHub's API answers out of GitHub's own
+// Github-openapi.json: cuts the operations that the double of GitHub's API answers out of GitHub's own
 // description. `npm pack @octokit/openapi@23.0.2`, unpack, then: node extract-github-openapi.mjs package/generated/api.github.com.json
 import { readFileSync, writeFileSync } from 'node:fs'
 

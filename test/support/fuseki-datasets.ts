@@ -1,4 +1,4 @@
-// In charge of the datasets of a Fuseki in tests: what they are, its configuration with them, and those that come and go while it runs.
+// The datasets of a Fuseki in tests: what they are, its configuration with them, and those that come and go while it runs.
 
 const PREFIXES = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
 PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>

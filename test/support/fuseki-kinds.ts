@@ -1,4 +1,4 @@
-// In charge of the datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second opinion.
+// The datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second opinion.
 import { branched, deferred, type Unused } from '../../gateway/sparql/rights/jena-hash-joins.js'
 import { queryText } from '../../gateway/sparql/language/print.js'
 import {

@@ -1,4 +1,4 @@
-// In charge of a real Apache Jena Fuseki for tests: finds or fetches its jar, starts it, and stops it.
+// A real Apache Jena Fuseki for tests: finds or fetches its jar, starts it, and stops it.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import {
   closeSync,

@@ -1,4 +1,4 @@
-// In charge of GitHub's own description of its API: which operation a request is, whether a request or an answer is as
+// GitHub's own description of its API: which operation a request is, whether a request or an answer is as
 // described, and answers that have all that is required.
 import { readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'

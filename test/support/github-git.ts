@@ -1,4 +1,4 @@
-// In charge of the bare repository behind the double of GitHub: git itself, and objects written as git writes them.
+// The bare repository behind the double of GitHub: git itself, and objects written as git writes them.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// In charge of GitHub's operations on a bare repository: effects and answers.
+// GitHub's operations on a bare repository: effects and answers.
 import { sampleOf } from './github-description.js'
 import { GitError, type FileChange, type Git, type Ident, type RawCommit, type TreeChange } from './github-git.js'
 

@@ -1,4 +1,4 @@
-// In charge of a double of GitHub's REST API: a server on loopback over a real bare repository. Each request and each answer
+// A double of GitHub's REST API: a server on loopback over a real bare repository. Each request and each answer
 // is held against GitHub's own description; what is not as described fails the test.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'

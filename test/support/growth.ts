@@ -1,4 +1,4 @@
-// In charge of measuring how the cost of a piece of work grows with the size of its input.
+// Measuring how the cost of a piece of work grows with the size of its input.
 import type { Test } from 'tap'
 import { rowsOf } from './stores.js'
 

@@ -1,4 +1,4 @@
-// In charge of a real OpenID Connect provider for tests, over TLS, a browser that logs in there, and tokens signed
+// A real OpenID Connect provider for tests, over TLS, a browser that logs in there, and tokens signed
 // with its key.
 import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,4 +1,5 @@
-// In charge of the mirror in tests: its command in this process, and gateways that restart on one data folder.
+// The mirror in tests: its command in this process, and gateways that restart on one data folder.
+import { endpointNames, loadFeatures } from '../../gateway/features.js'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -51,7 +52,7 @@ export async function command(args: readonly string[], stores?: Pair): Promise<E
   }
   const openStore =
     stores && ((_: unknown, { kind }: { kind: string }): Promise<GraphStore> => Promise.resolve(storeOf(stores, kind)))
-  const code = await runMirrorCommand(args, {}, terminal, openStore)
+  const code = await runMirrorCommand(args, {}, terminal, { endpointNames, ...(openStore && { openStore }) })
   return { code, out: out.join(''), err: err.join('') }
 }
 
@@ -101,6 +102,7 @@ export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE,
       const log: Record<string, unknown>[] = []
       const write = (line: string): void => void log.push(JSON.parse(line) as Record<string, unknown>)
       const running = await startGateway({
+        features: await loadFeatures(),
         settings,
         dataspaces,
         openStore: (_, { kind }) => Promise.resolve(storeOf(stores, kind)),

@@ -1,4 +1,4 @@
-// In charge of loading the compiled files again for each test file of a process (module customization hooks of Node.js): the mutated
+// Loading the compiled files again for each test file of a process (module customization hooks of Node.js): the mutated
 // one has another text then. Libraries stay, whose start takes longer than most tests.
 import type { ResolveHook } from 'node:module'
 

@@ -1,4 +1,4 @@
-// In charge of running test files on a copy of the compiled files, of which one is changed at a time.
+// Running test files on a copy of the compiled files, of which one is changed at a time.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of mutants: every small change of a compiled file that a test should notice.
+// Mutants: every small change of a compiled file that a test should notice.
 import ts from 'typescript'
 
 /** A change of the text between two positions. */

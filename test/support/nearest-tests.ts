@@ -1,4 +1,4 @@
-// In charge of the test files that are most likely to notice a change of a source file, nearest first, and of what they execute of it.
+// The test files that are most likely to notice a change of a source file, nearest first, and of what they execute of it.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,4 @@
-// In charge of the stores that the contract is run on besides those of every test: each is fetched from a registry, and started
+// The stores that the contract is run on besides those of every test: each is fetched from a registry, and started
 // with two empty datasets.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

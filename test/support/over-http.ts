@@ -1,4 +1,4 @@
-// In charge of pairs of datasets behind HTTP that random queries are compared on: one with everything, one with what an agent
+// Pairs of datasets behind HTTP that random queries are compared on: one with everything, one with what an agent
 // may read.
 import { makeLog } from '../../gateway/log.js'
 import { isFailure } from '../../gateway/problem.js'

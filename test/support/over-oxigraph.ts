@@ -1,4 +1,4 @@
-// In charge of Oxigraph stores in memory that random queries are compared on.
+// Oxigraph stores in memory that random queries are compared on.
 import oxigraph from 'oxigraph'
 import { OXIGRAPH } from '../../gateway/stores/oxigraph-traits.js'
 import type { ComparedStores, Rows } from './over-views.js'

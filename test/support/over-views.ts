@@ -1,4 +1,4 @@
-// In charge of comparing the answers to random queries, restricted to what an agent may read, with those of the same store that
+// Comparing the answers to random queries, restricted to what an agent may read, with those of the same store that
 // holds only that.
 import { isFailure } from '../../gateway/problem.js'
 import { parseSparql } from '../../gateway/sparql/language/parse.js'

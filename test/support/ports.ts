@@ -1,4 +1,4 @@
-// In charge of ports for tests that have to name a port before anything listens on it.
+// Ports for tests that have to name a port before anything listens on it.
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'

@@ -1,4 +1,4 @@
-// In charge of a proxy between gateway and store for tests: records the requests that reach the store, and causes faults.
+// A proxy between gateway and store for tests: records the requests that reach the store, and causes faults.
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

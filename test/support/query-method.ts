@@ -1,4 +1,4 @@
-// In charge of the method QUERY (RFC 10008) in tests: Node.js 20.19 does not read it, and answers 400 itself.
+// The method QUERY (RFC 10008) in tests: Node.js 20.19 does not read it, and answers 400 itself.
 import { METHODS } from 'node:http'
 
 export const hasQuery = METHODS.includes('QUERY')

@@ -1,4 +1,4 @@
-// In charge of random authorizations of every kind on the graphs of a dataset, and of which graphs they let an agent read: written
+// Random authorizations of every kind on the graphs of a dataset, and of which graphs they let an agent read: written
 // from the meaning of the rules, as tables in docs/reference.md have it, and not from the code that it tests.
 import { ACL, DEF, DH, RDF } from '../../gateway/rdf/vocabulary.js'
 import type { Random } from '../crash/random.js'

@@ -1,4 +1,4 @@
-// In charge of a real RDF4J server for tests, a store that is neither Fuseki nor Oxigraph: fetches it with a Jetty from Maven
+// A real RDF4J server for tests, a store that is neither Fuseki nor Oxigraph: fetches it with a Jetty from Maven
 // Central, starts it, and creates repositories in memory.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'

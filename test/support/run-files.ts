@@ -1,4 +1,4 @@
-// In charge of running the test files that its input names, a line each, one after the other: each is one test of this process.
+// Running the test files that its input names, a line each, one after the other: each is one test of this process.
 import { createInterface } from 'node:readline'
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { resolve } from 'node:path'

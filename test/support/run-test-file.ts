@@ -1,4 +1,4 @@
-// In charge of the processes that run test files, alone or one after the other, and of the test points in what they print (TAP).
+// The processes that run test files, alone or one after the other, and of the test points in what they print (TAP).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

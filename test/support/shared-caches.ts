@@ -1,4 +1,4 @@
-// In charge of the real nginx and the real Varnish in front of a gateway, by the files that operators get.
+// The real nginx and the real Varnish in front of a gateway, by the files that operators get.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'

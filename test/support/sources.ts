@@ -1,4 +1,4 @@
-// In charge of the product's source files as data: their rooms, what they import, and how long their functions are.
+// The product's source files as data: their rooms, what they import, and how long their functions are.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
@@ -8,6 +8,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   gateway: [
     'problem.ts',
     'maybe-async.ts',
+    'part.ts',
     'places.ts',
     'log-lines.ts',
     'log.ts',
@@ -38,12 +39,16 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'sparql/endpoint.ts',
     'sparql/explain.ts',
     'sparql/page-or-result.ts',
-    'survey',
-    'features',
+    'commands',
+    'feature.ts',
     'routes.ts',
     'handle.ts',
     'start',
-    'commands',
+    'survey',
+    'features',
+    'features.ts',
+    'serve.ts',
+    'run-command.ts',
     'main.ts',
   ],
   versioning: [
@@ -94,10 +99,12 @@ const isIn = (file: string, room: string): boolean => file === room || file.star
 /** How high a room stands in its folder; -1 for one that `FLOORS` does not have. */
 export function floorOf(file: string): number {
   const folder = file.split('/')[0]!
-  const floor = FLOORS[folder]!.findIndex((room) => isIn(file, `${folder}/${room}`))
   if (FLOORS[folder]!.length === 0) return 0
-  return floor >= FLOORS.gateway!.indexOf('features') && folder === 'gateway' ? FLOORS.gateway!.length : floor
+  return FLOORS[folder]!.findIndex((room) => isIn(file, `${folder}/${room}`))
 }
+
+/** `imports` for a file of that feature. */
+export const featureOf = (file: string): string | undefined => /^gateway\/features\/([^/]+)\//.exec(file)?.[1]
 
 const parse = (file: string): ts.SourceFile =>
   ts.createSourceFile(file, SOURCES.get(file)!, ts.ScriptTarget.Latest, true)

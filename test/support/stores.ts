@@ -1,4 +1,4 @@
-// In charge of running a suite on every kind of store, with fresh stores, and of counting its rows.
+// Running a suite on every kind of store, with fresh stores, and of counting its rows.
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of which test files `npm test` runs: all of them, or those that its arguments name.
+// Which test files `npm test` runs: all of them, or those that its arguments name.
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { distance } from '../../gateway/configuration/near-names.js'

@@ -1,4 +1,4 @@
-// In charge of random SPARQL updates for the test that an update changes exactly what its agent may change, and of what each does
+// Random SPARQL updates for the test that an update changes exactly what its agent may change, and of what each does
 // to a store that holds only what the agent may read. The same seed gives the same case.
 import oxigraph from 'oxigraph'
 import { nTriplesTerm, type Term } from '../../gateway/rdf/graph.js'

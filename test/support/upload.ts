@@ -1,4 +1,4 @@
-// In charge of uploading a file in tests: the request, and the path that the file has then (LinkedDataHub 2.7).
+// Uploading a file in tests: the request, and the path that the file has then (LinkedDataHub 2.7).
 import { createHash } from 'node:crypto'
 import type { Send } from './client.js'
 

@@ -1,4 +1,4 @@
-// In charge of random datasets and rights, with queries, for the test that a query over what an agent may read is answered as by a
+// Random datasets and rights, with queries, for the test that a query over what an agent may read is answered as by a
 // store that holds only that. The same seed gives the same case.
 import type { GraphFacts, GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { groundOf, mayTouch, type Ground } from '../../policies/authorizations/graph-rights.js'

@@ -1,4 +1,4 @@
-// In charge of random queries from a grammar of SPARQL 1.1 with all of its operators, over a few terms. The same choices give the same
+// Random queries from a grammar of SPARQL 1.1 with all of its operators, over a few terms. The same choices give the same
 // query.
 import { RDF } from '../../gateway/rdf/vocabulary.js'
 import { MERGED_GRAPHS } from '../../policies/authorizations/reach.js'

@@ -1,4 +1,4 @@
-// In charge of waiting in tests: for what happens, however slow the machine is, and never for a time.
+// Waiting in tests: for what happens, however slow the machine is, and never for a time.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** ms. A machine with other work may stall for seconds; what has not happened in a minute will not happen. */

@@ -1,4 +1,5 @@
-// In charge of a gateway for tests: started on given stores, with agents that have real client certificates.
+// A gateway for tests: started on given stores, with agents that have real client certificates.
+import { loadFeatures } from '../../gateway/features.js'
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,6 +45,8 @@ export interface WorldOptions {
   readonly flags?: readonly string[]
   /** The clients get 503 where the machine is too busy: others send the request again, as it says. */
   readonly isHasty?: boolean
+  /** A gateway without this feature. */
+  readonly without?: string
 }
 
 /** Turtle that gives the document this title. */
@@ -56,7 +59,7 @@ const AGENTS = ['reader', 'writer', 'stranger']
 export async function makeWorld(
   t: Test,
   stores: { endUser: GraphStore; admin: GraphStore },
-  { flags = [], isHasty = false }: WorldOptions = {},
+  { flags = [], isHasty = false, without }: WorldOptions = {},
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
@@ -81,6 +84,7 @@ export async function makeWorld(
   let stopped: number | undefined
   const clock = { now: () => (stopped ?? Date.now()) + ahead }
   const running = await startGateway({
+    features: await loadFeatures(without),
     settings,
     dataspaces,
     openStore: (_service, application) =>

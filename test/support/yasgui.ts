@@ -1,4 +1,4 @@
-// In charge of YASGUI as a client: its published files in a page of another origin, and what it gets at an endpoint.
+// YASGUI as a client: its published files in a page of another origin, and what it gets at an endpoint.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// In charge of a history for tests: on a real bare repository that can be made to fail in every way.
+// A history for tests: on a real bare repository that can be made to fail in every way.
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'

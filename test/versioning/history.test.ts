@@ -1,4 +1,4 @@
-// In charge of the tests of the whole history: every change that is done is one commit, once, in order, and read back.
+// The tests of the whole history: every change that is done is one commit, once, in order, and read back.
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Setback, SetbackCode } from '../../versioning/failure.js'

@@ -1,4 +1,4 @@
-// In charge of the tests of the contract of a Git repository, for every kind: a local one, and GitHub.
+// The tests of the contract of a Git repository, for every kind: a local one, and GitHub.
 import type { Test } from 'tap'
 import { isFailure, type Setback } from '../../versioning/failure.js'
 import { readTrailers } from '../../versioning/git/commit-message.js'

@@ -1,4 +1,4 @@
-// In charge of versions for tests: mementos of given times, and all versions that a history has.
+// Versions for tests: mementos of given times, and all versions that a history has.
 import { isFailure, type Setback } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'
 import type { History } from '../../versioning/history.js'

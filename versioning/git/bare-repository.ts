@@ -1,4 +1,4 @@
-// In charge of the folder of a bare repository: created when absent, owned by one gateway, cleaned after a killed git.
+// The folder of a bare repository: created when absent, owned by one gateway, cleaned after a killed git.
 import { access, constants, mkdir, readdir, readFile, realpath, rm, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFailure, type Setback } from '../failure.js'

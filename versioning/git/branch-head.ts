@@ -1,4 +1,4 @@
-// In charge of the head of a local branch as its writer sees it: read again where others have moved it, with the newest
+// The head of a local branch as its writer sees it: read again where others have moved it, with the newest
 // commits by their Journal-Id; and of acting on it until the act succeeds.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFailure, orThrow, SetbackError } from '../failure.js'

@@ -1,4 +1,4 @@
-// In charge of reading the commits of a local branch along its main line, each with the files that it changed compared
+// Reading the commits of a local branch along its main line, each with the files that it changed compared
 // with the commit that the branch pointed to before.
 import { orThrow } from '../failure.js'
 import { runGit } from './git.js'

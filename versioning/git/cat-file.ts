@@ -1,4 +1,4 @@
-// In charge of reading objects of a repository: one long-lived `git cat-file --batch`, started again when it has ended.
+// Reading objects of a repository: one long-lived `git cat-file --batch`, started again when it has ended.
 import type { Setback } from '../failure.js'
 import { gitSetback, startGit, watchIdle, type GitProcess } from './git.js'
 

@@ -1,4 +1,4 @@
-// In charge of the author, date and message of a commit: written here, and read back from commits by anyone.
+// The author, date and message of a commit: written here, and read back from commits by anyone.
 import { createHash } from 'node:crypto'
 import type { Change } from '../change.js'
 

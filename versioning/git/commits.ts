@@ -1,4 +1,4 @@
-// In charge of putting commits on the branch of a bare repository: one writer, which retries where others have pushed.
+// Putting commits on the branch of a bare repository: one writer, which retries where others have pushed.
 import { caughtSetback, isFailure, SetbackError, type Setback } from '../failure.js'
 import { makeQueue } from '../queue.js'
 import {

@@ -1,4 +1,4 @@
-// In charge of the path of a document's file in the repository, and the way back (spec 2.3):
+// The path of a document's file in the repository, and the way back (spec 2.3):
 // `<prefix>/<document path without slash>.nt`.
 //
 // Segments stay as they are in the URL. Characters that Git or a file system refuses are written with the

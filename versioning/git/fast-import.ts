@@ -1,4 +1,4 @@
-// In charge of making commits: one short `git fast-import` for each batch. All of it is on the branch afterwards, or
+// Making commits: one short `git fast-import` for each batch. All of it is on the branch afterwards, or
 // nothing.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'

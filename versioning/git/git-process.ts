@@ -1,4 +1,4 @@
-// In charge of one process of git: its environment and settings, its priority, and starting it.
+// One process of git: its environment and settings, its priority, and starting it.
 import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams, type StdioOptions } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { writeFileSync } from 'node:fs'

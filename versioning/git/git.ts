@@ -1,4 +1,4 @@
-// In charge of running git: in one bare repository, with an environment and settings of our own only, within limits.
+// Running git: in one bare repository, with an environment and settings of our own only, within limits.
 import { isFailure, SetbackError, type Setback } from '../failure.js'
 import { spawnGit, withoutPipes, type GitProcess } from './git-process.js'
 import { launch } from './launcher.js'

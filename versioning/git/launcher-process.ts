@@ -1,4 +1,4 @@
-// In charge of the launcher's process: it starts git on the connections of its gateway, reports the end, and stops with the gateway.
+// The launcher's process: it starts git on the connections of its gateway, reports the end, and stops with the gateway.
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'

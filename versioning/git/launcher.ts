@@ -1,4 +1,4 @@
-// In charge of the launcher: a small process that starts git for a large one. To start a process copies the page tables of its parent,
+// The launcher: a small process that starts git for a large one. To start a process copies the page tables of its parent,
 // which takes a gateway with threads and large documents 100 ms, during which it answers nobody.
 import { fork, type ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'

@@ -1,4 +1,4 @@
-// In charge of history in a bare repository on this disk: the default, and the source that an embedded store is filled
+// History in a bare repository on this disk: the default, and the source that an embedded store is filled
 // from.
 import { isFailure, orThrow, SetbackError, type Setback } from '../failure.js'
 import type { BranchHead, Repository, TreeFile } from '../repository.js'

@@ -1,4 +1,4 @@
-// In charge of reading a branch with git: its head, its commits with the files that they changed, and a commit's files.
+// Reading a branch with git: its head, its commits with the files that they changed, and a commit's files.
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFailure, type Setback } from '../failure.js'

@@ -1,4 +1,4 @@
-// In charge of the main line of a branch: the commits that it has pointed to, where merges leave a choice. It is found
+// The main line of a branch: the commits that it has pointed to, where merges leave a choice. It is found
 // from the commits alone, so that it is the same each time, and from each commit on.
 
 export interface Ancestor {

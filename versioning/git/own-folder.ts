@@ -1,4 +1,4 @@
-// In charge of owning a folder: one process at a time has it, until it releases the folder or ends.
+// Owning a folder: one process at a time has it, until it releases the folder or ends.
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 

@@ -1,4 +1,4 @@
-// In charge of the processor time of git, which starts processes of its own: on a busy machine a clock tells only how long it has
+// The processor time of git, which starts processes of its own: on a busy machine a clock tells only how long it has
 // waited. Linux says it in /proc (proc(5): stat); elsewhere it is not known.
 import { readdir, readFile } from 'node:fs/promises'
 

@@ -1,4 +1,4 @@
-// In charge of merging the packs of a bare repository: between commits, when they have grown.
+// Merging the packs of a bare repository: between commits, when they have grown.
 import { sizeOfPacks } from './bare-repository.js'
 import type { ObjectReader } from './cat-file.js'
 import { startGit, watchIdle } from './git.js'

@@ -1,4 +1,4 @@
-// In charge of reading values from GitHub's answers. None of them is trusted.
+// Reading values from GitHub's answers. None of them is trusted.
 import { readTrailers } from '../git/commit-message.js'
 
 /** The answer with its body read to the end: octokit itself reads without a limit. */

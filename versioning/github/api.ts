@@ -1,4 +1,4 @@
-// In charge of one request to GitHub's REST API: sent within limits, its answer returned as a value or a setback.
+// One request to GitHub's REST API: sent within limits, its answer returned as a value or a setback.
 import type { Octokit } from '@octokit/rest'
 import { isFailure } from '../failure.js'
 import { boundedAnswer } from './answer.js'

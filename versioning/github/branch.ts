@@ -1,4 +1,4 @@
-// In charge of a branch on GitHub: reading its head, creating it, and appending commits to it (Git Data API).
+// A branch on GitHub: reading its head, creating it, and appending commits to it (Git Data API).
 import { isFailure, type Setback } from '../failure.js'
 import { commitTime, type Ident } from '../git/commit-message.js'
 import type { BranchHead } from '../repository.js'

@@ -1,4 +1,4 @@
-// In charge of committing one change on GitHub: one call of the Contents API, unless others have written in between.
+// Committing one change on GitHub: one call of the Contents API, unless others have written in between.
 import { isFailure, type Setback } from '../failure.js'
 import { commitAuthor, commitMessage, commitTime, readTrailers } from '../git/commit-message.js'
 import { blobId } from '../git/fast-import.js'

@@ -1,4 +1,4 @@
-// In charge of one commit of many files on GitHub: trees of inline files, each based on the one before (Git Data API).
+// One commit of many files on GitHub: trees of inline files, each based on the one before (Git Data API).
 import { isFailure, type Setback } from '../failure.js'
 import { commitAuthor, commitMessage } from '../git/commit-message.js'
 import { blobId } from '../git/fast-import.js'

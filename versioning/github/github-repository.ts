@@ -1,4 +1,4 @@
-// In charge of history in a repository on GitHub, through its REST API.
+// History in a repository on GitHub, through its REST API.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { caughtSetback, isFailure, type Setback } from '../failure.js'
 import { GATEWAY, type Ident } from '../git/commit-message.js'

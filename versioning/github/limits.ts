@@ -1,4 +1,4 @@
-// In charge of GitHub's rate limits: the time until which it wants no requests, and refusing them until then.
+// GitHub's rate limits: the time until which it wants no requests, and refusing them until then.
 import type { ErrorResponse, GitHubRefusal } from './refusals.js'
 
 const MINUTE = 60_000

@@ -1,4 +1,4 @@
-// In charge of reading commits from GitHub's answers: lists of them, comparisons, and a single one with its files.
+// Reading commits from GitHub's answers: lists of them, comparisons, and a single one with its files.
 import { parentsOf, type Ancestor } from '../git/main-line.js'
 import type { LoggedCommit } from '../repository.js'
 import { madeAt, objectId, stringFrom } from './answer.js'

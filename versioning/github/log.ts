@@ -1,4 +1,4 @@
-// In charge of reading the commits of a branch on GitHub.
+// Reading the commits of a branch on GitHub.
 import { orThrow, SetbackError } from '../failure.js'
 import { mainLine, mainLineSince, type Ancestor, type OnLine } from '../git/main-line.js'
 import type { LoggedCommit, Repository } from '../repository.js'

@@ -1,4 +1,4 @@
-// In charge of reading files from GitHub: their paths and ids, and their contents.
+// Reading files from GitHub: their paths and ids, and their contents.
 import { isUtf8 } from 'node:buffer'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFailure, orThrow, SetbackError, type Setback } from '../failure.js'

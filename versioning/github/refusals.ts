@@ -1,4 +1,4 @@
-// In charge of the refusals of GitHub: the setback for each status, and for each way of not answering.
+// The refusals of GitHub: the setback for each status, and for each way of not answering.
 import type { Setback, SetbackCode } from '../failure.js'
 
 /** How GitHub refused, or why it did not answer. */

@@ -1,4 +1,4 @@
-// In charge of bringing the version index up to the branch, and of finding the journal's changes there.
+// Bringing the version index up to the branch, and of finding the journal's changes there.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Change } from '../change.js'
 import type { Setback } from '../failure.js'

@@ -1,4 +1,4 @@
-// In charge of the key-value store under journal and version index: one folder, one owner, one atomic batch at a time.
+// The key-value store under journal and version index: one folder, one owner, one atomic batch at a time.
 import { setImmediate as breathe } from 'node:timers/promises'
 import { SetbackError, type Setback } from '../failure.js'
 import type { OperatorLog } from '../history.js'

@@ -1,4 +1,4 @@
-// In charge of the journal's entries in memory: by id, by document, open and done, with as many contents as fit.
+// The journal's entries in memory: by id, by document, open and done, with as many contents as fit.
 import type { OpenEntry } from '../history.js'
 import type { JournalEntry } from './record.js'
 

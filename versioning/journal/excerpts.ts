@@ -1,4 +1,4 @@
-// In charge of what is remembered of the last content of each deleted document: decisions on its history rest on it, and must
+// What is remembered of the last content of each deleted document: decisions on its history rest on it, and must
 // not cost the reading of the content.
 import type { NewChange } from '../history.js'
 import { blobId } from '../git/fast-import.js'

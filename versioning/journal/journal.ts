@@ -1,4 +1,4 @@
-// In charge of the journal: changes that are begun, done at the store and not committed yet, durable and in order.
+// The journal: changes that are begun, done at the store and not committed yet, durable and in order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Change } from '../change.js'
 import type { Setback } from '../failure.js'

@@ -1,4 +1,4 @@
-// In charge of opening the LevelDB database of the journal, and of the setbacks for its errors.
+// Opening the LevelDB database of the journal, and of the setbacks for its errors.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'

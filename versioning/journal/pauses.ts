@@ -1,4 +1,4 @@
-// In charge of the pauses of the relay: how long it waits after a setback, and what it reports meanwhile.
+// The pauses of the relay: how long it waits after a setback, and what it reports meanwhile.
 import type { Setback } from '../failure.js'
 import type { OperatorLog } from '../history.js'
 import type { Signal } from './signal.js'

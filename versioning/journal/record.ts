@@ -1,4 +1,4 @@
-// In charge of a change as the journal stores it: a line of JSON, followed by the content, if it has one. Pure.
+// A change as the journal stores it: a line of JSON, followed by the content, if it has one. Pure.
 import { SetbackError } from '../failure.js'
 import type { OpenEntry } from '../history.js'
 

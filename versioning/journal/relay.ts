@@ -1,4 +1,4 @@
-// In charge of the way from the journal to the repository: each change that is done becomes one commit, once, and those
+// The way from the journal to the repository: each change that is done becomes one commit, once, and those
 // of a document in their order. One loop, the only one that commits the journal's changes.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Change } from '../change.js'

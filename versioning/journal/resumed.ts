@@ -1,4 +1,4 @@
-// In charge of work of a history that a process may not survive: what has been begun and not ended is on the disk, with its starts.
+// Work of a history that a process may not survive: what has been begun and not ended is on the disk, with its starts.
 import { nextStart, type Resumed, type Starts } from '../starts.js'
 import { del, put, type Database } from './database.js'
 

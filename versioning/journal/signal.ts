@@ -1,4 +1,4 @@
-// In charge of waiting for a signal, for a limited time.
+// Waiting for a signal, for a limited time.
 
 export interface Signal {
   /** Wakes all that wait now. */

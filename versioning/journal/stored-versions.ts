@@ -1,4 +1,4 @@
-// In charge of the entries of the version index about one file: their keys, their form, and reading them.
+// The entries of the version index about one file: their keys, their form, and reading them.
 import type { Version } from '../change.js'
 import { lastWhere } from '../memento/halving.js'
 import type { Database } from './database.js'

@@ -1,4 +1,4 @@
-// In charge of the order in which the relay commits changes: which come next, one by one or many, and which must wait.
+// The order in which the relay commits changes: which come next, one by one or many, and which must wait.
 import type { OperatorLog } from '../history.js'
 import type { Journal } from './journal.js'
 import type { JournalEntry } from './record.js'

@@ -1,4 +1,4 @@
-// In charge of ULIDs: ids of 26 characters that sort as bytes in the order of their creation.
+// ULIDs: ids of 26 characters that sort as bytes in the order of their creation.
 import { randomBytes } from 'node:crypto'
 
 /** Crockford's base 32. */

@@ -1,4 +1,4 @@
-// In charge of the version index: which commits changed which file, and their positions on the branch. It repeats the
+// The version index: which commits changed which file, and their positions on the branch. It repeats the
 // repository's own information, and can be built from it again.
 import { orThrow, type Setback } from '../failure.js'
 import type { Version } from '../change.js'

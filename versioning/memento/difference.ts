@@ -1,4 +1,4 @@
-// In charge of the difference between two versions of a document: triples added and removed, as N-Triples lines. Pure.
+// The difference between two versions of a document: triples added and removed, as N-Triples lines. Pure.
 // Canonical lines are equal exactly when their triples are. Blank nodes would differ; documents do not have any.
 import { setImmediate } from 'node:timers/promises'
 

@@ -1,4 +1,4 @@
-// In charge of finding a place in a long list without reading all of it.
+// Finding a place in a long list without reading all of it.
 
 /** As long as it is true for the first numbers below `count` and for no others: the last of them, or -1. */
 export async function lastWhere(count: number, isTrue: (number: number) => Promise<boolean>): Promise<number> {

@@ -1,4 +1,4 @@
-// In charge of the datetimes of Memento (RFC 7089 §2.1.1): IMF-fixdate in GMT, case-sensitive, and no other form.
+// The datetimes of Memento (RFC 7089 §2.1.1): IMF-fixdate in GMT, case-sensitive, and no other form.
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const FORM = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) GMT$/

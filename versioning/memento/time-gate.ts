@@ -1,4 +1,4 @@
-// In charge of the memento that a TimeGate chooses (RFC 7089 §4.5, spec 9.5), found without reading all of them.
+// The memento that a TimeGate chooses (RFC 7089 §4.5, spec 9.5), found without reading all of them.
 import { lastWhere } from './halving.js'
 
 /** The versions of a document by their places, oldest first: their times never go back. */

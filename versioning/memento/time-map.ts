@@ -1,4 +1,4 @@
-// In charge of a document's mementos: the links among a document, its mementos, its TimeMap and its TimeGate (RFC 7089
+// A document's mementos: the links among a document, its mementos, its TimeMap and its TimeGate (RFC 7089
 // §2.2), the TimeMap in link format (RFC 7089 §5), and the memento that a TimeGate chooses. Pure.
 import type { Version } from '../change.js'
 import { formatMementoDatetime } from './memento-datetime.js'

@@ -1,4 +1,4 @@
-// In charge of the page about access to a document: its decisions, and for agents with Control all authorizations (explain.ts).
+// The page about access to a document: its decisions, and for agents with Control all authorizations (explain.ts).
 import { authorizationsAbout } from '../../../policies/decide.js'
 import type { Decision } from '../../../policies/decide.js'
 import { webId } from '../../configuration/setting-values.js'

@@ -1,4 +1,4 @@
-// In charge of deciding on requests for access: granting one replaces it with an authorization, refusing one deletes it.
+// Deciding on requests for access: granting one replaces it with an authorization, refusing one deletes it.
 import { about } from '../../agents/agent-documents.js'
 import { isLarge, readDocumentNow } from '../../documents/document.js'
 import type { Response } from '../../http/exchange.js'

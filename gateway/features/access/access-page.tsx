@@ -1,15 +1,16 @@
-// In charge of the page about access to a document: what the agent may do and why, and for those with Control who else may, why
+// The page about access to a document: what the agent may do and why, and for those with Control who else may, why
 // or why not, and giving and taking rights.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GrantingAuthorization } from '../../../policies/authorizations/evidence.js'
 import type { Decision } from '../../../policies/decide.js'
 import { ACL, RDF } from '../../rdf/vocabulary.js'
 import { AuditTable, type Audit } from './audit.js'
-import { Choice } from '../forms/form-page.js'
+import { Choice } from '../../pages/form-parts.js'
 import { Crumbs, pageOf, type Frame } from '../../pages/frame.js'
 import { Iri } from '../../pages/term.js'
 import { WaitingList, type WaitingRequests } from './waiting-list.js'
-import { texts, worded } from '../../pages/texts.js'
+import { worded } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 export interface AccessView {
   readonly frame: Frame

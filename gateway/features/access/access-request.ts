@@ -1,5 +1,6 @@
-// In charge of the endpoint `access/request` (spec 4.3, LinkedDataHub 2.3): requests for access are stored for the owner, who
+// The endpoint `access/request` (spec 4.3, LinkedDataHub 2.3): requests for access are stored for the owner, who
 // grants one by `POST access/request?grant=<its URL>`, or refuses it by `?refuse=`. Granting replaces it with an authorization.
+import { ACCESS_TEXTS } from './texts.js'
 import { about } from '../../agents/agent-documents.js'
 import {
   bySubject,
@@ -11,7 +12,8 @@ import {
   type Violation,
 } from '../../request/endpoint-rdf.js'
 import type { Asked, EndpointTarget } from '../../request/route.js'
-import { withinShares } from '../../request/anonymous-quota.js'
+import { withinShares, type OpenDoor } from '../../request/anonymous-quota.js'
+import { part } from '../../part.js'
 import type { Response } from '../../http/exchange.js'
 import type { Application, Dataspace } from '../../gateway.js'
 import { graphAnswer } from '../../request/graph-answer.js'
@@ -27,6 +29,9 @@ import { requestsContainer } from './waiting-requests.js'
 import { linkField } from '../../request/respond.js'
 import { select } from '../../stores/select.js'
 import { ACL, LACL, RDF, RDFS } from '../../rdf/vocabulary.js'
+
+/** Their limits: asking needs no right on the document. */
+export const REQUESTS = part<OpenDoor>('requests for access')
 
 /** The most waiting requests of one agent. */
 const WAITING = 20
@@ -53,8 +58,7 @@ async function ask(context: Context, endpoint: string): Promise<Response | Probl
   if (isFailure(wanted)) return wanted
   const container = requestsContainer(context.dataspace.admin)
   const lock = [`${container} ${webId}`, 'exclusive'] as const
-  const { accessRequests } = context.gateway
-  return withinShares(context, accessRequests, wanted.length, () =>
+  return withinShares(context, REQUESTS.of(context.gateway), wanted.length, () =>
     underLocks(context.gateway, [lock], () => store(context, webId, wanted)),
   )
 }
@@ -88,7 +92,7 @@ async function store(context: Context, webId: string, wanted: readonly Requested
   const next = wanted[0]?.get(ACL('accessTo'))?.[0] ?? context.dataspace.endUser.base
   if (prefersPage(accept)) {
     const frame = frameOf(context)
-    const { askTitle, asked, backToDocument } = frame.texts
+    const { askTitle, asked, backToDocument } = frame.texts.with(ACCESS_TEXTS)
     return pageAnswer(200, donePage({ frame, title: askTitle, sentence: asked, next: [backToDocument, next] }))
   }
   return graphAnswer(accept, graphOf(documents.flatMap(([, content]) => content)), [

@@ -1,4 +1,4 @@
-// In charge of the endpoint `access` (spec 4.3, LinkedDataHub 2.3): the modes of the agent on `?this=`, or on the graph
+// The endpoint `access` (spec 4.3, LinkedDataHub 2.3): the modes of the agent on `?this=`, or on the graph
 // `?graph=`, and the authorizations that give them. Agents with Control may ask about every agent (explain.ts).
 import { modesOf, type Mode } from '../../../policies/authorizations/authorization.js'
 import type { Decision } from '../../../policies/decide.js'

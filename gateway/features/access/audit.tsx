@@ -1,11 +1,11 @@
-// In charge of the table that says who has which rights on a document, and by which rules. A rule that covers other documents too
+// The table that says who has which rights on a document, and by which rules. A rule that covers other documents too
 // has no button that deletes it.
 import { isOfOne, type Coverage } from '../../../policies/authorizations/coverage.js'
 import type { Audited } from '../../../policies/authorizations/evidence.js'
 import { Covers } from '../../pages/covers.js'
 import { TableHead } from '../../pages/table-head.js'
 import { Iri } from '../../pages/term.js'
-import { texts } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 /** An authorization, and all that the document with it covers. */
 type Rule = Audited & { readonly coverage: Coverage }

@@ -1,4 +1,4 @@
-// In charge of the output of `triplegate access`: the gateway's answers in words. Pure.
+// The output of `triplegate access`: the gateway's answers in words. Pure.
 import { irisOf, valuesOf, type Graph } from '../../rdf/graph.js'
 import { ACL, FOAF, RDF, RDFS, TGA } from '../../rdf/vocabulary.js'
 

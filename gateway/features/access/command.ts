@@ -1,4 +1,4 @@
-// In charge of `triplegate access`: explains a decision about a document, or how a query is answered, lists the agents who may use
+// `triplegate access`: explains a decision about a document, or how a query is answered, lists the agents who may use
 // a document, or all agents. It asks the gateway over HTTP, with a certificate that has Control on the admin application.
 import {
   argumentsOf,

@@ -1,4 +1,4 @@
-// In charge of `triplegate access observed`: what the rules would have refused while they were not enforced, from the log, and
+// `triplegate access observed`: what the rules would have refused while they were not enforced, from the log, and
 // the authorizations that would let it pass.
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'

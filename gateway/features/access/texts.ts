@@ -1,15 +1,12 @@
-// In charge of the texts of the pages about agents: who may do what, who I am, access tokens.
-import { MODE_TEXTS, REASONS, SUBJECTS } from '../../pages/texts-by-code.js'
+// The texts of the pages about access, in English.
+import { REASONS, SUBJECTS } from '../../pages/texts-by-code.js'
+import { texts as shared } from '../../pages/texts.js'
 
 export const ACCESS_TEXTS = {
-  // Access.
   accessTo: 'Document:',
   everyoneMay: 'What everybody may do here',
   youMay: 'What you may do here',
-  yes: 'Yes',
-  no: 'No',
   reason: (reason: string): string => REASONS[reason] ?? reason,
-  mode: (mode: string): string => MODE_TEXTS[mode] ?? mode,
   subject: (kind: string): string => SUBJECTS[kind] ?? kind,
   askTitle: 'Ask for access',
   askFor: 'I would like to',
@@ -17,8 +14,6 @@ export const ACCESS_TEXTS = {
   asked: 'Your request was sent to the owner.',
   backToDocument: 'Back to the document',
   auditTitle: 'Who may do what',
-  who: 'Who',
-  may: 'May',
   because: 'Why',
   takeAway: 'Revoke',
   takeAwayOf: (graph: string) => `Revoke the right given by ${graph}`,
@@ -26,12 +21,6 @@ export const ACCESS_TEXTS = {
   changeRuleOf: (graph: string) => `Change the rule ${graph}`,
   wideRules:
     'A rule that covers other documents too cannot be revoked here. Change the rule itself, or add one for this document:',
-  coversThis: 'this document',
-  coversBelow: 'everything below',
-  coversType: 'all documents of type',
-  coversAdmin: 'the whole administration',
-  coversOthers: (count: number): string =>
-    `${count.toLocaleString('en')} other ${count === 1 ? 'address' : 'addresses'}`,
   questionTitle: 'Check access',
   questionAgent: 'WebID of the agent (empty: anonymous)',
   questionMode: 'Mode',
@@ -40,12 +29,10 @@ export const ACCESS_TEXTS = {
   grantTo: 'To',
   grantAgent: 'An agent (WebID)',
   grantGroup: 'A group (IRI)',
-  grantWho: 'WebID or IRI',
   grantOn: 'For',
   grantDocument: 'This document only',
   grantBelow: 'This document and everything below it',
   grant: 'Give access',
-
   waitingTitle: 'Access requests waiting for you',
   waitingFirst: (most: number): string =>
     `Only the first ${most} are shown. The next ones appear when you have decided on these.`,
@@ -55,48 +42,6 @@ export const ACCESS_TEXTS = {
   on: 'For',
   grantRequest: 'Grant',
   refuseRequest: 'Refuse',
-
-  // Who I am.
-  anonymous: 'You are not logged in.',
-  identifiedBy: 'Identified by',
-  identification: { certificate: 'a client certificate', session: 'a log-in', token: 'a token' },
-  logOut: 'Log out',
-  logInWith: (name: string) => `Log in with ${name}`,
-  noProvider: 'No identity provider is set up here. Log in with a client certificate.',
-  certificateTitle: 'Client certificates',
-  certificateHelp:
-    'A client certificate is a .p12 file. Import it once with its password, then open this page again. The browser asks which certificate to use.',
-  certificateSteps: [
-    'Firefox: Settings, Privacy & Security, View Certificates, Your Certificates, Import.',
-    'Chrome and Edge on Linux: Settings, Privacy and security, Security, Manage certificates, Import.',
-    'Chrome, Edge and Safari on macOS and Windows: open the file, and let the system import it.',
-  ],
-  givenName: 'Given name',
-  familyName: 'Family name',
-  mailbox: 'E-mail address',
-  country: 'Country',
-  password: 'Password for the certificate (6 characters or more)',
-  passwordAgain: 'The password again',
-  signUpDownload: 'You get a WebID, and download a client certificate for it.',
-  signUpMail: 'You get a WebID, and a client certificate for it by e-mail.',
-  signedUp: 'Check your e-mail: it tells you the next step.',
-
-  // Access tokens.
-  tokensTitle: 'Access tokens',
-  tokensHelp:
-    'A program that cannot send a client certificate uses a token to act for you. Give each program its own token, and revoke it when you no longer need it.',
-  tokenMade: 'Copy the token now. It is shown only once.',
-  tokenUse: 'Send it with each request:',
-  noTokens: 'There are no access tokens.',
-  newToken: 'New token',
-  tokenName: 'Name of the program',
-  tokenExpires: 'Expires',
-  days: (days: number): string => `in ${days} days`,
-  tokenReads: 'Read only',
-  makeToken: 'Create the token',
-  lastUsed: 'Last used',
-  never: 'never',
-  allOfYours: 'Everything that the agent may do',
-  revoke: 'Revoke',
-  revokeOf: (name: string): string => `Revoke ${name}`,
 } as const
+
+export const texts = () => shared().with(ACCESS_TEXTS)

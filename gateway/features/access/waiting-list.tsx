@@ -1,7 +1,7 @@
-// In charge of the list of requests for access that wait, with a button to grant and one to refuse each.
+// The list of requests for access that wait, with a button to grant and one to refuse each.
 import { TableHead } from '../../pages/table-head.js'
 import { Iri } from '../../pages/term.js'
-import { texts } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 export interface WaitingRequest {
   readonly document: string

@@ -1,4 +1,4 @@
-// In charge of the requests for access that wait for a decision: listed for agents with Control.
+// The requests for access that wait for a decision: listed for agents with Control.
 import type { WaitingRequests } from './waiting-list.js'
 import { isFailure } from '../../problem.js'
 import { iri, nTriplesTerm } from '../../rdf/graph.js'

@@ -1,4 +1,5 @@
-// In charge of the documents that the first log-in of a person creates (LinkedDataHub 4.3, 4.4): account, agent, authorization.
+// The documents that the first log-in of a person creates (LinkedDataHub 4.3, 4.4): account, agent, authorization.
+import { SIGN_UPS } from './sign-ups.js'
 import { about, agentDocuments, agentWebId, type DescribedDocument } from '../../agents/agent-documents.js'
 import { authorizationTriples, publicProfile } from '../../agents/authorization-triples.js'
 import { isInvited, mailboxHolder, mailboxLock } from '../../agents/mailbox.js'
@@ -66,7 +67,7 @@ async function makeAccount(
     if (closed) return closed
     const webId = holder ?? agentWebId(admin.base, gateway.uuid())
     const [document, content] = describeAccount(accountDocument(admin.base, id), webId, id, person)
-    const giveBack = holder === undefined ? gateway.signUps.takeOfDay(network) : undefined
+    const giveBack = holder === undefined ? SIGN_UPS.of(gateway).takeOfDay(network) : undefined
     if (typeof giveBack === 'number') return tooManyToday(giveBack)
     const failed = await makeIfAbsent(writing, document, content)
     if (failed) giveBack?.()
@@ -84,7 +85,7 @@ async function closedTo(
   { gateway, application: admin }: Writing,
   mailbox: string | undefined,
 ): Promise<undefined | Problem> {
-  const { who } = gateway.signUps
+  const { who } = SIGN_UPS.of(gateway)
   if (who === 'everyone') return undefined
   const invited = who === 'invited' && mailbox !== undefined && (await isInvited(admin, mailbox))
   if (isFailure(invited)) return invited

@@ -1,4 +1,4 @@
-// In charge of log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins a log-in and ends a session. A provider
+// Log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins a log-in and ends a session. A provider
 // sends the browser back to `oauth2/authorize/<provider>`, which begins a log-in when called without a provider's answer.
 import { ofSession } from '../../../policies/identity/memberships.js'
 import { open, seal } from '../../../policies/identity/seal.js'

@@ -1,4 +1,4 @@
-// In charge of reading the form of a sign-up (LinkedDataHub 2.4), strictly: its values are written into the admin application,
+// Reading the form of a sign-up (LinkedDataHub 2.4), strictly: its values are written into the admin application,
 // which contains the authorizations. Pure.
 import { bySubject, instancesOf, objectsOf, violated, type Violation } from '../../request/endpoint-rdf.js'
 import type { Quad, Term } from '../../rdf/graph.js'

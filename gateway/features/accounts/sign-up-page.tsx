@@ -1,10 +1,11 @@
-// In charge of the page with the form of a sign-up.
+// The page with the form of a sign-up.
 import { CERT, FOAF, LACL, RDF } from '../../rdf/vocabulary.js'
 import { Certificates } from '../../pages/account-page.js'
-import type { Refusal } from '../forms/form-page.js'
+import type { Refusal } from '../../pages/form-parts.js'
 import { Notice, pageOf, type Frame } from '../../pages/frame.js'
 import { Plain } from '../../pages/term.js'
-import { texts, worded } from '../../pages/texts.js'
+import { worded } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 /** Regions by their names, with the resource that DBpedia has of the name in English. */
 function countries(): readonly (readonly [name: string, iri: string])[] {

@@ -1,5 +1,6 @@
-// In charge of the endpoint `sign up` (spec 4.3, LinkedDataHub 2.4): it creates a WebID with its documents, and a certificate
+// The endpoint `sign up` (spec 4.3, LinkedDataHub 2.4): it creates a WebID with its documents, and a certificate
 // for it as PKCS #12, by download or e-mail; all of this or nothing.
+import { SIGN_UPS } from './sign-ups.js'
 import { X509Certificate } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { readClientCertificate } from '../../../policies/identity/client-certificate.js'
@@ -16,7 +17,7 @@ import { putDocument } from '../../methods/put-document.js'
 import { writingOf } from '../../methods/write.js'
 import { linkField, response } from '../../request/respond.js'
 import { prefersPage } from '../../request/page-answer.js'
-import { signedUp, signUpForm, signUpRefused } from '../../request/account.js'
+import { signedUp, signUpForm, signUpRefused } from './sign-up-answers.js'
 import { withinShares } from '../../request/anonymous-quota.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
 import { ACL, FOAF, RDF } from '../../rdf/vocabulary.js'
@@ -35,7 +36,7 @@ export async function signUp(asked: Asked<EndpointTarget>): Promise<Response | P
 }
 
 async function outcomeFor(context: Context, content: readonly Quad[], download: boolean): Promise<Response | Problem> {
-  const { signUps } = context.gateway
+  const signUps = SIGN_UPS.of(context.gateway)
   const applicant = readApplicant(content)
   if (isFailure(applicant)) return applicant
   let began: number | undefined
@@ -54,7 +55,9 @@ const ANSWER_EVERY_MS = 1_000
 const BY_MAIL = 'Sign-up is by invitation: the certificate is sent to the invited mailbox. Leave out ?download.'
 const NO_MAIL = 'Sign-up is by invitation and e-mail, and this gateway sends none. Ask the owner for access.'
 
-function closedTo({ gateway: { signUps, mail } }: Context, download: boolean): Problem | undefined {
+function closedTo({ gateway }: Context, download: boolean): Problem | undefined {
+  const { mail } = gateway
+  const signUps = SIGN_UPS.of(gateway)
   if (signUps.who === 'off') return problem('access.denied', 'Nobody can sign up here. Ask the owner for access.')
   if (signUps.who === 'invited' && (download || !mail)) return problem('access.denied', mail ? BY_MAIL : NO_MAIL)
   if (download || mail) return undefined
@@ -96,7 +99,7 @@ async function registerByMail(context: Context, applicant: Applicant): Promise<R
   return underLocks(gateway, [mailboxLock(application, applicant.mailbox)], async () => {
     const holder = await mailboxHolder(application, applicant.mailbox)
     if (isFailure(holder)) return holder
-    const invited = gateway.signUps.who === 'everyone' || (await isInvited(application, applicant.mailbox))
+    const invited = SIGN_UPS.of(gateway).who === 'everyone' || (await isInvited(application, applicant.mailbox))
     if (isFailure(invited)) return invited
     const made = await makeAgent(context, applicant, 'proven')
     if (isFailure(made)) return made
@@ -128,7 +131,7 @@ async function makeAgent(
 ): Promise<NewAgent | Problem> {
   const webId = agentWebId(base, gateway.uuid())
   const name = `${givenName} ${familyName}`
-  const endTurn = await gateway.signUps.turns.take(request.signal())
+  const endTurn = await SIGN_UPS.of(gateway).turns.take(request.signal())
   if (isFailure(endTurn)) return endTurn
   try {
     // The code that creates certificates is loaded at the first sign-up.

@@ -1,4 +1,4 @@
-// In charge of the gateway as `triplegate adopt` uses it: queries and writes as the owner, again and again while it is busy or starts
+// The gateway as `triplegate adopt` uses it: queries and writes as the owner, again and again while it is busy or starts
 // anew, and the names of its endpoints.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -92,8 +92,8 @@ function outcomeOf(
 export async function endpointsAt(
   client: GatewayClient,
   bases: readonly string[],
+  names: readonly string[],
 ): Promise<EndpointNames | CommandFailure> {
-  const { ENDPOINT_NAMES } = await import('../../routes.js')
   const accept = { Accept: 'application/n-triples' }
   const answer = await send(client, { method: 'GET', path: 'sparql', fields: accept, text: '' }, false)
   if (isFailure(answer)) return answer
@@ -103,5 +103,5 @@ export async function endpointsAt(
   const datasets = described.flatMap(({ predicate, object }) =>
     predicate.value === RDFS('seeAlso') ? [object.value] : [],
   )
-  return makeEndpointNames(bases, ENDPOINT_NAMES, datasets)
+  return makeEndpointNames(bases, names, datasets)
 }

@@ -1,4 +1,5 @@
-// In charge of a run of `triplegate adopt`: what it finds, what it would do, and doing it.
+// A run of `triplegate adopt`: what it finds, what it would do, and doing it.
+import type { AllEndpointNames } from '../../feature.js'
 import { carryOut } from './carry-out.js'
 import { countReferences, type Member, type Searched } from './look-through.js'
 import { isNothing, planOf, rulesAbout, type Adopting, type Plan } from './plan.js'
@@ -16,8 +17,7 @@ import { endpointsAt, storeThrough, writingThrough } from './adopt-gateway.js'
 import { confirmed, outcomeText, planText, referencesText, rulesText, surveyText } from './adoption-text.js'
 import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
 import type { GatewayClient } from '../../commands/gateway-client.js'
-import { barText } from '../operators/mirror-text.js'
-import { fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
+import { barText, fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
 
 export interface Addresses extends Omit<Adopting, 'endpoints'> {
   readonly admin: string
@@ -29,6 +29,7 @@ export interface Asked extends Addresses {
   readonly adminClient: GatewayClient
   readonly renames: Renames | undefined
   readonly given: Arguments
+  readonly endpointNames: AllEndpointNames
 }
 
 /** Returns the exit code. */
@@ -37,7 +38,7 @@ export async function adopt(asked: Asked, terminal: Terminal): Promise<number> {
   const { values } = given
   const { out, waiting } = terminal
   waiting('asking the gateway …')
-  const endpoints = await endpointsAt(client, [base, admin])
+  const endpoints = await endpointsAt(client, [base, admin], await asked.endpointNames())
   if (isFailure(endpoints)) return fail(terminal, endpoints)
   const member: Member = { base, store: storeThrough(client) }
   const survey = await surveyOf(member.store, { base, names, endpoints })

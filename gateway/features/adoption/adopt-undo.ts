@@ -1,4 +1,4 @@
-// In charge of `triplegate adopt --undo FILE`: takes back what a run has done, by the file that it has kept.
+// `triplegate adopt --undo FILE`: takes back what a run has done, by the file that it has kept.
 import { takeBack } from './take-back.js'
 import { readUndoFile } from './undo-file.js'
 import { isFailure } from '../../problem.js'
@@ -7,8 +7,7 @@ import { isWanted, type Asked } from './adopt-graphs.js'
 import { takenBackText, undoText } from './adoption-text.js'
 import { textOf, wrongArguments } from '../../commands/arguments.js'
 import { EXIT } from '../../commands/exit-codes.js'
-import { barText } from '../operators/mirror-text.js'
-import { fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
+import { barText, fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
 
 /** Returns the exit code. */
 export async function undo(asked: Asked, terminal: Terminal): Promise<number> {

@@ -1,4 +1,4 @@
-// In charge of what the commands that adopt a store print about its graphs, and of what they ask a person.
+// What the commands that adopt a store print about its graphs, and of what they ask a person.
 import { createInterface } from 'node:readline/promises'
 import type { CarriedOut } from './carry-out.js'
 import type { CountedReferences } from './look-through.js'

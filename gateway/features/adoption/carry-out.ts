@@ -1,4 +1,4 @@
-// In charge of carrying a plan out through a gateway, so that each document keeps what every write keeps and has its commit:
+// Carrying a plan out through a gateway, so that each document keeps what every write keeps and has its commit:
 // references first, then containers, types and names. Stopped in between, nothing is lost, and the next run continues.
 import { isFailure, type Failure } from '../../problem.js'
 import { perform, type Outcome, type Work } from './joined.js'

@@ -1,5 +1,6 @@
-// In charge of the arguments of `triplegate adopt`, which reports what the graphs of a store are, makes documents of them through the
+// The arguments of `triplegate adopt`, which reports what the graphs of a store are, makes documents of them through the
 // gateway that runs, and takes that back.
+import type { AllEndpointNames } from '../../feature.js'
 import { renamesOf, ruleOf, rulesForNames, type Renames } from './renames.js'
 import type { Arguments } from '../../configuration/flags.js'
 import type { Environment } from '../../configuration/settings.js'
@@ -18,7 +19,7 @@ import {
   makeGatewayClient,
   type GatewayClient,
 } from '../../commands/gateway-client.js'
-import { adminBaseAt, basesKnownTo } from '../../commands/known-bases.js'
+import { adminBaseAt, basesKnownTo } from '../../start/known-bases.js'
 import { fail, type Terminal } from '../../commands/terminal.js'
 
 const DESCRIPTION: CommandDescription = {
@@ -49,10 +50,18 @@ const DESCRIPTION: CommandDescription = {
   exits: ['done', 'findings', 'usage', 'failed', 'refused'],
 }
 
-export const ADOPT_COMMAND: Command = { description: DESCRIPTION, run: runAdopt }
+export const adoptCommand = (endpointNames: AllEndpointNames): Command => ({
+  description: DESCRIPTION,
+  run: (argv, env, terminal) => runAdopt(argv, env, terminal, endpointNames),
+})
 
 /** Returns the exit code. */
-async function runAdopt(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+async function runAdopt(
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+  endpointNames: AllEndpointNames,
+): Promise<number> {
   const given = argumentsOf(argv, DESCRIPTION)
   if ('help' in given) {
     terminal.out(given.help)
@@ -69,7 +78,7 @@ async function runAdopt(argv: readonly string[], env: Environment, terminal: Ter
     clients.push(client)
   }
   const [client, adminClient] = clients as [GatewayClient, GatewayClient]
-  const asked = { ...addresses, client, adminClient, renames, given }
+  const asked = { ...addresses, client, adminClient, renames, given, endpointNames }
   try {
     return await (given.values.has('undo') ? undo(asked, terminal) : adopt(asked, terminal))
   } finally {

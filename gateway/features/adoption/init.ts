@@ -1,7 +1,8 @@
-// In charge of `triplegate init URL`: asks the store what it is and has, says it, and writes the configuration to start with. The
+// `triplegate init URL`: asks the store what it is and has, says it, and writes the configuration to start with. The
 // store is not changed.
 import { writeFile } from 'node:fs/promises'
-import { endpointNamesOf, type EndpointNames } from '../../documents/endpoint-names.js'
+import type { AllEndpointNames } from '../../feature.js'
+import { endpointNamesOf } from '../../documents/endpoint-names.js'
 import { readConfiguration } from '../../configuration/configuration.js'
 import type { Arguments } from '../../configuration/flags.js'
 import { unservedBases } from '../../configuration/served-bases.js'
@@ -23,7 +24,7 @@ import {
   type CommandDescription,
 } from '../../commands/arguments.js'
 import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
-import { wrongBases } from '../../commands/serve.js'
+import { wrongBases } from '../../configuration/served-bases.js'
 import { secretsOf, systemOf, type Applications } from './system-file.js'
 import { fail, printable, type Terminal } from '../../commands/terminal.js'
 
@@ -48,10 +49,18 @@ const DESCRIPTION: CommandDescription = {
   exits: ['done', 'findings', 'usage', 'failed'],
 }
 
-export const INIT_COMMAND: Command = { description: DESCRIPTION, run: runInit }
+export const initCommand = (endpointNames: AllEndpointNames): Command => ({
+  description: DESCRIPTION,
+  run: (argv, env, terminal) => runInit(argv, env, terminal, endpointNames),
+})
 
 /** Returns the exit code. */
-async function runInit(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+async function runInit(
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+  endpointNames: AllEndpointNames,
+): Promise<number> {
   const given = argumentsOf(argv, DESCRIPTION)
   if ('help' in given) {
     terminal.out(given.help)
@@ -69,7 +78,7 @@ async function runInit(argv: readonly string[], env: Environment, terminal: Term
   if (isFailure(applications)) return fail(terminal, applications)
   const flags = flagsOf(given, env, settings, applications)
   if (isFailure(flags)) return fail(terminal, flags)
-  const isFine = await report(settings, applications, terminal)
+  const isFine = await report(settings, applications, terminal, endpointNames)
   if (!isFine) return EXIT.findings
   const file = textOf(given, 'out') ?? 'system.trig'
   const isAsking = !given.values.has('yes') && terminal.interactive
@@ -128,6 +137,7 @@ async function report(
   settings: Settings,
   { endUser, admin }: Applications,
   { out, now, waiting }: Terminal,
+  endpointNames: AllEndpointNames,
 ): Promise<boolean> {
   const { makeStores } = await import('../../start/open-stores.js')
   const stores = makeStores(settings)
@@ -142,7 +152,7 @@ async function report(
       ({ state, what }) => state === 'finding' && /^store of/.test(what) && !/content/.test(what),
     )
     const names = makeNames(endUser.base, (url) => isDocumentOf(endUser, admin.base, url))
-    const endpoints = await endpointsOf({ endUser, admin })
+    const endpoints = endpointNamesOf([endUser, admin], await endpointNames())
     const survey =
       bad.length > 0 ? undefined : await surveyOf(opened[0]!.store, { base: endUser.base, names, endpoints })
     waiting(undefined)
@@ -182,11 +192,6 @@ const IN_FILE: ReadonlySet<string> = new Set([...APPLICATIONS, 'config', 'creden
 
 /** As a shell takes it. */
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
-
-async function endpointsOf({ endUser, admin }: Applications): Promise<EndpointNames> {
-  const { ENDPOINT_NAMES } = await import('../../routes.js')
-  return endpointNamesOf([endUser, admin], ENDPOINT_NAMES)
-}
 
 interface Written {
   readonly file: string

@@ -1,4 +1,4 @@
-// In charge of the requests of many steps: updates of several graphs share one, since a store takes most of its time for each request.
+// The requests of many steps: updates of several graphs share one, since a store takes most of its time for each request.
 // Every step has its own outcome: a request that is refused is sent again in halves.
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Failure } from '../../problem.js'

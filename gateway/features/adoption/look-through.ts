@@ -1,4 +1,4 @@
-// In charge of looking for references through all graphs of a store, some graphs at a time: a store that is too slow for many is asked
+// Looking for references through all graphs of a store, some graphs at a time: a store that is too slow for many is asked
 // about fewer.
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Problem } from '../../problem.js'

@@ -1,4 +1,4 @@
-// In charge of what the graphs of a store lack to be documents, and what is to be done: which get which name, which containers
+// What the graphs of a store lack to be documents, and what is to be done: which get which name, which containers
 // are made, which documents get a type. It reads, and changes nothing.
 import { parentOf } from '../../documents/hierarchy.js'
 import type { Problem } from '../../problem.js'

@@ -1,4 +1,4 @@
-// In charge of references to graphs that get other names: which graphs have some, how many of their triples change, and the updates
+// References to graphs that get other names: which graphs have some, how many of their triples change, and the updates
 // that change them.
 import { MANAGED } from '../../documents/next-state.js'
 import type { Problem } from '../../problem.js'

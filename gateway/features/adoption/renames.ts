@@ -1,4 +1,4 @@
-// In charge of the new names of graphs that are to become documents: which rule has a graph, and the URL that it gives. Pure.
+// The new names of graphs that are to become documents: which rule has a graph, and the URL that it gives. Pure.
 import { documentNameOf, withOtherScheme } from '../../documents/misspelt-urls.js'
 import type { Names } from '../../documents/iri-spelling.js'
 import type { Failure } from '../../problem.js'

@@ -1,4 +1,4 @@
-// In charge of the text of a configuration file for one dataspace, as `triplegate init` writes it, and of its credentials. Pure.
+// The text of a configuration file for one dataspace, as `triplegate init` writes it, and of its credentials. Pure.
 import type { DescribedApplication, ServiceDescription } from '../../configuration/dataspace.js'
 
 export interface Applications {

@@ -1,4 +1,4 @@
-// In charge of undoing an adoption through a gateway: names first, then the containers that were made, then references.
+// Undoing an adoption through a gateway: names first, then the containers that were made, then references.
 import { MANAGED } from '../../documents/next-state.js'
 import { isFailure, type Failure, type Problem } from '../../problem.js'
 import { RDF, SIOC } from '../../rdf/vocabulary.js'

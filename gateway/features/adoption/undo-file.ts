@@ -1,4 +1,4 @@
-// In charge of the file that undoes an adoption: a line for each change, written before the change is made. A run that was stopped
+// The file that undoes an adoption: a line for each change, written before the change is made. A run that was stopped
 // leaves it open, and the next run of the same kind continues it.
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of the IRIs of a vocabulary: predicates, classes and datatypes. They are names that other data rests on, whatever the
+// The IRIs of a vocabulary: predicates, classes and datatypes. They are names that other data rests on, whatever the
 // name of the graph that describes them, so that references leave them alone.
 import { isFailure, type Problem } from '../../problem.js'
 import { ACL, OWL, RDF, RDFS, SH } from '../../rdf/vocabulary.js'

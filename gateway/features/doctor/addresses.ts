@@ -1,4 +1,4 @@
-// In charge of the doctor's look at addresses: the base as clients see it, its name, proxies, and the gateway that runs.
+// The doctor's look at addresses: the base as clients see it, its name, proxies, and the gateway that runs.
 import { lookup } from 'node:dns/promises'
 import { isLoopbackUrl, type DescribedDataspace } from '../../configuration/dataspace.js'
 import { unservedBases } from '../../configuration/served-bases.js'

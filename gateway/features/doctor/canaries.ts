@@ -1,4 +1,4 @@
-// In charge of the doctor's canaries: an anonymous client may find nothing by SPARQL in documents that it may not read.
+// The doctor's canaries: an anonymous client may find nothing by SPARQL in documents that it may not read.
 import type { DescribedApplication } from '../../configuration/dataspace.js'
 import { isDocumentUri } from '../../http/target.js'
 import { isFailure } from '../../problem.js'

@@ -1,4 +1,4 @@
-// In charge of `triplegate doctor`: looks at what the gateway rests on, with the settings of `serve`, and prints each thing with
+// `triplegate doctor`: looks at what the gateway rests on, with the settings of `serve`, and prints each thing with
 // its evidence and its fix. It changes nothing.
 import { readConfiguration } from '../../configuration/configuration.js'
 import type { DescribedDataspace } from '../../configuration/dataspace.js'

@@ -1,4 +1,4 @@
-// In charge of the doctor's look at this machine: Node.js, git, the data folder, the room on its disk, certificates.
+// The doctor's look at this machine: Node.js, git, the data folder, the room on its disk, certificates.
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of the range of a file that a request asks for (RFC 9110 §14). Pure.
+// The range of a file that a request asks for (RFC 9110 §14). Pure.
 import { formatHttpDate } from '../../../cache/http-date.js'
 import type { StoredFile } from '../../files/files.js'
 import type { Request } from '../../http/exchange.js'

@@ -1,21 +1,23 @@
-// In charge of reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
+// Reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
 // of RDF, which are held (rdf/read-multipart.ts).
 import { BodyBreak, decodeText, MAX_BODY, NO_ROOM, toldLength, tooLarge } from '../../http/body.js'
 import type { Arriving } from '../../files/arriving.js'
 import { describedAmong, uploadsOf } from '../../files/sweep-files.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
-import type { Quad } from '../../rdf/graph.js'
 import { makePartsReader, type PartsReader, type TakeParts } from '../../rdf/multipart-stream.js'
 import { fileNameOf, readFileForm, type FormFile } from '../../rdf/read-file-form.js'
 import type { Pair } from '../../rdf/read-form.js'
 import { boundaryOf, flaw, type PartHead } from '../../rdf/read-multipart.js'
+import type { Uploaded } from '../../methods/write-request.js'
+import { part } from '../../part.js'
+import type { TakeOfDayOf, TakePlaceOf } from '../../places.js'
 import type { Settings } from '../../configuration/settings.js'
 import type { Context } from '../../request/context.js'
 import type { Awaitable } from '../../maybe-async.js'
 import { makeUploadMeter, type UploadMeter } from './upload-meter.js'
 
 /** Uploads at once: of one agent, and of all. */
-export const UPLOADS = { each: 8, network: 32, all: 64 } as const
+export const FILES_AT_ONCE = { each: 8, network: 32, all: 64 } as const
 
 /** Bytes of files in a day. An agent may always bring one of the largest; one network has half. */
 export const uploadsOfDay = ({ dailyUploads, maxUpload }: Pick<Settings, 'dailyUploads' | 'maxUpload'>) => ({
@@ -28,18 +30,19 @@ const BUSY = problem('server.overloaded', 'Too many uploads are under way. Retry
   fields: [['Retry-After', '5']],
 })
 
-/** The triples of a form, and the SHA-1s of its files, which are stored then. */
-export interface Uploaded {
-  readonly content: readonly Quad[]
-  readonly files: readonly string[]
+interface Uploading {
+  readonly maxUpload: number
+  readonly takePlace: TakePlaceOf
+  readonly takeBytes: TakeOfDayOf
 }
+export const UPLOADING = part<Uploading>('limits of uploads')
 
 /** The form; the whole content where it is none. */
 export async function readUpload(context: Context, iri: string): Promise<Uploaded | Buffer | Problem> {
   const { request, gateway, agent } = context
   const boundary = boundaryOf(request.fields['content-type']!)
   if (isFailure(boundary)) return boundary
-  const leave = gateway.takeUpload(agent.webId ?? request.network(), request.network())
+  const leave = UPLOADING.of(gateway).takePlace(agent.webId ?? request.network(), request.network())
   if (!leave) return BUSY
   const form = makeForm(context)
   let isStored = false
@@ -60,7 +63,8 @@ export async function readUpload(context: Context, iri: string): Promise<Uploade
 }
 
 async function readParts({ request, gateway }: Context, reader: PartsReader, form: Form): Promise<undefined | Problem> {
-  const { maxBody, maxUpload } = gateway.settings
+  const { maxBody } = gateway.settings
+  const { maxUpload } = UPLOADING.of(gateway)
   try {
     for await (const piece of request.streamBody(maxBody + maxUpload, '--max-upload')) {
       const held = form.keepWhole(piece)
@@ -94,9 +98,9 @@ interface Form extends TakeParts {
 
 /** Files on their way to the disk, within what their agent may bring. */
 function makeArrivals({ application, request, gateway, agent }: Context) {
-  const { maxUpload } = gateway.settings
+  const { maxUpload, takeBytes } = UPLOADING.of(gateway)
   const network = request.network()
-  const ofDay = (count: number) => gateway.takeUploadBytes(agent.webId ?? network, network, count)
+  const ofDay = (count: number) => takeBytes(agent.webId ?? network, network, count)
   const meter = makeUploadMeter(ofDay, maxUpload)
   const told = toldLength(request)
   let [before, streamed, bytes] = [0, 0, 0]

@@ -1,4 +1,4 @@
-// In charge of what an upload takes of the bytes that its agent and its network may bring in a day: reserved while the file arrives,
+// What an upload takes of the bytes that its agent and its network may bring in a day: reserved while the file arrives,
 // so that many uploads at once cannot bring more, and what was stored counts in the end.
 import { problem, type Problem } from '../../problem.js'
 

@@ -1,4 +1,4 @@
-// In charge of GET and HEAD on files (spec 4.6, LinkedDataHub 2.7): who may read them, ranges of bytes, and how browsers treat them.
+// GET and HEAD on files (spec 4.6, LinkedDataHub 2.7): who may read them, ranges of bytes, and how browsers treat them.
 import { entityTagOf, rangeOf } from './file-range.js'
 import { formatHttpDate } from '../../../cache/http-date.js'
 import { isSha1, type StoredFile } from '../../files/files.js'

@@ -1,9 +1,10 @@
-// In charge of the page of a write that met a change by somebody else: what the person started from, what is there now, and what
+// The page of a write that met a change by somebody else: what the person started from, what is there now, and what
 // the person typed. Nothing typed is lost, and the person decides.
 import { Changes, type Changed } from '../../pages/changes.js'
 import { Area, shell, type About } from './form-page.js'
 import { Plain } from '../../pages/term.js'
-import { texts, worded } from '../../pages/texts.js'
+import { worded } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 export interface ConflictView extends About {
   readonly started: string

@@ -1,4 +1,4 @@
-// In charge of a form that met a change by somebody else (412): the three states beside one another, and both changes together.
+// A form that met a change by somebody else (412): the three states beside one another, and both changes together.
 import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
 import type { Response } from '../../http/exchange.js'
 import { TURTLE } from '../../http/media-type.js'

@@ -1,4 +1,4 @@
-// In charge of forms by shapes (design 8): which fields a document has, with their values. Triples that no field holds stay in the text
+// Forms by shapes (design 8): which fields a document has, with their values. Triples that no field holds stay in the text
 // beside them.
 import { MANAGED } from '../../documents/next-state.js'
 import type { Shapes } from '../../ontologies/ontologies.js'

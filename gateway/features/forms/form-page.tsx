@@ -1,4 +1,4 @@
-// In charge of the pages with forms about a document: editing and adding as Turtle, a new document, deleting, restoring. All that
+// The pages with forms about a document: editing and adding as Turtle, a new document, deleting, restoring. All that
 // was typed is in the form again after an error.
 import type { Child } from 'hono/jsx'
 import type { Coverage } from '../../../policies/authorizations/coverage.js'
@@ -7,15 +7,10 @@ import { Covers } from '../../pages/covers.js'
 import { Violations } from '../../pages/error-page.js'
 import { Crumbs, Notice, pageOf, type Frame } from '../../pages/frame.js'
 import { FormSections, type FormSection } from './shape-form.js'
-import { Plain, Time } from '../../pages/term.js'
-import { texts, worded } from '../../pages/texts.js'
-
-/** Why a form was not carried out. */
-export interface Refusal {
-  readonly status: number
-  readonly detail: string
-  readonly report?: string | undefined
-}
+import { Place, type Refusal } from '../../pages/form-parts.js'
+import { Time } from '../../pages/term.js'
+import { worded } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 export interface About {
   readonly frame: Frame
@@ -129,56 +124,6 @@ export const Area = ({
   >
     {`\n${text}`}
   </textarea>
-)
-
-interface PlaceProps {
-  readonly text: string
-  readonly refusal: Pick<Refusal, 'detail'> | undefined
-}
-
-/** The line that a syntax error names, with the lines around it, and a mark at the column. */
-export function Place({ text, refusal }: PlaceProps) {
-  const [, found, column] = /\bline (\d+)(?:, column (\d+))?/.exec(refusal?.detail ?? '') ?? []
-  if (found === undefined) return <p id="place" class="hint" />
-  const wrong = Number(found)
-  const from = Math.max(1, wrong - 2)
-  const lines = text.split('\n').slice(from - 1, wrong + 2)
-  return (
-    <pre id="place" aria-label={texts().wrongLine(wrong)}>
-      {lines.map((line, i) => {
-        const number = from + i
-        const shown = (
-          <>
-            {String(number).padStart(4)} <Plain text={line} />
-            {'\n'}
-          </>
-        )
-        if (number !== wrong) return shown
-        const at = column === undefined ? '' : `${' '.repeat(Math.min(200, Number(column) + 4))}↑\n`
-        return (
-          <>
-            <mark class="minus">{shown}</mark>
-            {at}
-          </>
-        )
-      })}
-    </pre>
-  )
-}
-
-interface ChoiceProps {
-  readonly name: string
-  readonly value: string
-  readonly label: string
-  readonly isChosen: boolean
-  readonly type?: 'radio' | 'checkbox'
-}
-
-export const Choice = ({ name, value, label, isChosen, type = 'radio' }: ChoiceProps) => (
-  <div class="choice">
-    <input type={type} id={`${name}-${value}`} name={name} value={value} checked={isChosen} />{' '}
-    <label for={`${name}-${value}`}>{label}</label>
-  </div>
 )
 
 export interface DeleteView extends About {

@@ -1,4 +1,5 @@
-// In charge of the pages with forms about a document (`?form=edit` and its like): showing one, and answering one that was sent.
+// The pages with forms about a document (`?form=edit` and its like): showing one, and answering one that was sent.
+import { FORM_TEXTS } from './texts.js'
 import { isOfOne } from '../../../policies/authorizations/coverage.js'
 import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
 import { isContainer, isRoot, parentOf } from '../../documents/hierarchy.js'
@@ -6,7 +7,8 @@ import type { Response } from '../../http/exchange.js'
 import { TURTLE } from '../../http/media-type.js'
 import { describedIn } from '../../pages/triples-by-subject.js'
 import { titleOf } from '../../pages/document-page.js'
-import { deletePage, editPage, type About, type EditView, type Refusal } from './form-page.js'
+import { deletePage, editPage, type About, type EditView } from './form-page.js'
+import { type Refusal } from '../../pages/form-parts.js'
 import type { MadePage } from '../../pages/texts.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { decideOn, lookUpDocument } from '../../request/access.js'
@@ -169,7 +171,7 @@ async function answerDelete({ context, document, values, isSent }: AskedForm): P
   if (!isSent) return pageAnswer(200, refuse())
   // Others than the document that the person came from lose the right.
   if (isWide && values.get('covered') !== 'all') {
-    const { deleteRuleUnsure } = frameOf(context, iri).texts
+    const { deleteRuleUnsure } = frameOf(context, iri).texts.with(FORM_TEXTS)
     return pageAnswer(400, refuse({ status: 400, detail: deleteRuleUnsure }))
   }
   const fields = { 'if-match': values.get('if-match') ?? '' }

@@ -1,4 +1,4 @@
-// In charge of `?form=grant` on the container of authorizations: a right that a person gives becomes an authorization there.
+// `?form=grant` on the container of authorizations: a right that a person gives becomes an authorization there.
 import { isFailure, problem, type Problem, type ProblemCode } from '../../problem.js'
 import { nTriplesTerm, text } from '../../rdf/graph.js'
 import type { Response } from '../../http/exchange.js'

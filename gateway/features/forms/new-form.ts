@@ -1,6 +1,7 @@
-// In charge of `?form=new`: a new document in a container, with the fields that the shapes of a chosen type ask for.
+// `?form=new`: a new document in a container, with the fields that the shapes of a chosen type ask for.
+import { FORM_TEXTS } from './texts.js'
 import type { Response } from '../../http/exchange.js'
-import type { Refusal } from './form-page.js'
+import type { Refusal } from '../../pages/form-parts.js'
 import { newPage } from './new-page.js'
 import type { FormSection } from './shape-form.js'
 import type { ShapeForms } from './shape-fields.js'
@@ -77,6 +78,6 @@ export async function answerNew({ context, document, values, isSent, modes }: As
     rememberPrefixes(context, url, typed)
     return seeOther(done.location ?? url)
   }
-  const detail = isConflict(done) ? frame.texts.nameTaken : done.detail
+  const detail = isConflict(done) ? frame.texts.with(FORM_TEXTS).nameTaken : done.detail
   return pageAnswer(done.status, newPage(shown({ ...refusalOf(done), detail })), done.fields)
 }

@@ -1,8 +1,10 @@
-// In charge of the page with the form of a new document: its title and address, what it is about, and more as Turtle.
-import { Area, Choice, FieldsShown, Place, shell, type About } from './form-page.js'
+// The page with the form of a new document: its title and address, what it is about, and more as Turtle.
+import { Area, FieldsShown, shell, type About } from './form-page.js'
+import { Choice, Place } from '../../pages/form-parts.js'
 import type { FormSection } from './shape-form.js'
 import { Plain } from '../../pages/term.js'
-import { texts, worded } from '../../pages/texts.js'
+import { worded } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 export interface NewView extends About {
   readonly name: string

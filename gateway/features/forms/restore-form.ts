@@ -1,4 +1,4 @@
-// In charge of `?form=restore&of=VERSION`: asks before the document becomes again what it was, which is a new version (spec 9.6).
+// `?form=restore&of=VERSION`: asks before the document becomes again what it was, which is a new version (spec 9.6).
 import type { Decision } from '../../../policies/decide.js'
 import { mementoUri } from '../../../versioning/memento/time-map.js'
 import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'

@@ -1,4 +1,4 @@
-// In charge of the fields that SHACL shapes ask for: of which property, of what kind, how many values. Pure. Properties that
+// The fields that SHACL shapes ask for: of which property, of what kind, how many values. Pure. Properties that
 // a field cannot hold (paths of several steps, choices between kinds) have none: they are written as Turtle.
 import { bySubject, type DescribedSubject } from '../../pages/triples-by-subject.js'
 import { nTriplesTerm, typed, type Quad, type Term } from '../../rdf/graph.js'

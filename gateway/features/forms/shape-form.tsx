@@ -1,4 +1,4 @@
-// In charge of showing the fields that shapes ask for, with what was typed and what is wrong with it. Their names say all that
+// Showing the fields that shapes ask for, with what was typed and what is wrong with it. Their names say all that
 // a triple needs beside the value, so that a form can be read without the shapes.
 import type { Child } from 'hono/jsx'
 import { nTriplesTerm, type Term } from '../../rdf/graph.js'
@@ -6,7 +6,7 @@ import { XSD } from '../../rdf/vocabulary.js'
 import { labelOf } from '../../pages/labels.js'
 import type { FieldShape } from './shape-fields.js'
 import { Named, Plain } from '../../pages/term.js'
-import { texts } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 /** The fields of one resource. */
 export interface FormSection {

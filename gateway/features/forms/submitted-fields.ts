@@ -1,12 +1,12 @@
-// In charge of the fields of a form that was sent: the triples that were typed into them, what is wrong with them, and the form
+// The fields of a form that was sent: the triples that were typed into them, what is wrong with them, and the form
 // again, with all that was typed.
-import { bySubject } from '../../pages/triples-by-subject.js'
-import type { Refusal } from './form-page.js'
+import { FORM_TEXTS } from './texts.js'
+import { resultsIn } from '../../request/report-messages.js'
+import type { Refusal } from '../../pages/form-parts.js'
 import { FIELD, type FormField, type FormSection } from './shape-form.js'
 import type { Texts } from '../../pages/texts.js'
 import { flawOf, iri, literal, nTriplesLine, quad, typed, type Quad } from '../../rdf/graph.js'
 import { readNTriples } from '../../rdf/read.js'
-import { SH } from '../../rdf/vocabulary.js'
 import { textOf } from '../../request/page-form.js'
 
 const absolute = (document: string, resource: string): string =>
@@ -19,7 +19,8 @@ interface TypedFields {
   readonly flaws: ReadonlyMap<string, readonly string[]>
 }
 
-export function typedFields(values: URLSearchParams, document: string, texts: Texts): TypedFields {
+export function typedFields(values: URLSearchParams, document: string, shared: Texts): TypedFields {
+  const texts = shared.with(FORM_TEXTS)
   const lines: string[] = []
   const flaws = new Map<string, string[]>()
   for (const [name, sent] of values) {
@@ -99,7 +100,7 @@ export function typedForm(values: URLSearchParams, document: string, texts: Text
   return { ...fields, text, whole: fields.lines === '' ? text : `${text}\n${fields.lines}` }
 }
 
-export const flawedIn = ({ flawed }: Texts): Refusal => ({ status: 422, detail: flawed })
+export const flawedIn = (texts: Texts): Refusal => ({ status: 422, detail: texts.with(FORM_TEXTS).flawed })
 
 /** The sections of a form that was sent: none where it had none, since its text has the values then. */
 export function sectionsAfter(
@@ -115,25 +116,6 @@ export function sectionsAfter(
     ...(wrong.flaws.get(name) ?? []),
     ...messages(resource, shape.path),
   ])
-}
-
-interface Result {
-  readonly node: string | undefined
-  readonly path: string | undefined
-  readonly message: string | undefined
-}
-
-const resultsIn = (report: string | undefined): readonly Result[] =>
-  bySubject('', (report && readNTriples(report)) || []).map(({ properties }) => {
-    const one = (name: string): string | undefined =>
-      properties.find(({ predicate }) => predicate === SH(name))?.objects[0]?.value
-    return { node: one('focusNode'), path: one('resultPath'), message: one('resultMessage') }
-  })
-
-/** The messages of a validation report about a property, whatever they are about. */
-export function messagesAbout(report: string | undefined): (path: string) => string[] {
-  const results = resultsIn(report)
-  return (path) => results.flatMap((result) => (result.path === path ? (result.message ?? []) : []))
 }
 
 /** Those about a property of a resource. */

@@ -1,12 +1,11 @@
-// In charge of the texts of forms about documents, in English: what is typed, the fields of shapes, two who edit at once.
+// The texts of forms about documents, in English: what is typed, the fields of shapes, two who edit at once.
+import { texts as shared } from '../../pages/texts.js'
 
 const number = (count: number): string => count.toLocaleString('en')
 
 export const FORM_TEXTS = {
-  // Forms.
   editTitle: 'Edit',
   addTitle: 'Add data',
-  turtle: 'The document as Turtle',
   turtleRest: 'Everything else, as Turtle',
   turtleOptional: 'More, as Turtle (optional)',
   editHelp: 'IRIs are relative to the document: <> is the document itself. The gateway sets dates, creator and owner.',
@@ -18,9 +17,6 @@ export const FORM_TEXTS = {
   preview: 'Preview of the changes',
   nothingLost: 'Nothing was saved. Your input is kept.',
   mayBeSaved: 'It may have been saved anyway: check before you send it again. Your input is kept.',
-  wrongLine: (line: number) => `Line ${number(line)} and the lines around it`,
-  titleField: 'Title',
-  nameField: 'Name in the address',
   nameHelp: (container: string) => `The address becomes ${container}NAME/. If you leave this empty, the title is used.`,
   itemHelp: 'Item: cannot have documents below it',
   containerHelp: 'Container: can have documents below it',
@@ -38,16 +34,12 @@ export const FORM_TEXTS = {
   deleteRuleSure: 'Revoke it for all of them',
   deleteRuleUnsure: 'Others lose rights when this document is deleted. Tick the box to delete it all the same.',
   deleteNow: 'Delete it',
-  restoreTitle: 'Restore',
   restoreQuestion: 'Restore the document as it was on',
   restoreHelp: 'This creates a new version. All later versions stay in the history.',
   restoreNow: 'Restore it',
-
-  // Fields of shapes.
   typeField: 'What it describes',
   typeHelp: 'Choose a type first to get its fields.',
   choose: 'Choose',
-  nothingChosen: '–',
   required: 'Required.',
   severalValues: 'Several values are allowed.',
   valuesAtMost: (most: number) => `At most ${number(most)}.`,
@@ -62,8 +54,6 @@ export const FORM_TEXTS = {
   noIri: (value: string) => `“${value}” is not a full IRI. Start it with https://.`,
   noValue: (why: string) => `This cannot be saved: it is ${why}.`,
   notChosen: 'Choose one of the values.',
-
-  // Two who edit at once.
   conflict:
     'Somebody else saved this document while you were editing. Your changes are not saved yet. Compare your starting point, the current document and your text.',
   started: 'You started from',
@@ -78,3 +68,5 @@ export const FORM_TEXTS = {
   takeMine: 'Replace theirs with mine',
   takeTheirs: 'Discard mine',
 } as const
+
+export const texts = () => shared().with(FORM_TEXTS)

@@ -1,4 +1,4 @@
-// In charge of what a person edits: the triples of a document that the gateway does not manage, as Turtle, and the difference that
+// What a person edits: the triples of a document that the gateway does not manage, as Turtle, and the difference that
 // an edited text makes.
 import { documentDifference, type DocumentDifference } from '../../../versioning/memento/difference.js'
 import { managedLines } from '../../documents/changed-document.js'

@@ -1,4 +1,4 @@
-// In charge of SPARQL at the store's own URLs: the same as the SPARQL endpoint (spec 4.2), under the same right, with one URL for
+// SPARQL at the store's own URLs: the same as the SPARQL endpoint (spec 4.2), under the same right, with one URL for
 // queries and one for updates, as Fuseki has them. Programs use them: no pages.
 import type { Response } from '../../http/exchange.js'
 import { isFailure, problem, type Problem } from '../../problem.js'

@@ -1,4 +1,4 @@
-// In charge of a dataset as a whole at the store's own URLs: what a request to its URL is, and quads that are added. That is the
+// A dataset as a whole at the store's own URLs: what a request to its URL is, and quads that are added. That is the
 // same as an update of the SPARQL endpoint: its right, rights on each graph, what every write of a document keeps, a commit for each.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { SentQuads } from '../../evaluation/insertion.js'

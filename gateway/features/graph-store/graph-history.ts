@@ -1,4 +1,4 @@
-// In charge of the history of a graph by its name at the store's own URLs: of a document the history that it has at its own URL, of
+// The history of a graph by its name at the store's own URLs: of a document the history that it has at its own URL, of
 // any other graph the same by the right on it (spec 9, design 6).
 import type { Member } from '../../gateway.js'
 import type { Response } from '../../http/exchange.js'

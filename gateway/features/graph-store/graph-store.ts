@@ -1,4 +1,4 @@
-// In charge of one graph by its name at the store's own URLs (SPARQL 1.1 Graph Store HTTP Protocol §4.2): a document by the rules
+// One graph by its name at the store's own URLs (SPARQL 1.1 Graph Store HTTP Protocol §4.2): a document by the rules
 // and the write path of documents, any other graph by the right on it (design 4). Programs use these URLs: no pages.
 import type { Decision } from '../../../policies/decide.js'
 import { requiredMode } from '../../../policies/decide.js'
@@ -13,7 +13,6 @@ import type { Target } from '../../http/target.js'
 import { asPut, createDocument, decideCreation } from '../../methods/create-document.js'
 import { readLarge } from '../../methods/read-large.js'
 import { read } from '../../methods/read.js'
-import { DESCRIBED } from '../imports/described-import.js'
 import { write } from '../../methods/write.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { graphOf } from '../../rdf/graph.js'
@@ -73,10 +72,10 @@ function answerDocument(context: Context, { document, ...target }: GraphTarget):
   const found = lookUp(isPost ? asPut(context) : context, { ...target, document, kind: 'document' }, required)
   return after(found, (facts) => {
     if (isFailure(facts)) return facts
-    if (isPost && !('document' in facts)) return createDocument(context, facts, DESCRIBED)
+    if (isPost && !('document' in facts)) return createDocument(context, facts)
     const decision = decided(context, facts)
     if (isFailure(decision)) return decision
-    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts, DESCRIBED)
+    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts)
   })
 }
 

@@ -1,4 +1,4 @@
-// In charge of the endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, as it
+// The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, as it
 // is or through a CONSTRUCT. The target needs Append, a source of this gateway Read: as of requests of the agent itself.
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

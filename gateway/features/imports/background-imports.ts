@@ -1,9 +1,10 @@
-// In charge of imports in the background: each has a folder with its source, its plan and how far it is, so that a run that was
+// Imports in the background: each has a folder with its source, its plan and how far it is, so that a run that was
 // killed continues, and a document with its state. So many run at once; the others wait, and their agents take turns.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Gateway, ImportProgress, Member } from '../../gateway.js'
+import type { Gateway, Member } from '../../gateway.js'
+import type { ImportProgress } from './importing.js'
 import { membersOf } from '../../gateway.js'
 import type { Starts } from '../../../versioning/starts.js'
 import { flushFolder, isOfDisk, notStored } from '../../files/arriving.js'
@@ -18,7 +19,7 @@ import type { Context } from '../../request/context.js'
 import { backgroundContext, whyEnded, type Behind } from './background.js'
 import { noteRuns, type DescribedBy } from './import-notes.js'
 import { stateTriples } from './import-state.js'
-import { hasNotEnded } from './importing.js'
+import { hasNotEnded, IMPORTING } from './importing.js'
 import type { Plan } from './plan.js'
 import { runImport } from './run-import.js'
 import { GIVEN_UP, startOf } from './starts.js'
@@ -69,7 +70,7 @@ export async function startRun(
   if (isFailure(made)) return made
   // On disk first: a document that says that it waits has a run, also after a crash.
   await keep({ record, progress, written: 0 })
-  for (const path of [folderOf(record), runsFolder(gateway.importing)]) await flushFolder(path)
+  for (const path of [folderOf(record), runsFolder(IMPORTING.of(gateway))]) await flushFolder(path)
   const stored = await storeState(gateway, context, record, progress, { isNew: true })
   if (isFailure(stored)) return stored
   enqueue(gateway, context, { record, progress, written: 0 })
@@ -78,7 +79,7 @@ export async function startRun(
 
 /** Continues what an earlier process has left. */
 export function resumeRuns(gateway: Gateway): void {
-  const folder = runsFolder(gateway.importing)
+  const folder = runsFolder(IMPORTING.of(gateway))
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   for (const name of readdirSync(folder)) {
     const path = join(folder, name)
@@ -93,8 +94,8 @@ export function resumeRuns(gateway: Gateway): void {
   }
 }
 
-export async function stopRuns({ importing }: Pick<Gateway, 'importing'>): Promise<void> {
-  const runs = [...importing.runs.values()]
+export async function stopRuns(gateway: Gateway): Promise<void> {
+  const runs = [...IMPORTING.of(gateway).runs.values()]
   for (const run of runs) run.stop()
   await Promise.allSettled(runs.map((run) => run.ended))
 }
@@ -113,7 +114,7 @@ async function drop(record: RunRecord): Promise<void> {
 
 function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
   const { record, progress } = kept
-  const { runs, turns } = gateway.importing
+  const { runs, turns } = IMPORTING.of(gateway)
   const { document, agent, network, plan, startedAt } = record
   const [abort, stop] = [new AbortController(), new AbortController()]
   const signal = AbortSignal.any([abort.signal, stop.signal])

@@ -1,6 +1,6 @@
-// In charge of the request that stands behind an import in the background, and of whether its agent may still import.
+// The request that stands behind an import in the background, and of whether its agent may still import.
+import { ACCESS_TOKEN_CHECK, type TokenLimits } from '../../identity/agent.js'
 import type { Gateway, Member } from '../../gateway.js'
-import type { TokenLimits } from '../tokens/issued-tokens.js'
 import { makeTrace } from '../../log.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { decideOn } from '../../request/access.js'
@@ -22,7 +22,7 @@ export async function whyEnded(context: Context): Promise<undefined | Problem> {
   // Without a cache, rules are read as for a request.
   await dataspace.access.refresh?.(agent)
   const { id } = agent.token ?? {}
-  if (id !== undefined && !gateway.accessTokens.list(dataspace.admin.base).some((token) => token.id === id))
+  if (id !== undefined && !ACCESS_TOKEN_CHECK.in(gateway)?.isValid(dataspace.admin.base, id))
     return problem('access.denied', 'The access token of the import has expired, or was revoked.')
   const now = { ...context, request: { ...context.request, receivedAt: gateway.now() } }
   const decision = decideOn(now, { kind: 'endpoint', iri: `${application.base}importer` }, 'Append')

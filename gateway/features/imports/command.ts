@@ -1,4 +1,4 @@
-// In charge of `triplegate import`: sends files to the endpoint `importer` of a gateway, and shows how far it is.
+// `triplegate import`: sends files to the endpoint `importer` of a gateway, and shows how far it is.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   argumentsOf,

@@ -1,4 +1,4 @@
-// In charge of guessing the delimiter of a CSV: the one by which its first rows have the same number of cells. Pure.
+// Guessing the delimiter of a CSV: the one by which its first rows have the same number of cells. Pure.
 import { problem, type Problem } from '../../problem.js'
 
 const DELIMITERS = [',', ';', '\t', '|'] as const

@@ -1,4 +1,4 @@
-// In charge of reading CSV (RFC 4180, and what spreadsheets make of it): its delimiter, its header as properties, its rows. For the
+// Reading CSV (RFC 4180, and what spreadsheets make of it): its delimiter, its header as properties, its rows. For the
 // thread of an import only.
 import { Readable } from 'node:stream'
 import { CsvError, parse, type Options } from 'csv-parse'

@@ -1,4 +1,4 @@
-// In charge of datatypes as CSV on the Web metadata describes them (W3C tabular-metadata §5.11): which are known, and whether a
+// Datatypes as CSV on the Web metadata describes them (W3C tabular-metadata §5.11): which are known, and whether a
 // description is valid. Pure.
 import { typeNamed } from '../../../policies/datatypes.js'
 import { isObject, type Json } from './csvw-json.js'

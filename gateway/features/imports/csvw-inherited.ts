@@ -1,4 +1,4 @@
-// In charge of the properties of CSV on the Web metadata that columns inherit (W3C tabular-metadata §5.7): what a level says, beside
+// The properties of CSV on the Web metadata that columns inherit (W3C tabular-metadata §5.7): what a level says, beside
 // what the levels above it say. Pure.
 import { datatypeOf, STRING } from './csvw-datatypes.js'
 import type { Json } from './csvw-json.js'

@@ -1,4 +1,4 @@
-// In charge of the JSON that metadata consists of, before it is checked. Pure.
+// The JSON that metadata consists of, before it is checked. Pure.
 
 export type Json = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-// In charge of CSV on the Web metadata (W3C tabular-metadata) of a CSV: what its columns are called, mean and hold, and how the file
+// CSV on the Web metadata (W3C tabular-metadata) of a CSV: what its columns are called, mean and hold, and how the file
 // is written. What the metadata says beyond that is reported, and not used; invalid metadata is refused. Pure.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { dialectOf, USUAL, type Dialect } from './csvw-dialect.js'

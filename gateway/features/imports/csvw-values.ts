@@ -1,4 +1,4 @@
-// In charge of the values of cells by CSV on the Web metadata (W3C tabular-data-model §6.4): null, default and several values, in their
+// The values of cells by CSV on the Web metadata (W3C tabular-data-model §6.4): null, default and several values, in their
 // datatypes. Pure.
 import { RDF, XSD } from '../../rdf/vocabulary.js'
 import { literal, nTriplesTerm, text, typed } from '../../rdf/graph.js'

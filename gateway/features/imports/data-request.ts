@@ -1,4 +1,4 @@
-// In charge of what a request for `add` or `transform` asks for (LinkedDataHub 2.3): the source, the document that gets the data,
+// What a request for `add` or `transform` asks for (LinkedDataHub 2.3): the source, the document that gets the data,
 // and the query.
 import { bySubject, objectsOf, readContent, type Described } from '../../request/endpoint-rdf.js'
 import { MULTIPART, partsOf } from '../../rdf/read-multipart.js'

@@ -1,4 +1,4 @@
-// In charge of the text of a source on disk, piece by piece: unpacked within a bound, decoded by its encoding. For the thread of an
+// The text of a source on disk, piece by piece: unpacked within a bound, decoded by its encoding. For the thread of an
 // import only.
 import { createReadStream, openSync, readSync, closeSync } from 'node:fs'
 import { createGunzip } from 'node:zlib'

@@ -1,4 +1,4 @@
-// In charge of imports that RDF describes (LinkedDataHub 2.8): the content of a request to `importer`, or of a PUT or POST of a
+// Imports that RDF describes (LinkedDataHub 2.8): the content of a request to `importer`, or of a PUT or POST of a
 // document, which starts each import in it.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -29,7 +29,7 @@ import { CSV, TSV } from '../../rdf/syntaxes.js'
 import type { Plan } from './plan.js'
 import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
-import { mayStart } from './importing.js'
+import { IMPORTING, mayStart } from './importing.js'
 import { containerOf, runsFolder, startRun } from './background-imports.js'
 import { metadataBeside } from './metadata-beside.js'
 import { bringUrl, type Source } from './sources.js'
@@ -184,7 +184,7 @@ async function startOne(
 /** Acts with a new folder for a source, in a place of its agent; unless it is kept, it is removed then. */
 export async function inFolder<T>(context: Context, act: InFolder<T>): Promise<T | Problem> {
   const { gateway, agent, request } = context
-  const leave = gateway.importing.takePlace(agent.webId ?? request.network(), request.network())
+  const leave = IMPORTING.of(gateway).takePlace(agent.webId ?? request.network(), request.network())
   return leave ? withFolder(context, act).finally(leave) : BUSY
 }
 
@@ -192,7 +192,7 @@ type InFolder<T> = (folder: string, keep: () => void) => Promise<T | Problem>
 
 /** The same for who has the place already. */
 export async function withFolder<T>({ gateway }: Context, act: InFolder<T>): Promise<T | Problem> {
-  const folder = join(runsFolder(gateway.importing), gateway.uuid())
+  const folder = join(runsFolder(IMPORTING.of(gateway)), gateway.uuid())
   let isKept = false
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })

@@ -1,4 +1,4 @@
-// In charge of what a row of a CSV becomes by CSV on the Web metadata (W3C csv2rdf, minimal mode): the item of the plain mapping, with
+// What a row of a CSV becomes by CSV on the Web metadata (W3C csv2rdf, minimal mode): the item of the plain mapping, with
 // the subjects, properties and values that the metadata describes. Pure.
 import { createHash } from 'node:crypto'
 import { iri, nTriplesTerm, text } from '../../rdf/graph.js'

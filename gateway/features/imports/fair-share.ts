@@ -1,4 +1,4 @@
-// In charge of the share of an import in the work of this process: it takes all of it while no other work wants any, else a sixth.
+// The share of an import in the work of this process: it takes all of it while no other work wants any, else a sixth.
 import { performance, type EventLoopUtilization } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -1,4 +1,4 @@
-// In charge of an import's content in two parts: the file, and CSV on the Web metadata (the part `metadata`), which is small.
+// An import's content in two parts: the file, and CSV on the Web metadata (the part `metadata`), which is small.
 import { decodeText } from '../../http/body.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { makePartsReader } from '../../rdf/multipart-stream.js'

@@ -1,4 +1,4 @@
-// In charge of the files that `triplegate import` sends: which they are, and their content, with the metadata beside them.
+// The files that `triplegate import` sends: which they are, and their content, with the metadata beside them.
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'

@@ -1,4 +1,4 @@
-// In charge of the notes on runs in the document that describes their imports: when each ran, or why it failed (LinkedDataHub 2.8).
+// The notes on runs in the document that describes their imports: when each ran, or why it failed (LinkedDataHub 2.8).
 import type { Document } from '../../documents/document.js'
 import { dateTime } from '../../documents/next-state.js'
 import { putDocument } from '../../methods/put-document.js'

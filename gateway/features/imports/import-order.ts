@@ -1,5 +1,6 @@
-// In charge of what an import is to do, as its agent says it: in the query of a request that brings the data, or as an
+// What an import is to do, as its agent says it: in the query of a request that brings the data, or as an
 // `ldh:CSVImport` or `ldh:RDFImport` that names it (LinkedDataHub 2.8).
+import { IMPORTING } from './importing.js'
 import { parseMediaType } from '../../http/media-type.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Quad } from '../../rdf/graph.js'
@@ -124,7 +125,7 @@ export async function planOf(
     name: order.name,
     into: order.into,
     namespace: `${application.base}ns#`,
-    maxBytes: gateway.settings.maxImport,
+    maxBytes: IMPORTING.of(gateway).maxImport,
   }
 }
 

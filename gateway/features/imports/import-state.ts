@@ -1,5 +1,5 @@
-// In charge of the state of an import as RDF: in its document, in answers of the endpoint, in reports. Pure.
-import type { ImportedSource, ImportProgress } from '../../gateway.js'
+// The state of an import as RDF: in its document, in answers of the endpoint, in reports. Pure.
+import type { ImportedSource, ImportProgress } from './importing.js'
 import { blankNode, iri, quad, text, triple, typed, type Quad } from '../../rdf/graph.js'
 import { DCT, LDH, PROV, RDF, TGI, XSD } from '../../rdf/vocabulary.js'
 import { MOST_FINDINGS, type ReadProgress } from './plan.js'

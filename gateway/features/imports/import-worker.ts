@@ -1,4 +1,4 @@
-// In charge of the thread of an import: reads the source, makes triples of it, keeps them on disk by document, and gives the
+// The thread of an import: reads the source, makes triples of it, keeps them on disk by document, and gives the
 // documents. One step for each job, so that a step that takes too long can be ended.
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'

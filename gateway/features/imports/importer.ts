@@ -1,5 +1,6 @@
-// In charge of the endpoint `importer` (spec 4.3, LinkedDataHub 2.8): data of many documents, at once or in the background.
+// The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): data of many documents, at once or in the background.
 // `POST` brings data, or names it; `GET` lists the imports of the agent; `DELETE ?import=` cancels one.
+import { IMPORTING } from './importing.js'
 import { uriOf } from '../../../versioning/memento/time-map.js'
 import { createHash } from 'node:crypto'
 import { open, stat, type FileHandle } from 'node:fs/promises'
@@ -16,7 +17,7 @@ import { onlyOrder, orderOf, planOf, type ImportOrder } from './import-order.js'
 import { makeFileWithMetadata, type FileWithMetadata } from './file-with-metadata.js'
 import { CSV, isVague, mediaTypeOf, N_QUADS, TRIG, TSV } from '../../rdf/syntaxes.js'
 import type { Plan, ReadProgress } from './plan.js'
-import type { ImportRun } from '../../gateway.js'
+import type { ImportRun } from './importing.js'
 import { ask, startImportThread } from './import-thread.js'
 import { CANCELLED, runImport } from './run-import.js'
 import { containerOf } from './background-imports.js'
@@ -38,7 +39,7 @@ export function importer({ context, target }: Asked<EndpointTarget>): Promise<Re
 
 /** Those of this application: an agent of another dataspace may have the same name, or none. */
 const own = ({ gateway, agent, application, request }: Context, asked: string | undefined) =>
-  [...gateway.importing.runs].filter(
+  [...IMPORTING.of(gateway).runs].filter(
     ([document, run]) =>
       document.startsWith(containerOf(application)) &&
       (agent.webId === undefined ? isOfClient(run, request.network(), document, asked) : run.agent === agent.webId) &&
@@ -166,7 +167,7 @@ async function taken(
   file: FileHandle,
 ): Promise<undefined | Problem> {
   try {
-    for await (const piece of request.streamBody(gateway.settings.maxImport, '--max-import')) {
+    for await (const piece of request.streamBody(IMPORTING.of(gateway).maxImport, '--max-import')) {
       const failed = await write(piece)
       if (failed) return failed
     }

@@ -1,4 +1,5 @@
-// In charge of finding CSV on the Web metadata of a CSV on another server (W3C tabular-data-model §5).
+// Finding CSV on the Web metadata of a CSV on another server (W3C tabular-data-model §5).
+import { IMPORTING } from './importing.js'
 import { linksIn } from '../../http/link-field.js'
 import { isFailure, problem } from '../../problem.js'
 import type { Context } from '../../request/context.js'
@@ -14,7 +15,7 @@ export async function metadataBeside(
   { url: source, link }: Pick<Source, 'url' | 'link'>,
 ): Promise<MetadataText | undefined> {
   const url = new URL(source)
-  if (context.gateway.proxying.isOwn(url)) return undefined
+  if (context.gateway.isOwn(url)) return undefined
   const linked = linksIn(link, source, 'describedby')
     .slice(0, 1)
     .map(({ target }) => target)
@@ -40,7 +41,7 @@ async function metadataAt({ gateway, request }: Context, url: string): Promise<M
     return Promise.resolve(pieces.push(piece))
   }
   const accept = 'application/csvm+json, application/ld+json, application/json;q=0.9'
-  const answer = await gateway.importing.fetcher.fetch(url, { accept, take, signal: request.signal() })
+  const answer = await IMPORTING.of(gateway).fetcher.fetch(url, { accept, take, signal: request.signal() })
   const flawed = (flaw: string): MetadataText => ({ text: '', came: false, flaw })
   if (isFailure(answer)) return flawed(answer.detail.replace(/\.$/, ''))
   if (ABSENT.includes(answer.status)) return undefined

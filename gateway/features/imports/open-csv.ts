@@ -1,4 +1,4 @@
-// In charge of reading a CSV step by step into triples of documents: by a query, plainly, or by metadata. The datatypes of columns
+// Reading a CSV step by step into triples of documents: by a query, plainly, or by metadata. The datatypes of columns
 // follow from all rows, which are read once before. For the thread of an import only.
 import { constructRows, type Row } from '../../evaluation/run-construct.js'
 import { isFailure, problem } from '../../problem.js'

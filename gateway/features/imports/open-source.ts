@@ -1,4 +1,4 @@
-// In charge of reading a source step by step into triples of documents: CSV by a query or plainly, RDF as it is or by a query. For
+// Reading a source step by step into triples of documents: CSV by a query or plainly, RDF as it is or by a query. For
 // the thread of an import only.
 import { createHash } from 'node:crypto'
 import { constructFrom } from '../../evaluation/run-construct.js'

@@ -1,4 +1,4 @@
-// In charge of what a row of a CSV becomes without a query: an item with a title, whose topic has a property for each column. The
+// What a row of a CSV becomes without a query: an item with a title, whose topic has a property for each column. The
 // datatype of a column is the one that all its cells have. Pure.
 import { iri, isIri, literal, nTriplesTerm, text, typed } from '../../rdf/graph.js'
 import { DCT, FOAF, XSD } from '../../rdf/vocabulary.js'

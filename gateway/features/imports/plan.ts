@@ -1,5 +1,5 @@
-// In charge of what an import is to do, as its thread and its record on disk have it, and what the thread says of it.
-import type { Finding } from '../../gateway.js'
+// What an import is to do, as its thread and its record on disk have it, and what the thread says of it.
+import type { Finding } from './importing.js'
 import type { TakeQuad } from '../../rdf/read-quads.js'
 import type { Dialect } from './csvw-dialect.js'
 import type { Metadata } from './csvw-metadata.js'
@@ -10,7 +10,7 @@ import type { Problem } from '../../problem.js'
 /** That are said. */
 export const MOST_FINDINGS = 100
 
-export type { Finding } from '../../gateway.js'
+export type { Finding } from './importing.js'
 
 /** Columns become properties by a query, or by themselves: one item for each row. */
 export type Mapping = { readonly construct: Construct } | { readonly plain: true }

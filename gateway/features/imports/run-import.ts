@@ -1,8 +1,8 @@
-// In charge of carrying out an import: its thread makes documents of the source, and each is written as its agent, parents before
+// Carrying out an import: its thread makes documents of the source, and each is written as its agent, parents before
 // their children, many at once, so that they share flushes of the journal and requests to the store.
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Finding, ImportProgress } from '../../gateway.js'
+import type { Finding, ImportProgress } from './importing.js'
 import type { Outcomes } from '../../methods/create-batch.js'
 import { toStore, type WrittenContent } from '../../methods/write-request.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../../problem.js'

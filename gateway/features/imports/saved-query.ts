@@ -1,4 +1,4 @@
-// In charge of the text of a query that a request names: it says it, or a document has it (sp:text), which its agent may read.
+// The text of a query that a request names: it says it, or a document has it (sp:text), which its agent may read.
 import { readFile } from 'node:fs/promises'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { valuesOf } from '../../rdf/graph.js'

@@ -1,5 +1,6 @@
-// In charge of sources: what add, transform and imports read, brought to disk for the agent who asks. A document of this gateway is
+// Sources: what add, transform and imports read, brought to disk for the agent who asks. A document of this gateway is
 // read under the agent's own rights, inside this process; everything else goes through the guarded fetcher (design 4).
+import { IMPORTING } from './importing.js'
 import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isLarge, type Document } from '../../documents/document.js'
@@ -40,7 +41,8 @@ export async function withSource<T>(
   bring: (context: Context, file: FileHandle, path: string) => Promise<Source | Problem>,
   act: (source: Source) => Promise<T | Problem>,
 ): Promise<T | Problem> {
-  const { importing, uuid } = context.gateway
+  const { uuid } = context.gateway
+  const importing = IMPORTING.of(context.gateway)
   const network = context.request.network()
   const leave = importing.takePlace(context.agent.webId ?? network, network)
   if (!leave) return BUSY
@@ -77,11 +79,12 @@ const BUSY = problem('server.overloaded', 'Too many sources are being read. Retr
 export const bringUrl =
   (text: string) =>
   async (context: Context, file: FileHandle, path: string): Promise<Source | Problem> => {
-    const { importing, proxying, targetOf } = context.gateway
+    const { isOwn, targetOf } = context.gateway
+    const importing = IMPORTING.of(context.gateway)
     if (!URL.canParse(text)) return problem('request.malformed', 'The source has to be an absolute URL.')
     const url = new URL(text)
     url.hash = ''
-    if (proxying.isOwn(url)) {
+    if (isOwn(url)) {
       const target = targetOf(url.pathname + url.search, url.host)
       return isFailure(target) ? target : bringOwn(context, target, file, path)
     }
@@ -201,7 +204,7 @@ async function passOn(
   let size = 0
   try {
     for await (const piece of pieces) {
-      if ((size += piece.length) > gateway.settings.maxImport) return TOO_LARGE
+      if ((size += piece.length) > IMPORTING.of(gateway).maxImport) return TOO_LARGE
       const full = await room.take(piece.length)
       if (full) return full
       await file.writeFile(piece)

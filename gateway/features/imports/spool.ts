@@ -1,4 +1,4 @@
-// In charge of what an import has made, on disk, until it is written: the triples in the order in which they were made, and for each
+// What an import has made, on disk, until it is written: the triples in the order in which they were made, and for each
 // document where they are. A spool continues after a crash where it was complete last. For the thread of an import only.
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { sumOf } from '../../../cache/entity-tag.js'

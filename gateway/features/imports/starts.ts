@@ -1,4 +1,4 @@
-// In charge of the starts of one import: where it stands, so that one that ends its process again and again is given up.
+// The starts of one import: where it stands, so that one that ends its process again and again is given up.
 import { readFile } from 'node:fs/promises'
 import { nextStart, type Starts } from '../../../versioning/starts.js'
 import type { Plan } from './plan.js'

@@ -1,4 +1,4 @@
-// In charge of URI templates (RFC 6570, without modifiers) as CSV on the Web metadata has them: expanded, with the prefixes that it
+// URI templates (RFC 6570, without modifiers) as CSV on the Web metadata has them: expanded, with the prefixes that it
 // knows, and resolved. Pure.
 import { isIri } from '../../rdf/graph.js'
 import * as vocabulary from '../../rdf/vocabulary.js'

@@ -1,4 +1,4 @@
-// In charge of writing a document as an agent, as a request of its own would (design 3): the same right, the same write path. The
+// Writing a document as an agent, as a request of its own would (design 3): the same right, the same write path. The
 // request is one that this process makes.
 import type { Gateway, Member } from '../../gateway.js'
 import { BodyBreak } from '../../http/body.js'

@@ -1,4 +1,4 @@
-// In charge of the endpoint `clear` (spec 4.3, LinkedDataHub 2.3): an ontology is read again, and counts from the next request on.
+// The endpoint `clear` (spec 4.3, LinkedDataHub 2.3): an ontology is read again, and counts from the next request on.
 import { readText } from '../../http/body.js'
 import type { Response } from '../../http/exchange.js'
 import { parseMediaType } from '../../http/media-type.js'

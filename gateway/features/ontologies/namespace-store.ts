@@ -1,4 +1,4 @@
-// In charge of what queries on a namespace ontology read: its closure with what it entails, in an embedded store of its own, in a
+// What queries on a namespace ontology read: its closure with what it entails, in an embedded store of its own, in a
 // thread with limits of time and memory. A state of the ontologies is filled in once, when a query needs it.
 import { createHash } from 'node:crypto'
 import { makeGraphVersions, type GraphVersions } from '../../../cache/graph-versions.js'
@@ -8,6 +8,8 @@ import { isFailure, type Problem } from '../../problem.js'
 import { graphOf, nTriplesOf } from '../../rdf/graph.js'
 import { openEmbeddedStore } from '../../stores/embedded-store.js'
 import type { GraphStore } from '../../stores/store.js'
+import type { Dataspace } from '../../gateway.js'
+import { part } from '../../part.js'
 import type { Ontologies } from '../../ontologies/ontologies.js'
 
 export interface Queryable {
@@ -21,6 +23,9 @@ export interface NamespaceStore {
   of(root: string): Promise<Queryable | Problem>
   close(): Promise<void>
 }
+
+/** By dataspace: the graphs that queries on the namespace ontologies read. */
+export const NAMESPACES = part<ReadonlyMap<Dataspace, NamespaceStore>>('namespaces')
 
 interface Settings {
   /** ms */

@@ -1,4 +1,5 @@
-// In charge of the endpoint `ns` (spec 4.3, LinkedDataHub 2.3): the namespace ontology, and queries over its closure in memory.
+// The endpoint `ns` (spec 4.3, LinkedDataHub 2.3): the namespace ontology, and queries over its closure in memory.
+import { NAMESPACES } from './namespace-store.js'
 import { changedSum } from '../../../cache/entity-tag.js'
 import type { Field, Response } from '../../http/exchange.js'
 import { NAMESPACE_GRAPH } from './namespace-store.js'
@@ -32,7 +33,7 @@ export async function namespace({
   const query = await analysed(context, content, target.url ?? target.iri)
   if (isFailure(query)) return query
   const { application, dataspace } = context
-  const read = await dataspace.namespaces.of(rootOf(context))
+  const read = await NAMESPACES.of(context.gateway).get(dataspace)!.of(rootOf(context))
   context.trace.continues()
   if (isFailure(read)) return read
   const { store, versions, results } = read

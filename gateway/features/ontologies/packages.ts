@@ -1,4 +1,4 @@
-// In charge of the endpoints `packages/install` and `packages/uninstall` (spec 4.3, LinkedDataHub 2.6): the ontology of a package
+// The endpoints `packages/install` and `packages/uninstall` (spec 4.3, LinkedDataHub 2.6): the ontology of a package
 // becomes an ontology document, which the namespace imports. All of it or nothing.
 import { createHash } from 'node:crypto'
 import { ACCESS_PREDICATES, SUB_CLASS_OF } from '../../../policies/vocabulary.js'
@@ -203,7 +203,7 @@ function packageOf(uri: string, triples: readonly Quad[]): Package {
 
 async function fetched(context: Context, iri: string): Promise<readonly Quad[] | Problem> {
   const { gateway, request } = context
-  const answer = await gateway.proxying.fetcher.fetch(iri, { accept: READABLE_ACCEPT, signal: request.signal() })
+  const answer = await gateway.fetcher.fetch(iri, { accept: READABLE_ACCEPT, signal: request.signal() })
   context.trace.continues()
   if (isFailure(answer)) {
     const isRefused = answer.failure.startsWith('refused-') || answer.failure === 'malformed'

@@ -1,4 +1,4 @@
-// In charge of what the gateway needs to be ready: its stores, its rules, room on its disk, and a history that keeps up.
+// What the gateway needs to be ready: its stores, its rules, room on its disk, and a history that keeps up.
 import { statfs } from 'node:fs/promises'
 import type { History } from '../../../versioning/history.js'
 import type { Settings } from '../../configuration/settings.js'

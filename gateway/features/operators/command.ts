@@ -1,4 +1,5 @@
-// In charge of `triplegate mirror`: through the gateway that runs, else with stores and histories of its own.
+// `triplegate mirror`: through the gateway that runs, else with stores and histories of its own.
+import type { AllEndpointNames } from '../../feature.js'
 import { existsSync } from 'node:fs'
 import type { Command } from '../../commands/arguments.js'
 import { readConfiguration } from '../../configuration/configuration.js'
@@ -10,12 +11,14 @@ import { MIRROR_DESCRIPTION, parseMirrorArguments, type MirrorArguments } from '
 import { askGateway, type MirrorRequest } from './mirror-client.js'
 import type { DescribedMember, Means } from './mirror-without-gateway.js'
 import type { MirrorEvent, MirrorOutcome, Report } from '../../mirror/report.js'
-import { barText, mismatchText, outcomeText } from './mirror-text.js'
+import { mismatchText, outcomeText } from './mirror-text.js'
 import { isFailure, type Failure } from '../../problem.js'
-import type { OpenStore } from '../../start/open-stores.js'
-import { fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
+import { barText, fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
 
-export const MIRROR_COMMAND: Command = { description: MIRROR_DESCRIPTION, run: runMirrorCommand }
+export const mirrorCommand = (endpointNames: AllEndpointNames): Command => ({
+  description: MIRROR_DESCRIPTION,
+  run: (argv, env, terminal) => runMirrorCommand(argv, env, terminal, { endpointNames }),
+})
 
 type FoundDifference = Extract<MirrorEvent, { event: 'difference' }>
 type MirrorResult = { readonly application: string } & (MirrorOutcome | { readonly failure: string })
@@ -25,7 +28,7 @@ export async function runMirrorCommand(
   argv: readonly string[],
   env: Environment,
   terminal: Terminal,
-  openStore?: OpenStore,
+  means: Pick<Means, 'endpointNames' | 'openStore'>,
 ): Promise<number> {
   const given = parseMirrorArguments(argv, env)
   if (isFailure(given)) return fail(terminal, given)
@@ -41,7 +44,7 @@ export async function runMirrorCommand(
   const differences: FoundDifference[] = []
   const exits: number[] = []
   for (const member of members) {
-    const { result, found, exit } = await mirrorOne(member, given, terminal, openStore)
+    const { result, found, exit } = await mirrorOne(member, given, terminal, means)
     results.push(result)
     for (const one of found) differences.push(one)
     exits.push(exit)
@@ -55,7 +58,7 @@ async function mirrorOne(
   member: DescribedMember,
   given: MirrorArguments,
   terminal: Terminal,
-  openStore?: OpenStore,
+  means: Pick<Means, 'endpointNames' | 'openStore'>,
 ): Promise<{ readonly result: MirrorResult; readonly found: readonly FoundDifference[]; readonly exit: number }> {
   const { base } = member.application
   const { out, error } = terminal
@@ -65,7 +68,7 @@ async function mirrorOne(
     if (event.event === 'difference') found.push(event)
     else show(() => barText(`${given.action} ${base}`, event))
   }
-  const outcome = await outcomeOf(member, given, { report, now: terminal.now, ...(openStore && { openStore }) })
+  const outcome = await outcomeOf(member, given, { report, now: terminal.now, ...means })
   terminal.waiting(undefined)
   found.sort((a, b) => (a.document < b.document ? -1 : Number(a.document > b.document)))
   if (!given.json) for (const one of found) out(printable(mismatchText(one)))

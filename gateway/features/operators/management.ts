@@ -1,4 +1,4 @@
-// In charge of the management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches, and the
+// The management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches, and the
 // mirror; and of health and metrics for monitors with a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from '../../http/exchange.js'

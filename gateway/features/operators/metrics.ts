@@ -1,4 +1,4 @@
-// In charge of `GET /metrics`: the state of the gateway in Prometheus' text format. It reads everything on demand; a request
+// `GET /metrics`: the state of the gateway in Prometheus' text format. It reads everything on demand; a request
 // costs one addition.
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { HistoryStatus } from '../../../versioning/history.js'

@@ -1,4 +1,4 @@
-// In charge of the arguments of `triplegate mirror`. Pure.
+// The arguments of `triplegate mirror`. Pure.
 import {
   argumentsOf,
   HELP_OPTION,

@@ -1,4 +1,4 @@
-// In charge of asking a running gateway to verify or sweep, through its management port.
+// Asking a running gateway to verify or sweep, through its management port.
 import { request } from 'node:http'
 import { MIRROR_LINES, WRITE_FIELD, type MirrorLine } from './mirror-endpoints.js'
 import type { MirrorOutcome, Report } from '../../mirror/report.js'

@@ -1,4 +1,4 @@
-// In charge of verifying and sweeping for operators while the gateway runs: it streams the progress.
+// Verifying and sweeping for operators while the gateway runs: it streams the progress.
 import { PassThrough } from 'node:stream'
 import type { Response } from '../../http/exchange.js'
 import { membersOf, type Application, type Dataspace, type Gateway } from '../../gateway.js'

@@ -1,17 +1,9 @@
-// In charge of the output of `triplegate mirror`: progress, differences and outcome as text. Pure.
+// The output of `triplegate mirror`: progress, differences and outcome as text. Pure.
 import type { KnownOtherGraphs } from '../../mirror/other-graphs.js'
 import { MISMATCHES, type MirrorEvent, type MirrorOutcome } from '../../mirror/report.js'
 
-const BAR = 30
 const number = (count: number): string => count.toLocaleString('en')
 const documents = (count: number): string => `${number(count)} document${count === 1 ? '' : 's'}`
-
-export function barText(what: string, { documents, of }: { readonly documents: number; readonly of: number }): string {
-  const share = of === 0 ? 1 : Math.min(1, documents / of)
-  const done = Math.round(share * BAR)
-  const bar = '#'.repeat(done).padEnd(BAR, '.')
-  return `${what} [${bar}] ${Math.floor(share * 100)}% ${number(documents)} of ${number(of)}`
-}
 
 const WIDTH = Math.max(...MISMATCHES.map(({ length }) => length)) + 2
 

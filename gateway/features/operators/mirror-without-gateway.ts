@@ -1,4 +1,5 @@
-// In charge of `triplegate mirror` where no gateway runs: opens stores and histories of its own, mirrors, and closes them.
+// `triplegate mirror` where no gateway runs: opens stores and histories of its own, mirrors, and closes them.
+import type { AllEndpointNames } from '../../feature.js'
 import type { DescribedApplication, DescribedDataspace } from '../../configuration/dataspace.js'
 import type { Existing } from '../../configuration/history-place.js'
 import { StartFailure } from '../../configuration/start-failure.js'
@@ -26,6 +27,7 @@ export interface DescribedMember {
 export interface Means {
   readonly report: Report
   readonly now: () => number
+  readonly endpointNames: AllEndpointNames
   readonly openStore?: OpenStore
 }
 
@@ -51,7 +53,7 @@ async function mirrorOn(
   stores: Stores,
   { application, dataspace, dataspaces }: DescribedMember,
   { action, settings, force }: MirrorArguments,
-  { report, now }: Means,
+  { report, now, endpointNames }: Means,
 ): Promise<MirrorOutcome | Failure> {
   const locks = makeLocks()
   const existing = EXISTING[action]
@@ -59,6 +61,7 @@ async function mirrorOn(
     stores,
     settings,
     dataspaces,
+    endpointNames: await endpointNames(),
     locks,
     log: makeLog('silent'),
     now,

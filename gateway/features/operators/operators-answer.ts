@@ -1,4 +1,4 @@
-// In charge of the operators' page as an answer, and of the files that it needs.
+// The operators' page as an answer, and of the files that it needs.
 import { membersOf, type Dataspace, type Gateway } from '../../gateway.js'
 import type { Request, Response } from '../../http/exchange.js'
 import { pageFields } from '../../pages/page-fields.js'

@@ -1,10 +1,11 @@
-// In charge of the operators' page on the management listener: the state of the gateway at one look. It asks for itself again.
+// The operators' page on the management listener: the state of the gateway at one look. It asks for itself again.
 import { STATUS_CODES } from 'node:http'
 import type { Child } from 'hono/jsx'
 import type { HistoryStatus } from '../../../versioning/history.js'
 import { Plain } from '../../pages/term.js'
 import type { Recent, SeenRequest } from '../../recent-failures.js'
-import { texts, worded, type Texts } from '../../pages/texts.js'
+import { worded, type Texts } from '../../pages/texts.js'
+import { pageTexts, texts } from './texts.js'
 
 export interface OperatorsView {
   readonly frame: { readonly texts: Texts }
@@ -24,37 +25,34 @@ export interface OperatorsView {
 export const operatorsPage = worded((view: OperatorsView): string => {
   const { isReady, checks, isStill, hasPurged, at } = view
   const page = (
-    <html lang={texts().tag}>
+    <html lang={pageTexts().tag}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{`${isReady ? texts().operators.ready : texts().operators.notReady} · ${texts().operators.title}`}</title>
+        <title>{`${isReady ? texts().ready : texts().notReady} · ${texts().title}`}</title>
         {view.styles.map((name) => (
           <link rel="stylesheet" href={`/static/${name}`} />
         ))}
       </head>
       <body>
         <main class="wide">
-          <h1>{texts().operators.title}</h1>
+          <h1>{texts().title}</h1>
           <p>
-            {texts().operators.at(dateOf(at))}{' '}
-            {isStill ? <a href="/">{texts().operators.again}</a> : <a href="/?still">{texts().operators.still}</a>}
+            {texts().at(dateOf(at))} {isStill ? <a href="/">{texts().again}</a> : <a href="/?still">{texts().still}</a>}
           </p>
           {hasPurged ? (
             <p class="box good" role="status">
-              {texts().operators.purged}
+              {texts().purged}
             </p>
           ) : null}
-          <Section name="health" title={texts().operators.health}>
-            <p class={isReady ? 'box good' : 'box notice'}>
-              {isReady ? texts().operators.ready : texts().operators.notReady}
-            </p>
-            <Table heads={[texts().operators.part, texts().operators.state]}>
+          <Section name="health" title={texts().health}>
+            <p class={isReady ? 'box good' : 'box notice'}>{isReady ? texts().ready : texts().notReady}</p>
+            <Table heads={[texts().part, texts().state]}>
               {checks.map(({ what, problem, warning }) => (
                 <tr>
                   <th scope="row">{what}</th>
                   <td>
-                    <Plain text={problem ?? warning ?? texts().operators.good} />
+                    <Plain text={problem ?? warning ?? texts().good} />
                   </td>
                 </tr>
               ))}
@@ -62,18 +60,8 @@ export const operatorsPage = worded((view: OperatorsView): string => {
           </Section>
           <Histories view={view} />
           <Figures view={view} />
-          <Requests
-            name="refused"
-            title={texts().operators.refused}
-            empty={texts().operators.noneRefused}
-            seen={view.recent.refused}
-          />
-          <Requests
-            name="slow"
-            title={texts().operators.slow}
-            empty={texts().operators.noneSlow}
-            seen={view.recent.slow}
-          />
+          <Requests name="refused" title={texts().refused} empty={texts().noneRefused} seen={view.recent.refused} />
+          <Requests name="slow" title={texts().slow} empty={texts().noneSlow} seen={view.recent.slow} />
           <Purge />
         </main>
       </body>
@@ -122,34 +110,25 @@ const Table = ({ heads, numbers = Infinity, children }: TableProps) => (
 )
 
 const Histories = ({ view: { histories, at } }: { readonly view: OperatorsView }) => (
-  <Section name="journal" title={texts().operators.journal}>
+  <Section name="journal" title={texts().journal}>
     {histories.length === 0 ? (
-      <p>{texts().operators.noHistory}</p>
+      <p>{texts().noHistory}</p>
     ) : (
-      <Table
-        numbers={1}
-        heads={[
-          texts().operators.application,
-          texts().operators.commits,
-          texts().operators.waiting,
-          texts().operators.doubt,
-          texts().operators.lag,
-        ]}
-      >
+      <Table numbers={1} heads={[texts().application, texts().commits, texts().waiting, texts().doubt, texts().lag]}>
         {histories.map(({ base, status: { commits, depth, inDoubt, oldest } }) => (
           <tr>
             <th scope="row">{base}</th>
-            <td class="number" data-label={texts().operators.commits}>
+            <td class="number" data-label={texts().commits}>
               {count(commits)}
             </td>
-            <td class="number" data-label={texts().operators.waiting}>
+            <td class="number" data-label={texts().waiting}>
               {count(depth)}
             </td>
-            <td class="number" data-label={texts().operators.doubt}>
+            <td class="number" data-label={texts().doubt}>
               {count(inDoubt)}
             </td>
-            <td class="number" data-label={texts().operators.lag}>
-              {texts().operators.seconds(oldest === undefined ? 0 : Math.max(0, at - oldest) / 1000)}
+            <td class="number" data-label={texts().lag}>
+              {texts().seconds(oldest === undefined ? 0 : Math.max(0, at - oldest) / 1000)}
             </td>
           </tr>
         ))}
@@ -159,20 +138,20 @@ const Histories = ({ view: { histories, at } }: { readonly view: OperatorsView }
 )
 
 const Figures = ({ view: { recent, caches, holds } }: { readonly view: OperatorsView }) => (
-  <Section name="cache" title={texts().operators.cache}>
+  <Section name="cache" title={texts().cache}>
     <dl class="about box">
-      <dt>{texts().operators.answers}</dt>
+      <dt>{texts().answers}</dt>
       <dd>{count(recent.answers)}</dd>
-      <dt>{texts().operators.hitRate}</dt>
+      <dt>{texts().hitRate}</dt>
       <dd>{recent.answers === 0 ? '–' : `${((100 * recent.withoutStore) / recent.answers).toFixed(1)} %`}</dd>
       {caches.map(([name, bytes]) => (
         <>
-          <dt>{texts().operators.cacheOf(name)}</dt>
-          <dd>{texts().operators.megabytes(bytes / 1e6)}</dd>
+          <dt>{texts().cacheOf(name)}</dt>
+          <dd>{texts().megabytes(bytes / 1e6)}</dd>
         </>
       ))}
-      <dt>{texts().operators.holds}</dt>
-      <dd>{texts().operators.held(holds.longest * 1000, holds.lastMinute * 1000, holds.count)}</dd>
+      <dt>{texts().holds}</dt>
+      <dd>{texts().held(holds.longest * 1000, holds.lastMinute * 1000, holds.count)}</dd>
     </dl>
   </Section>
 )
@@ -189,36 +168,27 @@ const Requests = ({ name, title, empty, seen }: RequestsProps) => (
     {seen.length === 0 ? (
       <p>{empty}</p>
     ) : (
-      <Table
-        numbers={4}
-        heads={[
-          texts().operators.time,
-          texts().operators.request,
-          texts().operators.answer,
-          texts().operators.agent,
-          texts().operators.took,
-        ]}
-      >
+      <Table numbers={4} heads={[texts().time, texts().request, texts().answer, texts().agent, texts().took]}>
         {seen.toReversed().map(({ time, id, method, path, status, agent, ms, storeMs, reason }) => (
           <tr>
-            <td class="date" data-label={texts().operators.time}>
+            <td class="date" data-label={texts().time}>
               {dateOf(time)}
             </td>
-            <td data-label={texts().operators.request}>
+            <td data-label={texts().request}>
               <code>
                 {method} <Plain text={path} most={300} />
               </code>{' '}
               <span class="tag">{id}</span>
             </td>
-            <td data-label={texts().operators.answer}>
+            <td data-label={texts().answer}>
               {status} {STATUS_CODES[status] ?? ''}
               {reason === undefined ? '' : `: ${reason}`}
             </td>
-            <td class="iri" data-label={texts().operators.agent}>
-              {agent ?? texts().operators.anonymous}
+            <td class="iri" data-label={texts().agent}>
+              {agent ?? texts().anonymous}
             </td>
-            <td class="number" data-label={texts().operators.took}>
-              {texts().operators.ms(ms, storeMs)}
+            <td class="number" data-label={texts().took}>
+              {texts().ms(ms, storeMs)}
             </td>
           </tr>
         ))}
@@ -228,19 +198,19 @@ const Requests = ({ name, title, empty, seen }: RequestsProps) => (
 )
 
 const Purge = () => (
-  <Section name="purge" title={texts().operators.purge}>
-    <p>{texts().operators.purgeHelp}</p>
+  <Section name="purge" title={texts().purge}>
+    <p>{texts().purgeHelp}</p>
     <form method="post" action="/purge">
-      <label for="graph">{texts().operators.purgeGraph}</label>
+      <label for="graph">{texts().purgeGraph}</label>
       <input id="graph" name="graph" autocomplete="off" inputmode="url" />
       <div class="actions">
-        <button class="grave">{texts().operators.purgeNow}</button>
+        <button class="grave">{texts().purgeNow}</button>
       </div>
     </form>
   </Section>
 )
 
-const count = (number: number): string => number.toLocaleString(texts().tag)
+const count = (number: number): string => number.toLocaleString(pageTexts().tag)
 const dateOf = (time: number): string =>
   new Date(time)
     .toISOString()

@@ -1,4 +1,4 @@
-// In charge of noticing writes behind the gateway: it asks each store at intervals for a summary of its graphs, and forgets
+// Noticing writes behind the gateway: it asks each store at intervals for a summary of its graphs, and forgets
 // the graphs that have changed.
 import type { GraphVersions } from '../../../cache/graph-versions.js'
 import { everyWrite, underLocks } from '../../documents/locks.js'

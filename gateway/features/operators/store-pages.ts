@@ -1,4 +1,4 @@
-// In charge of the store's own pages and administration at a port of their own (--store-pages): for agents with Control only, to be
+// The store's own pages and administration at a port of their own (--store-pages): for agents with Control only, to be
 // read only unless the operator says otherwise. A page of the store is of another origin there than the gateway's.
 import { Readable } from 'node:stream'
 import { isCrossSite } from '../../../policies/cross-site.js'

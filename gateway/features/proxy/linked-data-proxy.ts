@@ -1,12 +1,15 @@
-// In charge of the Linked Data proxy (spec 4.4): the agents who may use it, the URLs that it fetches, and what it sends: an
+// The Linked Data proxy (spec 4.4): the agents who may use it, the URLs that it fetches, and what it sends: an
 // anonymous request with the fields that are listed here. Nothing is cached.
+import { LIMITS, ownUrls } from '../../start/fetchers.js'
 import { createHash } from 'node:crypto'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
-import type { GuardedFetch, GuardedFetchSettings } from '../../../policies/fetch/guarded-fetch.js'
+import type { GuardedFetch } from '../../../policies/fetch/guarded-fetch.js'
 import { MAX_BODY } from '../../http/body.js'
 import type { Response } from '../../http/exchange.js'
-import type { Member, Proxying } from '../../gateway.js'
-import { makeSharedPlaces } from '../../places.js'
+import type { Doors } from '../../configuration/doors.js'
+import type { Member } from '../../gateway.js'
+import { part } from '../../part.js'
+import { makeSharedPlaces, type TakePlaceOf } from '../../places.js'
 import type { Context } from '../../request/context.js'
 import type { Asked } from '../../request/route.js'
 import type { Target } from '../../http/target.js'
@@ -21,37 +24,30 @@ import type { Fields } from '../../http/fields.js'
 
 type ProxiedTarget = Target<Member> & { readonly kind: 'proxied' }
 
-/** URLs of vocabularies often redirect several times. */
-const LIMITS = { maxBytes: 8 * 1024 * 1024, maxRedirects: 5 } as const
-
-/** Limits of a fetch through the proxy. */
-export const proxyLimits = (timeout: number): Partial<GuardedFetchSettings> => ({
-  ...LIMITS,
-  headersTimeout: timeout,
-  totalTimeout: timeout,
-})
+/** Who may use it, and what it needs. */
+interface Proxying {
+  readonly use: Doors['proxy']
+  readonly fetcher: GuardedFetch
+  /** RFC 9110 §7.6.3: a pseudonym in place of the host; the same on each instance of this gateway. */
+  readonly pseudonym: string
+  readonly takePlace: TakePlaceOf
+}
+export const PROXYING = part<Proxying>('proxy')
 
 /** Concurrent requests of one agent, of one network, and of all. Each may keep an answer and its conversion in memory. */
 const PLACES = { each: 8, network: 16, all: 32 } as const
 
 /** @param bases of all applications */
-export const makeProxying = (
-  use: Proxying['use'],
-  bases: readonly string[],
-  fetcher: GuardedFetch,
-  inside: Proxying['inside'],
-): Proxying => ({
+export const makeProxying = (use: Proxying['use'], bases: readonly string[], fetcher: GuardedFetch): Proxying => ({
   use,
   fetcher,
-  inside,
-  isOwn: ownUrls(bases),
   pseudonym: `triplegate-${createHash('sha256').update(bases.join(' ')).digest('hex').slice(0, 12)}`,
   takePlace: makeSharedPlaces(PLACES),
 })
 
 export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>): Promise<Response | Problem> {
   const { request, agent, gateway } = context
-  const { use, pseudonym, takePlace } = gateway.proxying
+  const { use, pseudonym, takePlace } = PROXYING.of(gateway)
   if (use === 'off') return methodNotAllowed(request.method, '')
   const refused = refusal(request.fields, use === 'everyone' || agent.webId !== undefined, pseudonym)
   if (refused) return refused
@@ -77,14 +73,14 @@ export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>
 
 async function exchange(context: Context, url: URL, body: Buffer): Promise<Response | Problem> {
   const { gateway, request, accept, trace } = context
-  const { fetcher, isOwn, pseudonym } = gateway.proxying
+  const { fetcher, pseudonym } = PROXYING.of(gateway)
   const { method, fields } = request
   const isSafe = method === 'GET' || method === 'HEAD'
   const conditions = conditionsOf(fields, isSafe, (mediaType, code) =>
     formatsFor(accept, { mediaType, contentType: mediaType }).some((format) => format.code === code),
   )
   const sent = { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) }
-  if (isOwn(url)) {
+  if (gateway.isOwn(url)) {
     const inner = { method, fields: { ...sent, accept: acceptOf(accept) }, body, ...LIMITS }
     const answered = await answerInside(context, url, inner)
     trace.continues()
@@ -129,16 +125,6 @@ function destinationOf(uri: string, { base }: Member['application']): URL | Prob
   }
   if (!ownUrls([base])(url) || !url.pathname.startsWith(new URL(base).pathname)) return url
   return problem('proxy.refused', `?uri= takes URLs of other servers. Request this one directly: ${url.href}`)
-}
-
-/**
- * Tells whether a URL is at the host and port of one of these bases, however it is spelled. The scheme does not count: http
- * redirects to https.
- */
-export function ownUrls(bases: readonly string[]): (url: URL) => boolean {
-  const authorityOf = ({ hostname, port }: URL): string => `${hostname.replace(/\.$/, '')}:${port}`
-  const own = new Set(bases.map((base) => authorityOf(new URL(base))))
-  return (url) => own.has(authorityOf(url))
 }
 
 /** Sent beside SENT_FIELDS, Accept, the conditions and Via. No field is sent that identifies the client or its address. */

@@ -1,4 +1,4 @@
-// In charge of requests through the Linked Data proxy to other applications of this installation: answered in this process, in the
+// Requests through the Linked Data proxy to other applications of this installation: answered in this process, in the
 // same dataspace as requests of the agent, in others as those of an anonymous client (design 3). They take the whole way of a request.
 import type { FetchAnswer } from '../../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
@@ -20,10 +20,10 @@ export interface InnerRequest {
 }
 
 export async function answerInside(context: Context, url: URL, inner: InnerRequest): Promise<FetchAnswer | Problem> {
-  const { proxying } = context.gateway
+  const { inside, isOwn } = context.gateway
   let target = url
   for (let redirects = 0; ; redirects++) {
-    const answered = await proxying.inside(requestTo(target, inner, context.request), context)
+    const answered = await inside(requestTo(target, inner, context.request), context)
     const { status } = answered
     const fields = fieldsOf(answered)
     if ('cache-group-invalidation' in fields) context.trace.hasWritten = true
@@ -34,7 +34,7 @@ export async function answerInside(context: Context, url: URL, inner: InnerReque
     }
     discard(answered)
     const next = parseHttpUrl(fields.location, target)
-    if (isFailure(next) || redirects >= inner.maxRedirects || !proxying.isOwn(next)) return LEADS_AWAY
+    if (isFailure(next) || redirects >= inner.maxRedirects || !isOwn(next)) return LEADS_AWAY
     target = next
   }
 }

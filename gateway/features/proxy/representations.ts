@@ -1,4 +1,4 @@
-// In charge of the representations of a proxied server's content (spec 4.4): the formats that its media type can be written
+// The representations of a proxied server's content (spec 4.4): the formats that its media type can be written
 // in, those of them that the client accepts, and the content in the first of these that works.
 import type { Converted } from '../../evaluation/reading.js'
 import {

@@ -1,4 +1,4 @@
-// In charge of responses through the Linked Data proxy: which statuses and fields of the other server are passed on, and that
+// Responses through the Linked Data proxy: which statuses and fields of the other server are passed on, and that
 // its content cannot act with the rights of this origin.
 import { plainTag, proxiedTag, type UpstreamConditions } from './validators.js'
 import type { FetchAnswer } from '../../../policies/fetch/guarded-fetch.js'

@@ -1,4 +1,4 @@
-// In charge of conditions and validators across the Linked Data proxy: each format of the content has its own entity-tag,
+// Conditions and validators across the Linked Data proxy: each format of the content has its own entity-tag,
 // made from the server's, which can be read from it again. Nothing is remembered. Pure.
 import { parseEntityTags, type EntityTag } from '../../../cache/entity-tag.js'
 import type { Fields } from '../../http/fields.js'

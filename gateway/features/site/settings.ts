@@ -1,4 +1,4 @@
-// In charge of the endpoint `settings` (spec 4.3, LinkedDataHub 2.3): the owner reads and changes the dataspace's own description.
+// The endpoint `settings` (spec 4.3, LinkedDataHub 2.3): the owner reads and changes the dataspace's own description.
 // A change is checked, stored, and then counts at once.
 import { describedTriples, readDescription } from '../../configuration/own-description.js'
 import { underLocks } from '../../documents/locks.js'

@@ -1,4 +1,4 @@
-// In charge of an access token as RDF: what a client asks for, and what it is shown. Never with the hash.
+// An access token as RDF: what a client asks for, and what it is shown. Never with the hash.
 import type { Context } from '../../request/context.js'
 import type { AccessToken, NewAccessToken } from './issued-tokens.js'
 import { webId } from '../../configuration/setting-values.js'

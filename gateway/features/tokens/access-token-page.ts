@@ -1,4 +1,4 @@
-// In charge of the page about access tokens, as an answer.
+// The page about access tokens, as an answer.
 import type { Response } from '../../http/exchange.js'
 import type { AccessToken } from './issued-tokens.js'
 import { dateTime } from '../../documents/next-state.js'

@@ -1,5 +1,6 @@
-// In charge of the endpoints `tokens` and `tokens/ID` of the admin application: access tokens for programs that can send no
+// The endpoints `tokens` and `tokens/ID` of the admin application: access tokens for programs that can send no
 // certificate are created, listed and revoked.
+import { TOKENS } from './issued-tokens.js'
 import type { Asked, EndpointTarget } from '../../request/route.js'
 import { judge } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
@@ -40,7 +41,7 @@ async function revoke(context: Context, id: string): Promise<undefined | Problem
   if (isFailure(shown)) return shown
   if (!shown.some((token) => token.id === id)) return UNKNOWN
   if (context.agent.token && isLimited(context.agent.token)) return LIMITED
-  return (await context.gateway.accessTokens.revoke(id)) ? NOT_STORED : undefined
+  return (await TOKENS.of(context.gateway).revoke(id)) ? NOT_STORED : undefined
 }
 
 export async function accessToken({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
@@ -88,7 +89,7 @@ async function createAsked(context: Context, content: readonly Quad[]): Promise<
   const notFor = forAnother ? controlRefused(context) : undefined
   if (notFor) return notFor
   const wanted = { ...asked, agent: asked.agent ?? agent.webId!, admin: dataspace.admin.base }
-  const made = await gateway.accessTokens.create(wanted)
+  const made = await TOKENS.of(gateway).create(wanted)
   if (made === 'full') return FULL
   if (made === 'failed') return NOT_STORED
   const { id, name } = made.token
@@ -132,7 +133,7 @@ function shownTo(context: Context): readonly AccessToken[] | Problem {
   const { agent, dataspace, gateway } = context
   if (agent.webId === undefined) return ANONYMOUS
   if (agent.token?.only !== undefined) return LIMITED
-  const all = gateway.accessTokens.list(dataspace.admin.base)
+  const all = TOKENS.of(gateway).list(dataspace.admin.base)
   return controlRefused(context) ? all.filter((token) => token.agent === agent.webId) : all
 }
 

@@ -1,4 +1,4 @@
-// In charge of `triplegate token`: creates, lists and revokes access tokens. It asks the gateway over HTTP, with a certificate of
+// `triplegate token`: creates, lists and revokes access tokens. It asks the gateway over HTTP, with a certificate of
 // the agent, or one that has Control on the admin application.
 import {
   argumentsOf,
@@ -19,7 +19,7 @@ import {
   type GatewayClient,
 } from '../../commands/gateway-client.js'
 import { gatewayRefusal } from '../../commands/gateway-refusal.js'
-import { adminBaseAt, basesKnownTo } from '../../commands/known-bases.js'
+import { adminBaseAt, basesKnownTo } from '../../start/known-bases.js'
 import { parseSettings, type Environment } from '../../configuration/settings.js'
 import type { Arguments } from '../../configuration/flags.js'
 import { webId } from '../../configuration/setting-values.js'

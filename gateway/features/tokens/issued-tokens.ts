@@ -1,20 +1,13 @@
-// In charge of access tokens: random texts that prove an agent until they expire or are revoked. Only a hash of each is stored, in
+// Access tokens: random texts that prove an agent until they expire or are revoked. Only a hash of each is stored, in
 // a file of the data folder that only its owner may read: a document would show it to readers of the rules, and its history
 // would keep what was revoked (design 4).
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { chmod, readFile } from 'node:fs/promises'
 import { makeQueue } from '../../../versioning/queue.js'
+import type { TokenLimits } from '../../identity/agent.js'
 import type { Log } from '../../log.js'
+import { part } from '../../part.js'
 import { writePrivate } from '../../identity/private-file.js'
-
-/** The rights that a token leaves of those of its agent. */
-export interface TokenLimits {
-  /** Of the token, where it is to be asked for again. */
-  readonly id?: string
-  readonly readOnly: boolean
-  /** A document: with what is below it. */
-  readonly only?: string | undefined
-}
 
 export interface NewAccessToken extends TokenLimits {
   /** The base of the admin application: a token is one of a dataspace. */
@@ -43,6 +36,7 @@ export interface AccessTokens {
   /** The token of this text; undefined where there is none, or none any longer. */
   find(text: string, admin: string): AccessToken | undefined
 }
+export const TOKENS = part<AccessTokens>('access tokens')
 
 /** Tokens of one agent in a dataspace, and of all. */
 const EACH = 50

@@ -1,9 +1,10 @@
-// In charge of access tokens in an Authorization field: as a bearer token (RFC 6750 §2.1), or as the password of Basic (RFC 7617),
+// Access tokens in an Authorization field: as a bearer token (RFC 6750 §2.1), or as the password of Basic (RFC 7617),
 // which more clients can send. Wrong ones are refused, and those that a network sends one after the other are slowed down.
 import { LRUCache } from 'lru-cache'
-import type { Log, Trace } from '../../log.js'
+import type { AccessTokenCheck } from '../../identity/agent.js'
+import type { Log } from '../../log.js'
 import { problem, type Problem } from '../../problem.js'
-import { PREFIX, type AccessToken, type AccessTokens } from './issued-tokens.js'
+import { PREFIX, type AccessTokens } from './issued-tokens.js'
 
 interface Presented {
   readonly scheme: 'Bearer' | 'Basic'
@@ -21,31 +22,29 @@ export function accessTokenIn(field: string): Presented | undefined {
   return { scheme: 'Basic', text: password }
 }
 
-/** The token that is presented for this dataspace, or its refusal. */
-export type CheckToken = (
-  presented: Presented,
-  asked: { readonly admin: string; readonly network: string; readonly trace: Trace },
-) => AccessToken | Problem
-
 /** Wrong tokens of one network in a time: beyond them the answer is 429. A token has 256 random bits: this is for the log. */
 const WRONG = { most: 10, ms: 60_000 } as const
 const NETWORKS = 10_000
 
-export function makeTokenCheck(tokens: AccessTokens, log: Log): CheckToken {
+export function makeTokenCheck(tokens: AccessTokens, log: Log): AccessTokenCheck {
   const wrong = new LRUCache<string, { count: number }>({ max: NETWORKS, ttl: WRONG.ms })
-  return (presented, { admin, network, trace }) => {
+  const agentIn: AccessTokenCheck['agentIn'] = (field, { admin, network, trace }) => {
+    const presented = accessTokenIn(field)
+    if (!presented) return undefined
     const token = tokens.find(presented.text, admin)
-    if (token) return token
+    if (token) return { webId: token.agent, memberships: [], token }
     trace.cause = 'access token: unknown, expired or revoked'
     // It could never be one: no guess.
     if (!presented.text.startsWith(PREFIX)) return refusalOf(presented)
-    const guesses = wrong.get(network) ?? { count: 0 }
-    if (++guesses.count === 1) wrong.set(network, guesses)
+    const from = network()
+    const guesses = wrong.get(from) ?? { count: 0 }
+    if (++guesses.count === 1) wrong.set(from, guesses)
     if (guesses.count <= WRONG.most) return refusalOf(presented)
     if (guesses.count === WRONG.most + 1)
-      log.warn({ network, wrong: WRONG.most }, 'many wrong access tokens in a minute')
+      log.warn({ network: from, wrong: WRONG.most }, 'many wrong access tokens in a minute')
     return TOO_MANY
   }
+  return { agentIn, isValid: (admin, id) => tokens.list(admin).some((token) => token.id === id) }
 }
 
 /** RFC 9110 §11.6.1: the challenge is of the scheme that was used, so that no browser asks for a password. */

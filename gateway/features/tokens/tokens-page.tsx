@@ -1,11 +1,12 @@
-// In charge of the page about access tokens: one's own, a form for another, and the text of a new one, once.
-import type { Refusal } from '../forms/form-page.js'
+// The page about access tokens: one's own, a form for another, and the text of a new one, once.
+import type { Refusal } from '../../pages/form-parts.js'
 import { ACL, DCT, RDF, TGA, XSD } from '../../rdf/vocabulary.js'
-import { Choice } from '../forms/form-page.js'
+import { Choice } from '../../pages/form-parts.js'
 import { Notice, pageOf, type Frame } from '../../pages/frame.js'
 import { TableHead } from '../../pages/table-head.js'
 import { Iri, Plain, Time } from '../../pages/term.js'
-import { texts, worded } from '../../pages/texts.js'
+import { worded } from '../../pages/texts.js'
+import { texts } from './texts.js'
 
 export interface ShownToken {
   readonly id: string

@@ -1,4 +1,4 @@
-// In charge of what becomes of a text of SPARQL: its analysis, or that of its tokens where only the store can read it. Pure.
+// What becomes of a text of SPARQL: its analysis, or that of its tokens where only the store can read it. Pure.
 import { isFailure, type Problem } from '../../problem.js'
 import {
   analyseQuery,

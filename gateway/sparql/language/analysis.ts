@@ -1,4 +1,4 @@
-// In charge of analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
+// Analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
 // reach outside the store. Pure. The analysed text is the executed one: send `text`, not the client's text.
 import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
 import { flawOfInserted } from './inserted-terms.js'

@@ -1,4 +1,4 @@
-// In charge of what a CONSTRUCT is as a plan (construct.ts): threads that run one need no parser. Pure.
+// What a CONSTRUCT is as a plan (construct.ts): threads that run one need no parser. Pure.
 import type { TemplateTriple } from './patch.js'
 
 /** The triples of one graph of the template: a `?variable`, an IRI in N-Triples, or '' for the graph that the caller chooses. */

@@ -1,4 +1,4 @@
-// In charge of rewriting queries and updates for a store with covered literals (stores/covers.ts): patterns, joins and results keep
+// Rewriting queries and updates for a store with covered literals (stores/covers.ts): patterns, joins and results keep
 // terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). Works on tokens; reads each at most once per level of brackets. Pure.
 import { makeValues, type Covering, type Use, type Values } from './covered-values.js'
 import { stringToken } from './escapes.js'

@@ -1,4 +1,4 @@
-// In charge of the SPARQL expressions that give the value of a covered literal (stores/covers.ts). Pure.
+// The SPARQL expressions that give the value of a covered literal (stores/covers.ts). Pure.
 
 export interface Covering {
   /** Only covers begin with it. */

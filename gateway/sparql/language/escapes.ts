@@ -1,4 +1,4 @@
-// In charge of escapes in SPARQL: in IRIs and strings, as SPARQL 1.2 §19.2 and Turtle have them, and nowhere else (SPARQL 1.1 §19.7).
+// Escapes in SPARQL: in IRIs and strings, as SPARQL 1.2 §19.2 and Turtle have them, and nowhere else (SPARQL 1.1 §19.7).
 // Pure.
 import type { Failure } from '../../problem.js'
 

@@ -1,4 +1,4 @@
-// In charge of the sets of graphs that a query reads and an update writes: names, or the whole dataset where the text does
+// The sets of graphs that a query reads and an update writes: names, or the whole dataset where the text does
 // not say (SPARQL 1.1 Update §3). Pure.
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import { isIri, type Node } from './tree.js'

@@ -1,4 +1,4 @@
-// In charge of the constants that an update would insert: stores let in terms that RDF does not allow. Pure.
+// The constants that an update would insert: stores let in terms that RDF does not allow. Pure.
 import { flawOf, iri, quad } from '../../rdf/graph.js'
 import type { Values } from './parse.js'
 import { partsOf, rdfTerm } from './rdf-term.js'

@@ -1,4 +1,4 @@
-// In charge of the words of SPARQL. A word that is none of them is refused before the parser, which would take it for several
+// The words of SPARQL. A word that is none of them is refused before the parser, which would take it for several
 // where it begins with one: then the text that is analysed would not be the text that the store reads. Pure.
 
 const GRAMMAR = `BASE PREFIX SELECT DISTINCT REDUCED AS CONSTRUCT WHERE DESCRIBE ASK FROM NAMED GROUP BY HAVING ORDER ASC DESC

@@ -1,4 +1,4 @@
-// In charge of literals among tokens: reads one, and converts those of an update to the form that the store keeps
+// Literals among tokens: reads one, and converts those of an update to the form that the store keeps
 // (rdf/literal-forms.ts). Expressions stay as written: STR("1.50") is "1.50" everywhere. Pure.
 import { otherForm, type LiteralForms } from '../../rdf/literal-forms.js'
 import { XSD } from '../../rdf/vocabulary.js'

@@ -1,4 +1,4 @@
-// In charge of patterns about one row of a table alone: its columns as variables, with BIND and FILTER. Their solutions follow from
+// Patterns about one row of a table alone: its columns as variables, with BIND and FILTER. Their solutions follow from
 // the cells, so that a table of values will do, and no graph is filled for each row. Pure.
 import type { RowPattern } from './construct-plan.js'
 import { ROW } from './construct-plan.js'

@@ -1,4 +1,4 @@
-// In charge of how much work it is to bring the patterns of a query or an update into an order: some stores compare each with all
+// How much work it is to bring the patterns of a query or an update into an order: some stores compare each with all
 // others, again and again, before their own time limits count (design 7). Pure.
 import { isTemplate, PLAIN, type Node } from './tree.js'
 

@@ -1,4 +1,4 @@
-// In charge of parsing a SPARQL query or update: its tokens, its tree, and what is wrong with it in words. Pure. The tree
+// Parsing a SPARQL query or update: its tokens, its tree, and what is wrong with it in words. Pure. The tree
 // and the text come from the same tokens, so that what is analysed is what is executed.
 import { sparql12ParserBuilder } from '@traqula/parser-sparql-1-2'
 import { completeParseContext, copyParseContext, lex } from '@traqula/rules-sparql-1-2'

@@ -1,4 +1,4 @@
-// In charge of reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
+// Reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
 // run it. Pure. run-patch.ts executes the analysed text: both come from the same tokens.
 import { flawOf, iri, nTriplesTerm, quad } from '../../rdf/graph.js'
 import type { LiteralForms } from '../../rdf/literal-forms.js'

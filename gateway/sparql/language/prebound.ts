@@ -1,4 +1,4 @@
-// In charge of pre-binding variables of a query (SHACL 1.0, Appendix A), on its tree. Pure.
+// Pre-binding variables of a query (SHACL 1.0, Appendix A), on its tree. Pure.
 import { queryText } from './print.js'
 import { projected } from './variables.js'
 import { iri, triples, type Iri, type Path, type Pattern, type Query, type Select, type Variable } from './syntax.js'

@@ -1,4 +1,4 @@
-// In charge of writing our own tree (syntax.ts) as SPARQL: each node in one way, whatever the client wrote. Pure. Brackets stand
+// Writing our own tree (syntax.ts) as SPARQL: each node in one way, whatever the client wrote. Pure. Brackets stand
 // around every operation, so that no precedence matters.
 import { stringToken } from './escapes.js'
 import { sparqlOf } from './tokens.js'

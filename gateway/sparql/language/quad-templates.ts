@@ -1,4 +1,4 @@
-// In charge of the quads that an update inserts and deletes, as templates that solutions fill. Pure.
+// The quads that an update inserts and deletes, as templates that solutions fill. Pure.
 import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { iri, literal, nTriplesTerm, typed } from '../../rdf/graph.js'
 import { stringValue } from './escapes.js'

@@ -1,4 +1,4 @@
-// In charge of the RDF terms that the tree of a query or an update names as constants. Pure.
+// The RDF terms that the tree of a query or an update names as constants. Pure.
 import { blankNode, iri, literal, quad, typed, type Literal, type Quad } from '../../rdf/graph.js'
 import type { Values } from './parse.js'
 import { isIri, isVariable, type Node } from './tree.js'

@@ -1,4 +1,4 @@
-// In charge of reading terms, paths and triples of the parser's tree as those of our own tree (syntax.ts). Pure.
+// Reading terms, paths and triples of the parser's tree as those of our own tree (syntax.ts). Pure.
 import { RDF } from '../../rdf/vocabulary.js'
 import type { Values as Originals } from './parse.js'
 import { isIri, isVariable, type Node } from './tree.js'

@@ -1,4 +1,4 @@
-// In charge of reading the parser's tree as a tree of our own (syntax.ts). Pure. It fails closed: undefined where the parser's
+// Reading the parser's tree as a tree of our own (syntax.ts). Pure. It fails closed: undefined where the parser's
 // tree has anything that is not known here. Brackets and chains are bounded (tree.ts), and so is the recursion.
 import type { Values as Originals } from './parse.js'
 import { isVariable, type Node } from './tree.js'

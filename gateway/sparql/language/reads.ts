@@ -1,4 +1,4 @@
-// In charge of what the patterns of a query or an update read: graphs by name, the default graph, any graph. Pure.
+// What the patterns of a query or an update read: graphs by name, the default graph, any graph. Pure.
 import { isFailure } from '../../problem.js'
 import { datasetIn, findingsIn, type Findings, type Node } from './tree.js'
 

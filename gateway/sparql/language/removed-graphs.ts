@@ -1,4 +1,4 @@
-// In charge of the named graphs that an update leaves empty for sure, whatever the store has (SPARQL 1.1 Update §3). Pure.
+// The named graphs that an update leaves empty for sure, whatever the store has (SPARQL 1.1 Update §3). Pure.
 import { isIri, isVariable, type Node } from './tree.js'
 
 export interface RemovedGraphs {

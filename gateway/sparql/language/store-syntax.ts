@@ -1,4 +1,4 @@
-// In charge of SPARQL that the parser cannot read and the store may, ARQ's syntax: what its tokens say for sure. Pure. It
+// SPARQL that the parser cannot read and the store may, ARQ's syntax: what its tokens say for sure. Pure. It
 // fails closed: a text is passed on where no token of it could reach beyond the store, or cost more than a parsed text may,
 // and is taken to read and to write everything.
 import { isFailure, problem, type Problem } from '../../problem.js'

@@ -1,4 +1,4 @@
-// In charge of SPARQL as a tree of our own: everything that a query can say, and nothing else. Anything that it cannot hold is not sent
+// SPARQL as a tree of our own: everything that a query can say, and nothing else. Anything that it cannot hold is not sent
 // for agents who may not read everything. Pure.
 import { XSD } from '../../rdf/vocabulary.js'
 

@@ -1,4 +1,4 @@
-// In charge of the tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, so that
+// The tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, so that
 // both read it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. BASE stands only
 // where a function resolves against it. Pure.
 import { resolve } from 'relative-to-absolute-iri'

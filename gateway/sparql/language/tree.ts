@@ -1,4 +1,4 @@
-// In charge of searching the tree of a query or an update for its graphs, its functions, and the places outside that it
+// Searching the tree of a query or an update for its graphs, its functions, and the places outside that it
 // reaches. Pure.
 import type { Failure } from '../../problem.js'
 import { XSD } from '../../rdf/vocabulary.js'

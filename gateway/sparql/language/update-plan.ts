@@ -1,4 +1,4 @@
-// In charge of what has to be known before the steps of an update are carried out: the graphs that they touch and read (design 3,
+// What has to be known before the steps of an update are carried out: the graphs that they touch and read (design 3,
 // 4). Pure.
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed } from './parse.js'

@@ -1,4 +1,4 @@
-// In charge of an update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch
+// An update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch
 // (design 3, 4). Pure. The checked steps are carried out, and no others: both come from these steps.
 import { isFailure } from '../../problem.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'

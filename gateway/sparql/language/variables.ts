@@ -1,4 +1,4 @@
-// In charge of the variables of our own tree (syntax.ts): those that are in scope (SPARQL 1.1 §18.2.1), and names that no
+// The variables of our own tree (syntax.ts): those that are in scope (SPARQL 1.1 §18.2.1), and names that no
 // variable of a query has. Pure.
 import type {
   Bound,

@@ -1,4 +1,4 @@
-// In charge of answering SPARQL queries: negotiation, stored results and their validators, and streamed results.
+// Answering SPARQL queries: negotiation, stored results and their validators, and streamed results.
 import type { Ask, ResultAnswer, StoredResult } from '../../../cache/stored-results.js'
 import type { Decision } from '../../../policies/decide.js'
 import { representationOfBytes } from '../../documents/representation.js'

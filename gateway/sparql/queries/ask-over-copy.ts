@@ -1,4 +1,4 @@
-// In charge of evaluating a query on a copy of what the agent may read, in a thread with limits of time and memory: where no
+// Evaluating a query on a copy of what the agent may read, in a thread with limits of time and memory: where no
 // condition beside the patterns is exact (design 4).
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { N_TRIPLES } from '../../http/media-type.js'

@@ -1,4 +1,4 @@
-// In charge of one step of restricting a query to what its agent may read, at once or in a thread, and of the query made of what it
+// One step of restricting a query to what its agent may read, at once or in a thread, and of the query made of what it
 // finds (design 4).
 import { createHash } from 'node:crypto'
 import { fingerprintByRules, type GraphRights } from '../../../policies/authorizations/graph-rights.js'

@@ -1,4 +1,4 @@
-// In charge of the service description of a SPARQL endpoint (SPARQL 1.1 Service Description): its languages, features and formats,
+// The service description of a SPARQL endpoint (SPARQL 1.1 Service Description): its languages, features and formats,
 // the same for every agent. It names no graph.
 import type { Decision } from '../../../policies/decide.js'
 import type { Response } from '../../http/exchange.js'

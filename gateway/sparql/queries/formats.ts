@@ -1,4 +1,4 @@
-// In charge of the formats of query results: those that the store gives, their other names, and the names that the
+// The formats of query results: those that the store gives, their other names, and the names that the
 // parameters output, format and results have for them, as Fuseki does.
 import {
   JSON_LD,

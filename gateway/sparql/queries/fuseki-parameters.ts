@@ -1,4 +1,4 @@
-// In charge of the parameters of a query that Fuseki has beside those of the SPARQL Protocol: the format of the result, and a
+// The parameters of a query that Fuseki has beside those of the SPARQL Protocol: the format of the result, and a
 // time limit. Those that clients must not decide here are refused.
 import { problem, type Problem } from '../../problem.js'
 import type { Output } from './formats.js'

@@ -1,4 +1,4 @@
-// In charge of results that do not pass as the store gives them: graphs that are written here, and all of agents who may not read every
+// Results that do not pass as the store gives them: graphs that are written here, and all of agents who may not read every
 // graph: nothing of them tells of the graphs that these may not read (design 4), neither their bytes nor their fields.
 import type { Ask } from '../../../cache/stored-results.js'
 import { N_TRIPLES, TURTLE, type Format } from '../../http/media-type.js'

@@ -1,4 +1,4 @@
-// In charge of asking a query over the graphs that its agent may read, by their names, where these are few (design 4).
+// Asking a query over the graphs that its agent may read, by their names, where these are few (design 4).
 import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { askerOf, type Context } from '../../request/context.js'

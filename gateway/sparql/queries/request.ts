@@ -1,4 +1,4 @@
-// In charge of reading a request to the SPARQL endpoint: its query or update, and the dataset for it
+// Reading a request to the SPARQL endpoint: its query or update, and the dataset for it
 // (SPARQL 1.1 Protocol §2.1, §2.2; RFC 10008 for the method QUERY).
 import type { Field, Request } from '../../http/exchange.js'
 import { MAX_BODY, readText } from '../../http/body.js'

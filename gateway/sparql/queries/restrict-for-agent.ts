@@ -1,4 +1,4 @@
-// In charge of what an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
+// What an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
 // endpoint lets the agent in.
 import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { groundOf, type GraphRights } from '../../../policies/authorizations/graph-rights.js'

@@ -1,4 +1,4 @@
-// In charge of keeping dataspaces apart that share a store: an update through one of them reads and writes graphs under its own
+// Keeping dataspaces apart that share a store: an update through one of them reads and writes graphs under its own
 // base only (design 4).
 import { membersOf, sharersOf } from '../../gateway.js'
 import { problem, type Problem } from '../../problem.js'

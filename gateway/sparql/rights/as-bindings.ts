@@ -1,4 +1,4 @@
-// In charge of what gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the other. Pure.
+// What gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the other. Pure.
 import { usesName } from './graph-name.js'
 import { either, FALSE, type Bound, type Expression, type Pattern, type Variable } from '../language/syntax.js'
 

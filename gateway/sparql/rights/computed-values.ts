@@ -1,4 +1,4 @@
-// In charge of finding values that a store computes otherwise than in a FILTER. Jena fails on some, such as the hours of an IRI, and its
+// Finding values that a store computes otherwise than in a FILTER. Jena fails on some, such as the hours of an IRI, and its
 // answer says on which; of a FILTER, such a failure is false. So it computes none of what an agent may not read (design 4). Pure.
 import { usesName } from './graph-name.js'
 import type { Expression, Pattern, Query, Select } from '../language/syntax.js'

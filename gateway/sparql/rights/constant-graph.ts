@@ -1,4 +1,4 @@
-// In charge of restricting GRAPH with a constant name. Pure.
+// Restricting GRAPH with a constant name. Pure.
 import { bindsName, hasTriples } from './group-properties.js'
 import { usesName } from './graph-name.js'
 import { isNameOfStores, MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'

@@ -1,4 +1,4 @@
-// In charge of a query that no condition can restrict, such as a path of any length over several graphs: what to copy of the default
+// A query that no condition can restrict, such as a path of any length over several graphs: what to copy of the default
 // graph that the agent may read, and the query over that copy (design 4). Pure.
 import type { CopyPlan } from '../language/analysis.js'
 import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'

@@ -1,4 +1,4 @@
-// In charge of COUNT(DISTINCT *): whether a query has it, and what stores count in it in different ways. Pure.
+// COUNT(DISTINCT *): whether a query has it, and what stores count in it in different ways. Pure.
 import type { Expression, Select } from '../language/syntax.js'
 
 /** Blank nodes and paths, which become variables in stores: Oxigraph, RDF4J and, in sub-queries, Jena count these too. */

@@ -1,4 +1,4 @@
-// In charge of restricting triples that stand in no GRAPH: those of the default graph (design 4). Pure.
+// Restricting triples that stand in no GRAPH: those of the default graph (design 4). Pure.
 import { asSet } from './jena-hash-joins.js'
 import { ordered } from './join-order.js'
 import { MOST_WAYS, unfolded, waysWithoutStep, type Unfolded } from './paths.js'

@@ -1,4 +1,4 @@
-// In charge of expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one query
+// Expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one query
 // of a hundred characters, a thread of it. Jena looks at the time between rows only. Pure.
 import { isEndlessPath } from './endless-paths.js'
 import { waysOf } from './regex-ways.js'

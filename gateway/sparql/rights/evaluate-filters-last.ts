@@ -1,4 +1,4 @@
-// In charge of FILTERs whose expressions have no small bound: written so that the store evaluates them last in their group, when all that
+// FILTERs whose expressions have no small bound: written so that the store evaluates them last in their group, when all that
 // the group has matched has been tested. Oxigraph, which fails on no value, may evaluate them in GRAPH before, as it does BIND. Pure.
 import { hasExists } from './group-properties.js'
 import { countsAll } from './count-distinct-star.js'

@@ -1,4 +1,4 @@
-// In charge of an agent's rights on graphs as a condition of SPARQL, which a store can evaluate for every graph: the condition
+// An agent's rights on graphs as a condition of SPARQL, which a store can evaluate for every graph: the condition
 // says of each what `GraphRights` says (design 4). It grows with the rules and not with the graphs. Pure.
 import {
   hasOthers,

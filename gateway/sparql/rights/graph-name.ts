@@ -1,4 +1,4 @@
-// In charge of the name of a GRAPH in the patterns that stand in it: in some stores it has its value there, and in some at last. Pure.
+// The name of a GRAPH in the patterns that stand in it: in some stores it has its value there, and in some at last. Pure.
 import { hasExists, hasTriples, optionalFirst } from './group-properties.js'
 import type { Iri, Pattern, Select, Term, Variable } from '../language/syntax.js'
 import { inScope, variablesIn } from '../language/variables.js'

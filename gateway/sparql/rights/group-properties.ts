@@ -1,4 +1,4 @@
-// In charge of what a group of patterns does with its graph in stores that evaluate GRAPH triple by triple. Pure.
+// What a group of patterns does with its graph in stores that evaluate GRAPH triple by triple. Pure.
 import { isPath, type Expression, type Path, type Pattern, type Select, type Term } from '../language/syntax.js'
 
 /** The groups that are parts of a pattern. */

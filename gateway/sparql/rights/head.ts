@@ -1,4 +1,4 @@
-// In charge of what a query selects: the variables that `SELECT *` shows of a restricted query are those of the query as it was asked,
+// What a query selects: the variables that `SELECT *` shows of a restricted query are those of the query as it was asked,
 // whatever the restriction adds, renames or leaves out. Pure.
 import { variable, type Query, type Restrictable, type Select } from '../language/syntax.js'
 import { inScope } from '../language/variables.js'

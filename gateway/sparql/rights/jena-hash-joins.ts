@@ -1,4 +1,4 @@
-// In charge of joins that Jena makes only when it asks for their rows. Jena 5.6 fails on closing a join by a hash table that it has not
+// Joins that Jena makes only when it asks for their rows. Jena 5.6 fails on closing a join by a hash table that it has not
 // begun, as it does where the part before has no row; in EXISTS, it takes that for false. It makes the branches of a UNION when it asks
 // for their rows. Pure.
 import { groupsIn } from './group-properties.js'

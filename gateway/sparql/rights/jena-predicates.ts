@@ -1,4 +1,4 @@
-// In charge of predicates that may get a value from before that is no IRI: a literal, a blank node, a triple term. Jena fails on it where
+// Predicates that may get a value from before that is no IRI: a literal, a blank node, a triple term. Jena fails on it where
 // it orders several triples, for each row of what stands before. Pure.
 import { isPath, type Pattern, type Term, type Triple, type Values } from '../language/syntax.js'
 import { equalIn, hasOther, type Equal } from './triple-terms.js'

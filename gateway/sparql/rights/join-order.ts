@@ -1,4 +1,4 @@
-// In charge of the order in which triples are best matched one after the other: each is matched by what is known by then. Pure.
+// The order in which triples are best matched one after the other: each is matched by what is known by then. Pure.
 import { RDF } from '../../rdf/vocabulary.js'
 import { type Term, type Triple } from '../language/syntax.js'
 import { variablesIn, variablesOf } from '../language/variables.js'

@@ -1,4 +1,4 @@
-// In charge of restricting what programs ask most: triples and FILTERs in GRAPHs of constant names, and nothing else. None of what
+// Restricting what programs ask most: triples and FILTERs in GRAPHs of constant names, and nothing else. None of what
 // restrict.ts keeps apart is in it, so that each GRAPH is restricted by itself. Pure.
 import { restrictConstant } from './constant-graph.js'
 import { hasEachOnce, hasExists, withoutRepeats } from './group-properties.js'

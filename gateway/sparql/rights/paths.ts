@@ -1,4 +1,4 @@
-// In charge of property paths: as triples, alternatives and fresh variables (SPARQL 1.1 §18.4), and over a graph without any
+// Property paths: as triples, alternatives and fresh variables (SPARQL 1.1 §18.4), and over a graph without any
 // triple. Pure.
 import { iri, type Expression, type Path, type Term, type Triple, type Variable } from '../language/syntax.js'
 

@@ -1,4 +1,4 @@
-// In charge of the graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
+// The graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
 import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { NAMES_OF_JENA, type Sight, type StoreTraits } from './restrict-query.js'
 import { hasTriples } from './group-properties.js'

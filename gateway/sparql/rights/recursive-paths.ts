@@ -1,4 +1,4 @@
-// In charge of paths of any length in GRAPH ?g. Jena takes a step of the stack for each step of a path, and has none left for some
+// Paths of any length in GRAPH ?g. Jena takes a step of the stack for each step of a path, and has none left for some
 // thousands: so no path leads through a graph before its name has been tested (design 4). Pure.
 import { withoutBlanks } from './default-graph.js'
 import { hasExists } from './group-properties.js'

@@ -1,4 +1,4 @@
-// In charge of what an agent is told whose query cannot be restricted to what the agent may read: the same for everyone who may not
+// What an agent is told whose query cannot be restricted to what the agent may read: the same for everyone who may not
 // read everything (design 4). Pure.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Endless } from './endless-expressions.js'

@@ -1,4 +1,4 @@
-// In charge of how long a backtracking search for a regular expression may take: the degree of the polynomial of the length of the text.
+// How long a backtracking search for a regular expression may take: the degree of the polynomial of the length of the text.
 // It counts the ways in which the automaton of the expression reads one text (Weber and Seidl, On the Degree of Ambiguity of Finite
 // Automata, 1991). It may say too much, and never too little. Pure.
 import { ANY, readRegex, type Characters, type Regex } from './regex-tree.js'

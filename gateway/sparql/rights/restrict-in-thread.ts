@@ -1,4 +1,4 @@
-// In charge of one step of restricting a query, in one call: where that may take long, a thread does it (design 7). Pure.
+// One step of restricting a query, in one call: where that may take long, a thread does it (design 7). Pure.
 import type { CopyPlan } from '../language/analysis.js'
 import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
 import { overCopy } from './copy.js'

@@ -1,4 +1,4 @@
-// In charge of answering a query over the dataset that an agent may read: the query to send in its place, by the cheapest exact
+// Answering a query over the dataset that an agent may read: the query to send in its place, by the cheapest exact
 // way, or why there is none (design 4). Pure.
 import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { isFailure, type Problem } from '../../problem.js'

@@ -1,4 +1,4 @@
-// In charge of restricting triples where they stand: in a GRAPH, or in none (design 4). Pure.
+// Restricting triples where they stand: in a GRAPH, or in none (design 4). Pure.
 import { withoutBlanks } from './default-graph.js'
 import { branched } from './jena-hash-joins.js'
 import { isPath, triples, type Modifiers, type Pattern, type Triple, type Variable } from '../language/syntax.js'

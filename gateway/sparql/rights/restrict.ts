@@ -1,4 +1,4 @@
-// In charge of restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
+// Restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
 // of those graphs only (design 4). Pure. A FILTER stands beside each GRAPH that it restricts, in the same group, or in one with it alone:
 // that GRAPH binds the name in each of the group's solutions, so the place in the group does not matter.
 import {

@@ -1,4 +1,4 @@
-// In charge of the state of one restriction: the view that it is for, and what is known where it stands. Pure.
+// The state of one restriction: the view that it is for, and what is known where it stands. Pure.
 import { asSet, type Unused } from './jena-hash-joins.js'
 import { hasEachOnce } from './group-properties.js'
 import type { GraphPredicate, KnownGround, TestPlace } from './graph-condition.js'

@@ -1,4 +1,4 @@
-// In charge of the variables of a query that may stand for a triple term (RDF 1.2) where the name of a graph stands. Pure. Jena fails
+// The variables of a query that may stand for a triple term (RDF 1.2) where the name of a graph stands. Pure. Jena fails
 // there, and RDF4J on a literal too. So what is hidden must not get there. As predicates: unfit-predicates.ts.
 import { isPath, type Expression, type Path, type Pattern, type Term, type Values } from '../language/syntax.js'
 

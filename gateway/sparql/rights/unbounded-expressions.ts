@@ -1,4 +1,4 @@
-// In charge of expressions whose value or time has no small bound, and of SERVICE. A store may evaluate them on what an agent may not
+// Expressions whose value or time has no small bound, and of SERVICE. A store may evaluate them on what an agent may not
 // read, before it tests whether the agent may: whether the query fails would tell of these values, and another server would get them
 // (design 4). Pure.
 import { XSD } from '../../rdf/vocabulary.js'

@@ -1,4 +1,4 @@
-// In charge of queries that read more than the graphs that they name, whatever stands beside them: nobody but agents who may read
+// Queries that read more than the graphs that they name, whatever stands beside them: nobody but agents who may read
 // every graph can send them. Pure.
 import { RDFS } from '../../rdf/vocabulary.js'
 import { usesName } from './graph-name.js'

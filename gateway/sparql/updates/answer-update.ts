@@ -1,4 +1,4 @@
-// In charge of SPARQL updates through the endpoint: the locks, the update, and the caches and rules that depend on it.
+// SPARQL updates through the endpoint: the locks, the update, and the caches and rules that depend on it.
 import { LATEST_WRITE_MS } from '../../stores/store.js'
 import type { Response } from '../../http/exchange.js'
 import { sharersOf } from '../../gateway.js'

@@ -1,4 +1,4 @@
-// In charge of SPARQL updates that the gateway carries out itself, on what it finds in the graphs that they read and write, under
+// SPARQL updates that the gateway carries out itself, on what it finds in the graphs that they read and write, under
 // the locks of these: so each document keeps what every write keeps, and each agent changes what it may (design 3, 4).
 import { isRoot, parentOf } from '../../documents/hierarchy.js'
 import { everyUpdate, everyWrite, type Lock } from '../../documents/locks.js'

@@ -1,4 +1,4 @@
-// In charge of the solutions of an update that does not name the graphs that it reads or writes: the store finds them, over what the
+// The solutions of an update that does not name the graphs that it reads or writes: the store finds them, over what the
 // agent may read (design 4), and they say which graphs the update touches.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { nTriplesTerm, type Term } from '../../rdf/graph.js'

@@ -1,4 +1,4 @@
-// In charge of keeping root documents: no update removes one (spec 4.1, design 3). An update that would is refused before the
+// Keeping root documents: no update removes one (spec 4.1, design 3). An update that would is refused before the
 // store gets it; where its text does not say, a store that announces no changes puts the root back in the same request.
 import type { Application } from '../../gateway.js'
 import { isLarge, readDocumentNow } from '../../documents/document.js'

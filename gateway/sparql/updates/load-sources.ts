@@ -39,7 +39,7 @@ export async function loadSources(context: Context, loads: readonly Load[]): Pro
 async function readSource(context: Context, url: string, enough: AbortSignal): Promise<string | Problem> {
   const { gateway, request, trace } = context
   const signal = AbortSignal.any([request.signal(), enough])
-  const answer = await gateway.importing.loads.fetch(url, { accept: READABLE_ACCEPT, signal })
+  const answer = await gateway.loads.fetch(url, { accept: READABLE_ACCEPT, signal })
   trace.continues()
   if (isFailure(answer)) {
     trace.cause = answer.failure

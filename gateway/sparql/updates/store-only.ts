@@ -1,4 +1,4 @@
-// In charge of refusing an update that only the store can carry out, for agents who may not read and write every graph: the part of the
+// Refusing an update that only the store can carry out, for agents who may not read and write every graph: the part of the
 // update that is the reason, and what to write instead.
 import { problem, type Problem } from '../../problem.js'
 import type { UpdateAnalysis } from '../language/analysis.js'

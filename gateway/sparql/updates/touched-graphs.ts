@@ -1,4 +1,4 @@
-// In charge of what is found in the graphs that an update names, under their locks: rights first, then states (design 4).
+// What is found in the graphs that an update names, under their locks: rights first, then states (design 4).
 import { isLarge, readDocumentNow, readFacts, readFactsNow } from '../../documents/document.js'
 import { isRoot, parentOf } from '../../documents/hierarchy.js'
 import type { CopiedGraph } from '../../evaluation/run-update.js'

@@ -1,4 +1,4 @@
-// In charge of the rights of an agent on the graphs that an update names (design 4): Read makes a graph visible to its WHERE,
+// The rights of an agent on the graphs that an update names (design 4): Read makes a graph visible to its WHERE,
 // Append is needed to insert, Write for all else, and Write on the container to create a document. One refusal for all of them.
 import { mayTouch, type GraphFacts, type GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'

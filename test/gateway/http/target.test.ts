@@ -2,7 +2,8 @@
 import t from 'tap'
 import fc from 'fast-check'
 import { isDocumentOf } from '../../../gateway/documents/document.js'
-import { endpointsOf } from '../../../gateway/routes.js'
+import { loadFeatures } from '../../../gateway/features.js'
+import { makeRoutes } from '../../../gateway/routes.js'
 import { isFailure, STATUS_OF } from '../../../gateway/problem.js'
 import { acceptOverride, makeTargetParser, parseTarget, siteOf } from '../../../gateway/http/target.js'
 
@@ -20,7 +21,7 @@ const site = siteOf(
       ...(!/admin/.test(base) && { datasetPath: base.startsWith('http:') ? '/sparql' : '/ds' }),
     },
   })),
-  endpointsOf,
+  makeRoutes(await loadFeatures()).endpointsOf,
 )
 const HOST = 'data.example.org'
 const parse = (target: string, host: string | undefined = HOST) => parseTarget(target, host, site)

@@ -1,4 +1,4 @@
-// In charge of checking that a request gets one decision (design 1): the responses to generated credentials, rules and
+// Checking that a request gets one decision (design 1): the responses to generated credentials, rules and
 // requests are the same with an empty cache, where every step waits, and with a full one, where none does.
 import { X509Certificate } from 'node:crypto'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-// In charge of the rows about documents with terms that RDF 1.1 does not have, or that no RDF has but the store lets in: they
+// The rows about documents with terms that RDF 1.1 does not have, or that no RDF has but the store lets in: they
 // are read, written and versioned, and what cannot be read can be replaced and removed.
 import { Parser } from 'n3'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'

@@ -1,5 +1,6 @@
 // The languages of the pages: which one a client gets, and what the file of a language has to have.
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import t from 'tap'
 import { textsFor, textsIn, type Languages, type Translated } from '../../../gateway/pages/languages.js'
 import { readLook, type Look } from '../../../gateway/pages/theme.js'
@@ -39,9 +40,19 @@ void t.test('a text with its arguments', async (t) => {
   })
   await row('what a file lacks is English, codes too', (t) => {
     const some = texts('de', { mode: { Read: 'Lesen' } })
-    t.same([some.mode('Read'), some.mode('Write'), some.save], ['Lesen', ENGLISH.mode('Write'), ENGLISH.save])
+    t.same([some.mode('Read'), some.mode('Write'), some.skip], ['Lesen', ENGLISH.mode('Write'), ENGLISH.skip])
   })
 })
+
+/** All texts in English, those of features too. */
+const WHOLE: Record<string, unknown> = { ...ENGLISH }
+for (const feature of readdirSync('dist/gateway/features')) {
+  const file = resolve('dist/gateway/features', feature, 'texts.js')
+  if (existsSync(file)) {
+    const own = Object.entries((await import(file)) as object).filter(([name]) => name.endsWith('_TEXTS'))
+    Object.assign(WHOLE, ...own.map(([, texts]) => texts as object))
+  }
+}
 
 /** The names of all texts, with the places of their arguments. */
 function namesIn(texts: unknown, before = ''): string[] {
@@ -59,7 +70,7 @@ void t.test('the file of a language has every text', async (t) => {
       const file = JSON.parse(readFileSync(`gateway/pages/languages/${tag}.json`, 'utf8')) as Record<string, unknown>
       const top = (name: string): string => name.split(' ')[0]!
       const given = namesIn(file).filter((name) => !BY_CODE.has(top(name)))
-      const wanted = namesIn(ENGLISH).filter((name) => name !== 'tag' && !BY_CODE.has(top(name)))
+      const wanted = namesIn(WHOLE).filter((name) => name !== 'tag' && !BY_CODE.has(top(name)))
       t.same(given.sort(), wanted.sort())
       for (const name of BY_CODE) t.type(file[name], 'object')
     })

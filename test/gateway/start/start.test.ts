@@ -1,4 +1,5 @@
 // The start of a gateway: its clock, and the reasons not to start.
+import { loadFeatures } from '../../../gateway/features.js'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { lookup } from 'node:dns/promises'
@@ -28,7 +29,13 @@ async function start(flags: readonly string[], options: Partial<StartOptions> = 
   if (isFailure(settings)) throw new Error(settings.detail)
   const dataspaces = await readConfiguration(settings)
   if (isFailure(dataspaces)) throw new Error(dataspaces.detail)
-  return startGateway({ settings, dataspaces, log: pino({ level: 'silent' }), ...options })
+  return startGateway({
+    settings,
+    dataspaces,
+    features: await loadFeatures(),
+    log: pino({ level: 'silent' }),
+    ...options,
+  })
 }
 
 void t.test('the start of a gateway', async (t) => {

@@ -1,4 +1,4 @@
-// In charge of the tests of commit messages: written and read back, and proof against forged values.
+// The tests of commit messages: written and read back, and proof against forged values.
 import fc from 'fast-check'
 import t from 'tap'
 import {

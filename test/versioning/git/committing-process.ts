@@ -1,4 +1,4 @@
-// In charge of a process that commits one change after another to a local repository until it is killed. Its arguments:
+// A process that commits one change after another to a local repository until it is killed. Its arguments:
 // the folder, and the numbers of the first and the last change.
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import { BASE, commitAll, succeeded, triple } from '../repository-contract.js'

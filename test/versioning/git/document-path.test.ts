@@ -1,4 +1,4 @@
-// In charge of the tests of document paths (spec 2.3): one file for each document, and no name that Git or a file
+// The tests of document paths (spec 2.3): one file for each document, and no name that Git or a file
 // system misreads.
 import fc from 'fast-check'
 import t from 'tap'

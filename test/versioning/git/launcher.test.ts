@@ -1,4 +1,4 @@
-// In charge of the tests of the launcher: git that it starts is as git that this process starts, and nothing is left of it.
+// The tests of the launcher: git that it starts is as git that this process starts, and nothing is left of it.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// In charge of the tests of the main line: the commits that a branch has pointed to, for all kinds of merges.
+// The tests of the main line: the commits that a branch has pointed to, for all kinds of merges.
 import fc from 'fast-check'
 import t from 'tap'
 import { mainLine, mainLineSince, parentsOf, type Ancestor } from '../../../versioning/git/main-line.js'

@@ -1,4 +1,4 @@
-// In charge of the tests of the limit of a git process: by what it does, and not by the clock.
+// The tests of the limit of a git process: by what it does, and not by the clock.
 import { spawn } from 'node:child_process'
 import t from 'tap'
 import { watchIdle, type GitProcess } from '../../../versioning/git/git.js'

@@ -1,4 +1,4 @@
-// In charge of the tests of faults of a history on GitHub: no change is lost or committed twice, each document keeps
+// The tests of faults of a history on GitHub: no change is lost or committed twice, each document keeps
 // its order, and no document waits for another.
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

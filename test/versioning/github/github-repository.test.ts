@@ -1,4 +1,4 @@
-// In charge of the tests of the GitHub repository: the contract of a repository, the setback for each answer of GitHub,
+// The tests of the GitHub repository: the contract of a repository, the setback for each answer of GitHub,
 // and the number of calls for each operation.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-// In charge of a process that writes to a history until it is killed. It prints each change that is done.
+// A process that writes to a history until it is killed. It prints each change that is done.
 import { openHistory } from '../../../versioning/open-history.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import { NO_LOG } from '../history-world.js'

@@ -1,4 +1,4 @@
-// In charge of the tests of the journal and its database: durable, in order, bounded, and complete after a kill or a
+// The tests of the journal and its database: durable, in order, bounded, and complete after a kill or a
 // full disk.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// In charge of the tests of differences between two versions: triples added and removed, by subject, and as RDF Patch.
+// The tests of differences between two versions: triples added and removed, by subject, and as RDF Patch.
 import fc from 'fast-check'
 import t from 'tap'
 import { bySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../../versioning/memento/difference.js'

@@ -1,4 +1,4 @@
-// In charge of the tests of the choice of a TimeGate (RFC 7089 §4.5; spec 9.5).
+// The tests of the choice of a TimeGate (RFC 7089 §4.5; spec 9.5).
 import fc from 'fast-check'
 import t from 'tap'
 import { closestPlace } from '../../../versioning/memento/time-gate.js'

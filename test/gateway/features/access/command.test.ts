@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { runCommand } from '../../../../gateway/commands/run-command.js'
+import { runCommand } from '../../../../gateway/run-command.js'
 import { ACL, LDT, RDF, TGA } from '../../../../gateway/rdf/vocabulary.js'
 
 void t.test('triplegate access audit --tree', async (t) => {

@@ -4,13 +4,15 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { vocabularyTerms } from '../../../../gateway/features/adoption/vocabulary-terms.js'
-import { runCommand } from '../../../../gateway/commands/run-command.js'
+import { runCommand } from '../../../../gateway/run-command.js'
 import { endpointNamesOf, makeEndpointNames } from '../../../../gateway/documents/endpoint-names.js'
 import { isFailure, problem } from '../../../../gateway/problem.js'
-import { ENDPOINT_NAMES } from '../../../../gateway/routes.js'
+import { endpointNames } from '../../../../gateway/features.js'
 import { fusekiEndpoints, openHttpStore } from '../../../../gateway/stores/http-store.js'
 import { freshDataset, reasonWithoutFuseki } from '../../../support/stores.js'
 import { makeWorld, ttl } from '../../../support/world.js'
+
+const ENDPOINT_NAMES = await endpointNames()
 
 const skip = await reasonWithoutFuseki()
 const RDFS = 'http://www.w3.org/2000/01/rdf-schema#'

@@ -4,7 +4,7 @@ import t from 'tap'
 import { dividedBy } from '../../../../gateway/features/forms/form-fields.js'
 import { typedFields } from '../../../../gateway/features/forms/submitted-fields.js'
 import { shapeFormsIn, type ShapeForms } from '../../../../gateway/features/forms/shape-fields.js'
-import { ENGLISH } from '../../../../gateway/pages/texts.js'
+import { ENGLISH_TEXTS } from '../../../../gateway/pages/texts.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { graphOf, iri, literal, nTriplesOf, text, triple, typed } from '../../../../gateway/rdf/graph.js'
 import { readGraph } from '../../../../gateway/rdf/read.js'
@@ -110,7 +110,7 @@ void t.test('a document divided into fields and text, and put together again', a
           fields.flatMap(({ name, values }) => values.map((one): [string, string] => [name, one])),
         )
         inFields += sent.length
-        const { lines, flaws } = typedFields(new URLSearchParams(sent), DOCUMENT, ENGLISH)
+        const { lines, flaws } = typedFields(new URLSearchParams(sent), DOCUMENT, ENGLISH_TEXTS)
         const again = new Set([...rest.split('\n'), ...lines.split('\n')].filter((line) => line !== ''))
         return flaws.size === 0 && again.size === whole.lines.length && whole.lines.every((line) => again.has(line))
       }),
@@ -147,7 +147,7 @@ void t.test('a document divided into fields and text, and put together again', a
   ]
   for (const [name, field, sent, line] of rows) {
     await row(`${name}: ${line === undefined ? 'refused at its field' : 'taken'}`, (t) => {
-      const { lines, flaws } = typedFields(new URLSearchParams([[field, sent]]), DOCUMENT, ENGLISH)
+      const { lines, flaws } = typedFields(new URLSearchParams([[field, sent]]), DOCUMENT, ENGLISH_TEXTS)
       t.equal(lines, line ?? '')
       t.equal(flaws.has(field), line === undefined)
     })

@@ -1,5 +1,6 @@
 // The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, under the rights of
 // the agent on both.
+import { IMPORTING } from '../../../../gateway/features/imports/importing.js'
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -145,7 +146,7 @@ void t.test('add and transform', async (t) => {
       t.equal((await add('writer', `${base}sparql?query=ASK%7B%7D`, path)).status, 400)
     })
     await row('a disk that fails is 503, and nothing is left', async (t) => {
-      const { folder } = world.running.gateway.importing
+      const { folder } = IMPORTING.of(world.running.gateway)
       const path = await target()
       rmdirSync(folder)
       const query = `spin:query <${base}queries/#names>`

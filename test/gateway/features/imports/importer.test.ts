@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import type { Gateway, ImportRun } from '../../../../gateway/gateway.js'
-import { mayStart } from '../../../../gateway/features/imports/importing.js'
+import { TOKENS } from '../../../../gateway/features/tokens/issued-tokens.js'
+import { IMPORTING, mayStart, type Importing, type ImportRun } from '../../../../gateway/features/imports/importing.js'
 import { runImportCommand } from '../../../../gateway/features/imports/command.js'
 import type { Answer, Send } from '../../../support/client.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
@@ -55,7 +55,7 @@ void t.test('so many imports run or wait: of one agent, and of all; those that h
       ...Array.from({ length: ofOthers }, (_, i) => run(`urn:b${i}`, `b${i}`)),
     ]
     const runs = new Map(all.map((one, i) => [`${i}`, one]))
-    t.equal(mayStart({ importing: { runs } as Gateway['importing'] }, 'urn:a', 'n'), may, name)
+    t.equal(mayStart({ parts: new Map([IMPORTING.with({ runs } as Importing)]) }, 'urn:a', 'n'), may, name)
   }
   t.end()
 })
@@ -420,7 +420,7 @@ void t.test('importer', async (t) => {
       },
     )
     await row('an import whose access token is revoked ends', async (t) => {
-      const { accessTokens } = world.running.gateway
+      const accessTokens = TOKENS.of(world.running.gateway)
       const limits = { readOnly: false, name: 'import', expires: world.running.gateway.now() + 3_600_000 }
       const made = await accessTokens.create({ ...limits, admin: `${base}admin/`, agent: world.webIdOf('writer') })
       if (typeof made === 'string') throw new Error(made)
@@ -489,7 +489,7 @@ void t.test('importer', async (t) => {
     await rowOfReading(
       'agents take turns: an import does not wait for all of those that another agent has sent before',
       async (t) => {
-        const { turns } = world.running.gateway.importing
+        const { turns } = IMPORTING.of(world.running.gateway)
         // As another import of the writer, which runs.
         const endTurn = await turns.take(undefined, { agent: world.webIdOf('writer'), network: '127.0.0.1' })
         if ('failure' in endTurn) throw new Error(endTurn.detail)
@@ -503,7 +503,7 @@ void t.test('importer', async (t) => {
         const gone = (await send('writer', 'd')).fields.location!
         t.equal((await owner('DELETE', new URL(gone).pathname)).status, 204)
         endTurn()
-        const run = world.running.gateway.importing.runs.get(gone)!
+        const run = IMPORTING.of(world.running.gateway).runs.get(gone)!
         await run.ended
         t.equal(run.progress.state, 'cancelled', 'that of a document which is gone')
         t.equal((await owner('GET', new URL(gone).pathname)).status, 404)
@@ -515,7 +515,7 @@ void t.test('importer', async (t) => {
       },
     )
     await rowOfReading('a place that nobody else wants is lent, and called back at the next batch', async (t) => {
-      const { turns, runs } = world.running.gateway.importing
+      const { turns, runs } = IMPORTING.of(world.running.gateway)
       const endTurn = await turns.take(undefined, { agent: world.webIdOf('writer'), network: '127.0.0.1' })
       if ('failure' in endTurn) throw new Error(endTurn.detail)
       const path = await container()

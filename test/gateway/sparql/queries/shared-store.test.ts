@@ -1,5 +1,6 @@
 // Dataspaces that share their stores, as LinkedDataHub's own configuration has them (design 4): the SPARQL endpoints of one reach
 // no graph of the other, whatever a query or an update says; changes of rules take effect at once.
+import { loadFeatures } from '../../../../gateway/features.js'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -72,6 +73,7 @@ async function startShared(
   if ('faults' in configured) throw new Error(JSON.stringify(configured.faults))
   const [here, there] = [configured[0]!, at('127.0.0.1', configured[0]!, ownerThere)]
   const running = await startGateway({
+    features: await loadFeatures(),
     settings,
     dataspaces: [here, there],
     openStore: (_service, { kind }) => Promise.resolve(kind === 'admin' ? stores.admin : stores.endUser),

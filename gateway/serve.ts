@@ -1,12 +1,12 @@
-// In charge of `triplegate serve`: starts the gateway, prints its banner or its settings, and stops it on a signal.
-import { startLauncher } from '../../versioning/git/launcher.js'
-import { exitCodesText, EXIT, type CommandFailure, type Exit } from './exit-codes.js'
-import type { Command } from './arguments.js'
-import { readConfiguration } from '../configuration/configuration.js'
-import { doorsOf } from '../configuration/doors.js'
-import type { DescribedDataspace } from '../configuration/dataspace.js'
-import { readArguments } from '../configuration/flags.js'
-import { historyPlaceOf, historyText } from '../configuration/history-place.js'
+// `triplegate serve`: starts the gateway, prints its banner or its settings, and stops it on a signal.
+import { startLauncher } from '../versioning/git/launcher.js'
+import { exitCodesText, EXIT, type Exit } from './commands/exit-codes.js'
+import type { Command } from './commands/arguments.js'
+import { readConfiguration } from './configuration/configuration.js'
+import { doorsOf } from './configuration/doors.js'
+import type { DescribedDataspace } from './configuration/dataspace.js'
+import { readArguments } from './configuration/flags.js'
+import { historyPlaceOf, historyText } from './configuration/history-place.js'
 import {
   helpText,
   parseSettings,
@@ -14,18 +14,20 @@ import {
   SETTINGS,
   type Environment,
   type Settings,
-} from '../configuration/settings.js'
-import { addressesOf, unservedBases, type UnservedBase } from '../configuration/served-bases.js'
-import { StartFailure } from '../configuration/start-failure.js'
-import { makeLog } from '../log.js'
-import { isFailure } from '../problem.js'
-import type { Running } from '../start/start.js'
-import { fail, type Terminal } from './terminal.js'
-import { version } from './version.js'
+} from './configuration/settings.js'
+import { addressesOf, unservedBases, wrongBases } from './configuration/served-bases.js'
+import { StartFailure } from './configuration/start-failure.js'
+import type { GatewayFeature } from './feature.js'
+import { makeLog } from './log.js'
+import { isFailure } from './problem.js'
+import type { Running } from './start/start.js'
+import { fail, type Terminal } from './commands/terminal.js'
+import { version } from './commands/version.js'
 
 const EXITS: readonly Exit[] = ['done', 'usage', 'failed']
 
-export const SERVE_COMMAND: Command = {
+/** @param loadFeatures what the gateway has beside its core */
+export const serveCommand = (loadFeatures: LoadFeatures): Command => ({
   description: {
     name: 'serve',
     forms: [['serve [settings]', 'run the gateway']],
@@ -33,8 +35,10 @@ export const SERVE_COMMAND: Command = {
     options: SETTINGS,
     exits: EXITS,
   },
-  run: runServeCommand,
-}
+  run: (argv, env, terminal) => runServeCommand(argv, env, terminal, loadFeatures),
+})
+
+type LoadFeatures = () => Promise<readonly GatewayFeature[]>
 
 const helpPage = (): string =>
   [
@@ -47,18 +51,23 @@ const helpPage = (): string =>
   ].join('\n')
 
 /** Returns the exit code; after a start, the gateway keeps the process alive until a signal. */
-async function runServeCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
+async function runServeCommand(
+  argv: readonly string[],
+  env: Environment,
+  terminal: Terminal,
+  loadFeatures: LoadFeatures,
+): Promise<number> {
   const { values } = readArguments(argv, SETTINGS, { command: 'serve' })
   const settings = parseSettings(argv, env)
   // Help is for operators whose settings are wrong too.
   if (values.has('help')) terminal.out(helpPage())
   else if (values.has('version')) terminal.out(`${version()}\n`)
   else if (isFailure(settings)) return fail(terminal, settings)
-  else return serve(settings, terminal)
+  else return serve(settings, terminal, loadFeatures)
   return EXIT.done
 }
 
-async function serve(settings: Settings, terminal: Terminal): Promise<number> {
+async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadFeatures): Promise<number> {
   const dataspaces = await readConfiguration(settings)
   if (isFailure(dataspaces)) return fail(terminal, dataspaces)
   if (settings.printConfig) {
@@ -73,12 +82,12 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
   if (applications.some((application) => historyPlaceOf(application, settings)?.folder !== undefined))
     startLauncher((why) => log.warn({ why }, 'the gateway starts git itself, slower. Give a temporary folder (TMPDIR)'))
   // The gateway is most of the code: help, errors and other commands do without.
-  const { NOT_ENFORCED, startGateway } = await import('../start/start.js')
+  const { NOT_ENFORCED, startGateway } = await import('./start/start.js')
   let running: Running | undefined
   // From the start on: a signal for a file that was replaced, or a terminal that was closed, never ends the process.
   process.on('SIGHUP', () => void running?.renew())
   try {
-    running = await startGateway({ settings, dataspaces, log })
+    running = await startGateway({ settings, dataspaces, features: await loadFeatures(), log })
   } catch (error) {
     if (error instanceof StartFailure) return fail(terminal, { failure: error.failure, detail: error.message })
     throw error
@@ -95,14 +104,6 @@ async function serve(settings: Settings, terminal: Terminal): Promise<number> {
   }
   return EXIT.done
 }
-
-/** A base on this machine that nobody serves is a mistake: WebIDs and documents would be under it. */
-export const wrongBases = (unserved: readonly UnservedBase[]): CommandFailure => ({
-  failure: 'settings.wrong',
-  detail: unserved
-    .map(({ base, problem, flags }) => `${base}: ${problem}. Give ${flags}, or --trusted-proxy if a proxy serves it.`)
-    .join('\n'),
-})
 
 /** The effective settings as environment variables, with a comment for each store and history. */
 function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspace[]): string {

@@ -1,31 +1,19 @@
-// In charge of finding the command that the command line names and running it, and of the page that lists all commands.
-import { ACCESS_COMMAND } from '../features/access/command.js'
-import { ADOPT_COMMAND } from '../features/adoption/command.js'
-import type { Command } from './arguments.js'
-import { DOCTOR_COMMAND } from '../features/doctor/command.js'
-import { helpLine } from '../configuration/flags.js'
-import { isNear, nearest } from '../configuration/near-names.js'
-import type { Environment } from '../configuration/settings.js'
-import { EXIT, exitCodesText } from './exit-codes.js'
-import { HISTORY_COMMANDS } from './history.js'
-import { INIT_COMMAND } from '../features/adoption/init.js'
-import { IMPORT_COMMAND } from '../features/imports/command.js'
-import { MIRROR_COMMAND } from '../features/operators/command.js'
-import { SERVE_COMMAND } from './serve.js'
-import { fail, type Terminal } from './terminal.js'
-import { TOKEN_COMMAND } from '../features/tokens/command.js'
-import { version } from './version.js'
+// Finding the command that the command line names and running it, and of the page that lists all commands.
+import type { Command } from './commands/arguments.js'
+import { helpLine } from './configuration/flags.js'
+import { isNear, nearest } from './configuration/near-names.js'
+import type { Environment } from './configuration/settings.js'
+import { EXIT, exitCodesText } from './commands/exit-codes.js'
+import { HISTORY_COMMANDS } from './commands/history.js'
+import { serveCommand } from './serve.js'
+import { endpointNames, FEATURES, loadFeatures } from './features.js'
+import { fail, type Terminal } from './commands/terminal.js'
+import { version } from './commands/version.js'
 
 export const COMMANDS: readonly Command[] = [
-  SERVE_COMMAND,
-  INIT_COMMAND,
-  ADOPT_COMMAND,
+  serveCommand(() => loadFeatures()),
   ...HISTORY_COMMANDS,
-  MIRROR_COMMAND,
-  ACCESS_COMMAND,
-  DOCTOR_COMMAND,
-  TOKEN_COMMAND,
-  IMPORT_COMMAND,
+  ...FEATURES.flatMap(({ commands }) => commands?.(endpointNames) ?? []),
 ]
 
 /** `triplegate URL …` is `triplegate serve --backend URL …`. */

@@ -1,6 +1,6 @@
-// In charge of the bases that a data folder knows: those of the gateway that uses it.
-import { knownBases } from '../start/seeded.js'
-import { documentUrl } from './arguments.js'
+// The bases that a data folder knows: those of the gateway that uses it.
+import { knownBases } from './seeded.js'
+import { documentUrl } from '../commands/arguments.js'
 
 export interface KnownBases {
   /** Of the documents. */

@@ -1,0 +1,13 @@
+// The requests for access that wait, on the page about the client: for agents with Control.
+import type { Child } from 'hono/jsx'
+import type { Context } from '../../request/context.js'
+import { controlRefused } from '../../request/explain.js'
+import { WaitingList } from './waiting-list.js'
+import { waitingRequests } from './waiting-requests.js'
+
+export async function waitingFor(context: Context): Promise<Child> {
+  const { agent, dataspace } = context
+  if (agent.webId === undefined || controlRefused(context)) return null
+  const requests = await waitingRequests(dataspace, undefined)
+  return <WaitingList requests={requests} base={context.application.base} admin={dataspace.admin.base} />
+}

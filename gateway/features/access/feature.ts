@@ -1,0 +1,25 @@
+// Access: who may do what on a document, and why; requests for more, and their decision.
+import type { Mode } from '../../../policies/authorizations/authorization.js'
+import type { GatewayFeature } from '../../feature.js'
+import { ACCEPT_POST } from '../../rdf/read.js'
+import { WAITING_LIST } from '../../request/account.js'
+import { makeOpenDoor } from '../../request/anonymous-quota.js'
+import { access } from './access.js'
+import { accessRequest, REQUESTS } from './access-request.js'
+import { waitingFor } from './account-part.js'
+
+export const ACCESS: GatewayFeature = {
+  endpoints: {
+    access: { methods: 'GET, HEAD, OPTIONS', needs: (): Mode => 'Read', answer: access },
+    'access/request': {
+      methods: 'POST, OPTIONS',
+      accepts: [['Accept-Post', ACCEPT_POST]],
+      needs: (): Mode => 'Append',
+      answer: accessRequest,
+    },
+  },
+  open: ({ settings, now }) => [
+    REQUESTS.with(makeOpenDoor(settings.dailyAccessRequests, now)),
+    WAITING_LIST.with(waitingFor),
+  ],
+}

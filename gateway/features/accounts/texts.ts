@@ -1,0 +1,16 @@
+// The texts of the pages of sign-ups, in English.
+import { texts as shared } from '../../pages/texts.js'
+
+export const ACCOUNT_TEXTS = {
+  givenName: 'Given name',
+  familyName: 'Family name',
+  mailbox: 'E-mail address',
+  country: 'Country',
+  password: 'Password for the certificate (6 characters or more)',
+  passwordAgain: 'The password again',
+  signUpDownload: 'You get a WebID, and download a client certificate for it.',
+  signUpMail: 'You get a WebID, and a client certificate for it by e-mail.',
+  signedUp: 'Check your e-mail: it tells you the next step.',
+} as const
+
+export const texts = () => shared().with(ACCOUNT_TEXTS)

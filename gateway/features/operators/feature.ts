@@ -1,0 +1,35 @@
+// For operators: health, metrics, purge and the mirror on the management port; the store's own pages; looking for writes behind
+// the gateway.
+import { StartFailure } from '../../configuration/start-failure.js'
+import type { GatewayFeature } from '../../feature.js'
+import { listen } from '../../http/listener.js'
+import { makeManagement } from './management.js'
+import { startProbe } from './probe.js'
+import { openStorePages } from './store-pages.js'
+
+export const OPERATORS: GatewayFeature = {
+  listeners: {
+    addresses: {
+      management: () => '127.0.0.1',
+      monitoring: ({ monitoringHost }) => monitoringHost,
+      storePages: () => undefined,
+    },
+    open(gateway, settings) {
+      const operators = makeManagement(gateway.dataspaces, gateway, settings)
+      return {
+        management: (own) => listen(own, operators.answer),
+        monitoring: (own) => listen(own, operators.monitor),
+        async storePages(_, forDocuments) {
+          const pages = openStorePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })
+          if (!pages)
+            throw new StartFailure(
+              "--store-pages: needs a Graph Store endpoint that ends with /data, as Fuseki's. Remove it, or give one.",
+            )
+          const listener = await listen(forDocuments, pages.answer)
+          return { ...listener, close: (grace) => listener.close(grace).then(pages.close) }
+        },
+      }
+    },
+  },
+  begin: (gateway, { probe }) => (probe === 'off' ? undefined : startProbe(gateway.dataspaces, gateway, probe).close),
+}

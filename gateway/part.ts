@@ -1,0 +1,30 @@
+// The parts that features add to a running gateway: each has one type, and is made in one place.
+
+/** By the key of each part. */
+export type Parts = ReadonlyMap<symbol, unknown>
+export type OpenPart = readonly [key: symbol, value: unknown]
+
+interface Holder {
+  readonly parts: Parts
+}
+
+export interface Part<Value> {
+  /** Undefined where no feature of this gateway brings it. */
+  in(gateway: Holder): Value | undefined
+  /** For the feature that brings it. */
+  of(gateway: Holder): Value
+  with(value: Value): OpenPart
+}
+
+/** The key is known here only, so that what is found under it has this type. */
+export function part<Value>(name: string): Part<Value> {
+  const key = Symbol(name)
+  return {
+    in: ({ parts }) => parts.get(key) as Value | undefined,
+    of({ parts }) {
+      if (!parts.has(key)) throw new Error(`this gateway has no ${name}`)
+      return parts.get(key) as Value
+    },
+    with: (value) => [key, value],
+  }
+}
