@@ -1,4 +1,4 @@
-// In charge of values on which a store may work for minutes, whoever asks it then: Jena reads long numbers in quadratic time, while it
+// Values on which a store may work for minutes, whoever asks it then: Jena reads long numbers in quadratic time, while it
 // writes too, and counts the days of a duration one by one (design 7).
 import { INTEGERS } from '../../policies/datatypes.js'
 import { problem, type Problem } from '../problem.js'

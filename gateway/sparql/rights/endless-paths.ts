@@ -1,4 +1,4 @@
-// In charge of property paths that Jena follows to their end before it looks at the time, in every way there is: for one query of a
+// Property paths that Jena follows to their end before it looks at the time, in every way there is: for one query of a
 // hundred characters, until its memory is full (design 7). It does so in *, + and ?, and in alternatives; sequences outside of them it
 // joins. Pure.
 import { isPath, type Path } from '../language/syntax.js'
