@@ -1,4 +1,4 @@
-// In charge of attacks by sources of LOAD that the operator allows: they never end, become huge, or lead elsewhere, one a row.
+// Attacks by sources of LOAD that the operator allows: they never end, become huge, or lead elsewhere, one a row.
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { update } from '../support/world.js'

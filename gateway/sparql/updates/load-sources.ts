@@ -1,4 +1,4 @@
-// In charge of the sources of LOAD: fetched once for an update, by the gateway and not by the store, from where the operator allows, and
+// The sources of LOAD: fetched once for an update, by the gateway and not by the store, from where the operator allows, and
 // read within bounds (design 7; SPARQL 1.1 Update §3.1.4).
 import { READABLE_ACCEPT } from '../../rdf/read.js'
 import { mediaTypeOf } from '../../rdf/syntaxes.js'
