@@ -3,15 +3,15 @@ import type { Response } from './exchange.js'
 import { discard } from './send.js'
 
 export interface Answering {
-  readonly all: ReadonlySet<Promise<Response>>
-  waitFor(answer: Promise<Response>): Promise<Response>
+  readonly all: ReadonlySet<Promise<unknown>>
+  waitFor<T>(answer: Promise<T>): Promise<T>
   /** The answer is not sent. At most an agent is being verified: the result is cached for the next request. */
   drop(answer: Promise<Response>): void
 }
 
 export function makeAnswering(): Answering {
-  const all = new Set<Promise<Response>>()
-  const waitFor = (answer: Promise<Response>): Promise<Response> => {
+  const all = new Set<Promise<unknown>>()
+  const waitFor = <T>(answer: Promise<T>): Promise<T> => {
     all.add(answer)
     return answer.finally(() => all.delete(answer))
   }

@@ -4,10 +4,16 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import { problem, type Problem } from '../problem.js'
+import {
+  fastify,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+} from 'fastify'
+import { isFailure, problem, type Problem } from '../problem.js'
 import type { Awaitable } from '../maybe-async.js'
-import { makeAnswering } from './answering.js'
+import { makeAnswering, type Answering } from './answering.js'
 import { awaitsContinue, NO_ROOM, readBody, streamBody, tooLarge } from './body.js'
 import type { Request, Response } from './exchange.js'
 import { fieldsOf, fieldLines } from './fields.js'
@@ -15,6 +21,7 @@ import { certificateOf } from './peer-certificate.js'
 import { clientOf } from './client-network.js'
 import { boundConnections } from './connections.js'
 import { onceLeft } from './leaving.js'
+import { normalisedPath } from './normal-path.js'
 import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
 import { makeShares, shared, type Room, type Shares } from './shares.js'
 import { takePort, type TakenPort } from './taken-port.js'
@@ -52,56 +59,55 @@ export interface Listener {
 
 export type Answer = (request: Request) => Awaitable<Response>
 
+/** For listeners that no cached read goes through: Fastify's router finds the answer. */
+export interface Routes {
+  /** Adds routes and hooks. Requests that are refused for want of a place do not reach them. */
+  add(app: FastifyInstance, door: Door): unknown
+}
+
+/** How the routes come to our form of requests and answers. */
+export interface Door {
+  requestOf(asked: FastifyRequest): Request
+  /** Answers, and ends Fastify's part in it. */
+  answer(asked: FastifyRequest, reply: FastifyReply, answer: Response): void
+  /** The listener closes after this work, even where the client has left. */
+  waitFor<T>(work: Promise<T>): Promise<T>
+}
+
 /** A request on its way through Fastify. The answer to a read has begun. */
 interface Arrived {
   readonly request: Request
   readonly begun?: Promise<Response>
 }
 
-export async function listen(settings: ListenerSettings, answer: Answer): Promise<Listener> {
-  let closing = false
+/** What the steps of one listener share. */
+interface Entrance {
+  readonly settings: ListenerSettings
+  readonly app: FastifyInstance
+  readonly answering: Answering
+  readonly arrived: WeakMap<IncomingMessage, Arrived>
+  readonly shares: Shares
+  isClosing: boolean
+}
+
+export async function listen(settings: ListenerSettings, answer: Answer | Routes): Promise<Listener> {
   const { concurrency = 1024, bodyRoom = shared(128 * 2 ** 20) } = settings
   const shares = makeShares(shared(concurrency), bodyRoom)
-  const answering = makeAnswering()
-  const arrived = new WeakMap<IncomingMessage, Arrived>()
-  const app = makeServer(settings)
-
-  const incoming = (raw: IncomingMessage, response: ServerResponse): Request =>
-    requestOf(raw, response, settings, shares)
-  app.addHook('onRequest', async ({ raw }, reply) => {
-    reply.hijack()
-    const response = reply.raw
-    const { request, begun } = arrived.get(raw) ?? { request: incoming(raw, response) }
-    if (closing) return send(raw, response, refusal(request, CLOSING, settings))
-    const leave = shares.enter(raw, request.network())
-    if (!leave) {
-      if (begun) answering.drop(begun)
-      return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
-    }
-    const left = new Promise<void>((done) => onceLeft(raw, response, done))
-    const made = answering.waitFor(begun ?? Promise.resolve(answer(request)))
-    // A write continues when its client has left: its place is free after both.
-    void Promise.allSettled([made, left]).then(leave)
-    const { body } = await made
-    send(raw, response, await made)
-    // The rest of a content that is not read is dropped, which needs no place.
-    if (!raw.complete && (!body || Buffer.isBuffer(body))) leave()
-  })
-
-  // A read that can be answered at once is answered here, before the router: Fastify's reply takes longer than the whole answer.
-  const [route] = app.server.listeners('request') as [(raw: IncomingMessage, response: ServerResponse) => void]
-  app.server.removeListener('request', route).on('request', (raw: IncomingMessage, response: ServerResponse) => {
-    const request = incoming(raw, response)
-    const isRead = raw.method === 'GET' || raw.method === 'HEAD'
-    const begun = isRead && !closing ? answer(request) : undefined
-    if (begun && !(begun instanceof Promise)) return send(raw, response, begun, request.fields)
-    if (begun && !request.isAdmitted) {
-      answering.drop(begun)
-      return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
-    }
-    arrived.set(raw, begun ? { request, begun } : { request })
-    route(raw, response)
-  })
+  const isRouted = typeof answer !== 'function'
+  const app = makeServer(settings, isRouted)
+  const entrance: Entrance = {
+    settings,
+    app,
+    answering: makeAnswering(),
+    arrived: new WeakMap(),
+    shares,
+    isClosing: false,
+  }
+  if (isRouted) await addRoutes(entrance, answer)
+  else {
+    answerLater(entrance, answer)
+    answerAtOnce(entrance, answer)
+  }
   const taken = typeof settings.port === 'number' ? await takePort(settings.port, settings.host) : settings.port
   await app.ready()
   await taken.give(app.server)
@@ -111,10 +117,84 @@ export async function listen(settings: ListenerSettings, answer: Answer): Promis
     inject: app.inject.bind(app) as FastifyInstance['inject'],
     ...(settings.tls && { renew: (tls) => (app.server as unknown as Server).setSecureContext({ ...tls, ...TLS }) }),
     close(grace) {
-      closing = true
-      return closed(app, taken, answering.all, grace)
+      entrance.isClosing = true
+      return closed(app, taken, entrance.answering.all, grace)
     },
   }
+}
+
+/** Takes a place for a request; undefined where it was refused. */
+function enter(
+  { settings, shares, isClosing }: Entrance,
+  raw: IncomingMessage,
+  reply: FastifyReply,
+  request: Request,
+): (() => void) | undefined {
+  const leave = isClosing ? undefined : shares.enter(raw, request.network())
+  if (!leave) {
+    reply.hijack()
+    send(raw, reply.raw, refusal(request, isClosing ? CLOSING : TOO_MANY_REQUESTS, settings))
+  }
+  return leave
+}
+
+async function addRoutes(entrance: Entrance, { add }: Routes): Promise<void> {
+  const { app, arrived, answering, settings, shares } = entrance
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    const request = requestOf(raw, reply.raw, settings, shares)
+    arrived.set(raw, { request })
+    const leave = enter(entrance, raw, reply, request)
+    if (leave) onceLeft(raw, reply.raw, leave)
+  })
+  await add(app, {
+    requestOf: ({ raw }) => arrived.get(raw)!.request,
+    answer({ raw }, reply, answer) {
+      reply.hijack()
+      send(raw, reply.raw, raw.method === 'HEAD' ? withoutBody(answer) : answer)
+    },
+    waitFor: answering.waitFor,
+  })
+}
+
+function answerLater(entrance: Entrance, answer: Answer): void {
+  const { app, arrived, answering, settings, shares } = entrance
+  app.all('/', () => undefined)
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    const response = reply.raw
+    const { request, begun } = arrived.get(raw) ?? { request: requestOf(raw, response, settings, shares) }
+    const leave = enter(entrance, raw, reply, request)
+    if (!leave) {
+      if (begun) answering.drop(begun)
+      return
+    }
+    reply.hijack()
+    const left = new Promise<void>((done) => onceLeft(raw, response, done))
+    const made = answering.waitFor(begun ?? Promise.resolve(answer(request)))
+    // A write continues when its client has left: its place is free after both.
+    void Promise.allSettled([made, left]).then(leave)
+    const { body } = await made
+    send(raw, response, await made)
+    // The rest of a content that is not read is dropped, which needs no place.
+    if (!raw.complete && (!body || Buffer.isBuffer(body))) leave()
+  })
+}
+
+/** A read that can be answered at once is answered before the router: Fastify's reply takes longer than the whole answer. */
+function answerAtOnce(entrance: Entrance, answer: Answer): void {
+  const { app, arrived, answering, settings, shares } = entrance
+  const [route] = app.server.listeners('request') as [(raw: IncomingMessage, response: ServerResponse) => void]
+  app.server.removeListener('request', route).on('request', (raw: IncomingMessage, response: ServerResponse) => {
+    const request = requestOf(raw, response, settings, shares)
+    const isRead = raw.method === 'GET' || raw.method === 'HEAD'
+    const begun = isRead && !entrance.isClosing ? answer(request) : undefined
+    if (begun && !(begun instanceof Promise)) return send(raw, response, begun, request.fields)
+    if (begun && !request.isAdmitted) {
+      answering.drop(begun)
+      return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
+    }
+    arrived.set(raw, begun ? { request, begun } : { request })
+    route(raw, response)
+  })
 }
 
 async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unknown>, grace: number): Promise<void> {
@@ -144,11 +224,18 @@ function refusal(request: Request, reason: Problem, { problemResponse, refuse }:
 
 const TLS = { minVersion: 'TLSv1.2' } as const
 
-function makeServer(settings: ListenerSettings): FastifyInstance {
+/** The router gets a path in its normal form. A path that has none is one segment of its own there, which no route has. */
+function pathForRouter({ url }: { readonly url?: string | undefined }): string {
+  const [path, ...query] = url!.split('?')
+  const normal = normalisedPath(path!)
+  return isFailure(normal) ? `/${encodeURIComponent(url!)}` : [normal, ...query].join('?')
+}
+
+function makeServer(settings: ListenerSettings, isRouted: boolean): FastifyInstance {
   const { problemResponse } = settings
   const options: FastifyServerOptions = {
-    // The router sees one path only: target.ts says what a URL means, from the request-target as it came.
-    rewriteUrl: () => '/',
+    // Of documents the router sees one path only: target.ts says what a URL means, from the request-target as it came.
+    rewriteUrl: isRouted ? pathForRouter : () => '/',
     logger: false,
     schemaController: { compilersFactory: { buildValidator: Object, buildSerializer: Object } }, // No route has a schema.
     return503OnClosing: false,
@@ -171,7 +258,6 @@ function makeServer(settings: ListenerSettings): FastifyInstance {
   }
   const app = fastify({ ...options, ...(https ? { https } : { http: framing }) } as object) as FastifyInstance
   boundConnections(app.server, CONNECTIONS, settings.isTrustedProxy ?? noProxy)
-  app.all('/', () => undefined)
   // RFC 9110 §10.1.1: the 100 is sent when the content is read, so that a refusal spares the upload.
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     awaitsContinue.add(request)

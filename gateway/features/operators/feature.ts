@@ -5,7 +5,7 @@ import type { GatewayFeature } from '../../feature.js'
 import { listen } from '../../http/listener.js'
 import { makeManagement } from './management.js'
 import { startProbe } from './probe.js'
-import { openStorePages } from './store-pages.js'
+import { storePages } from './store-pages.js'
 
 export const OPERATORS: GatewayFeature = {
   listeners: {
@@ -20,12 +20,12 @@ export const OPERATORS: GatewayFeature = {
         management: (own) => listen(own, operators.answer),
         monitoring: (own) => listen(own, operators.monitor),
         async storePages(_, forDocuments) {
-          const pages = openStorePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })
+          const pages = storePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })
           if (!pages)
             throw new StartFailure(
               "--store-pages: needs a Graph Store endpoint that ends with /data, as Fuseki's. Remove it, or give one.",
             )
-          const listener = await listen(forDocuments, pages.answer)
+          const listener = await listen(forDocuments, pages)
           return { ...listener, close: (grace) => listener.close(grace).then(pages.close) }
         },
       }

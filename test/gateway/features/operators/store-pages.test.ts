@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { listen } from '../../../../gateway/http/listener.js'
-import { openStorePages } from '../../../../gateway/features/operators/store-pages.js'
+import { storePages } from '../../../../gateway/features/operators/store-pages.js'
 import { problemResponse } from '../../../../gateway/request/respond.js'
 import { openEmbeddedStore } from '../../../../gateway/stores/embedded-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../../../gateway/stores/http-store.js'
@@ -111,6 +111,9 @@ async function seen(t: Test, world: World): Promise<void> {
   const requests: { url: string | undefined; headers: IncomingHttpHeaders }[] = []
   const server = createServer(({ url, headers }, response) => {
     requests.push({ url, headers })
+    if (url === '/busy') return void response.writeHead(503, { 'Retry-After': '0', 'X-Other': 'x' }).end()
+    if (url === '/none') return void response.writeHead(204).end()
+    if (url === '/breaks') return void response.destroy()
     const fields = { 'Set-Cookie': 'a=b', 'Access-Control-Allow-Origin': '*', Server: 'inner', Location: '/ds/there?x' }
     response.writeHead(302, fields).end('moved')
   })
@@ -121,9 +124,9 @@ async function seen(t: Test, world: World): Promise<void> {
   const credentials = { user: 'store', password: 'secret' }
   const service = { ...dataspace.endUser.service, graphStore: `${inner}/ds/data`, credentials }
   const dataspaces = [{ ...dataspace, endUser: { ...dataspace.endUser, service } }]
-  const pages = openStorePages({ ...gateway, dataspaces }, { mayWrite: false, maxBytes: 1000 })!
+  const pages = storePages({ ...gateway, dataspaces }, { mayWrite: true, maxBytes: 1000 })!
   const common = { problemResponse, now: Date.now, nextId: () => 'id', host: 'localhost' }
-  const listener = await listen({ ...common, port: 0, tls: certificates.server }, pages.answer)
+  const listener = await listen({ ...common, port: 0, tls: certificates.server }, pages)
   const client = makeClient({ port: listener.port, ca: world.ca, pem: world.pemOf('owner') })
   t.teardown(async () => {
     client.close()
@@ -154,4 +157,25 @@ async function seen(t: Test, world: World): Promise<void> {
   t.equal(answer.fields.location, '/ds/there?x')
   for (const name of ['set-cookie', 'access-control-allow-origin', 'server']) t.notOk(answer.fields[name], name)
   t.notMatch(JSON.stringify(answer.fields), '127.0.0.1')
+
+  const large: Send = { body: 'x'.repeat(1001), fields: { 'Content-Type': 'application/n-triples' } }
+  const chunked: Send = { ...large, chunked: true }
+  const ROWS: [name: string, method: string, path: string, send: Send, status: number, requests: number][] = [
+    ['an answer that names a delay is not asked for again', 'GET', '/busy', {}, 503, 1],
+    ['an answer without content', 'GET', '/none', {}, 204, 1],
+    ['an answer that breaks off', 'GET', '/breaks', {}, 502, 1],
+    ['a write without content', 'POST', '/none', {}, 204, 1],
+    ['a write whose content is too large', 'POST', '/none', large, 413, 0],
+    ['a write whose content proves too large while it arrives', 'POST', '/none', chunked, 413, 1],
+    ['a method that nothing here has', 'PROPFIND', '/none', {}, 405, 0],
+    ['a media type that is none', 'POST', '/none', { ...large, fields: { 'Content-Type': '?' } }, 400, 0],
+  ]
+  for (const [name, method, path, send, status, sent] of ROWS) {
+    const before = requests.length
+    const { status: found, fields, text } = await client(method, path, send)
+    t.equal(found, status, `${name}: ${text}`)
+    t.ok(requests.length - before <= sent, `${name}: the requests that reached the store`)
+    t.notOk(fields['x-other'], name)
+    if (path === '/busy') t.equal(fields['retry-after'], '0')
+  }
 }
