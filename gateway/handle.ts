@@ -1,30 +1,30 @@
 // The order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
 // Nothing else knows what comes before what.
-import type { Gateway } from './gateway.js'
+import type { Gateway, Member } from './gateway.js'
 import { MAX_BODY, tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
 import { TOO_MANY_REQUESTS } from './http/listener.js'
 import { withoutBody } from './http/send.js'
-import { acceptOverride } from './http/target.js'
+import { acceptOverride, type Target } from './http/target.js'
 import { endingSession } from './identity/cookies.js'
 import { makeTrace, type Trace } from './log.js'
 import { linksOfRefused } from './memento/history.js'
 import { isFailure, problem, type Problem } from './problem.js'
-import { decideOn, lookUp, type Facts, type OwnTarget } from './request/access.js'
+import { decideOn, lookUp, type OwnTarget } from './request/access.js'
 import { CROSS_SITE, hasMethod, isCachedRead, isOfOtherSite, mayWrite, readRules } from './request/admission.js'
 import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
 import { isAboutTarget, options, targetOf } from './request/preflight.js'
-import { readByRight } from './request/read-content-if-allowed.js'
+import { readContentIfAllowed } from './request/read-content-if-allowed.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { problemAnswer } from './request/problem-answer.js'
 import { answerMarks, DOCUMENT_METHODS, linkField, problemResponse, response } from './request/respond.js'
-import type { Asked, Decided, DecidedRoute } from './request/route.js'
+import type { Asked, Decided } from './request/route.js'
 import { BEYOND_TOKEN, writesBeyond } from './request/token-limits.js'
-import { ROUTES, takesFiles } from './routes.js'
-import { after, run, wait, type Awaitable, type Steps } from './maybe-async.js'
+import { ROUTES } from './routes.js'
+import { run, wait, type Awaitable, type Steps } from './maybe-async.js'
 
 /** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
 export function handle(request: Request, gateway: Gateway, known?: KnownAgent): Awaitable<Response> {
@@ -33,7 +33,7 @@ export function handle(request: Request, gateway: Gateway, known?: KnownAgent): 
   const trace = makeTrace(() => watchdog.works(request))
   const accept = acceptOverride(request.requestTarget) ?? request.fields.accept
   try {
-    const answered = run(answer(request, { gateway, accept, trace, known }), trace.continues)
+    const answered = run(respond(request, { gateway, accept, trace, known }), trace.continues)
     if (!(answered instanceof Promise)) return finish(answered, request, gateway, trace)
     return answered
       .catch((error: unknown) => internalError(error, request, gateway, accept))
@@ -60,89 +60,77 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
 }
 
 type Asking = Pick<Context, 'gateway' | 'accept' | 'trace'> & { readonly known: KnownAgent | undefined }
-function* answer(request: Request, { gateway, accept, trace, known }: Asking): Steps<Response> {
-  const refuse = (reason: Problem, links: Response['fields'] = []): Response =>
-    problemAnswer(reason, accept, { gateway, request, trace }, links)
+
+/** A refusal is a value until here, where it becomes RDF or a page. */
+function* respond(request: Request, asking: Asking): Steps<Response> {
+  const target = targetOf(request, asking.gateway)
+  const outcome = yield* answer(request, target, asking)
+  return isFailure(outcome) ? problemAnswer(outcome, { ...asking, request, target }) : outcome
+}
+
+/** The order of a request, from its admission to its answer. */
+function* answer(
+  request: Request,
+  target: Target<Member> | Problem,
+  { gateway, accept, trace, known }: Asking,
+): Steps<Response | Problem> {
+  const { method } = request
   const { maxBody } = gateway.settings
-  if (Number(request.fields['content-length'] ?? 0) > maxBody && !takesFiles(request, gateway)) return refuse(tooLarge(maxBody, MAX_BODY)) // prettier-ignore
+  const routes = ROUTES.of(gateway)
+  const isLarge = Number(request.fields['content-length'] ?? 0) > maxBody
+  if (isLarge && (isFailure(target) || !routes.of(target).takesFiles?.(request))) return tooLarge(maxBody, MAX_BODY)
   // RFC 9112 §3.2: exactly one Host field, or 400.
-  if (request.hosts !== 1) return refuse(problem('request.malformed', 'A request has exactly one Host field.'))
+  if (request.hosts !== 1) return problem('request.malformed', 'A request has exactly one Host field.')
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
-  if (request.method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
-
-  const target = targetOf(request, gateway, trace)
-  if (isFailure(target)) return refuse(target)
-  const route = ROUTES.of(gateway).of(target)
-  if (isAboutTarget(request, target)) return options(target, route)
-  if (!hasMethod(route.methods, request.method) && !('decidesAgain' in route)) {
-    return refuse(methodNotAllowed(request.method, route.methods))
-  }
-  // Design 7: above the limit a cached document is read, and nothing is begun for any other request.
-  if (!request.isAdmitted && !isCachedRead(request, target)) return refuse(TOO_MANY_REQUESTS)
-  const writes = mayWrite(request, target, route)
-  if (writes === true && isOfOtherSite(request, target.dataspace, gateway)) return refuse(CROSS_SITE)
-
-  let agent = 'isForEveryone' in route ? {} : identify(request, target, { gateway, trace, writes: writes !== false, known }) // prettier-ignore
-  if (agent instanceof Promise) agent = yield* wait(agent)
-  if (isFailure(agent)) return refuse(agent)
-  // Without a cache, rules are read as documents are: for each request.
-  if (target.dataspace.access.refresh && !('isForEveryone' in route)) yield* wait(readRules(target, agent))
+  if (method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
+  if (isFailure(target)) return target
   const { application, dataspace } = target
+  trace.dataspace = dataspace.endUser.base
+  const route = routes.of(target)
+  if (isAboutTarget(request, target)) return options(target, route)
+  if (!hasMethod(route.methods, method) && !('decidesAgain' in route)) return methodNotAllowed(method, route.methods)
+  // Design 7: above the limit a cached document is read, and nothing is begun for any other request.
+  if (!request.isAdmitted && !isCachedRead(request, target)) return TOO_MANY_REQUESTS
+  const writes = mayWrite(request, target, route)
+  if (writes === true && isOfOtherSite(request, dataspace, gateway)) return CROSS_SITE
+
+  const isForEveryone = 'isForEveryone' in route
+  const agent = isForEveryone ? {} : yield* wait(identify(request, target, { gateway, trace, writes: writes !== false, known })) // prettier-ignore
+  if (isFailure(agent)) return agent
+  // Without a cache, rules are read as documents are: for each request.
+  if (dataspace.access.refresh && !isForEveryone) yield* wait(readRules(target, agent))
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
   const asked: Asked = { context, target, content: undefined }
   if (route.needs === 'open') {
-    if (writes !== false && writesBeyond(agent.token, target)) return refuse(BEYOND_TOKEN)
+    if (writes !== false && writesBeyond(agent.token, target)) return BEYOND_TOKEN
     const outcome = yield* wait(route.answer(asked))
-    if (!isFailure(outcome)) return outcome
-    return refuse(outcome, target.kind === 'proxied' ? [] : [linkField(application, agent.webId, undefined)])
+    return isFailure(outcome) ? yield* linked(outcome, asked) : outcome
   }
-  const outcome = decided(asked, route as DecidedRoute, refuse)
-  return outcome instanceof Promise ? yield* wait(outcome) : outcome
-}
 
-type Refuse = (reason: Problem, links?: Response['fields']) => Response
-
-/** From the look-up on, where the gateway decides. */
-function decided(asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
-  const { context, target } = asked
-  const required = route.couldNeed ? undefined : route.needs(context.request.method, undefined)
-  return after(lookUp(context, target as OwnTarget, required), (facts) => decidedOn(facts, asked, route, refuse))
-}
-
-function decidedOn(facts: Facts | Problem, asked: Asked, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
-  if (isFailure(facts)) return refuse(facts)
-  const { context, target } = asked
-  const modes = route.couldNeed?.(context.request, target)
-  if (modes) {
-    return after(readByRight(asked, facts, route, modes), (read) =>
-      isFailure(read) ? refuse(read) : answerOn({ ...asked, ...read, facts }, route, refuse),
-    )
-  }
-  const decision = decideOn(context, facts, route.needs(context.request.method, undefined))
-  if (isFailure(decision)) return refuse(decision)
-  return answerOn({ context, target, content: undefined, facts, decision }, route, refuse)
-}
-
-function answerOn(decided: Decided, route: DecidedRoute, refuse: Refuse): Awaitable<Response> {
-  const { context, facts, decision } = decided
-  context.trace.decision = decision
+  const modes = route.couldNeed?.(request, target)
+  const needed = modes ? undefined : route.needs(method, undefined)
+  const facts = yield* wait(lookUp(context, target as OwnTarget, needed))
+  if (isFailure(facts)) return facts
+  const read = modes && (yield* readContentIfAllowed(asked, facts, route, modes))
+  if (isFailure(read)) return read
+  const decision = read ? read.decision : decideOn(context, facts, needed!)
+  if (isFailure(decision)) return decision
+  trace.decision = decision
+  const decided: Decided = { context, target, content: read?.content, facts, decision }
+  const { decidesAgain = false } = route
   const outcome =
-    decision.allowed || route.decidesAgain ? route.answer(decided) : refusalOf(decision, context, facts.iri)
-  if (!(outcome instanceof Promise) && !isFailure(outcome)) return outcome
-  return after(outcome, (answered) =>
-    isFailure(answered) ? refused(answered, { context, facts, decision, route, refuse }) : answered,
-  )
-}
-
-interface Refused extends Pick<Decided, 'context' | 'facts' | 'decision'> {
-  readonly route: DecidedRoute
-  readonly refuse: Refuse
+    decision.allowed || decidesAgain ? yield* wait(route.answer(decided)) : refusalOf(decision, context, facts.iri)
+  return isFailure(outcome) ? yield* linked(outcome, decided, decidesAgain) : outcome
 }
 
 /** A refusal links the history for those who may read it. It names no modes: they would tell whether the document exists (design 3). */
-async function refused(reason: Problem, { context, facts, decision, route, refuse }: Refused): Promise<Response> {
-  const isLinked = !route.decidesAgain && (decision.allowed || reason.failure === 'document.absent')
-  const links = isLinked ? await linksOfRefused(context, facts) : []
+function* linked(reason: Problem, asked: Asked & Partial<Decided>, decidesAgain = true): Steps<Problem> {
+  const { context, target, facts, decision } = asked
+  // The proxy's refusals are about other servers, and those of a history have its links.
+  if (target.kind === 'proxied' || reason.fields.some(([name]) => name === 'Link')) return reason
+  const isLinked = facts && !decidesAgain && (decision?.allowed || reason.failure === 'document.absent')
+  const links = isLinked ? yield* wait(linksOfRefused(context, facts)) : []
   const { application, agent } = context
-  return refuse(reason, [linkField(application, agent.webId, decision.allowed ? decision : undefined, links)])
+  const field = linkField(application, agent.webId, decision?.allowed ? decision : undefined, links)
+  return { ...reason, fields: [field, ...reason.fields] }
 }

@@ -3,8 +3,8 @@
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
 import type { FeatureEndpoint, GatewayFeature } from './feature.js'
-import type { Application, Gateway, Member } from './gateway.js'
-import type { Request, Response } from './http/exchange.js'
+import type { Application, Member } from './gateway.js'
+import type { Response } from './http/exchange.js'
 import type { Target } from './http/target.js'
 import type { Awaitable } from './maybe-async.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
@@ -86,12 +86,6 @@ export function makeRoutes(features: readonly GatewayFeature[]): Routes {
     endpointsOf: ({ application: { kind } }) =>
       named.flatMap(([name, { onlyOf = kind }]) => (onlyOf === kind ? [name] : [])),
   }
-}
-
-/** True where the content of the request may be larger than `--max-body`: then the answer bounds it while streaming. */
-export function takesFiles(request: Request, gateway: Pick<Gateway, 'targetOf' | 'parts'>): boolean {
-  const target = gateway.targetOf(request.requestTarget, request.fields.host)
-  return !isFailure(target) && (ROUTES.of(gateway).of(target).takesFiles?.(request) ?? false)
 }
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {

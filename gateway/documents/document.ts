@@ -187,9 +187,12 @@ export function readDocument(
   trace: Trace,
   client?: Client,
 ): Awaitable<Stored<Document | LargeDocument> | Problem> {
-  const found = cache.documents.get(iri, client)
-  return found instanceof Promise ? trace.store(found) : found
+  return traced(cache.documents.get(iri, client), trace)
 }
+
+/** A question that waits has gone to the store. */
+const traced = <T>(found: Awaitable<T>, trace: Trace): Awaitable<T> =>
+  found instanceof Promise ? trace.store(found) : found
 
 /**
  * The document where the store says that it has this type: nothing of it is read where it has not, and there is no value then. With a store
@@ -201,14 +204,12 @@ export function readDocumentOfType(
   trace: Trace,
   client?: Client,
 ): Awaitable<Stored<Document | LargeDocument> | Problem> {
-  const found = cache.documents.getWhere(iri, type, client)
-  return found instanceof Promise ? trace.store(found) : found
+  return traced(cache.documents.getWhere(iri, type, client), trace)
 }
 
 /** The facts: those of the cached document, those that are cached themselves, else the store is asked for them alone. */
 export function readFacts({ cache }: HasFacts, iri: string, trace: Trace): Awaitable<Stored<DocumentFacts> | Problem> {
-  const found = cache.documents.cached(iri) ?? cache.facts.get(iri)
-  return found instanceof Promise ? trace.store(found) : found
+  return traced(cache.documents.cached(iri) ?? cache.facts.get(iri), trace)
 }
 
 /** The facts as the store has them now. */

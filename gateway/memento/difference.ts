@@ -34,7 +34,11 @@ interface Asked {
 }
 
 /** @param earlier and `later` are ids of versions, 4 to 40 hexadecimal digits; either may be the older one */
-export async function answerDifference(asked: HistoryRequest, earlier: string, later: string): Promise<Response> {
+export async function answerDifference(
+  asked: HistoryRequest,
+  earlier: string,
+  later: string,
+): Promise<Response | Problem> {
   const { document, context } = asked
   const links = documentLinks(document)
   const [from, to] = [await findVersion(asked, earlier), await findVersion(asked, later)]

@@ -43,7 +43,7 @@ async function answer(
   links: readonly string[],
   make: () => Promise<MadePage | Problem>,
   more: readonly Field[] = [],
-): Promise<Response> {
+): Promise<Response | Problem> {
   const { context } = asked
   const { canWrite, frame } = aboutOf(asked)
   const bits = `${canWrite ? 'w' : 'r'}${frame.isIdentified ? 'i' : 'n'}`
@@ -74,7 +74,7 @@ export function answerHistoryPage(
   asked: HistoryRequest,
   { list, name, links }: ShownList,
   wanted: number,
-): Promise<Response> {
+): Promise<Response | Problem> {
   const { count } = list
   const pages = Math.max(1, Math.ceil(count / VERSIONS_PER_PAGE))
   const page = Math.min(wanted, pages)
@@ -98,7 +98,7 @@ export function answerVersionPage(
   { memento, around, version }: FoundVersion,
   links: readonly string[],
   fields: readonly Field[],
-): Promise<Response> {
+): Promise<Response | Problem> {
   const { document, context } = asked
   const latest = around.last ?? version
   const name = `${version.commit}.${latest.commit}`
@@ -131,7 +131,7 @@ export function answerDifferencePage(
   from: Version,
   to: Version,
   links: readonly string[],
-): Promise<Response> {
+): Promise<Response | Problem> {
   return answer(asked, `${from.commit}..${to.commit}`, links, async () => {
     const [before, after] = [await contentOf(asked, from), await contentOf(asked, to)]
     if (isFailure(before)) return before

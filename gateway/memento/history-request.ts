@@ -3,12 +3,11 @@
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'
 import { historyLinks, mementosOf, type Around, type Memento } from '../../versioning/memento/time-map.js'
-import type { Field, Response } from '../http/exchange.js'
+import type { Field } from '../http/exchange.js'
 import type { Context } from '../request/context.js'
 import { negotiate, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { notAcceptable } from '../request/negotiate.js'
-import { problemAnswer } from '../request/problem-answer.js'
 import { linkField } from '../request/respond.js'
 import type { VersionList } from './version-list.js'
 import type { ShownHistory } from './visible-versions.js'
@@ -151,6 +150,6 @@ export function refuse(
   reason: Problem,
   links: readonly string[] = historyLinks(asked.document),
   fields: readonly Field[] = [],
-): Response {
-  return problemAnswer(reason, asked.context.accept, asked.context, [...fields, historyLinkField(asked, links)])
+): Problem {
+  return { ...reason, fields: [...fields, historyLinkField(asked, links), ...reason.fields] }
 }

@@ -180,7 +180,7 @@ function unversioned({ accept }: Context, { kind }: HistoryTarget): Problem {
 }
 
 /** Spec 7: 405. The refusal has the links and fields of the memento (RFC 7089 §4.5.7). */
-async function readOnly(asked: HistoryRequest, target: HistoryTarget): Promise<Response> {
+async function readOnly(asked: HistoryRequest, target: HistoryTarget): Promise<Response | Problem> {
   const reason = methodNotAllowed(asked.context.request.method, READ_METHODS)
   if (target.kind !== 'version') return refuse(asked, reason, historyLinks(asked.document))
   const found = await findVersion(asked, target.version)

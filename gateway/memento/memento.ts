@@ -35,7 +35,7 @@ export const mementoFields = (memento: Memento): readonly Field[] => [
 ]
 
 /** @param id 4 to 40 hex digits */
-export async function answerMemento(asked: HistoryRequest, id: string): Promise<Response> {
+export async function answerMemento(asked: HistoryRequest, id: string): Promise<Response | Problem> {
   const found = await findVersion(asked, id)
   if (isFailure(found)) return refuse(asked, found)
   const { memento, around } = found

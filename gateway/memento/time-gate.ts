@@ -10,12 +10,12 @@ import {
   versionsOf,
   type HistoryRequest,
 } from './history-request.js'
-import { isFailure, problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { response } from '../request/respond.js'
 
 const VARY: Field = ['Vary', 'accept-datetime']
 
-export async function answerTimeGate(asked: HistoryRequest): Promise<Response> {
+export async function answerTimeGate(asked: HistoryRequest): Promise<Response | Problem> {
   const { document, context } = asked
   const list = await versionsOf(asked)
   if (isFailure(list)) return refuse(asked, list, undefined, [VARY])

@@ -34,7 +34,7 @@ export interface WantedMap {
   readonly shown?: { readonly page: number }
 }
 
-export async function answerTimeMap(asked: HistoryRequest, { map, shown }: WantedMap): Promise<Response> {
+export async function answerTimeMap(asked: HistoryRequest, { map, shown }: WantedMap): Promise<Response | Problem> {
   const { document, context } = asked
   const list = await versionsOf(asked)
   if (isFailure(list)) return refuse(asked, list)

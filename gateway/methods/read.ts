@@ -17,7 +17,7 @@ import { withDatasetPrefixes } from '../request/prefixes.js'
 import { marksOf, response } from '../request/respond.js'
 import { sharedCacheFields } from '../request/shared-caches.js'
 import { shownTo } from '../request/hide-mailboxes.js'
-import { after, type Awaitable } from '../maybe-async.js'
+import { run, wait, type Awaitable, type Steps } from '../maybe-async.js'
 
 /** Undefined for a page, and for a document that is too large for memory (read-page.ts). */
 export function read(context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> | undefined {
@@ -35,8 +35,7 @@ export function read(context: Context, decision: Decision, facts: Facts): Awaita
   const known = document.representations.get(preferred.code)
   // Others wait for it already: it is made in the best turn.
   if (known instanceof Promise) context.gateway.reading.join(askerOf(context), writingKey(document, preferred))
-  const made = known ?? representable(asked, preferred)
-  return made instanceof Promise || isFailure(made) ? readOther(asked, preferred, made) : answer(asked, preferred, made)
+  return run(readIn(asked, preferred, known ?? representable(asked, preferred)))
 }
 
 export interface Asked {
@@ -52,25 +51,25 @@ const representable = ({ context, document }: Asked, format: Format): Awaitable<
   )
 
 /** RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then. */
-async function readOther(
+function* readIn(
   asked: Asked,
   preferred: Format,
   making: Awaitable<Representation | Problem>,
-): Promise<Response | Problem> {
-  let made = await making
-  if (!isFailure(made)) return answer(asked, preferred, made)
+): Steps<Response | Problem> {
+  let made = yield* wait(making)
+  if (!isFailure(made)) return yield* answer(asked, preferred, made)
   const others = RDF_NAMES.filter((format) => sourceOf(format) !== sourceOf(preferred))
   for (const other of inOrderOf(asked.context.accept, others)) {
     if (made.failure !== 'negotiation.not-acceptable') return made
-    const next = await representable(asked, other)
-    if (!isFailure(next)) return answer(asked, other, next)
+    const next = yield* wait(representable(asked, other))
+    if (!isFailure(next)) return yield* answer(asked, other, next)
     made = next
   }
   return made
 }
 
 /** In the content coding that the client prefers, where the document is large enough to be worth it. */
-const answer = (asked: Asked, format: Format, plain: Representation): Awaitable<Response | Problem> =>
+const answer = (asked: Asked, format: Format, plain: Representation): Steps<Response | Problem> =>
   answerCoded(asked, format, plain, { name: format.code }, (name, coding) =>
     codedRepresentation(asked.context.application, asked.document, name, { bytes: plain.bytes, coding }),
   )
@@ -83,15 +82,15 @@ export const answerPage = (
   plain: Representation,
   page: { readonly name: string; readonly language: string },
   code: Code,
-): Awaitable<Response | Problem> => answerCoded(asked, HTML, plain, page, code)
+): Awaitable<Response | Problem> => run(answerCoded(asked, HTML, plain, page, code))
 
-function answerCoded(
+function* answerCoded(
   asked: Asked,
   format: Format,
   plain: Representation,
   { name: variant, language }: Pick<Selected, 'name' | 'language'>,
   code: Code,
-): Awaitable<Response | Problem> {
+): Steps<Response | Problem> {
   const { request, gateway } = asked.context
   const field = request.fields['accept-encoding']
   const isCodable = plain.bytes.length >= LEAST_CODED && gateway.settings.compress
@@ -106,9 +105,8 @@ function answerCoded(
   // Design 7: above the limit nothing is begun.
   const isBegun = request.isAdmitted || asked.document.representations.has(name)
   const coded = isBegun ? code(name, coding) : undefined
-  return coded
-    ? after(coded, (short) => answerWith(asked, format, { ...whole, made: short, name, coding }, names))
-    : answerWith(asked, format, whole, names)
+  const selected = coded ? { ...whole, made: yield* wait(coded), name, coding } : whole
+  return answerWith(asked, format, selected, names)
 }
 
 /** A representation as it is sent. */

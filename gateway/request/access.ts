@@ -10,7 +10,7 @@ import type { Agent, Context } from './context.js'
 import { decisionsOn } from './endpoint-decisions.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
-import { after, type Awaitable } from '../maybe-async.js'
+import { all, run, wait, type Awaitable, type Steps } from '../maybe-async.js'
 import type { Target } from '../http/target.js'
 import { withinToken } from './token-limits.js'
 
@@ -41,16 +41,16 @@ export type Facts =
 export function lookUp(context: Context, target: OwnTarget, required?: Mode): Awaitable<Facts | Problem> {
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
   const { document: iri } = target
-  if (target.kind !== 'document' || required !== 'Read') return lookUpFacts(context, iri)
+  if (target.kind !== 'document' || required !== 'Read') return run(lookUpFacts(context, iri))
   const cached = context.application.cache.documents.cached(iri, context.request.receivedAt)
-  return cached ? foundAt(iri, cached) : lookUpToRead(context, iri)
+  return cached ? foundAt(iri, cached) : run(lookUpToRead(context, iri))
 }
 
 /**
  * Rights that do not depend on the document's types and owners cost no question about these. A right to one kind of documents costs
  * none where the document is of that kind and short, and a store can tell; else one more.
  */
-function lookUpToRead(context: Context, iri: string): Awaitable<Facts | Problem> {
+function* lookUpToRead(context: Context, iri: string): Steps<Facts | Problem> {
   const { application, trace } = context
   const kinds = leastFacts(iri, application.base)
   const allowed: string[] = []
@@ -59,33 +59,30 @@ function lookUpToRead(context: Context, iri: string): Awaitable<Facts | Problem>
     if (isFailure(decision)) return decision
     if (decision.allowed) allowed.push(...document.types)
   }
-  if (allowed.length === kinds.length) return lookUpDocument(context, iri)
-  const byFacts = (): Awaitable<Facts | Problem> =>
-    after(lookUpFacts(context, iri), (facts) => readIfAllowed(context, facts))
+  if (allowed.length === kinds.length) return yield* wait(lookUpDocument(context, iri))
   const [type] = allowed
-  if (type === undefined || !application.store.readTyped || application.cache.facts.cached(iri)) return byFacts()
-  return after(readDocumentOfType(application, [iri, type], trace, context), (found) =>
-    isFailure(found) || found.value ? foundAt(iri, found) : byFacts(),
-  )
-}
-
-function readIfAllowed(context: Context, facts: Facts | Problem): Awaitable<Facts | Problem> {
+  if (type !== undefined && application.store.readTyped && !application.cache.facts.cached(iri)) {
+    const found = yield* wait(readDocumentOfType(application, [iri, type], trace, context))
+    if (isFailure(found) || found.value) return foundAt(iri, found)
+  }
+  const facts = yield* lookUpFacts(context, iri)
   if (isFailure(facts) || facts.kind !== 'document' || !facts.document) return facts
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision
-  return decision.allowed ? lookUpDocument(context, facts.iri) : facts
+  return decision.allowed ? yield* wait(lookUpDocument(context, iri)) : facts
 }
 
 /** The facts alone. A PUT asks for those of the parent at the same time: a refusal must not tell whether it needed them. */
-function lookUpFacts({ application, request, trace }: Context, iri: string): Awaitable<Facts | Problem> {
-  const found = readFacts(application, iri, trace)
-  if (request.method !== 'PUT' || isRoot(iri, application.base)) return after(found, (facts) => foundAt(iri, facts))
-  if (!(found instanceof Promise) && (isFailure(found) || found.value)) return foundAt(iri, found)
-  const parent = readFacts(application, parentOf(iri), trace)
-  return found instanceof Promise || parent instanceof Promise
-    ? Promise.all([found, parent]).then(([facts, above]) => foundAt(iri, facts, above))
-    : foundAt(iri, found, parent)
+function* lookUpFacts({ application, request, trace }: Context, iri: string): Steps<Facts | Problem> {
+  const asked = readFacts(application, iri, trace)
+  const isKnown = !(asked instanceof Promise) && (isFailure(asked) || asked.value !== undefined)
+  if (isKnown || !mayCreate(request, iri, application)) return foundAt(iri, yield* wait(asked))
+  const [found, above] = yield* all([asked, readFacts(application, parentOf(iri), trace)])
+  return foundAt(iri, found, above)
 }
+
+const mayCreate = ({ method }: Context['request'], iri: string, { base }: Application): boolean =>
+  method === 'PUT' && !isRoot(iri, base)
 
 function foundAt(
   iri: string,
@@ -103,20 +100,20 @@ function foundAt(
  * The document with its content. `now`: the answer of the store, not a cached one: a write must not rest on a state that may have
  * changed behind the gateway.
  */
-export function lookUpDocument(context: Context, iri: string, now = false): Awaitable<Facts | Problem> {
+export const lookUpDocument = (context: Context, iri: string, now = false): Awaitable<Facts | Problem> =>
+  run(documentSteps(context, iri, now))
+
+function* documentSteps(context: Context, iri: string, now: boolean): Steps<Facts | Problem> {
   const { application, request, trace } = context
-  const found = (now ? readDocumentNow : readDocument)(application, iri, trace, context)
-  if (request.method !== 'PUT' || isRoot(iri, application.base))
-    return after(found, (document) => foundAt(iri, document))
+  const asked = (now ? readDocumentNow : readDocument)(application, iri, trace, context)
+  if (!mayCreate(request, iri, application)) return foundAt(iri, yield* wait(asked))
   const readParent = (): Awaitable<Stored<DocumentFacts> | Problem> =>
     (now ? readFactsNow : readFacts)(application, parentOf(iri), trace)
   // Both at the same time where the document is probably new.
-  const asked = now && !application.cache.documents.cached(iri)?.value ? readParent() : undefined
-  return after(found, (document) =>
-    isFailure(document) || document.value
-      ? foundAt(iri, document)
-      : after(asked ?? readParent(), (parent) => foundAt(iri, document, parent)),
-  )
+  const parent = now && !application.cache.documents.cached(iri)?.value ? readParent() : undefined
+  const found = yield* wait(asked)
+  if (isFailure(found) || found.value) return foundAt(iri, found)
+  return foundAt(iri, found, yield* wait(parent ?? readParent()))
 }
 
 /** The decision on the request, with all granted modes and the reason. Without rules there is no decision, but a 503. */

@@ -5,13 +5,7 @@ import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
 import { isUntrusted } from '../../policies/fetch/fetch-failure.js'
 import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
-import type {
-  CredentialFailure,
-  ProfileFailure,
-  ProfileRequest,
-  ReadProfile,
-  Verification,
-} from '../../policies/identity/webid.js'
+import type { CredentialFailure, ProfileFailure, ProfileRequest, ReadProfile } from '../../policies/identity/webid.js'
 import type { Request } from '../http/exchange.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Gateway, Member } from '../gateway.js'
@@ -80,8 +74,7 @@ function* identified(
   const { trace } = asking
   const { certificate, fields } = request
   const { authorization, 'on-behalf-of': principal } = fields
-  let certified = certificate && agentOfCertificate(certificate, gateway, asking)
-  if (certified instanceof Promise) certified = yield* wait(certified)
+  const certified = certificate && (yield* agentOfCertificate(certificate, gateway, asking))
   if (isFailure(certified)) return certified
   const token = authorization === undefined ? undefined : yield* tokenAgent(request, target, gateway, asking)
   if (isFailure(token)) return token
@@ -109,21 +102,15 @@ function acting(delegate: string, principal: string | Problem, trace: Trace): Ag
   return { webId: principal }
 }
 
-function agentOfCertificate(
+function* agentOfCertificate(
   certificate: Uint8Array | Problem,
   { webIds }: Gateway,
   asking: Asking,
-): Awaitable<string | undefined | Problem> {
+): Steps<string | undefined | Problem> {
   if (isFailure(certificate)) return certificate
-  const { trace } = asking
-  const verified = webIds.verify(certificate, asking)
-  return verified instanceof Promise
-    ? verified.then((outcome) => verifiedWebId(outcome, trace))
-    : verifiedWebId(verified, trace)
+  const verified = yield* wait(webIds.verify(certificate, asking))
+  return isFailure(verified) ? certificateRefused(verified, asking.trace) : verified?.webId
 }
-
-const verifiedWebId = (verified: Verification | undefined, trace: Trace): string | undefined | Problem =>
-  isFailure(verified) ? certificateRefused(verified, trace) : verified?.webId
 
 /** The same words for every reason: a client that guesses must not learn which documents exist, or what they hold. */
 function certificateRefused({ failure, detail }: CredentialFailure, trace: Trace): Problem {

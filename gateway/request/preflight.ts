@@ -2,7 +2,6 @@
 import type { Gateway, Member } from '../gateway.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
-import type { Trace } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import { response } from './respond.js'
 import type { Route } from './route.js'
@@ -30,13 +29,9 @@ export function options(target: Target<Member>, { methods, allow, accepts = [] }
 /** A preflight is no redirect (Fetch §4.8): OPTIONS of a document's URL without the slash at its end is answered as with it. */
 export function targetOf(
   { method, requestTarget, fields: { host } }: Request,
-  gateway: Gateway,
-  trace: Trace,
+  gateway: Pick<Gateway, 'targetOf'>,
 ): Target<Member> | Problem {
-  let target = gateway.targetOf(requestTarget, host)
-  if (method === 'OPTIONS' && isFailure(target) && target.failure === 'target.slash') {
-    target = gateway.targetOf(requestTarget.replace(/\?|$/, '/$&'), host)
-  }
-  if (!isFailure(target)) trace.dataspace = target.dataspace.endUser.base
-  return target
+  const target = gateway.targetOf(requestTarget, host)
+  if (method !== 'OPTIONS' || !isFailure(target) || target.failure !== 'target.slash') return target
+  return gateway.targetOf(requestTarget.replace(/\?|$/, '/$&'), host)
 }

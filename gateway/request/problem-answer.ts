@@ -1,10 +1,11 @@
 // The answer that a problem becomes: a page where the client prefers one, else RDF (spec 2.2). Both say the same.
 import { STATUS_CODES } from 'node:http'
 import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
-import type { Gateway } from '../gateway.js'
+import type { Gateway, Member } from '../gateway.js'
 import { isOfStore } from '../http/dataset-target.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { HTML } from '../http/media-type.js'
+import type { Target } from '../http/target.js'
 import { noteProblem, type Trace } from '../log.js'
 import { errorPage } from '../pages/error-page.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
@@ -17,26 +18,23 @@ import { isSentForm, sentForm } from './keep-refused-form.js'
 interface Refused {
   readonly gateway: Gateway
   readonly request: Request
+  readonly target: Target<Member> | Problem
+  readonly accept: string | undefined
   readonly trace: Pick<Trace, 'agent' | 'problem' | 'cause'>
 }
 
-export function problemAnswer(
-  given: Problem,
-  accept: string | undefined,
-  asked: Refused,
-  links: readonly Field[] = [],
-): Response {
+export function problemAnswer(given: Problem, asked: Refused): Response {
   noteProblem(asked.trace, given)
   const reason = ABOUT_RIGHTS.has(given.failure) ? challenged(given, asked) : given
-  const page = prefersPage(accept) ? pageOfProblem(reason, asked) : undefined
-  if (page === undefined) return problemResponse(reason, accept, undefined, links)
+  const page = prefersPage(asked.accept) ? pageOfProblem(reason, asked) : undefined
+  if (page === undefined) return problemResponse(reason, asked.accept)
   const own: Field[] = [
     ['Content-Type', HTML.contentType],
     ['Cache-Control', 'no-store'],
     ['Vary', PAGE_VARY],
     ...pageFields(page.language),
   ]
-  const [status, fields] = [STATUS_OF[reason.failure], [...own, ...links, ...reason.fields]]
+  const [status, fields] = [STATUS_OF[reason.failure], [...own, ...reason.fields]]
   const { again } = page
   return again
     ? streamed(status, fields, withTyped(again, asked.request))
@@ -55,8 +53,7 @@ const CHALLENGES = [
 ].map((challenge) => ['WWW-Authenticate', challenge] as const)
 
 /** RFC 9110 §15.5.2: many clients of a store send their password only when they are asked for it. Elsewhere, spec 5 has 403. */
-function challenged(reason: Problem, { gateway, request, trace }: Refused): Problem {
-  const target = gateway.targetOf(request.requestTarget, request.fields.host)
+function challenged(reason: Problem, { target, trace }: Refused): Problem {
   if (trace.agent !== undefined || isFailure(target) || !isOfStore(target)) return reason
   return { ...reason, failure: 'access.anonymous', fields: [...reason.fields, ...CHALLENGES] }
 }
@@ -76,11 +73,9 @@ interface ErrorPage extends MadePage {
 /** Undefined for a host of which the gateway has no application. */
 function pageOfProblem(
   { failure, detail, report }: Problem,
-  { gateway, request, trace }: Refused,
+  { gateway, request, target, trace }: Refused,
 ): ErrorPage | undefined {
-  const { host } = request.fields
-  const target = gateway.targetOf(request.requestTarget, host)
-  const member = isFailure(target) ? memberAt(host, gateway) : target
+  const member = isFailure(target) ? memberAt(request.fields.host, gateway) : target
   if (!member) return undefined
   const status = STATUS_OF[failure]
   const site = siteOf(member, gateway)

@@ -6,7 +6,7 @@ import { isFailure, type Problem } from '../problem.js'
 import { decideOn, type Facts } from './access.js'
 import { CROSS_SITE, isOfOtherSite } from './admission.js'
 import type { Asked, DecidedRoute } from './route.js'
-import { after, type Awaitable } from '../maybe-async.js'
+import { wait, type Steps } from '../maybe-async.js'
 
 interface Read {
   readonly content: unknown
@@ -14,27 +14,25 @@ interface Read {
 }
 
 /** The content of the request, unread where the decision refuses. @param modes the rights that the content could need */
-export function readByRight(
+export function* readContentIfAllowed(
   { context, target }: Asked,
   facts: Facts,
   route: DecidedRoute,
   modes: readonly Mode[],
-): Awaitable<Read | Problem> {
+): Steps<Read | Problem> {
   const { request, gateway, dataspace } = context
-  let decided = decideOn(context, facts, modes[0]!)
+  let decision = decideOn(context, facts, modes[0]!)
   for (const mode of modes.slice(1)) {
-    if (!isFailure(decided) && !decided.allowed) decided = decideOn(context, facts, mode)
+    if (!isFailure(decision) && !decision.allowed) decision = decideOn(context, facts, mode)
   }
-  if (isFailure(decided)) return decided
-  const decision = decided
+  if (isFailure(decision)) return decision
   if (!decision.allowed) return { content: undefined, decision }
   const { access } = dataspace
   const version = access.version()
-  return after(route.read!(request, target, gateway.settings.maxBody), (content) => {
-    const mode = isFailure(content as Problem) ? decision.required : route.needs(request.method, content)
-    if (mode !== 'Read' && isOfOtherSite(request, dataspace, gateway)) return CROSS_SITE
-    const isSame = mode === decision.required && version === access.version() && !isFailure(access.current())
-    const exact = isSame ? decision : decideOn(context, facts, mode)
-    return isFailure(exact) ? exact : { content, decision: exact }
-  })
+  const content = yield* wait(route.read!(request, target, gateway.settings.maxBody))
+  const mode = isFailure(content as Problem) ? decision.required : route.needs(request.method, content)
+  if (mode !== 'Read' && isOfOtherSite(request, dataspace, gateway)) return CROSS_SITE
+  const isSame = mode === decision.required && version === access.version() && !isFailure(access.current())
+  const exact = isSame ? decision : decideOn(context, facts, mode)
+  return isFailure(exact) ? exact : { content, decision: exact }
 }

@@ -118,7 +118,6 @@ export function problemResponse(
   { failure, detail, fields, report }: Problem,
   accept: string | undefined,
   status: number = STATUS_OF[failure],
-  links: readonly Field[] = [],
 ): Response {
   const phrase = STATUS_CODES[status] ?? 'Unknown'
   const node = blankNode('response')
@@ -140,7 +139,7 @@ export function problemResponse(
     ['Cache-Control', 'no-store'],
     ['Vary', 'Accept'],
   ]
-  return response(status, [...own, ...links, ...fields], Buffer.from(body as string))
+  return response(status, [...own, ...fields], Buffer.from(body as string))
 }
 
 /** The name in http://www.w3.org/2011/http-statusCodes#, some of whose phrases are older than those of RFC 9110. */

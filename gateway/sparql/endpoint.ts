@@ -19,7 +19,7 @@ import { answerable } from './queries/restrict-for-agent.js'
 import type { Decided, EndpointTarget } from '../request/route.js'
 import { followed } from '../request/stream.js'
 import { hidesMailboxes } from '../request/hide-mailboxes.js'
-import { after, type Awaitable } from '../maybe-async.js'
+import { run, wait, type Awaitable, type Steps } from '../maybe-async.js'
 
 /** Relative IRIs are resolved against the endpoint's own IRI. */
 export function sparql(decided: Decided<EndpointTarget, SparqlContent>): Awaitable<Response | Problem> {
@@ -28,21 +28,20 @@ export function sparql(decided: Decided<EndpointTarget, SparqlContent>): Awaitab
   if (hidesMailboxes(context)) return ANONYMOUS
   if (asked.kind === 'description') return serviceDescription(context, target.iri, decision)
   if (asked.kind === 'update') return runUpdate(decided, asked)
-  const run = (within: Context) => runQuery({ ...decided, context: within }, asked)
-  return asked.timeout === undefined ? run(context) : inTime(context, asked.timeout, run)
+  const query = (within: Context) => run(runQuery({ ...decided, context: within }, asked))
+  return asked.timeout === undefined ? query(context) : inTime(context, asked.timeout, query)
 }
 
-const runQuery = (
+function* runQuery(
   { context, target, decision }: Decided<EndpointTarget, SparqlContent>,
   asked: SparqlRequest,
-): Awaitable<Response | Problem> =>
-  after(readQuery(context, asked, target.iri), (query) => {
-    if (isFailure(query)) return query
-    const observed = context.gateway.settings.enforce ? undefined : observeQuery(context, query)
-    const answer = (seen: QueryAnalysis | Problem): Awaitable<Response | Problem> =>
-      isFailure(seen) ? seen : answerQuery(context, seen, decision, asked.output)
-    return after(observed, () => after(answerable(context, query), answer))
-  })
+): Steps<Response | Problem> {
+  const query = yield* wait(readQuery(context, asked, target.iri))
+  if (isFailure(query)) return query
+  if (!context.gateway.settings.enforce) yield* wait(observeQuery(context, query))
+  const seen = yield* wait(answerable(context, query))
+  return isFailure(seen) ? seen : yield* wait(answerQuery(context, seen, decision, asked.output))
+}
 
 const TOO_LONG = problem('store.time', 'The query took longer than the timeout that the request gives.')
 
@@ -50,7 +49,7 @@ const TOO_LONG = problem('store.time', 'The query took longer than the timeout t
 async function inTime(
   context: Context,
   ms: number,
-  run: (within: Context) => Awaitable<Response | Problem>,
+  query: (within: Context) => Awaitable<Response | Problem>,
 ): Promise<Response | Problem> {
   const limit = new AbortController()
   let timer: NodeJS.Timeout | undefined
@@ -64,7 +63,7 @@ async function inTime(
   const end = () => clearTimeout(timer)
   const request = { ...context.request, signal: () => AbortSignal.any([context.request.signal(), limit.signal]) }
   try {
-    const answered = await Promise.race([over, run({ ...context, request })])
+    const answered = await Promise.race([over, query({ ...context, request })])
     if (!isFailure(answered) && answered.body && !Buffer.isBuffer(answered.body))
       return { ...answered, body: followed(answered.body, end) }
     end()
@@ -80,7 +79,7 @@ async function runUpdate(
   asked: SparqlRequest,
 ): Promise<Response | Problem> {
   const { settings, caches } = context.gateway
-  const update = await analysed(context, asked, endpoint, caches.updates)
+  const update = await run(analysed(context, asked, endpoint, caches.updates))
   if (isFailure(update)) return update
   const refused =
     federation(update, settings.allowService) ??
@@ -93,21 +92,22 @@ async function runUpdate(
 }
 
 /** The query, unless it would reach or call what the operator does not allow. @param endpoint its IRI */
-export function readQuery(
+export const readQuery = (
   context: Context,
   asked: SparqlRequest,
   endpoint: string,
-): Awaitable<QueryAnalysis | Problem> {
+): Awaitable<QueryAnalysis | Problem> => run(allowedQuery(context, asked, endpoint))
+
+function* allowedQuery(context: Context, asked: SparqlRequest, endpoint: string): Steps<QueryAnalysis | Problem> {
   const { settings, caches } = context.gateway
-  return after(analysed(context, asked, endpoint, caches.queries), (query) => {
-    if (isFailure(query)) return query
-    return (
-      federation(query, settings.allowService) ??
-      strangeFunction(query, settings.allowFunction) ??
-      tooManyPatterns(query, context.application.store) ??
-      query
-    )
-  })
+  const query = yield* analysed(context, asked, endpoint, caches.queries)
+  if (isFailure(query)) return query
+  return (
+    federation(query, settings.allowService) ??
+    strangeFunction(query, settings.allowFunction) ??
+    tooManyPatterns(query, context.application.store) ??
+    query
+  )
 }
 
 /** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */
@@ -115,25 +115,22 @@ const INLINE_CHARACTERS = 1024
 /** Longer texts are not remembered: to make a key of 32 MiB takes some 100 ms (design 7). */
 const MOST_REMEMBERED = 1024 * 1024
 
-function analysed<Analysis extends object>(
+function* analysed<Analysis extends object>(
   context: Context,
   { kind, text, dataset }: SparqlRequest,
   base: string,
   known: ByteCache<Analysis>,
-): Awaitable<Analysis | Problem> {
+): Steps<Analysis | Problem> {
   const key = text.length > MOST_REMEMBERED ? undefined : JSON.stringify([base, dataset, text])
   const before = key === undefined ? undefined : known.get(key)
   if (before) return before
   const { reading, settings } = context.gateway
   const sparql = { kind, text, base, dataset, mayLoad: settings.allowService, syntax: settings.sparqlSyntax }
   const isShort = key !== undefined && key.length <= INLINE_CHARACTERS
-  const made = (isShort ? analyse(sparql) : reading.analyseSparql(askerOf(context), sparql)) as Awaitable<
-    Analysis | Problem
-  >
-  return after(made, (analysis) => {
-    if (key !== undefined && !isFailure(analysis)) known.set(key, analysis)
-    return analysis
-  })
+  const made = isShort ? analyse(sparql) : yield* wait(reading.analyseSparql(askerOf(context), sparql))
+  const analysis = made as Analysis | Problem
+  if (key !== undefined && !isFailure(analysis)) known.set(key, analysis)
+  return analysis
 }
 
 /** A text may reach other servers only by constant URLs that the operator has allowed. */

@@ -11,6 +11,7 @@ import { handle } from '../handle.js'
 import { listen, type Answer, type Listener, type ListenerSettings } from '../http/listener.js'
 import { shared } from '../http/shares.js'
 import { takePort, type TakenPort } from '../http/taken-port.js'
+import { targetOf } from '../request/preflight.js'
 import { problemAnswer } from '../request/problem-answer.js'
 import { problemResponse } from '../request/respond.js'
 
@@ -65,7 +66,13 @@ export function openListeners(
   const nextId = (): string => `${started}-${String(++count).padStart(9, '0')}`
   const common = { now: gateway.now, nextId, problemResponse, bodyTimeout, bodyRoom }
   const refuse: ListenerSettings['refuse'] = (reason, request) =>
-    problemAnswer(reason, request.fields.accept, { gateway, request, trace: {} })
+    problemAnswer(reason, {
+      gateway,
+      request,
+      target: targetOf(request, gateway),
+      accept: request.fields.accept,
+      trace: {},
+    })
   const isTrustedProxy = matcherOf(settings.trustedProxy).matches
   const behindProxy = (port: TakenPort): ListenerSettings => ({ ...common, port, isTrustedProxy })
   const withTls = (port: TakenPort): ListenerSettings => ({ ...common, port, tls: server })

@@ -26,7 +26,7 @@ import type { Asked } from '../../request/route.js'
 import { analyseQuery } from '../../sparql/language/analysis.js'
 import { hasDotSegment } from '../../sparql/language/tokens.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
-import { after, type Awaitable } from '../../maybe-async.js'
+import { run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
 import { ABSOLUTE_IRI } from '../../sparql/queries/request.js'
 import { viewOf } from '../../sparql/queries/observe-graphs.js'
 import { answerQuery } from '../../sparql/queries/answer-query.js'
@@ -35,16 +35,18 @@ import { writeGraph } from './store-graph.js'
 type DocumentTarget = Pick<GraphTarget, 'application' | 'dataspace' | 'document'>
 export type GraphTarget = Target<Member> & { readonly kind: 'graph' }
 
-export function graphStore({ context: given, target }: Asked<GraphTarget>): Awaitable<Response | Problem> {
+export const graphStore = (asked: Asked<GraphTarget>): Awaitable<Response | Problem> => run(answerGraph(asked))
+
+function* answerGraph({ context: given, target }: Asked<GraphTarget>): Steps<Response | Problem> {
   const { document: graph, isReadOnly } = target
   const { method } = given.request
   if (isReadOnly && method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method, READ_METHODS)
   const context = withoutPages(given)
-  if (graph === UNION_GRAPH) return requiredMode(method) === 'Read' ? answerUnion(context) : UNION_IS_READ
+  if (graph === UNION_GRAPH) return requiredMode(method) === 'Read' ? yield* wait(answerUnion(context)) : UNION_IS_READ
   const flaw = flawOfName(graph)
   if (flaw) return flaw
-  if (context.application.isDocument(graph)) return answerDocument(context, target)
-  return graph === DEFAULT_GRAPH ? answerDefault(context, target) : answerOther(context, target)
+  if (context.application.isDocument(graph)) return yield* answerDocument(context, target)
+  return graph === DEFAULT_GRAPH ? yield* wait(answerDefault(context, target)) : yield* answerOther(context, target)
 }
 
 export const withoutPages = (context: Context): Context =>
@@ -65,18 +67,18 @@ const OF_STORES = problem(
   'Stores take this name for several graphs, so that no right on it can be decided. Name one graph, or send a query.',
 )
 
-function answerDocument(context: Context, { document, ...target }: GraphTarget): Awaitable<Response | Problem> {
+function* answerDocument(context: Context, { document, ...target }: GraphTarget): Steps<Response | Problem> {
   const required = requiredMode(context.request.method)!
   // A POST may create the document, as a PUT: a refusal must not tell which of both it would have been (design 3).
   const isPost = context.request.method === 'POST'
-  const found = lookUp(isPost ? asPut(context) : context, { ...target, document, kind: 'document' }, required)
-  return after(found, (facts) => {
-    if (isFailure(facts)) return facts
-    if (isPost && !('document' in facts)) return createDocument(context, facts)
-    const decision = decided(context, facts)
-    if (isFailure(decision)) return decision
-    return required === 'Read' ? answerRead(context, decision, facts) : write(context, document, facts)
-  })
+  const asked = { ...target, document, kind: 'document' } as const
+  const facts = yield* wait(lookUp(isPost ? asPut(context) : context, asked, required))
+  if (isFailure(facts)) return facts
+  if (isPost && !('document' in facts)) return yield* wait(createDocument(context, facts))
+  const decision = decided(context, facts)
+  if (isFailure(decision)) return decision
+  const isRead = required === 'Read'
+  return yield* wait(isRead ? answerRead(context, decision, facts) : write(context, document, facts))
 }
 
 /** A decision that allows the request. */
@@ -91,40 +93,36 @@ const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitab
   read(context, decision, facts) ?? readLarge(context, decision, facts)
 
 /** Which spelling a document has (documents/iri-spelling.ts) is told to agents who have the right there: others are refused as for any name. */
-export function strayName(
+export async function strayName(
   context: Context,
   { document: graph, ...target }: DocumentTarget,
   stray: Problem,
-): Awaitable<Problem> {
+): Promise<Problem> {
   const { application, request } = context
   const document = application.names.nameOf(uriOf(graph))
   const required = requiredMode(request.method)!
   if (!application.isDocument(document)) return stray
   const isPost = request.method === 'POST'
-  return after(
-    lookUp(isPost ? asPut(context) : context, { ...target, document, kind: 'document' }, required),
-    (facts) => {
-      if (isFailure(facts)) return facts
-      const decision = (isPost && !('document' in facts) ? decideCreation : decided)(context, facts, graph)
-      return isFailure(decision) ? decision : stray
-    },
-  )
+  const asked = { ...target, document, kind: 'document' } as const
+  const facts = await lookUp(isPost ? asPut(context) : context, asked, required)
+  if (isFailure(facts)) return facts
+  const decision = (isPost && !('document' in facts) ? decideCreation : decided)(context, facts, graph)
+  return isFailure(decision) ? decision : stray
 }
 
-function answerOther(context: Context, target: GraphTarget): Awaitable<Response | Problem> {
+function* answerOther(context: Context, target: GraphTarget): Steps<Response | Problem> {
   const { application, request, trace } = context
   const { document: graph, url } = target
   const other = factsOf(context, graph)
-  if (isFailure(other)) return strayName(context, target, other)
+  if (isFailure(other)) return yield* wait(strayName(context, target, other))
   const isRead = requiredMode(request.method) === 'Read'
   const cached = isRead ? application.cache.documents.cached(graph, request.receivedAt) : undefined
-  if (cached?.value) return answerFound(context, other, cached)
+  if (cached?.value) return yield* wait(answerFound(context, other, cached))
   const decision = decided(context, other)
   if (isFailure(decision)) return decision
-  if (!isRead) return writeGraph(context, other, url)
-  return after(readDocument(application, graph, trace, context), (found) =>
-    isFailure(found) ? found : answerFound(context, other, found),
-  )
+  if (!isRead) return yield* wait(writeGraph(context, other, url))
+  const found = yield* wait(readDocument(application, graph, trace, context))
+  return isFailure(found) ? found : yield* wait(answerFound(context, other, found))
 }
 
 /** The decision is cached with the state of the graph, as that on a document is. */

@@ -15,30 +15,36 @@ import { sharedCacheFields } from '../../request/shared-caches.js'
 import type { QueryAnalysis } from '../language/analysis.js'
 import { StoreBreak } from '../../stores/store.js'
 import { begun, stream } from '../../request/stream.js'
-import { after, type Awaitable } from '../../maybe-async.js'
+import { run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
 import { asWrittenGraph, isOfOneAnswer, isTooLargeToWrite, tellsOfAll, type Judged } from './hide-store-traces.js'
 import { storeOf } from './ask-over-copy.js'
 import { formatFor, inFormat, type Output, type ResultFormat } from './formats.js'
 
 /** @param output the format that the request names, which takes the place of Accept */
-export function answerQuery(
+export const answerQuery = (
   context: Context,
   query: QueryAnalysis,
   decision: Decision,
   output: Output | undefined,
-): Awaitable<Response | Problem> {
+): Awaitable<Response | Problem> => run(inAcceptedFormat(context, query, decision, output))
+
+function* inAcceptedFormat(
+  context: Context,
+  query: QueryAnalysis,
+  decision: Decision,
+  output: Output | undefined,
+): Steps<Response | Problem> {
   const without = new Set<Format>()
-  const answerBut = (failed: Problem | undefined): Awaitable<Response | Problem> => {
+  let failed: Problem | undefined
+  for (;;) {
     const format = formatFor(query.form, context, output, without)
     if (isFailure(format)) return failed ?? format
-    return after(answerIn(context, query, decision, format), (answer) => {
-      if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
-      // RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then.
-      without.add(format.source)
-      return answerBut(failed ?? answer)
-    })
+    const answer = yield* wait(answerIn(context, query, decision, format))
+    if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
+    // RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then.
+    without.add(format.source)
+    failed ??= answer
   }
-  return answerBut(undefined)
 }
 
 function answerIn(
@@ -71,31 +77,26 @@ export interface AskedResult extends Judged {
 }
 
 /** The stored result with its validators, or what `send` gives. */
-export function answerResult(context: Context, asked: AskedResult, send: Ask<Problem>): Awaitable<Response | Problem> {
-  const answer = ask(context, asked, send)
-  return answer instanceof Promise
-    ? answer.then((given) => responseTo(context, asked, given)).catch(problemOfBreak)
-    : responseTo(context, asked, answer)
-}
+export const answerResult = (context: Context, asked: AskedResult, send: Ask<Problem>): Awaitable<Response | Problem> =>
+  run(resultSteps(context, asked, send))
 
-function problemOfBreak(error: unknown): Problem {
-  if (!(error instanceof StoreBreak)) throw error
-  return error.problem
-}
-
-function responseTo(
-  context: Context,
-  asked: AskedResult,
-  answer: ResultAnswer<Problem>,
-): Awaitable<Response | Problem> {
+function* resultSteps(context: Context, asked: AskedResult, send: Ask<Problem>): Steps<Response | Problem> {
   const { format, decision } = asked
-  switch (answer.kind) {
-    case 'failed':
-      return refusedSparql(answer.failure, !asked.isRestricted)
-    case 'streamed':
-      return stream(context, answer.pieces, [['Content-Type', format.contentType], ...commonFields(context, decision)])
-    case 'stored':
-      return stored(context, keyOf(asked), answer.result, asked)
+  try {
+    const answer = yield* wait(ask(context, asked, send))
+    switch (answer.kind) {
+      case 'failed':
+        return refusedSparql(answer.failure, !asked.isRestricted)
+      case 'streamed': {
+        const fields: Field[] = [['Content-Type', format.contentType], ...commonFields(context, decision)]
+        return yield* wait(stream(context, answer.pieces, fields))
+      }
+      case 'stored':
+        return yield* stored(context, keyOf(asked), answer.result, asked)
+    }
+  } catch (error) {
+    if (!(error instanceof StoreBreak)) throw error
+    return error.problem
   }
 }
 
@@ -144,20 +145,16 @@ function linkOf(...[application, agent, decision]: [Context['application'], stri
   return known
 }
 
-function stored(
-  context: Context,
-  key: string,
-  result: StoredResult,
-  asked: AskedResult,
-): Awaitable<Response | Problem> {
+function* stored(context: Context, key: string, result: StoredResult, asked: AskedResult): Steps<Response | Problem> {
   const { request, gateway } = context
   const isCodable = result.bytes.length >= LEAST_CODED && gateway.settings.compress
   const accepted = isCodable ? acceptedCodings(request.fields['accept-encoding'] ?? '') : PLAIN
   const stored = { key, result, isCodable, accepted }
   const [coding] = accepted
   if (coding === undefined) return NOT_CODED
-  if (coding === 'identity') return storedIn(context, stored, asked, { coding, bytes: result.bytes })
-  return coded(context, key, result, coding).then((selected) => storedIn(context, stored, asked, selected))
+  const isPlain = coding === 'identity'
+  const selected = isPlain ? { coding, bytes: result.bytes } : yield* wait(coded(context, key, result, coding))
+  return storedIn(context, stored, asked, selected)
 }
 
 interface Selectable {

@@ -11,7 +11,7 @@ import { isOfAll } from '../rights/readable-graph-list.js'
 import { type StoreTraits } from '../rights/restrict-query.js'
 import { mayBeCopied, mayBeListed, UNREAD } from '../rights/refusals.js'
 import type { Depending, Readable } from '../rights/restrict-in-thread.js'
-import { after, run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
+import { all, run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
 import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../../stores/oxigraph-traits.js'
 import type { Call } from '../../stores/store.js'
 import { overList } from './readable-graphs.js'
@@ -111,7 +111,12 @@ const MOST_REMEMBERED = 256 * 1024
 
 /** The same, over a copy of what the agent may read where no other way is exact. */
 export const answerable = (context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> =>
-  after(queryOfView(context, query), (seen) => (mayBeCopied(seen) ? overCopyOf(context, query, seen) : seen))
+  run(viewOrCopy(context, query))
+
+function* viewOrCopy(context: Context, query: QueryAnalysis): Steps<QueryAnalysis | Problem> {
+  const seen = yield* wait(queryOfView(context, query))
+  return mayBeCopied(seen) ? yield* wait(overCopyOf(context, query, seen)) : seen
+}
 
 async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem): Promise<QueryAnalysis | Problem> {
   const store = context.application.traits.known()
@@ -136,8 +141,7 @@ function* readableOf(
   rights: GraphRights,
 ): Steps<readonly Readable[] | Problem> {
   if (graphs.length > MOST_DEPENDING) return TOO_MANY
-  const asked = graphs.map((graph) => readFacts(application, graph, trace))
-  const facts = asked.every(isHere) ? asked : yield* wait(Promise.all(asked))
+  const facts = yield* all(graphs.map((graph) => readFacts(application, graph, trace)))
   const failed = facts.find((found) => isFailure(found))
   if (failed) return failed as Problem
   return graphs.flatMap((graph, i): readonly Readable[] => {
@@ -146,8 +150,6 @@ function* readableOf(
     return ground ? [[graph, ground]] : []
   })
 }
-
-const isHere = <T>(step: Awaitable<T>): step is T => !(step instanceof Promise)
 
 const TOO_MANY = problem(
   'access.graphs',
