@@ -10,7 +10,6 @@ import type { Awaitable } from './maybe-async.js'
 import { answerHistory, type HistoryTarget } from './memento/history.js'
 import { deleteSubtree, SUBTREE_METHODS } from './methods/cascade.js'
 import { read } from './methods/read.js'
-import { readOtherwise } from './methods/read-page.js'
 import { write } from './methods/write.js'
 import { part } from './part.js'
 import { isFailure, problem, type Problem } from './problem.js'
@@ -90,7 +89,7 @@ export function makeRoutes(features: readonly GatewayFeature[]): Routes {
 
 function answerDocument({ context, target, facts, decision }: Decided<Of<'document'>>): Awaitable<Response | Problem> {
   if (decision.required !== 'Read') return written(context, target.document, write(context, target.document, facts))
-  return read(context, decision, facts) ?? readOtherwise(context, decision, facts, target.shown)
+  return read(context, decision, facts, target.shown)
 }
 
 /** The form of a page that uploads a file: the browser goes to the document then. */

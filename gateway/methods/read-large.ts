@@ -2,35 +2,31 @@
 // memory, with the entity-tag at the end.
 import { digestOf, entityTag, makeLineSum } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
-import type { Facts } from '../request/access.js'
-import { isLarge } from '../documents/document.js'
+import type { LargeDocument } from '../documents/document.js'
 import { hashedPieces } from '../documents/mailboxes.js'
 import type { Field, Response } from '../http/exchange.js'
 import { nTriplesLine } from '../rdf/graph.js'
 import type { Context } from '../request/context.js'
-import { N_TRIPLES, negotiate, RDF_NAMES, sourceOf, TURTLE, type Format } from '../http/media-type.js'
+import type { Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readStored } from '../rdf/read.js'
 import { agentFields } from '../request/agent-fields.js'
-import { evaluateConditions, notAcceptable } from '../request/negotiate.js'
+import { evaluateConditions } from '../request/negotiate.js'
 import { response, streamed } from '../request/respond.js'
 import { hidesMailboxes } from '../request/hide-mailboxes.js'
 import { StoreBreak } from '../stores/store.js'
 import { stream } from '../request/stream.js'
 
-// RDF 1.1 Turtle §6: N-Triples are Turtle. The other formats would have to be made from all of it.
-const FORMATS: readonly Format[] = RDF_NAMES.filter((format) => [TURTLE, N_TRIPLES].includes(sourceOf(format)))
-
-export async function readLarge(context: Context, decision: Decision, facts: Facts): Promise<Response | Problem> {
-  if (facts.kind !== 'document' || !facts.document || !isLarge(facts.document)) throw new TypeError('read.ts has this')
-  const { document } = facts
-  if (document.unreadable) return document.unreadable.problem
+export async function readLarge(
+  context: Context,
+  decision: Decision,
+  document: LargeDocument,
+  format: Format,
+): Promise<Response | Problem> {
   const { application, request, trace } = context
   const { iri, lastModified } = document
   const isHashed = hidesMailboxes(context)
   const digest = isHashed ? document.hashedDigest : document.digest
-  const format = negotiate(context.accept, FORMATS)
-  if (!format) return notAcceptable(FORMATS)
   const shared = agentFields(context, decision, document)
   const tagOf = (value: string): string => entityTag(value, format.code)
   // The digest is known once the document was streamed to its end since its last change.

@@ -1,45 +1,24 @@
 // The HTML representation of a document (design 8): made once for each state, set of modes and look, and cached.
 // The list of a container's children belongs to it: of those that the agent may read.
-import type { Decision } from '../../policies/decide.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Page } from '../caches.js'
-import { isLarge, isWhole, type Representation } from '../documents/document.js'
+import type { Representation } from '../documents/document.js'
 import { isContainer } from '../documents/hierarchy.js'
 import { representationOfBytes } from '../documents/representation.js'
 import { codedOnce } from '../http/content-coding.js'
 import type { Response } from '../http/exchange.js'
+import { HTML } from '../http/media-type.js'
 import type { Shown } from '../http/target.js'
 import type { Children } from '../pages/children-list.js'
 import { describedIn } from '../pages/triples-by-subject.js'
 import { documentPage } from '../pages/document-page.js'
 import { isFailure, type Problem } from '../problem.js'
-import type { Facts } from '../request/access.js'
-import type { Context } from '../request/context.js'
 import { frameOf, textsOf } from '../request/page-answer.js'
-import { shownTo } from '../request/hide-mailboxes.js'
-import type { Awaitable } from '../maybe-async.js'
-import { answerPage, type Asked } from './read.js'
+import { wait, type Steps } from '../maybe-async.js'
+import { answerWhole, type Asked } from './answer-whole.js'
 import { childrenShown } from './children-shown.js'
-import { readLarge } from './read-large.js'
 
 const FIRST: Shown = { page: 1, order: 'name', part: 1 }
-
-/** Documents that are too large for memory, and pages: at once where the page is cached. */
-export function readOtherwise(
-  context: Context,
-  decision: Decision,
-  facts: Facts,
-  shown: Shown = FIRST,
-): Awaitable<Response | Problem> {
-  const stored = facts.kind === 'document' ? facts.document : undefined
-  if (facts.kind !== 'document' || !stored || isLarge(stored) || !isWhole(stored))
-    return readLarge(context, decision, facts)
-  const asked = { context, decision, document: shownTo(context, stored), answeredAt: facts.answeredAt }
-  if (!isContainer(stored.types)) return answerWith(asked, shown, undefined)
-  return childrenShown(context, stored.iri, shown).then((children) =>
-    isFailure(children) ? children : answerWith(asked, shown, children),
-  )
-}
 
 const BITS: Readonly<Record<Mode, number>> = { Read: 1, Write: 2, Append: 4, Control: 8 }
 
@@ -47,8 +26,11 @@ const BITS: Readonly<Record<Mode, number>> = { Read: 1, Write: 2, Append: 4, Con
 const usableModes = ({ context: { dataspace }, decision: { modes }, document }: Asked): readonly Mode[] =>
   dataspace.protectedDocuments.has(document.iri) ? modes.filter((mode) => mode === 'Read' || mode === 'Control') : modes
 
-function answerWith(asked: Asked, shown: Shown, children: Children | undefined): Awaitable<Response | Problem> {
+/** At once where the page is cached, and no children are listed. */
+export function* readPage(asked: Asked, shown: Shown = FIRST): Steps<Response | Problem> {
   const { context, document } = asked
+  const children = isContainer(document.types) ? yield* wait(childrenShown(context, document.iri, shown)) : undefined
+  if (isFailure(children)) return children
   const { gateway, application, agent } = context
   const modes = usableModes(asked)
   const rights = modes.reduce((sum, mode) => sum + BITS[mode], 0)
@@ -65,7 +47,7 @@ function answerWith(asked: Asked, shown: Shown, children: Children | undefined):
     pages.set(key, page)
   }
   const { plain, coded } = page
-  return answerPage(asked, plain, { name, language }, (codedName, coding) =>
+  return yield* answerWhole(asked, HTML, plain, { name, language }, (codedName, coding) =>
     codedOnce<Representation>(coded, codedName, {
       bytes: plain.bytes,
       coding,

@@ -1,49 +1,58 @@
-// GET and HEAD on documents: negotiation, preconditions, the representation (spec 4.1, 4.6).
-import { entityTag } from '../../cache/entity-tag.js'
+// GET and HEAD on documents (spec 4.1, 4.6): which representation a request selects, and those in RDF.
 import type { Decision } from '../../policies/decide.js'
-import { keyOf, type Facts } from '../request/access.js'
-import { isLarge, isWhole, type Document, type Representation } from '../documents/document.js'
+import { isLarge, isWhole, type Document, type LargeDocument, type Representation } from '../documents/document.js'
+import type { DocumentFacts } from '../documents/facts.js'
 import { codedRepresentation, representationOf, writingKey } from '../documents/representation.js'
-import { acceptedCodings, codedName, LEAST_CODED, type Coding } from '../http/content-coding.js'
-import type { Field, ReadyHead, Response } from '../http/exchange.js'
-import { agentFields } from '../request/agent-fields.js'
-import { evaluateConditions, notAcceptable, NOT_CODED, rdfFormat } from '../request/negotiate.js'
-import { askerOf, type Context } from '../request/context.js'
-import { HTML, inOrderOf, RDF_NAMES, sourceOf, type Format } from '../http/media-type.js'
-import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { readyHead } from '../http/ready-head.js'
-import { withDatasetPrefixes } from '../request/prefixes.js'
-import { marksOf, response } from '../request/respond.js'
-import { sharedCacheFields } from '../request/shared-caches.js'
-import { shownTo } from '../request/hide-mailboxes.js'
+import type { Response } from '../http/exchange.js'
+import { HTML, inOrderOf, N_TRIPLES, negotiate, RDF_NAMES, sourceOf, TURTLE, type Format } from '../http/media-type.js'
+import type { Shown } from '../http/target.js'
 import { run, wait, type Awaitable, type Steps } from '../maybe-async.js'
+import { isFailure, problem, type Problem } from '../problem.js'
+import type { Facts } from '../request/access.js'
+import { askerOf, type Context } from '../request/context.js'
+import { shownTo } from '../request/hide-mailboxes.js'
+import { notAcceptable, rdfFormat } from '../request/negotiate.js'
+import { withDatasetPrefixes } from '../request/prefixes.js'
+import { answerWhole, type Asked } from './answer-whole.js'
+import { readLarge } from './read-large.js'
+import { readPage } from './read-page.js'
 
-/** Undefined for a page, and for a document that is too large for memory (read-page.ts). */
-export function read(context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> | undefined {
+/** @param shown the part of a page, or of the list of children, that the URL names */
+export function read(context: Context, decision: Decision, facts: Facts, shown?: Shown): Awaitable<Response | Problem> {
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
-  const { document: stored, answeredAt } = facts
-  if (isLarge(stored)) return undefined
-  // Nothing but the facts was read for an agent who might not read it; the rules have given the right a moment later.
-  if (!isWhole(stored)) return problem('access.unavailable', 'The rules have just been changed.', AGAIN)
-  const document = shownTo(context, stored)
-  const negotiated = rdfFormat(context.accept, context.gateway.caches)
-  if (!negotiated) return notAcceptable()
-  if (negotiated === HTML) return undefined
-  const preferred = withDatasetPrefixes(context, negotiated)
-  const asked = { context, decision, document, answeredAt }
-  const known = document.representations.get(preferred.code)
-  // Others wait for it already: it is made in the best turn.
-  if (known instanceof Promise) context.gateway.reading.join(askerOf(context), writingKey(document, preferred))
-  return run(readIn(asked, preferred, known ?? representable(asked, preferred)))
+  const chosen = representationFor(context, facts.document)
+  if (isFailure(chosen)) return chosen
+  if (chosen.as === 'stream') return readLarge(context, decision, chosen.document, chosen.format)
+  const asked = { context, decision, document: shownTo(context, chosen.document), answeredAt: facts.answeredAt }
+  return run(chosen.as === 'rdf' ? readRdf(asked, chosen.format) : readPage(asked, shown))
 }
 
-export interface Asked {
-  readonly context: Context
-  readonly decision: Decision
-  readonly document: Document
-  readonly answeredAt: number
+type Chosen =
+  | { readonly as: 'rdf'; readonly document: Document; readonly format: Format }
+  | { readonly as: 'page'; readonly document: Document }
+  | { readonly as: 'stream'; readonly document: LargeDocument; readonly format: Format }
+
+/** The representation that the request selects (RFC 9110 §12.1), or why there is none. */
+function representationFor(context: Context, document: DocumentFacts): Chosen | Problem {
+  const { accept, gateway } = context
+  if (isLarge(document)) {
+    if (document.unreadable) return document.unreadable.problem
+    const format = negotiate(accept, STREAMED)
+    return format ? { as: 'stream', document, format } : notAcceptable(STREAMED)
+  }
+  // Nothing but the facts was read for an agent who might not read it; the rules have given the right a moment later.
+  if (!isWhole(document)) return problem('access.unavailable', 'The rules have just been changed.', AGAIN)
+  const format = rdfFormat(accept, gateway.caches)
+  if (!format) return notAcceptable()
+  return format === HTML
+    ? { as: 'page', document }
+    : { as: 'rdf', document, format: withDatasetPrefixes(context, format) }
 }
+
+const AGAIN = { fields: [['Retry-After', '1']] } as const
+
+// RDF 1.1 Turtle §6: N-Triples are Turtle. The other formats would have to be made from all of it.
+const STREAMED: readonly Format[] = RDF_NAMES.filter((format) => [TURTLE, N_TRIPLES].includes(sourceOf(format)))
 
 const representable = ({ context, document }: Asked, format: Format): Awaitable<Representation | Problem> =>
   representationOf(context.application, document, format, (...large) =>
@@ -51,15 +60,15 @@ const representable = ({ context, document }: Asked, format: Format): Awaitable<
   )
 
 /** RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then. */
-function* readIn(
-  asked: Asked,
-  preferred: Format,
-  making: Awaitable<Representation | Problem>,
-): Steps<Response | Problem> {
-  let made = yield* wait(making)
+function* readRdf(asked: Asked, preferred: Format): Steps<Response | Problem> {
+  const { context, document } = asked
+  const known = document.representations.get(preferred.code)
+  // Others wait for it already: it is made in the best turn.
+  if (known instanceof Promise) context.gateway.reading.join(askerOf(context), writingKey(document, preferred))
+  let made = yield* wait(known ?? representable(asked, preferred))
   if (!isFailure(made)) return yield* answer(asked, preferred, made)
   const others = RDF_NAMES.filter((format) => sourceOf(format) !== sourceOf(preferred))
-  for (const other of inOrderOf(asked.context.accept, others)) {
+  for (const other of inOrderOf(context.accept, others)) {
     if (made.failure !== 'negotiation.not-acceptable') return made
     const next = yield* wait(representable(asked, other))
     if (!isFailure(next)) return yield* answer(asked, other, next)
@@ -68,144 +77,7 @@ function* readIn(
   return made
 }
 
-/** In the content coding that the client prefers, where the document is large enough to be worth it. */
 const answer = (asked: Asked, format: Format, plain: Representation): Steps<Response | Problem> =>
-  answerCoded(asked, format, plain, { name: format.code }, (name, coding) =>
+  answerWhole(asked, format, plain, { name: format.code }, (name, coding) =>
     codedRepresentation(asked.context.application, asked.document, name, { bytes: plain.bytes, coding }),
   )
-
-type Code = (name: string, coding: Coding) => Awaitable<Representation> | undefined
-
-/** A page (read-page.ts): `name` is that in its entity-tag, and `code` gives it in a content coding. */
-export const answerPage = (
-  asked: Asked,
-  plain: Representation,
-  page: { readonly name: string; readonly language: string },
-  code: Code,
-): Awaitable<Response | Problem> => run(answerCoded(asked, HTML, plain, page, code))
-
-function* answerCoded(
-  asked: Asked,
-  format: Format,
-  plain: Representation,
-  { name: variant, language }: Pick<Selected, 'name' | 'language'>,
-  code: Code,
-): Steps<Response | Problem> {
-  const { request, gateway } = asked.context
-  const field = request.fields['accept-encoding']
-  const isCodable = plain.bytes.length >= LEAST_CODED && gateway.settings.compress
-  const whole: Selected = { made: plain, name: variant, isCodable, ...(language !== undefined && { language }) }
-  if (field === undefined || !isCodable) return answerWith(asked, format, whole, [])
-  const accepted = acceptedCodings(field)
-  const names = accepted.map((coding) => codedName(variant, coding))
-  const [coding] = accepted
-  if (coding === undefined) return NOT_CODED
-  if (coding === 'identity') return answerWith(asked, format, whole, names)
-  const name = names[0]!
-  // Design 7: above the limit nothing is begun.
-  const isBegun = request.isAdmitted || asked.document.representations.has(name)
-  const coded = isBegun ? code(name, coding) : undefined
-  const selected = coded ? { ...whole, made: yield* wait(coded), name, coding } : whole
-  return answerWith(asked, format, selected, names)
-}
-
-/** A representation as it is sent. */
-interface Selected {
-  readonly made: Representation
-  /** Of format and coding, in the entity-tag. */
-  readonly name: string
-  readonly coding?: Coding
-  /** True where Accept-Encoding can select another. */
-  readonly isCodable: boolean
-  /** Of a page. */
-  readonly language?: string
-}
-
-/** @param others the names of all that the client accepts: it may have any of these (RFC 9110 §13.1.2) */
-function answerWith(
-  { context, decision, document, answeredAt }: Asked,
-  format: Format,
-  selected: Selected,
-  others: readonly string[],
-): Response | Problem {
-  const { request } = context
-  const { name, made, language } = selected
-  const { bytes: body, text } = made
-  const own = entityTag(document.digest, name)
-  const entityTags = others.length === 0 ? [own] : [own, ...others.map((other) => entityTag(document.digest, other))]
-  // The children in a page, and the rights, change without a date.
-  const current = { entityTags, lastModified: language === undefined ? document.lastModified : undefined }
-  // RFC 9111 §5.1: the time since the store answered.
-  const time = request.receivedAt
-  const age = String(Math.max(0, Math.floor((time - answeredAt) / 1000)))
-  const outcome = evaluateConditions(request, current)
-  if (outcome === 'not-modified') {
-    // RFC 9110 §15.4.5: the tag says which of its representations the client may go on using.
-    const held = others.find((other) => request.fields['if-none-match']?.includes(entityTag(document.digest, other)))
-    const head = headOf(context, decision, document, { ...selected, name: held ?? name }, 304)
-    return { status: 304, fields: [], ready: { head, age, time } }
-  }
-  if (outcome !== 'proceed') return outcome
-  const head = headOf(context, decision, document, selected, 200, format)
-  return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
-}
-
-const AGAIN = { fields: [['Retry-After', '1']] } as const
-
-/** Fetch §3.3.2: of the fields that pages may read, those that the answer has, and Age: a cached read sends no longer list. */
-const exposed = (fields: readonly Field[]): Field[] => {
-  const names = new Set([...fields.map(([name]) => name), 'Age'])
-  return fields.map(([name, value]) => [
-    name,
-    name === EXPOSED
-      ? value
-          .split(', ')
-          .filter((one) => names.has(one))
-          .join(', ')
-      : value,
-  ])
-}
-const EXPOSED = 'Access-Control-Expose-Headers'
-
-/** Of an agent and a state: the cache does not count them. */
-const REMEMBERED_HEADS = 4
-
-/** The fields of this representation for this agent, cached for each state of document and rules. @param format of a 200 */
-function headOf(
-  context: Context,
-  decision: Decision,
-  document: Document,
-  { made, name, coding, isCodable, language }: Selected,
-  status: 200 | 304,
-  format?: Format,
-): ReadyHead {
-  const remembered = document.decisions.Read.get(keyOf(context.agent))
-  const heads = remembered?.decision === decision ? remembered.heads[status] : undefined
-  const known = heads?.get(name)
-  if (known) return known
-  const shown = language !== undefined ? { ...document, lastModified: undefined } : document
-  const shared: Field[] = [
-    ['ETag', entityTag(document.digest, name)],
-    ...agentFields(
-      context,
-      decision,
-      shown,
-      `${language === undefined ? 'Accept' : PAGE_VARY}${isCodable ? ', Accept-Encoding' : ''}`,
-    ),
-    ...(language === undefined ? [] : pageFields(language)),
-  ]
-  const encoding: Field[] = coding === undefined ? [] : [['Content-Encoding', coding]]
-  const own: Field[] = format ? [['Content-Type', format.contentType], ...encoding, ...shared] : shared
-  const body = format && made.bytes
-  const fields = [...exposed(response(status, own, body).fields), ...marksOf(context.gateway)]
-  const isCached = context.trace.storeMs === 0
-  // The head is that of all URLs of the document.
-  const asked = { method: context.request.method, requestTarget: document.iri }
-  const marks = sharedCacheFields(asked, { status, fields }, { isCached, hasWritten: false }, context.gateway)
-  const head = readyHead(status, [...marks, ...fields])
-  // A cached read says so, where the first one did not.
-  if (marks.length > 0 && !isCached) return head
-  if (heads && heads.size >= REMEMBERED_HEADS) heads.clear()
-  heads?.set(name, head)
-  return head
-}

@@ -11,7 +11,6 @@ import type { Response } from '../../http/exchange.js'
 import { TURTLE } from '../../http/media-type.js'
 import type { Target } from '../../http/target.js'
 import { asPut, createDocument, decideCreation } from '../../methods/create-document.js'
-import { readLarge } from '../../methods/read-large.js'
 import { read } from '../../methods/read.js'
 import { write } from '../../methods/write.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -78,7 +77,7 @@ function* answerDocument(context: Context, { document, ...target }: GraphTarget)
   const decision = decided(context, facts)
   if (isFailure(decision)) return decision
   const isRead = required === 'Read'
-  return yield* wait(isRead ? answerRead(context, decision, facts) : write(context, document, facts))
+  return yield* wait(isRead ? read(context, decision, facts) : write(context, document, facts))
 }
 
 /** A decision that allows the request. */
@@ -88,9 +87,6 @@ function decided(context: Context, facts: Facts, iri = facts.iri): Decision | Pr
   context.trace.decision = decision
   return decision.allowed ? decision : refusalOf(decision, context, iri)
 }
-
-const answerRead = (context: Context, decision: Decision, facts: Facts): Awaitable<Response | Problem> =>
-  read(context, decision, facts) ?? readLarge(context, decision, facts)
 
 /** Which spelling a document has (documents/iri-spelling.ts) is told to agents who have the right there: others are refused as for any name. */
 export async function strayName(
@@ -134,7 +130,7 @@ function answerFound(
   const decision = decided(context, value ? { ...other, document: value } : other)
   if (isFailure(decision)) return decision
   if (!value) return problem('document.absent', 'There is no such graph.')
-  return answerRead(context, decision, { kind: 'document', iri: other.iri, document: value, answeredAt })
+  return read(context, decision, { kind: 'document', iri: other.iri, document: value, answeredAt })
 }
 
 /** The default graph always exists. Where it is the union of the others, it is read as a query reads it. */
