@@ -14,8 +14,8 @@ export interface StoredResult {
   readonly entityTag: string
   /** Milliseconds since the epoch: when the store answered. */
   readonly answeredAt: number
-  /** The same bytes in content codings, by name: made by the reader, who counts them (`grown`). */
-  readonly coded: Map<string, Buffer | Promise<Buffer>>
+  /** What readers have made of it, by name, such as its content codings: they count it (`grown`). */
+  readonly forms: Map<string, unknown>
   /** The versions of the read-set when the query was sent: the result is valid until one of them has grown. */
   readonly versions: readonly number[]
 }
@@ -157,8 +157,8 @@ function store(
 ): StoredResult {
   const bytes = Buffer.concat(pieces)
   const digest = createHash('sha256').update(bytes).digest('base64url')
-  const coded = new Map<string, Buffer | Promise<Buffer>>()
-  const result = { bytes, entityTag: entityTag(digest, formatCode), coded, answeredAt, versions }
+  const forms = new Map<string, unknown>()
+  const result = { bytes, entityTag: entityTag(digest, formatCode), forms, answeredAt, versions }
   const size = OVERHEAD_BYTES + 2 * key.length + bytes.length
   if (isSettled && size <= maxBytes) cached?.set(key, result, { size })
   return result

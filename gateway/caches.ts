@@ -1,10 +1,16 @@
 // The caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
 import { LRUCache } from 'lru-cache'
+import type { GraphRights } from '../policies/authorizations/graph-rights.js'
+import type { Listed } from './documents/children.js'
 import type { DocumentState } from './documents/facts.js'
 import type { Converted } from './evaluation/reading.js'
 import type { Representation } from './documents/document.js'
+import type { AcceptedCodings } from './http/content-coding.js'
 import type { Format } from './http/media-type.js'
+import type { Texts } from './pages/texts.js'
 import type { Problem } from './problem.js'
+import type { Depending } from './sparql/rights/restrict-in-thread.js'
+import type { StoreTraits } from './sparql/rights/restrict-query.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/language/analysis.js'
 
 export interface GatewayCaches {
@@ -22,11 +28,25 @@ export interface GatewayCaches {
   readonly formats: ByteCache<Format>
   /** The format of a result, by the form of the query and the Accept field. */
   readonly resultFormats: ByteCache<Format>
+  /** The content codings that an Accept-Encoding field accepts, and the texts in the language that an Accept-Language field prefers. */
+  readonly codings: ByteCache<AcceptedCodings>
+  readonly languages: ByteCache<Texts>
+  /** The children that are listed, by application, rights and container. */
+  readonly listed: ByteCache<Listed>
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
   /** Queries as they are restricted to what agents may read, by application, rights, query and the graphs on which it depends. */
   readonly views: ByteCache<KnownView>
+  /** A query as it was restricted last, by its key: to make the key of `views` takes long beside a cached answer. */
+  readonly lastViews: ByteCache<LastView>
+}
+
+/** For these rights and this store; or the graphs on which it depends. */
+export interface LastView {
+  readonly rights: GraphRights
+  readonly store: StoreTraits
+  readonly view: QueryAnalysis | Depending
 }
 
 /** A page, and its forms in content codings by name. */
@@ -68,12 +88,29 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
     ),
     formats: byteCache<Format>(2 ** 20, () => 64),
     resultFormats: byteCache<Format>(2 ** 20, () => 64),
+    codings: byteCache<AcceptedCodings>(2 ** 18, () => 64),
+    languages: byteCache<Texts>(2 ** 18, () => 64),
+    listed: byteCache<Listed>(2 ** 20, ({ condition, named }) => 128 + 2 * (condition + named.join('')).length),
     // With its tree.
     queries: byteCache<QueryAnalysis>(Math.max(maxBytes / 8, ANALYSES), ({ text }) => 1024 + 40 * text.length),
     updates: byteCache<UpdateAnalysis>(Math.max(maxBytes / 8, ANALYSES / 4), sizeOfAnalysis),
     views: byteCache<KnownView>(Math.max(maxBytes / 16, ANALYSES / 2), ({ length }) => 4096 + 2 * length),
+    lastViews: byteCache<LastView>(
+      Math.max(maxBytes / 32, ANALYSES / 4),
+      ({ view }) => 1024 + 2 * ('text' in view ? view.text : view.depending.join('')).length,
+    ),
   }
 }
+
+/** What is made of a field: from the cache, unless the field is longer than those that clients send. */
+export function remembered<Value extends object>(cache: ByteCache<Value>, field: string, make: () => Value): Value {
+  const known = cache.get(field)
+  if (known) return known
+  const made = make()
+  if (field.length < LONGEST_FIELD) cache.set(field, made)
+  return made
+}
+const LONGEST_FIELD = 1024
 
 function byteCache<Value extends object>(maxBytes: number, sizeOf: (value: Value) => number): ByteCache<Value> {
   const maxSize = Math.floor(maxBytes)

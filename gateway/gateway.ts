@@ -5,12 +5,13 @@ import type { StoredResults } from '../cache/stored-results.js'
 import type { AuthorizationIndex } from '../policies/authorizations/authorization-index.js'
 import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { GuardedFetch } from '../policies/fetch/guarded-fetch.js'
+import type { Reach } from '../policies/authorizations/reach.js'
 import type { WebIdVerifier } from '../policies/identity/webid.js'
 import type { History } from '../versioning/history.js'
 import type { DescribedApplication } from './configuration/configuration.js'
 import type { OwnDescription } from './configuration/own-description.js'
 import type { Documents } from './documents/document.js'
-import type { DocumentFacts } from './documents/facts.js'
+import type { Decisions, DocumentFacts } from './documents/facts.js'
 import type { Look } from './pages/theme.js'
 import type { Files } from './files/files.js'
 import type { Settings } from './configuration/settings.js'
@@ -73,6 +74,10 @@ export interface ApplicationCache {
   readonly results: StoredResults
   /** By mode and agent, with the version of the rules that each is made of (request/agent-graph-rights.ts). */
   readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
+  /** On endpoints, which have no state: functions of the rules, the agent and the mode. */
+  readonly decisions: Map<string, Decisions>
+  /** The graphs of its store that belong to the application, once they were asked for: they stay the same. */
+  reach: Reach | undefined
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
 }

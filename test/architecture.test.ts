@@ -93,6 +93,50 @@ void t.test('documents are written in one place (design 3)', async (t) => {
   )
 })
 
+/** State of a module, which no gateway has: `--cache` does not count it, and a purge does not empty it. */
+const AMBIENT: Readonly<Record<string, string>> = {
+  // By a value that never changes, and gone with it: an account, the bytes of a certificate, shapes, a list, a decision, a tree.
+  'gateway/identity/accounts.ts': 'the key of an account',
+  'policies/identity/webid.ts': 'the fingerprint of a certificate',
+  'gateway/features/forms/form-fields.ts': 'the forms of shapes',
+  'gateway/methods/children-shown.ts': 'the digest of a cached list',
+  'gateway/sparql/queries/answer-query.ts': 'the Link field of a decision',
+  'gateway/sparql/language/read-terms.ts': 'the names of blank nodes in a parsed text',
+  'gateway/sparql/language/variables.ts': 'the variables of a pattern',
+  'gateway/sparql/rights/as-bindings.ts': 'found in a tree',
+  'gateway/sparql/rights/jena-hash-joins.ts': 'found in a tree',
+  'gateway/sparql/rights/jena-predicates.ts': 'found in a tree',
+  // By a connection or a request of Node.js, and gone with it.
+  'gateway/http/body.ts': 'requests that wait for 100 Continue',
+  'gateway/http/client-network.ts': 'the client of a connection',
+  'gateway/http/leaving.ts': 'what waits for the end of a connection',
+  'gateway/http/peer-certificate.ts': 'the certificate of a connection',
+  'gateway/request/keep-refused-form.ts': 'the content of a form that was read',
+  // The same for every gateway of the process.
+  'gateway/http/fields.ts': 'the lower case of 1,000 names of fields at most',
+  'gateway/http/ready-head.ts': 'the date of this second as a field',
+  'gateway/sparql/language/parse.ts': 'the parser',
+  'versioning/journal/ulid.ts': 'random bytes',
+  // What the process has: threads, disk, folders, a process beside it.
+  'gateway/files/arriving.ts': 'bytes on disk that are promised',
+  'gateway/http/content-coding.ts': 'the number of compressions under way',
+  'versioning/git/launcher.ts': 'the process that starts Git',
+  'versioning/git/launcher-process.ts': 'that process itself',
+  'versioning/git/own-folder.ts': 'folders that this process has taken',
+  // A thread has one job.
+  'gateway/evaluation/worker.ts': 'the last patch and check',
+  'gateway/features/imports/import-worker.ts': 'the import under way',
+  'gateway/stores/embedded-worker.ts': 'the texts of the copy of a store',
+}
+
+const MAKES_STATE =
+  /^(?:export )?(?:let |const \w+ = new (?:Weak(?:Map|Set)|LRUCache|(?:Map|Set)<.*>\(\)$)|const \w+: (?:Map|Set)<)/m
+
+void t.test('no module has a cache or other state but these', async (t) => {
+  const found = [...SOURCES].filter(([, text]) => MAKES_STATE.test(text)).map(([file]) => file)
+  t.same(found.sort(), Object.keys(AMBIENT).sort())
+})
+
 void t.test('every file says first what it does', async (t) => {
   t.same(
     [...SOURCES].filter(([, text]) => !/^(#!.*\n)?\/\/ [A-Z`'"]/.test(text)).map(([file]) => file),

@@ -1,7 +1,7 @@
 // The children of a container, a part at a time: the store puts them in order and counts no further than that part, so that
 // the work here does not grow with their number. Its answers are cached as results of queries are.
 import { createHash } from 'node:crypto'
-import type { ReadSet, StoredResult, StoredResults } from '../../cache/stored-results.js'
+import type { ReadSet, StoredResults } from '../../cache/stored-results.js'
 import { isFailure, type Problem } from '../problem.js'
 import { DCT, DH, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
 import { RESULTS_TSV } from '../rdf/sparql-results.js'
@@ -32,6 +32,11 @@ export interface Listing {
   readonly named: readonly string[]
 }
 
+export interface Listed extends Pick<Listing, 'condition' | 'named'> {
+  /** The rights are too many: not all children are listed. */
+  readonly isCut: boolean
+}
+
 export interface ChildrenSource {
   readonly application: {
     readonly store: GraphStore
@@ -60,17 +65,26 @@ export interface Named {
 
 /** The children from this place on in the order. */
 export async function namesOf(source: ChildrenSource, listing: Listing, from: number): Promise<Named | Problem> {
-  const beyond = await ask(source, `${foundBy(listing)} LIMIT 1 OFFSET ${MOST_ORDERED}`, ['child'], 'dataset')
-  if (isFailure(beyond)) return beyond
-  const order = beyond.length > 0 ? 'url' : listing.order
-  const query = `${ordered(listing, order)} LIMIT ${MOST_NAMES + 1}${from === 0 ? '' : ` OFFSET ${from}`}`
-  const rows = await ask(source, query, ['child'], 'dataset', source.turns)
-  if (isFailure(rows)) return rows
-  const names = once(namesIn, rows, () => {
-    const found = rows.slice(0, MOST_NAMES).flatMap(([child]) => (child?.termType === 'NamedNode' ? child.value : []))
-    return [...new Set(found)].filter(source.application.isDocument)
+  const limit = `${foundBy(listing)} LIMIT 1 OFFSET ${MOST_ORDERED}`
+  const isBeyond = await ask(source, limit, {
+    variables: ['child'],
+    readSet: 'dataset',
+    make: (rows) => rows.length > 0,
   })
-  return { order, names, hasMore: rows.length > MOST_NAMES }
+  if (isFailure(isBeyond)) return isBeyond
+  const order = isBeyond ? 'url' : listing.order
+  const query = `${ordered(listing, order)} LIMIT ${MOST_NAMES + 1}${from === 0 ? '' : ` OFFSET ${from}`}`
+  const { turns, application } = source
+  return ask(source, query, {
+    variables: ['child'],
+    readSet: 'dataset',
+    turns,
+    make(rows): Named {
+      const found = rows.slice(0, MOST_NAMES).flatMap(([child]) => (child?.termType === 'NamedNode' ? child.value : []))
+      const names = [...new Set(found)].filter(application.isDocument)
+      return { order, names, hasMore: rows.length > MOST_NAMES }
+    },
+  })
 }
 
 /** The children are found by an index, and only those that may be listed are looked into. */
@@ -117,19 +131,21 @@ export async function childrenNamed(
   if (names.length === 0) return []
   const isNamed = new Set(named)
   const byName = names.filter((name) => isNamed.has(name)).map((name) => `?child = <${name}>`)
-  const rows = await ask(source, aboutQuery([condition, ...byName].join(' || '), names), ['child', 'p', 'value'], names)
-  if (isFailure(rows)) return rows
-  return once(childrenIn, rows, () => {
-    const found = new Map<string, Map<string, string>>()
-    for (const [child, property, value] of rows) {
-      if (!child || !property || !value) continue
-      const about = found.get(child.value) ?? new Map<string, string>()
-      found.set(child.value, about.set(property.value, value.value))
-    }
-    return names.flatMap((name) => {
-      const about = found.get(name)
-      return about ? [childOf(name, about)] : []
-    })
+  const query = aboutQuery([condition, ...byName].join(' || '), names)
+  const make = (rows: readonly Row[]): readonly Child[] => childrenIn(rows, names)
+  return ask(source, query, { variables: ['child', 'p', 'value'], readSet: names, make })
+}
+
+function childrenIn(rows: readonly Row[], names: readonly string[]): readonly Child[] {
+  const found = new Map<string, Map<string, string>>()
+  for (const [child, property, value] of rows) {
+    if (!child || !property || !value) continue
+    const about = found.get(child.value) ?? new Map<string, string>()
+    found.set(child.value, about.set(property.value, value.value))
+  }
+  return names.flatMap((name) => {
+    const about = found.get(name)
+    return about ? [childOf(name, about)] : []
   })
 }
 
@@ -161,27 +177,20 @@ function timeOf(value: string | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-/** Made of the rows of an answer, as long as it is cached. */
-const namesIn = new WeakMap<readonly Row[], readonly string[]>()
-const childrenIn = new WeakMap<readonly Row[], readonly Child[]>()
-
-function once<Made>(made: WeakMap<readonly Row[], Made>, rows: readonly Row[], make: () => Made): Made {
-  const known = made.get(rows) ?? make()
-  made.set(rows, known)
-  return known
+interface Question<Made> {
+  readonly variables: readonly string[]
+  /** The answer rests on it; the same text has the same answer, whoever asks. */
+  readonly readSet: ReadSet
+  readonly turns?: Turns
+  /** Called once for a cached answer, whose rows it gets: what it makes is cached with the answer. */
+  make(rows: readonly Row[]): Made
 }
 
-/** Rows of an answer, as long as it is cached. */
-const read = new WeakMap<StoredResult, Promise<readonly Row[] | Problem>>()
-
-/** @param readSet what the answer rests on; the same text has the same answer, whoever asks */
-async function ask(
+async function ask<Made>(
   { application: { store, cache }, asker, signal }: ChildrenSource,
   query: string,
-  variables: readonly string[],
-  readSet: ReadSet,
-  turns?: Turns,
-): Promise<readonly Row[] | Problem> {
+  { variables, readSet, turns, make }: Question<Made>,
+): Promise<Made | Problem> {
   const key = `children ${createHash('sha256').update(query).digest('base64url')}`
   const question = { key, readSet, formatCode: 'tsv', isWhole: true, signal }
   const answer = await cache.results.get<Problem>(question, async (aborted) => {
@@ -193,13 +202,21 @@ async function ask(
     return { failure: pieces }
   })
   if (answer.kind === 'failed') return answer.failure
-  const rowsIn = (pieces: AsyncIterable<Uint8Array>): Promise<readonly Row[] | Problem> =>
-    select({ query: () => Promise.resolve(pieces) }, '', variables, { maxBytes: MAX_BYTES })
-  if (answer.kind === 'streamed') return rowsIn(answer.pieces)
-  const rows = read.get(answer.result) ?? rowsIn(inPieces(answer.result.bytes))
-  read.set(answer.result, rows)
-  return rows
+  const madeOf = async (pieces: AsyncIterable<Uint8Array>): Promise<Made | Problem> => {
+    const rows = await select({ query: () => Promise.resolve(pieces) }, '', variables, { maxBytes: MAX_BYTES })
+    return isFailure(rows) ? rows : make(rows)
+  }
+  if (answer.kind === 'streamed') return madeOf(answer.pieces)
+  const { forms, bytes } = answer.result
+  const known = forms.get('made') as Promise<Made | Problem> | undefined
+  if (known) return known
+  const made = madeOf(inPieces(bytes))
+  forms.set('made', made)
+  cache.results.grown(key, answer.result, MADE * bytes.length)
+  return made
 }
+/** What is made of an answer takes some times the room of its text. */
+const MADE = 3
 
 async function* withEnd(pieces: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {
   try {

@@ -10,26 +10,15 @@ export const CODINGS: readonly Coding[] = ['br', 'gzip']
 /** In bytes: compressing less saves no packet. */
 export const LEAST_CODED = 2048
 
-type Accepted = readonly (Coding | 'identity')[]
-/** Clients send few values, and each may be asked for on the hot path. At most 1,000 values of 255 characters. */
-const known = new Map<string, Accepted>()
-
-/** The codings that an Accept-Encoding field accepts, the most preferred first; of equals that which saves more. */
-export function acceptedCodings(field: string): Accepted {
-  const before = known.get(field)
-  if (before) return before
-  const accepted = negotiate(field)
-  if (known.size >= 1000) known.clear()
-  if (field.length < 256) known.set(field, accepted)
-  return accepted
-}
+export type AcceptedCodings = readonly (Coding | 'identity')[]
 
 // RFC 9110 §12.5.3, §12.4.2.
 const MEMBER = /^([!#$%&'*+.^_`|~\w-]+)(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/i
 /** RFC 9110 §8.4.1.3. */
 const SYNONYMS: Readonly<Record<string, string>> = { 'x-gzip': 'gzip' }
 
-function negotiate(field: string): Accepted {
+/** The codings that an Accept-Encoding field accepts, the most preferred first; of equals that which saves more. */
+export function acceptedCodings(field: string): AcceptedCodings {
   const weights = new Map<string, number>()
   for (const member of field.split(',', 100)) {
     const [, name, weight = '1'] = MEMBER.exec(member.trim()) ?? []

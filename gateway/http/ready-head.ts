@@ -36,31 +36,10 @@ export function sendReady(
   keepAlive: number,
 ): void {
   response.statusCode = status
-  ;(response as WithHeader)._header = wholeOf(ready, keepAlive)
+  const { head, age, text = '', time } = ready
+  const own = age === undefined ? '' : `Age: ${age}\r\n`
+  ;(response as WithHeader)._header = `${head.section}${own}${connection(time, keepAlive)}${text}`
   response.end()
-}
-
-/** Answers of this second as they were sent. The next that is the same is neither joined nor copied again. */
-const SENT = new Map<ReadyHead, Pick<NonNullable<Response['ready']>, 'age' | 'text'> & { readonly whole: string }>()
-/** In characters. */
-const MOST_SENT = 4 * 1024 * 1024
-let characters = 0
-
-function wholeOf({ head, age, text, time }: NonNullable<Response['ready']>, keepAlive: number): string {
-  const end = connection(time, keepAlive)
-  const sent = SENT.get(head)
-  // A HEAD has the same head without the text.
-  if (sent && sent.age === age && sent.text === text) return sent.whole
-  const whole = `${head.section}${age === undefined ? '' : `Age: ${age}\r\n`}${end}${text ?? ''}`
-  characters += whole.length
-  if (characters > MOST_SENT) forget(whole.length)
-  SENT.set(head, { age, whole, ...(text !== undefined && { text }) })
-  return whole
-}
-
-function forget(next = 0): void {
-  SENT.clear()
-  characters = next
 }
 
 let second = -1
@@ -70,7 +49,6 @@ function connection(time: number, keepAlive: number): string {
   const now = Math.floor(time / 1000)
   if (now !== second) {
     second = now
-    forget()
     lines = `Date: ${new Date(now * 1000).toUTCString()}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${keepAlive / 1000}\r\n\r\n`
   }
   return lines

@@ -3,10 +3,10 @@ import { entityTag } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
 import { keyOf } from '../request/access.js'
 import type { Document, Representation } from '../documents/document.js'
-import { acceptedCodings, codedName, LEAST_CODED, type Coding } from '../http/content-coding.js'
+import { codedName, LEAST_CODED, type Coding } from '../http/content-coding.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
 import { agentFields } from '../request/agent-fields.js'
-import { evaluateConditions, NOT_CODED } from '../request/negotiate.js'
+import { codingsFor, evaluateConditions, NOT_CODED } from '../request/negotiate.js'
 import type { Context } from '../request/context.js'
 import type { Format } from '../http/media-type.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
@@ -39,7 +39,7 @@ export function* answerWhole(
   const isCodable = plain.bytes.length >= LEAST_CODED && gateway.settings.compress
   const whole: Selected = { made: plain, name: variant, isCodable, ...(language !== undefined && { language }) }
   if (field === undefined || !isCodable) return answerWith(asked, format, whole, [])
-  const accepted = acceptedCodings(field)
+  const accepted = codingsFor(field, gateway.caches)
   const names = accepted.map((coding) => codedName(variant, coding))
   const [coding] = accepted
   if (coding === undefined) return NOT_CODED

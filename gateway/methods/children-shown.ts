@@ -7,6 +7,7 @@ import {
   MOST_NAMES,
   namesOf,
   type ChildrenSource,
+  type Listed,
   type Listing,
   type Named,
 } from '../documents/children.js'
@@ -38,7 +39,7 @@ export async function childrenShown(context: Context, container: string, shown: 
   if (isFailure(rights)) return rights
   const store = application.traits.known() ?? (await trace.store(application.traits.current()))
   if (isFailure(store)) return store
-  const { isCut, ...listed } = listedBy(rights, store, container)
+  const { isCut, ...listed } = listedBy(context, rights, store, container)
   const listing = { container, order: shown.order, ...listed }
   const source = { application, turns: gateway.listings, asker: askerOf(context), signal: request.signal() }
   const part = await trace.store(partOf(source, listing, shown.page))
@@ -74,21 +75,14 @@ async function partOf(source: ChildrenSource, listing: Listing, page: number): P
   return found.names.length === 0 && from > 0 ? partOf(source, listing, 1) : { ...found, from }
 }
 
-interface Listed extends Pick<Listing, 'condition' | 'named'> {
-  /** The rights are too many: not all children are listed. */
-  readonly isCut: boolean
-}
-
-/** By rights: a value of these is another one when they change. */
-const LISTED = new WeakMap<GraphRights, Map<string, Listed>>()
-const REMEMBERED = 64
-
-function listedBy(rights: GraphRights, store: StoreTraits, container: string): Listed {
-  const known = LISTED.get(rights) ?? new Map<string, Listed>()
-  const found = known.get(container) ?? makeListed(rights, store, container)
-  if (known.size >= REMEMBERED) known.clear()
-  LISTED.set(rights, known.set(container, found))
-  return found
+function listedBy(context: Context, rights: GraphRights, store: StoreTraits, container: string): Listed {
+  const { listed } = context.gateway.caches
+  const key = `${context.application.base} ${rights.fingerprint} ${JSON.stringify(store)} ${container}`
+  const known = listed.get(key)
+  if (known) return known
+  const made = makeListed(rights, store, container)
+  listed.set(key, made)
+  return made
 }
 
 function makeListed(rights: GraphRights, store: StoreTraits, container: string): Listed {

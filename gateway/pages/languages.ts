@@ -49,26 +49,12 @@ function formOf(forms: readonly string[], count: number, tag: string): string {
 
 export type Languages = ReadonlyMap<string, Texts>
 
-/** Clients send few values, and each may be asked for on the hot path of pages. */
-const known = new WeakMap<Languages, Map<string, Texts>>()
+// RFC 9110 §12.5.4, §12.4.2.
+const MEMBER = /^(\*|[a-z\d-]{1,35})(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/
 
 /** The texts that an Accept-Language field prefers; English where it names no language that there is (RFC 9110 §12.5.4). */
 export function textsFor(field: string | undefined, languages: Languages): Texts {
   if (field === undefined) return ENGLISH_TEXTS
-  const before = known.get(languages) ?? new Map<string, Texts>()
-  known.set(languages, before)
-  const remembered = before.get(field)
-  if (remembered) return remembered
-  const texts = preferred(field, languages)
-  if (before.size >= 1000) before.clear()
-  if (field.length < 256) before.set(field, texts)
-  return texts
-}
-
-// RFC 9110 §12.5.4, §12.4.2.
-const MEMBER = /^(\*|[a-z\d-]{1,35})(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/
-
-function preferred(field: string, languages: Languages): Texts {
   const ranges = field
     .toLowerCase()
     .split(',', 100)

@@ -4,10 +4,9 @@ import type { AuthorizationIndex } from '../../policies/authorizations/authoriza
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { decide, type Decision, type JudgedDocument, type OtherGraph, type Question } from '../../policies/decide.js'
 import { readDocument, readDocumentNow, readDocumentOfType, readFacts, readFactsNow } from '../documents/document.js'
-import { leastFacts, type DocumentFacts } from '../documents/facts.js'
+import { leastFacts, noDecisions, type Decisions, type DocumentFacts } from '../documents/facts.js'
 import type { Application, Member } from '../gateway.js'
 import type { Agent, Context } from './context.js'
-import { decisionsOn } from './endpoint-decisions.js'
 import { ancestorsOf, isContainer, isRoot, parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
 import { all, run, wait, type Awaitable, type Steps } from '../maybe-async.js'
@@ -147,6 +146,17 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
 }
 
 const REMEMBERED_AGENTS = 64
+const REMEMBERED_ENDPOINTS = 64
+
+/** The decisions on the endpoint that are remembered, to be added to. */
+function decisionsOn(endpoint: string, { cache: { decisions } }: Application): Decisions {
+  const known = decisions.get(endpoint)
+  if (known) return known
+  if (decisions.size >= REMEMBERED_ENDPOINTS) decisions.clear()
+  const none = noDecisions()
+  decisions.set(endpoint, none)
+  return none
+}
 
 /** No WebID has a space, nor has a membership. Equal for two agents only where all decisions on them are. */
 export const keyOf = ({ webId = '', memberships = [], token }: Agent): string =>

@@ -49,14 +49,9 @@ function openness(
   return allowRead && mode === 'Read' ? 'documents' : undefined
 }
 
-const REACHES = new WeakMap<Application, Reach>()
-
 /** The graphs of its store that belong to an application. */
-export function reachOf(member: Member, gateway: Pick<Gateway, 'dataspaces' | 'targetOf'>): Reach {
-  const known = REACHES.get(member.application) ?? reachIn(member, gateway)
-  REACHES.set(member.application, known)
-  return known
-}
+export const reachOf = (member: Member, gateway: Pick<Gateway, 'dataspaces' | 'targetOf'>): Reach =>
+  (member.application.cache.reach ??= reachIn(member, gateway))
 
 function reachIn({ application, dataspace }: Member, gateway: Pick<Gateway, 'dataspaces' | 'targetOf'>): Reach {
   const { base, kind, store } = application

@@ -1,6 +1,7 @@
 // What comes before every representation: the format that the client accepts, and the conditions of the request.
 import { evaluatePreconditions, type Validators } from '../../cache/preconditions.js'
-import type { GatewayCaches } from '../caches.js'
+import { remembered, type GatewayCaches } from '../caches.js'
+import { acceptedCodings, type AcceptedCodings } from '../http/content-coding.js'
 import type { Request } from '../http/exchange.js'
 import {
   DOCUMENT_FORMATS,
@@ -34,6 +35,10 @@ export const NOT_CODED = problem(
   'negotiation.not-acceptable',
   'Accept-Encoding excludes every content coding that can be given. Accept identity, gzip or br.',
 )
+
+/** The content codings that the client accepts, the most preferred first. Cached, as formats are. */
+export const codingsFor = (accepted: string, { codings }: GatewayCaches): AcceptedCodings =>
+  remembered(codings, accepted, () => acceptedCodings(accepted))
 
 /**
  * The outcome of the conditions of a request (RFC 9110 §13) for the current state, undefined where there is none.

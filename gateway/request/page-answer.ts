@@ -1,4 +1,5 @@
 // What every page gets about the gateway and the client, and of the answers that are pages but no documents.
+import { remembered } from '../caches.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { HTML, negotiate, RDF_NAMES } from '../http/media-type.js'
@@ -26,9 +27,9 @@ export function siteOf({ application, dataspace }: Member, { look }: Pick<Gatewa
 }
 
 export const textsOf = (
-  { fields }: Pick<Request, 'fields'>,
-  { look }: { readonly look: Pick<Gateway['look'], 'languages'> },
-): Texts => textsFor(fields['accept-language'], look.languages)
+  { fields: { 'accept-language': field } }: Pick<Request, 'fields'>,
+  { look, caches }: Pick<Gateway, 'look' | 'caches'>,
+): Texts => remembered(caches.languages, field ?? '', () => textsFor(field, look.languages))
 
 export const frameOf = (context: Context, document?: string): Frame => ({
   site: siteOf(context, context.gateway),

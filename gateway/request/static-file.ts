@@ -1,17 +1,17 @@
 // `static/` (spec 4.6): the files of the pages. Their names have hashes of their contents, so that caches keep them.
-import { acceptedCodings } from '../http/content-coding.js'
 import type { Field, Response } from '../http/exchange.js'
 import { problem, type Problem } from '../problem.js'
-import { NOT_CODED } from './negotiate.js'
+import { codingsFor, NOT_CODED } from './negotiate.js'
 import { response } from './respond.js'
 import type { Asked, EndpointTarget } from './route.js'
 
 export function staticFile({ context, target }: Asked<EndpointTarget>): Response | Problem {
   const name = target.iri.slice(`${target.application.base}static/`.length)
-  const file = context.gateway.look.files.get(name)
+  const { look, caches } = context.gateway
+  const file = look.files.get(name)
   if (!file) return problem('target.unknown-endpoint', 'There is no such file.')
   const accepted = file.coded
-    ? acceptedCodings(context.request.fields['accept-encoding'] ?? '')
+    ? codingsFor(context.request.fields['accept-encoding'] ?? '', caches)
     : (['identity'] as const)
   const [coding] = accepted
   if (coding === undefined) return NOT_CODED

@@ -56,6 +56,8 @@ export function makeCaches(settings: Settings, { applications, reading, tagKey, 
       facts: makeFacts(store, base, { ...shared, maxBytes: Math.floor(0.1 * maxBytes) }),
       results: makeStoredResults({ ...shared, maxBytes }),
       graphRights: new Map(),
+      decisions: new Map(),
+      reach: undefined,
     }
   }
 }

@@ -166,8 +166,12 @@ export async function forget(
   graph: string | undefined,
   { webIds }: Pick<Gateway, 'webIds'>,
 ): Promise<string | undefined> {
-  const drop = ({ cache }: Application): void =>
-    graph === undefined ? cache.versions.everythingChanged() : cache.versions.changed(graph)
+  const drop = ({ cache }: Application): void => {
+    if (graph !== undefined) return cache.versions.changed(graph)
+    cache.versions.everythingChanged()
+    cache.graphRights.clear()
+    cache.decisions.clear()
+  }
   drop(endUser)
   drop(admin)
   if (graph === undefined) webIds.clear()

@@ -3,8 +3,8 @@ import type { Ask, ResultAnswer, StoredResult } from '../../../cache/stored-resu
 import type { Decision } from '../../../policies/decide.js'
 import { representationOfBytes } from '../../documents/representation.js'
 import type { Field, ReadyHead, Response } from '../../http/exchange.js'
-import { acceptedCodings, codedName, codedOnce, LEAST_CODED, type Coding } from '../../http/content-coding.js'
-import { evaluateConditions, NOT_CODED } from '../../request/negotiate.js'
+import { codedName, codedOnce, LEAST_CODED, type AcceptedCodings, type Coding } from '../../http/content-coding.js'
+import { codingsFor, evaluateConditions, NOT_CODED } from '../../request/negotiate.js'
 import { askerOf, type Context } from '../../request/context.js'
 import type { Format } from '../../http/media-type.js'
 import { readyHead } from '../../http/ready-head.js'
@@ -148,7 +148,7 @@ function linkOf(...[application, agent, decision]: [Context['application'], stri
 function* stored(context: Context, key: string, result: StoredResult, asked: AskedResult): Steps<Response | Problem> {
   const { request, gateway } = context
   const isCodable = result.bytes.length >= LEAST_CODED && gateway.settings.compress
-  const accepted = isCodable ? acceptedCodings(request.fields['accept-encoding'] ?? '') : PLAIN
+  const accepted = isCodable ? codingsFor(request.fields['accept-encoding'] ?? '', gateway.caches) : PLAIN
   const stored = { key, result, isCodable, accepted }
   const [coding] = accepted
   if (coding === undefined) return NOT_CODED
@@ -161,7 +161,7 @@ interface Selectable {
   readonly key: string
   readonly result: StoredResult
   readonly isCodable: boolean
-  readonly accepted: Accepted
+  readonly accepted: AcceptedCodings
 }
 
 function storedIn(
@@ -205,8 +205,6 @@ interface Ready {
   readonly text: string | undefined
 }
 
-const READY = new WeakMap<StoredResult, Ready>()
-
 /** The fields serialised, and the bytes as text: of the last answer with this result, where that had the same fields. */
 function readyOf(
   { application, gateway, request }: Context,
@@ -218,24 +216,23 @@ function readyOf(
   const done = { isCached, hasWritten: false }
   const shared = sharedCacheFields(request, { status: 200, fields }, done, gateway)
   const own = [...shared, ...fields].join('\n')
-  const known = READY.get(result)
+  const known = result.forms.get('ready') as Ready | undefined
   if (known?.own === own) return known
   const head = readyHead(200, [...shared, ...response(200, fields, bytes).fields, ...marksOf(gateway)])
   const ready = { own, head, text: representationOfBytes(bytes).text }
   // Counted once: those of another request take the place of these.
   if (!known) application.cache.results.grown(key, result, 3 * head.section.length + (ready.text?.length ?? 0))
-  READY.set(result, ready)
+  result.forms.set('ready', ready)
   return ready
 }
 
 const PLAIN = ['identity'] as const
-type Accepted = ReturnType<typeof acceptedCodings>
-type Selected = { readonly coding: Accepted[number]; readonly bytes: Buffer }
+type Selected = { readonly coding: AcceptedCodings[number]; readonly bytes: Buffer }
 
 /** The result in the content coding, where it is cached. */
 async function coded({ application }: Context, key: string, result: StoredResult, coding: Coding): Promise<Selected> {
   const { results } = application.cache
-  const short = await codedOnce(result.coded, coding, {
+  const short = await codedOnce(result.forms, coding, {
     bytes: result.bytes,
     coding,
     isKept: () => results.holds(key, result),

@@ -25,7 +25,7 @@ export function queryOfView(context: Context, query: QueryAnalysis, call?: Call)
     context.trace.view = 'unchanged'
     return query
   }
-  const last = lastOf(query, rights, context.application.traits.known())
+  const last = lastOf(context, query, rights, context.application.traits.known())
   return last && 'text' in last ? noted(context, last) : run(restrictedTo(context, query, rights, call))
 }
 
@@ -47,10 +47,10 @@ function* restrictedTo(
   const store = traits.known() ?? (yield* wait(trace.store(traits.current())))
   if (isFailure(store)) return store
   const viewing = { query, rights, store }
-  const first = lastOf(query, rights, store) ?? dependingAtOnce(viewing) ?? (yield* viewed(context, viewing, undefined))
+  const last = lastOf(context, query, rights, store)
+  const first = last ?? dependingAtOnce(viewing) ?? (yield* viewed(context, viewing, undefined))
   if (isFailure(first) && first.failure !== 'access.graphs') return first
-  const isShort = !isFailure(first) && (!('text' in first) || first.text.length <= MOST_KEPT)
-  if (isShort) LAST.set(query, { rights, store, view: first })
+  if (!last && !isFailure(first)) context.gateway.caches.lastViews.set(query.key, { rights, store, view: first })
   let restricted: QueryAnalysis | Problem
   if ('depending' in first) {
     const readable = yield* readableOf(context, first.depending, rights)
@@ -64,20 +64,8 @@ function* restrictedTo(
   return yield* wait(overList(context, viewing, restricted, call))
 }
 
-/**
- * A query as it was restricted last, or the graphs on which that depends: to make the key of `views` takes long beside a cached answer.
- * As long as the query is in its cache, which counts the query alone.
- */
-const LAST = new WeakMap<
-  QueryAnalysis,
-  { readonly rights: GraphRights; readonly store: StoreTraits; readonly view: Depending | QueryAnalysis }
->()
-
-/** Longer ones are in `views`, which counts them. In characters. */
-const MOST_KEPT = 4096
-
-function lastOf(query: QueryAnalysis, rights: GraphRights, store: StoreTraits | undefined) {
-  const last = LAST.get(query)
+function lastOf({ gateway }: Context, { key }: QueryAnalysis, rights: GraphRights, store: StoreTraits | undefined) {
+  const last = gateway.caches.lastViews.get(key)
   return last?.rights === rights && last.store === store ? last.view : undefined
 }
 

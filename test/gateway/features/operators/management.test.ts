@@ -1,6 +1,7 @@
 // The management listener answers programs of this machine: no page of another site reads or changes anything through it.
 import { request } from 'node:http'
 import t from 'tap'
+import { membersOf, type Application } from '../../../../gateway/gateway.js'
 import { openEmbeddedStore } from '../../../../gateway/stores/embedded-store.js'
 import { freePort } from '../../../support/ports.js'
 import { rowsOf } from '../../../support/stores.js'
@@ -13,7 +14,7 @@ void t.test('the management listener', async (t) => {
   const port = await freePort()
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
-  await makeWorld(t, stores, { flags: ['--management', String(port)] })
+  const world = await makeWorld(t, stores, { flags: ['--management', String(port)] })
 
   const send = (method: string, path: string, headers: Fields): Promise<{ status: number; text: string }> =>
     new Promise((resolve, reject) => {
@@ -61,6 +62,20 @@ void t.test('the management listener', async (t) => {
   for (const [name, method, path, fields, status, error = /./] of rows) {
     await row(`${name}: ${status}`, async (t) => t.match(await send(method, path, fields), { status, text: error }))
   }
+  await row('a purge empties every cache of the gateway and its applications', async (t) => {
+    const { gateway, dataspaces } = world.running
+    const caches = ({ cache }: Application) => [cache.decisions.size, cache.graphRights.size]
+    const held = () => [
+      ...Object.values(gateway.caches).map(({ bytes }) => bytes()),
+      ...membersOf(dataspaces).flatMap(({ application }) => caches(application)),
+    ]
+    await world.as('owner')('GET', `/sparql?query=${encodeURIComponent('SELECT * { GRAPH ?g { ?s ?p ?o } }')}`)
+    const fields = { accept: 'text/html', 'accept-encoding': 'gzip', 'accept-language': 'de' }
+    await world.as('reader')('GET', '/', { fields })
+    t.ok(held().filter((size) => size > 0).length >= 6, String(held()))
+    await send('POST', '/purge', { Host: own, ...write })
+    t.same(new Set(held()), new Set([0]))
+  })
   await row('metrics name the longest holds of the event loop', async (t) => {
     const { text } = await send('GET', '/metrics', { Host: own })
     t.match(text, /^triplegate_event_loop_longest_hold_seconds\{since="start"\} \d/m)
