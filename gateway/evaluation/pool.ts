@@ -1,6 +1,7 @@
 // Evaluating the updates and shapes of clients and ontologies in threads, with limits on time and memory: updates
 // are analysed and run (PATCH), constraints are checked. Work on writes only: reading.ts has threads of its own.
-import type { Evaluated, EvaluationJob, Limits, SentPatch, Updated, Validation, ValidationInput } from './worker.js'
+import type { Updated } from './run-update.js'
+import type { Evaluated, EvaluationJob, Limits, SentPatch, Validation, ValidationInput } from './worker.js'
 import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Patched } from './run-patch.js'

@@ -8,6 +8,7 @@ import { readNTriples } from '../rdf/n-triples.js'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { parseSparql } from '../sparql/language/parse.js'
 import { graphOfValue, type QuadTemplate } from '../sparql/language/quad-templates.js'
+import { joined, touchesOf, type Touch } from '../sparql/language/touches.js'
 import { queryOf, stepsOf, type Pattern, type Step } from '../sparql/language/update-steps.js'
 import { hasBlankNode, linesOf as linesIn, mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
@@ -21,6 +22,8 @@ export interface CopiedGraph {
   readonly nTriples: string | undefined
   /** True where WHERE may read it. */
   readonly isVisible: boolean
+  /** In place of `nTriples`: the triples of it that any pattern may read. */
+  readonly part?: string
 }
 
 export interface UpdateOnCopies {
@@ -30,6 +33,8 @@ export interface UpdateOnCopies {
   readonly graphs: readonly CopiedGraph[]
   /** Those of the first step, where the store has found them. */
   readonly solutions: readonly Values[] | undefined
+  /** True where patterns read the union of the named graphs as default graph. */
+  readonly isUnion?: boolean
   /** The sources of LOAD, in canonical N-Triples; those that are missing load nothing. */
   readonly loaded?: ReadonlyMap<string, string> | undefined
   /** How the store keeps literals. */
@@ -45,38 +50,52 @@ interface Copy {
   isCleared: boolean
 }
 
-/** The edits of the graphs that the update changes. Only such updates get here as have a plan (update-steps.ts). */
+/** What an update does. */
+export interface Updated {
+  readonly edits: readonly GraphEdit[]
+  /** By variables of steps whose solutions were not given, and by those that clear all graphs: graphs without a copy are among them. */
+  readonly touches: readonly Touch[]
+  /** Where a copy has no source: the touches of the other steps are found all the same. */
+  readonly failed?: Problem | undefined
+}
+
+/** Only such updates get here as have a plan (update-steps.ts). */
 export function runUpdate(
   engine: PatchEngine,
-  { update, base, graphs, solutions, loaded, forms = AS_WRITTEN }: UpdateOnCopies,
-): readonly GraphEdit[] | Problem {
+  { update, base, graphs, solutions, isUnion = false, loaded, forms = AS_WRITTEN }: UpdateOnCopies,
+): Updated | Problem {
   const parsed = parseSparql(update, { kind: 'update', base, forms })
   if (isFailure(parsed)) return parsed
   const steps = stepsOf(parsed, 'whole')
   if (!steps) return problem('internal', 'The update cannot be carried out on copies.')
   const copies = new Map(graphs.map((copied, i) => [copied.graph, copyOf(copied, i)]))
   const room = { left: engine.growth, forms }
+  const touches: Touch[] = []
+  let missing: Problem | undefined
   for (const [i, step] of steps.entries()) {
-    const found = i === 0 ? solutions : undefined
-    if (step.kind === 'clearAll') {
-      clearAll(copies, found ?? [])
-      continue
-    }
-    if (step.kind === 'load') {
-      const failed = load(engine, copies.get(step.graph)!, loaded?.get(step.url) ?? '', room)
-      if (failed) return failed
-      continue
-    }
-    const failed =
-      step.kind === 'change' ? change(engine, copies, { ...step, found }, room) : rearrange(copies, { ...step, found })
-    if (failed) return failed
+    const failed = carryOut({ engine, copies, room, touches, isUnion }, step, i === 0 ? solutions : undefined)
+    if (failed === NO_SOURCE) missing = failed
+    else if (failed) return failed
   }
-  return graphs.flatMap(({ graph }, i) => editOf(graph, copies.get(graph)!, i))
+  const edits = graphs.flatMap(({ graph }, i) => editOf(graph, copies.get(graph)!, i))
+  return { edits, touches: [...joined(touches).values()], failed: missing }
+
+  function carryOut(on: Changing, step: Step, found: UpdateOnCopies['solutions']): undefined | Problem {
+    if (step.kind === 'change') return change(on, { ...step, found })
+    if (step.kind === 'clearAll')
+      return clearAll(
+        on,
+        found?.map((one) => graphOfValue(one.get('?graph'))!),
+        step.graphs,
+      )
+    if (step.kind === 'load') return load(engine, copies.get(step.graph)!, loaded?.get(step.url) ?? '', room)
+    return rearrange(copies, { ...step, found })
+  }
 }
 
-function copyOf({ nTriples, isVisible }: CopiedGraph, number: number): Copy {
+function copyOf({ nTriples, isVisible, part }: CopiedGraph, number: number): Copy {
   const before = nTriples === undefined ? undefined : new Set(linesIn(labelled(nTriples, `g${number}x`)))
-  const lines = before && new Set(before)
+  const lines = before ? new Set(before) : part === undefined ? undefined : new Set(linesIn(part))
   return { isVisible, before, lines, removed: new Set(), added: new Set(), isCleared: false }
 }
 
@@ -143,7 +162,7 @@ function rearrange(
   // The default graph, of which the store was asked, is always there.
   const lines =
     found?.map((triple) => lineOf(['?s', '?p', '?o'], triple)!) ?? (from!.isVisible ? [...from!.lines!] : [])
-  if (lines.length === 0 && !found) return silent ? undefined : NO_SOURCE
+  if (lines.length === 0 && source !== DEFAULT_GRAPH) return silent ? undefined : NO_SOURCE
   if (source === destination) return undefined
   if (kind !== 'add') clear(to)
   for (const line of lines) add(to, line)
@@ -152,9 +171,16 @@ function rearrange(
 }
 
 /** `found`: the graphs that were decided on for this, and no others: a copy may be here for what other steps do. */
-function clearAll(copies: Copies, found: readonly Values[]): void {
-  for (const solution of found) {
-    const copy = copies.get(graphOfValue(solution.get('?graph'))!)
+function clearAll(
+  { copies, touches }: Changing,
+  found: readonly string[] | undefined,
+  graphs: 'all' | 'named',
+): undefined {
+  const isThere = ([name, { isVisible, lines }]: [string, Copy]): boolean =>
+    isVisible && (name === DEFAULT_GRAPH ? graphs === 'all' : lines !== undefined && lines.size > 0)
+  for (const graph of found ?? [...copies].filter(isThere).map(([name]) => name)) {
+    if (!found) touches.push({ graph, mode: 'Write', isFilled: false })
+    const copy = copies.get(graph)
     if (copy) clear(copy)
   }
 }
@@ -183,14 +209,22 @@ interface Room {
   readonly forms: LiteralForms
 }
 
+/** The means and the state of an update under way. */
+interface Changing {
+  readonly engine: PatchEngine
+  readonly copies: Copies
+  readonly room: Room
+  readonly touches: Touch[]
+  readonly isUnion: boolean
+}
+
 function change(
-  engine: PatchEngine,
-  copies: Copies,
+  { engine, copies, room, touches, isUnion }: Changing,
   { pattern, remove: removals, add: additions, found }: Step & { kind: 'change'; found: UpdateOnCopies['solutions'] },
-  room: Room,
 ): undefined | Problem {
-  const solutions = found ?? (pattern ? solve(engine, copies, pattern) : [new Map<string, string>()])
+  const solutions = found ?? (pattern ? solve(engine, copies, pattern, isUnion) : [new Map<string, string>()])
   if (isFailure(solutions)) return solutions
+  if (!found) for (const touch of touchesOf({ remove: removals, add: additions }, solutions)) touches.push(touch)
   const gone: [Copy, string][] = []
   const come: [Copy, string][] = []
   const collect = (
@@ -224,16 +258,17 @@ function change(
   return undefined
 }
 
-function solve({ oxigraph }: PatchEngine, copies: Copies, pattern: Pattern): Values[] | Problem {
+function solve({ oxigraph }: PatchEngine, copies: Copies, pattern: Pattern, isUnion: boolean): Values[] | Problem {
   return withCoveredStore(oxigraph, (store) => {
     for (const [graph, { isVisible, lines }] of copies) {
       const isNamed = isVisible && graph !== DEFAULT_GRAPH && (pattern.named?.includes(graph) ?? true)
       if (isNamed && lines) store.load([...lines].map((line) => `${line.slice(0, -1)}<${graph}> .`))
     }
+    const ofStore = isUnion ? [...copies.keys()].filter((graph) => graph !== DEFAULT_GRAPH) : [DEFAULT_GRAPH]
     // SPARQL 1.1 §13.2: the merge of several graphs has each triple once.
-    const merged = (pattern.default ?? []).flatMap((graph) => {
-      const copy = copies.get(graph)!
-      return copy.isVisible ? [...copy.lines!] : []
+    const merged = (pattern.default ?? ofStore).flatMap((graph) => {
+      const copy = copies.get(graph)
+      return copy?.isVisible ? [...(copy.lines ?? [])] : []
     })
     store.load(new Set(merged))
     return boundedSolutions(store.select(queryOf(pattern)))

@@ -14,8 +14,7 @@ import { constructFrom } from './run-construct.js'
 import { makeRunQuery, type Prepared } from './constraint-queries.js'
 import { withCoveredStore } from './covered-store.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
-import { runUpdate, type UpdateOnCopies } from './run-update.js'
-import type { GraphEdit } from '../stores/store.js'
+import { runUpdate, type Updated, type UpdateOnCopies } from './run-update.js'
 import type { Construct } from '../sparql/language/construct-plan.js'
 import { prepareParser } from '../sparql/language/parse.js'
 import { analysePatch, type Patch } from '../sparql/language/patch.js'
@@ -54,11 +53,6 @@ export interface Limits {
 /** The report is canonical N-Triples: a sh:ValidationReport with the violating nodes only. */
 export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
 
-/** The edits of an update. */
-export interface Updated {
-  readonly edits: readonly GraphEdit[]
-}
-
 /** The result of a job. */
 /** `construct`: N-Triples, with the name of no graph. */
 export type Evaluated = Patch | Patched | Updated | { readonly nTriples: string } | Validation | Problem
@@ -78,10 +72,7 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
     case 'patch':
       return patch(job)
     case 'update':
-      return tried('update', () => {
-        const edits = runUpdate(engine, job)
-        return isFailure(edits) ? edits : { edits }
-      })
+      return tried('update', () => runUpdate(engine, job))
     case 'construct': {
       const { construct, nTriples, target } = job
       return tried('query', () => {

@@ -65,7 +65,12 @@ export const randomQuads = (random: Random, graphs: readonly string[]): readonly
 export function randomUpdate(random: Random, graphs: readonly string[]): UpdateCase {
   const first = random.chance(0.6) ? modify(random, graphs) : named(random, graphs)
   if (random.chance(0.75)) return [first]
-  return [first, ...Array.from({ length: random.chance(0.3) ? 2 : 1 }, () => named(random, graphs))]
+  return [
+    first,
+    ...Array.from({ length: random.chance(0.3) ? 2 : 1 }, () =>
+      random.chance(0.5) ? modify(random, graphs) : named(random, graphs),
+    ),
+  ]
 }
 
 const within = (graph: string, text: string): string => (graph === '' ? text : `GRAPH <${graph}> { ${text} }`)

@@ -3,15 +3,10 @@
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed } from './parse.js'
 import { isOwnName, type QuadTemplate } from './quad-templates.js'
+import { ANY_TRIPLE, type Likes } from './likes.js'
+import { searchFor, type Search } from './search.js'
+import { joined, type Touch } from './touches.js'
 import { stepsOf, type Load, type Pattern, type Step } from './update-steps.js'
-
-/** A graph that the steps name, and what they do to it. */
-export interface Touch {
-  readonly graph: string
-  readonly mode: 'Append' | 'Write'
-  /** True where it may get triples. */
-  readonly isFilled: boolean
-}
 
 /** The facts that have to be known before the steps are carried out. */
 export interface UpdatePlan {
@@ -23,6 +18,8 @@ export interface UpdatePlan {
   readonly loads: readonly Load[]
   /** Of a first step that reads or writes graphs that it does not name: what the store is asked for it. */
   readonly open?: OpenStep
+  /** Where later steps do so too: what the store is asked for, that all steps are carried out on copies. */
+  readonly search?: Search
 }
 
 export interface OpenStep {
@@ -39,19 +36,37 @@ export interface OpenStep {
 const MOST_TEMPLATES = 10_000
 
 /** The part of an update that only the store can carry out. */
-export type StoreOnly = 'names' | 'templates' | 'copy' | 'unnamed'
+export type StoreOnly = 'names' | 'templates'
 
-/** The reason where a later step reads or writes graphs that it does not name: it could see what the ones before it have done. */
 export function planOf(parsed: Parsed): UpdatePlan | StoreOnly {
   const steps = stepsOf(parsed)
   if (!steps) return 'names'
+  const loads = loadsOf(steps)
+  const touches = touchesIn(steps)
   const open = steps[0] && openOf(steps[0])
-  if (open && open.remove.length + open.add.length > MOST_TEMPLATES) return 'templates'
-  const named = open ? steps.slice(1) : steps
-  const unnamed = named.find((step) => !isNamed(step))
-  if (unnamed) return 'source' in unnamed ? 'copy' : 'unnamed'
-  const plan = { touches: touchesOf(steps), reads: readsOf(named), loads: loadsOf(steps) }
-  return open ? { ...plan, open } : plan
+  if ((open ? steps.slice(1) : steps).every(isNamed)) {
+    if (!open) return { touches, reads: readsOf(steps), loads }
+    if (open.remove.length + open.add.length > MOST_TEMPLATES) return 'templates'
+    return { touches, reads: readsOf(steps.slice(1)), loads, open }
+  }
+  // A later step sees what the ones before it have done, of which the store does not know.
+  const search = searchOf(steps)
+  return search ? { touches, reads: readsOf(steps), loads, search } : 'names'
+}
+
+function searchOf(steps: readonly Step[]): Search | undefined {
+  const likes: Likes[] = []
+  const clears = steps.some(({ kind }) => kind === 'clearAll')
+  const copies = steps.some((step) => 'source' in step && step.source === DEFAULT_GRAPH)
+  if (clears) likes.push({ any: [ANY_TRIPLE], default: [] })
+  if (copies) likes.push({ any: [], default: [ANY_TRIPLE] })
+  for (const step of steps) {
+    const { reads, likes: like } = (step.kind === 'change' && step.pattern) || { reads: undefined, likes: undefined }
+    if (reads && !reads.graphs.every(isOwnName)) return undefined
+    if (reads && (reads.any || reads.default) && !like) return undefined
+    if (like) likes.push(like)
+  }
+  return searchFor(likes, { clears, copies })
 }
 
 function openOf(step: Step): OpenStep | undefined {
@@ -68,6 +83,7 @@ const EVERY_GRAPH: OpenStep = {
     variables: ['?graph'],
     ...{ each: false, default: undefined, named: undefined, with: undefined },
     reads: { graphs: [], default: false, any: true, magic: false },
+    likes: undefined,
   },
   remove: [{ graph: '?graph', terms: ['?graph', '?graph', '?graph'] }],
   add: [],
@@ -78,6 +94,7 @@ const DEFAULT_TRIPLES: Pattern = {
   ...{ base: '', group: '{ ?s ?p ?o }', variables: SPO, each: false },
   ...{ default: undefined, named: undefined, with: undefined },
   reads: { graphs: [], default: true, any: false, magic: false },
+  likes: undefined,
 }
 
 function isNamed(step: Step): boolean {
@@ -88,14 +105,10 @@ function isNamed(step: Step): boolean {
   return [...step.remove, ...step.add].every(({ graph }) => !graph.startsWith('?'))
 }
 
-function touchesOf(steps: readonly Step[]): readonly Touch[] {
-  const touches = new Map<string, Touch>()
-  const touch = (graph: string, mode: Touch['mode'], isFilled = false): void => {
-    if (graph.startsWith('?')) return
-    const before = touches.get(graph)
-    const strongest = before?.mode === 'Write' ? 'Write' : mode
-    touches.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })
-  }
+function touchesIn(steps: readonly Step[]): readonly Touch[] {
+  const touches: Touch[] = []
+  const touch = (graph: string, mode: Touch['mode'], isFilled = false): void =>
+    void (graph.startsWith('?') || touches.push({ graph, mode, isFilled }))
   for (const step of steps) {
     if (step.kind === 'change') {
       for (const { graph } of step.add) touch(graph, 'Append', true)
@@ -106,7 +119,7 @@ function touchesOf(steps: readonly Step[]): readonly Touch[] {
     } else if (step.kind === 'load') touch(step.graph, 'Append', true)
     else if (step.kind !== 'clearAll') touch(step.graph, 'Write')
   }
-  return [...touches.values()]
+  return [...joined(touches).values()]
 }
 
 function readsOf(steps: readonly Step[]): readonly string[] {

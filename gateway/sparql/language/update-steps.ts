@@ -7,6 +7,7 @@ import { SOLUTION_LIMIT } from './patch.js'
 import { plainStatements } from './ground-triples.js'
 import { graphName, leavesOf, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
 import { readsOfOperation, type Reads } from './reads.js'
+import { likesIn, type Likes } from './likes.js'
 import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { datasetIn, findingsIn, isIri, operationsIn, type Node } from './tree.js'
 
@@ -25,6 +26,8 @@ export interface Pattern {
   /** The graph of WITH, where triples outside GRAPH are read from it. */
   readonly with: string | undefined
   readonly reads: Reads
+  /** The triples that it may read in graphs that it does not name; undefined where it names all, or they are not known. */
+  readonly likes: Likes | undefined
 }
 
 /** The source of a LOAD. */
@@ -158,6 +161,8 @@ function patternStep(operation: Node, tokens: readonly Token[], values: Values):
   const hasUsing = using.default.length + using.named.length > 0
   const terms = [...remove, ...add].flatMap(({ graph, terms }) => [graph, ...leavesOf(terms)])
   const base = tokens[0]?.text === 'BASE' ? `BASE ${tokens[1]!.text}\n` : ''
+  const reads = readsOfOperation(operation, values.iriOf)
+  const likes = reads.any || reads.default ? likesIn(where, values) : undefined
   const pattern: Pattern = {
     base,
     group: sparqlOf(lastGroup(tokens)),
@@ -167,7 +172,8 @@ function patternStep(operation: Node, tokens: readonly Token[], values: Values):
     default: hasUsing ? using.default : graph ? [withGraph] : undefined,
     named: hasUsing ? using.named : undefined,
     with: graph && !hasUsing && findings.readsDefault ? withGraph : undefined,
-    reads: readsOfOperation(operation, values.iriOf),
+    reads,
+    likes: likes && { any: reads.any ? likes.any : [], default: reads.default ? likes.default : [] },
   }
   return { kind: 'change', pattern, remove, add }
 }

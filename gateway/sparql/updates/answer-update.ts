@@ -37,7 +37,11 @@ export async function answerUpdate(
     plan &&
     (!rights.isFree ||
       (!plan.open?.clears &&
-        (plan.open || plan.loads.length > 0 || plan.touches.some(({ graph }) => application.isDocument(graph)))))
+        !plan.search?.clears &&
+        (plan.open ||
+          plan.search ||
+          plan.loads.length > 0 ||
+          plan.touches.some(({ graph }) => application.isDocument(graph)))))
   if (isPlanned) {
     const outcome = await carryOutPlan(context, update, plan, facts)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])

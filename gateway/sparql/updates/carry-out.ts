@@ -11,7 +11,8 @@ import type { Facts } from '../../request/access.js'
 import { askerOf, type Context } from '../../request/context.js'
 import type { UpdateAnalysis } from '../language/analysis.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
-import type { Touch, UpdatePlan } from '../language/update-plan.js'
+import { joined, touchesOf, type Solutions, type Touch } from '../language/touches.js'
+import type { UpdatePlan } from '../language/update-plan.js'
 import type { GraphEdit } from '../../stores/store.js'
 import {
   findGraphs,
@@ -23,13 +24,16 @@ import {
   type Named,
 } from './touched-graphs.js'
 import { loadSources, type Loaded } from './load-sources.js'
-import { readPattern, solve, touchesOf, type Opened, type Solutions } from './find-solutions.js'
+import { readPattern, solve, solveSoon } from './find-solutions.js'
+import { searchGraphs, type Seen } from './search-graphs.js'
 import { mayReadOther, REFUSED, updateRights, type UpdateRights } from './update-rights.js'
 
 type Outcome = undefined | ForStore | Problem
 
 /** How often the graphs that the variables stand for are found again, where they change meanwhile. */
 const MOST_ROUNDS = 3
+/** So of steps that see what the ones before have done: each may touch graphs by what another one has touched. */
+const MOST_ROUNDS_OF_COPIES = 8
 
 /** Concurrent updates with graphs by variables, or LOAD, of one agent, one network, and all: while one is carried out, other updates wait. */
 export const OPEN_UPDATES = { each: 2, network: 4, all: 8 } as const
@@ -42,7 +46,7 @@ export async function carryOutPlan(
   endpoint: Facts,
 ): Promise<Outcome> {
   if (plan.touches.length > MOST_GRAPHS || plan.reads.length > MOST_GRAPHS) return TOO_MUCH
-  if (!plan.open && plan.loads.length === 0) return carryOutRounds(context, update, plan, endpoint)
+  if (!plan.open && !plan.search && plan.loads.length === 0) return carryOutRounds(context, update, plan, endpoint)
   const { agent, gateway } = context
   const network = context.request.network()
   const leave = gateway.takeOpenUpdate(agent.webId ?? network, network)
@@ -66,25 +70,26 @@ async function carryOutRounds(
   plan: UpdatePlan,
   endpoint: Facts,
 ): Promise<Outcome> {
-  const { open } = plan
+  const { open, search } = plan
   const left = context.request.signal()
   const early = updateRights(context, endpoint)
   if (isFailure(early)) return early
-  const hidden = open?.copies && (await hidesDefaultGraph(context, early))
+  const hidden = (open?.copies ?? search?.copies) && (await hidesDefaultGraph(context, early))
   if (hidden) return hidden
   const asked = open && (await readPattern(context, open))
   if (isFailure(asked)) return asked
   const opened = open && asked && { open, asked }
-  let first = opened && (await solve(context, early, opened, { signal: left, asker: askerOf(context) }))
+  const first = opened && (await solve(context, early, opened, { signal: left, asker: askerOf(context) }))
+  if (isFailure(first) || isForStore(first)) return first
+  let touches = first ? touchesOf(open!, first) : []
   let loaded: Loaded | undefined
-  for (let round = 0; round < MOST_ROUNDS; round++) {
-    if (isFailure(first) || isForStore(first)) return first
-    const named = namedIn(plan, first)
+  for (let round = 0; round < (search ? MOST_ROUNDS_OF_COPIES : MOST_ROUNDS); round++) {
+    const named = namedIn(plan, touches)
     if (named.length > MOST_GRAPHS) return TOO_MUCH
     const refused = await refusedTouch(context, early, named)
     if (refused) return refused
     // Nothing would change.
-    if (!named.some(({ touch }) => touch)) return undefined
+    if (!search && !named.some(({ touch }) => touch)) return undefined
     // Nothing is fetched before the gateway knows that this agent may write it there, and nothing twice.
     const sources = loaded ?? (await loadSources(context, plan.loads))
     if (isFailure(sources)) return sources
@@ -95,23 +100,22 @@ async function carryOutRounds(
       if (isFailure(asked)) return asked
       // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
       const now = opened && (await solveSoon(context, asked, opened))
-      if (isFailure(now)) return now
-      if (isForStore(now)) return nothing(now)
+      const seen = search && (await searchGraphs(context, asked, search))
+      if (isFailure(now) || isFailure(seen)) return (now ?? seen) as Problem
+      if (isForStore(now) || isForStore(seen)) return nothing((now ?? seen) as ForStore)
       // And while the store answered.
       const rights = updateRights(context, endpoint)
       if (isFailure(rights)) return rights
-      const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
-      if (now && !touchesOf(open!, now).every((touch) => isWithin(pinned.get(touch.graph), touch)))
-        return nothing({ again: now })
-      return planOf({ context, text, rights, named, loaded: sources, isCleared: open?.clears !== undefined }, now)
+      const again = now && beyond(touchesOf(open!, now), named)
+      return again ?? planOf({ context, text, rights, named, loaded: sources, plan, seen }, now)
     }
-    const locks = locksOf(context, named, open !== undefined)
+    const locks = locksOf(context, named, (open ?? search) !== undefined)
     const settles = named.flatMap(({ graph, touch }) => (touch && context.application.isDocument(graph) ? [graph] : []))
     const outcome = await commit<Outcome | Again>(updating(context), { locks, settles, signal: left }, pinnedPlan)
     if (!isAgain(outcome)) return outcome
-    first = outcome.again
+    touches = outcome.again
   }
-  return UNSTEADY
+  return search ? TOO_DEEP : UNSTEADY
 }
 
 /** A default graph that is a union of others is copied by the store alone. What an agent may not read, it does not copy as if it were empty. */
@@ -132,33 +136,27 @@ const UNION: ForStore = {
   ),
 }
 
-/** ms that the store may take for the solutions while all other updates wait; agents who may change everything are trusted more. */
-const MOST_LOCKED_MS = 5000
-const MOST_LOCKED_MS_OF_FREE = 25_000
-
-/** Nothing has been written: until then an update can be given up. */
-async function solveSoon(context: Context, rights: UpdateRights, opened: Opened): ReturnType<typeof solve> {
-  const ms = rights.isFree ? MOST_LOCKED_MS_OF_FREE : MOST_LOCKED_MS
-  const [left, enough] = [context.request.signal(), AbortSignal.timeout(ms)]
-  const found = await solve(context, rights, opened, { signal: AbortSignal.any([left, enough]) })
-  return isFailure(found) && enough.aborted && !left.aborted ? SLOW : found
-}
-
-const SLOW: ForStore = {
-  reason: problem(
-    'update.time',
-    `Finding the graphs of the update takes longer than ${MOST_LOCKED_MS / 1000} seconds. Name its graphs, or send it in parts.`,
-  ),
-}
-
 /** True where the rights that the pinned touch needs, which are decided on, are enough for this one. */
 const isWithin = (pinned: Touch | undefined, { mode, isFilled }: Touch): boolean =>
   pinned !== undefined && (pinned.mode === 'Write' || mode === 'Append') && (pinned.isFilled || !isFilled)
 
 interface Again {
-  readonly again: Solutions
+  readonly again: readonly Touch[]
 }
 const isAgain = (outcome: Outcome | Again): outcome is Again => outcome !== undefined && 'again' in outcome
+
+/** Starts again where the touches need other rights than those that were decided on. */
+function beyond(touches: readonly Touch[], named: readonly Named[]): Plan<Again> | undefined {
+  const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
+  return touches.every((touch) => isWithin(pinned.get(touch.graph), touch)) ? undefined : nothing({ again: touches })
+}
+
+const TOO_DEEP: ForStore = {
+  reason: problem(
+    'content.too-large',
+    `The operations of the update find graphs by one another more than ${MOST_ROUNDS_OF_COPIES - 1} times. Send it in parts.`,
+  ),
+}
 
 const UNSTEADY = problem(
   'server.overloaded',
@@ -179,21 +177,27 @@ interface Carried {
   readonly rights: UpdateRights
   readonly named: readonly Named[]
   readonly loaded: Loaded
-  readonly isCleared: boolean
+  readonly plan: UpdatePlan
+  /** Where the steps are carried out on copies of all that they may read. */
+  readonly seen: Seen | undefined
 }
 
 async function planOf(
-  { context, text, rights, named, loaded, isCleared }: Carried,
+  { context, text, rights, named: pinned, loaded, plan, seen }: Carried,
   solutions: Solutions | undefined,
-): Promise<Plan<Outcome> | Problem> {
+): Promise<Plan<Outcome | Again> | Problem> {
   const { application, gateway } = context
-  const graphs = await findGraphs(context, rights, named)
+  const named = seen ? withRead(pinned, seen.graphs) : pinned
+  const graphs = named.length > MOST_GRAPHS ? TOO_MUCH : await findGraphs(context, rights, named)
   if (isFailure(graphs)) return graphs
   if (isForStore(graphs)) return nothing<Outcome>(graphs)
   const forms = application.traits.literals()
-  const job = { update: text, base: application.base, graphs: graphs.copies, solutions, loaded, forms }
+  const copies = seen ? [...graphs.copies.filter(({ graph }) => graph !== DEFAULT_GRAPH), seen.default] : graphs.copies
+  const job = { update: text, base: application.base, graphs: copies, solutions, loaded, forms, isUnion: seen?.isUnion === true } // prettier-ignore
   const updated = await gateway.evaluation.update(askerOf(context), job)
   if (isFailure(updated)) return FOR_STORE.has(updated.failure) ? nothing<Outcome>({ reason: updated }) : updated
+  const again = beyond(updated.touches, named)
+  if (again ?? updated.failed) return again ?? updated.failed!
   const edits = editsWithin(named, updated.edits)
   if (isFailure(edits)) return edits
   const others = edits.flatMap((edit) => {
@@ -203,6 +207,7 @@ async function planOf(
   })
   // It decides whether the default graph is recorded.
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
+  const isCleared = plan.open?.clears !== undefined || plan.search?.clears === true
   const changes = await changesOf(context, graphs.documents, edits, isCleared)
   return isFailure(changes) ? changes : { changes, others, answer: (failed) => failed }
 }
@@ -221,19 +226,16 @@ function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly Name
 /** Limits of the evaluation, and syntax that only the store has. */
 const FOR_STORE: ReadonlySet<Problem['failure']> = new Set(['content.too-large', 'update.time', 'update.syntax'])
 
-function namedIn({ touches, reads, open }: UpdatePlan, solutions: Solutions | undefined): readonly Named[] {
-  const written = new Map<string, Touch>()
-  const isRead = new Set(reads)
-  const found = open && solutions ? touchesOf(open, solutions) : []
-  for (const touch of [...touches, ...found]) {
-    const { graph, mode, isFilled } = touch
-    const before = written.get(graph)
-    const strongest = before?.mode === 'Write' ? 'Write' : mode
-    written.set(graph, { graph, mode: strongest, isFilled: isFilled || before?.isFilled === true })
-  }
-  return [...new Set([...written.keys(), ...reads])].map((graph) => {
-    return { graph, touch: written.get(graph), isRead: isRead.has(graph) }
-  })
+function namedIn({ touches, reads, search }: UpdatePlan, found: readonly Touch[]): readonly Named[] {
+  const written = joined([...touches, ...found])
+  const named = [...written.values()].map((touch) => ({ graph: touch.graph, touch, isRead: search !== undefined }))
+  return withRead(named, reads)
+}
+
+function withRead(named: readonly Named[], reads: readonly string[]): readonly Named[] {
+  const graphs = new Map(named.map((one) => [one.graph, one]))
+  for (const graph of reads) graphs.set(graph, { graph, touch: graphs.get(graph)?.touch, isRead: true })
+  return [...graphs.values()]
 }
 
 /** Locks written graphs exclusively; graphs that are read by name, and the parents of documents that may be created, against changes. */

@@ -6,8 +6,9 @@ import { readFactsNow } from '../../documents/document.js'
 import { askerOf, type Context } from '../../request/context.js'
 import { analyseQuery, type QueryAnalysis } from '../language/analysis.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
-import type { OpenStep, Touch } from '../language/update-plan.js'
-import { graphOfValue, leavesOf } from '../language/quad-templates.js'
+import type { OpenStep } from '../language/update-plan.js'
+import { graphOfValue } from '../language/quad-templates.js'
+import { waysOf, type Solutions } from '../language/touches.js'
 import { hasDotSegment } from '../language/tokens.js'
 import type { Pattern } from '../language/update-steps.js'
 import type { Awaitable } from '../../maybe-async.js'
@@ -16,9 +17,6 @@ import { StoreBreak, type Call } from '../../stores/store.js'
 import type { ForStore } from './touched-graphs.js'
 import { queryOfView } from '../queries/restrict-for-agent.js'
 import { mayReadOther, type UpdateRights } from './update-rights.js'
-
-/** For each solution the terms of the variables (`?name`), in N-Triples. */
-export type Solutions = readonly ReadonlyMap<string, string>[]
 
 const MOST_CHARACTERS = 16 * 1024 * 1024
 const MOST_ROWS = 20_000
@@ -176,36 +174,21 @@ const hasBlankNode = (term: Term): boolean =>
   term.termType === 'BlankNode' ||
   (term.termType === 'Quad' && [term.subject, term.predicate, term.object].some(hasBlankNode))
 
-interface Way extends Omit<Touch, 'graph'> {
-  /** Variables: of the graph, and of the terms. */
-  readonly graph: string
-  readonly needed: readonly string[]
+/** ms that the store may take for the solutions while all other updates wait; agents who may change everything are trusted more. */
+const MOST_LOCKED_MS = 5000
+const MOST_LOCKED_MS_OF_FREE = 25_000
+
+/** Nothing has been written: until then an update can be given up. */
+export async function solveSoon(context: Context, rights: UpdateRights, opened: Opened): ReturnType<typeof solve> {
+  const ms = rights.isFree ? MOST_LOCKED_MS_OF_FREE : MOST_LOCKED_MS
+  const [left, enough] = [context.request.signal(), AbortSignal.timeout(ms)]
+  const found = await solve(context, rights, opened, { signal: AbortSignal.any([left, enough]) })
+  return isFailure(found) && enough.aborted && !left.aborted ? SLOW : found
 }
 
-/** How solutions fill the quads whose graph is a variable: those that need the same variables are filled by the same ones. */
-function waysOf({ remove, add }: Pick<OpenStep, 'remove' | 'add'>): readonly Way[] {
-  const ways = new Map<string, Way>()
-  const collect = (quads: OpenStep['remove'], mode: Touch['mode'], isFilled: boolean): void => {
-    for (const { graph, terms } of quads) {
-      if (!graph.startsWith('?')) continue
-      const needed = leavesOf(terms).filter((term) => term.startsWith('?'))
-      ways.set(`${mode} ${graph} ${needed.join(' ')}`, { graph, needed, mode, isFilled })
-    }
-  }
-  collect(remove, 'Write', false)
-  collect(add, 'Append', true)
-  return [...ways.values()]
-}
-
-/** The graphs that variables of the templates stand for: each once for what is deleted and once for what is inserted. */
-export function touchesOf(step: Pick<OpenStep, 'remove' | 'add'>, solutions: Solutions): readonly Touch[] {
-  const touches = new Map<string, Touch>()
-  for (const { graph, needed, mode, isFilled } of waysOf(step)) {
-    for (const solution of solutions) {
-      const name = graphOfValue(solution.get(graph))
-      if (name === undefined || !needed.every((term) => solution.has(term))) continue
-      touches.set(`${mode} ${name}`, { graph: name, mode, isFilled })
-    }
-  }
-  return [...touches.values()]
+const SLOW: ForStore = {
+  reason: problem(
+    'update.time',
+    `Finding the graphs of the update takes longer than ${MOST_LOCKED_MS / 1000} seconds. Name its graphs, or send it in parts.`,
+  ),
 }

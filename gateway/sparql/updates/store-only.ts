@@ -12,12 +12,6 @@ const BY_REASON: Readonly<Record<StoreOnly, Problem>> = {
   templates: refused(
     'The update has too many triples in its templates. Name its graphs with GRAPH <…> { }, or send it in parts.',
   ),
-  copy: refused(
-    `Only agents who may read and write every graph can copy the default graph. Write INSERT { GRAPH <…> { … } } WHERE { … }.`,
-  ),
-  unnamed: refused(
-    'Each operation after the first has to name its graphs: GRAPH <…> { }. Name them, or send each operation alone.',
-  ),
 }
 
 export function storeOnly({ services, functions, reads, storeOnly: reason }: UpdateAnalysis): Problem {

@@ -7,7 +7,7 @@ import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Context } from '../../request/context.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
-import type { Touch } from '../language/update-plan.js'
+import type { Touch } from '../language/touches.js'
 import { isDocumentName, isNameOfStores } from '../../../policies/authorizations/reach.js'
 import {
   accessTo,

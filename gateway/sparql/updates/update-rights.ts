@@ -9,7 +9,7 @@ import { decideOn, judge, type Facts } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { rightsOnGraphs } from '../../request/agent-graph-rights.js'
 import { refusalOf } from '../../request/refusal.js'
-import type { Touch } from '../language/update-plan.js'
+import type { Touch } from '../language/touches.js'
 
 export type DocumentFound = Facts & { readonly kind: 'document' }
 

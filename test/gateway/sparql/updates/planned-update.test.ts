@@ -4,7 +4,7 @@ import t from 'tap'
 import { editsWithin } from '../../../../gateway/sparql/updates/carry-out.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import type { GraphEdit } from '../../../../gateway/stores/store.js'
-import type { Touch } from '../../../../gateway/sparql/language/update-plan.js'
+import type { Touch } from '../../../../gateway/sparql/language/touches.js'
 
 const [A, B] = ['https://localhost/a/', 'https://localhost/b/']
 const LINE = '<urn:s> <urn:p> <urn:o> .'

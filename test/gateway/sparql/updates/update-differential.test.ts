@@ -66,10 +66,10 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
     const before = await found(stores)
     const answer = await send()
     const after = await found(stores)
-    // The default graph is copied by the first operation alone, for who may read it.
-    const isCopied = ({ touches: [touched] }: (typeof asked)[number], place: number): boolean =>
-      place === 0 && touched?.[0] !== '' && modes.get('')?.includes('Read') === true
-    const isForStore = !isOwner && asked.some((each, i) => each.isForStore && !isCopied(each, i))
+    // The default graph is copied for who may read it.
+    const isCopied = ({ touches: [touched] }: (typeof asked)[number]): boolean =>
+      touched?.[0] !== '' && modes.get('')?.includes('Read') === true
+    const isForStore = !isOwner && asked.some((each) => each.isForStore && !isCopied(each))
     const expected = isForStore ? REFUSED : expectedOf(asked, quads, modes)
     const isReported = expected.isUnclear && answer.status === 422
     if (expected.kind === 'done' && !isReported) {

@@ -44,6 +44,37 @@ const TRIPLE_TERMS: readonly Row[] = [
   [`INSERT { GRAPH <${MINE}> { ?r ${REIFIES} <<( ?s ?p 9 )>> } } WHERE { GRAPH <${HIDDEN}> { ?s ?p ?o . BIND(<urn:r> AS ?r) } }`, 200],
 ]
 
+const REST = BEFORE[MINE]!.slice(1)
+/** Operations after the first that do not name their graphs see what the ones before them have done. */
+// prettier-ignore
+const LATER: readonly Row[] = [
+  [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${APPENDED}> { ?s <urn:seen> ?o } } WHERE { GRAPH ?g { ?s <urn:k> ?o } }`, 200,
+    { [MINE]: [...BEFORE[MINE]!, '<urn:n> <urn:k> 5'], [APPENDED]: [SP2, '<urn:n> <urn:seen> 5'] }],
+  [`DELETE DATA { GRAPH <${MINE}> { ${SP1} } } ; DELETE { GRAPH ?g { ?s ?p ?o } } INSERT { GRAPH ?g { ?s ?p 6 } } WHERE { GRAPH ?g { ?s ?p ?o FILTER(?o IN (1, "me")) } }`, 200,
+    { [MINE]: [REST[0]!, '<urn:r> <urn:by> 6'] }],
+  // What the agent may not read has no part, what it may only append to is no more visible once it has.
+  [`INSERT DATA { GRAPH <${APPENDED}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${MINE}> { ?s <urn:seen> ?o } } WHERE { GRAPH ?g { ?s <urn:k> ?o } }`, 200,
+    { [APPENDED]: [SP2, '<urn:n> <urn:k> 5'] }],
+  [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${MINE}> { ?s <urn:seen> ?g } } WHERE { GRAPH ?g { ?s <urn:q> ?o } }`, 200,
+    { [MINE]: [...BEFORE[MINE]!, '<urn:n> <urn:k> 5', `<urn:x> <urn:seen> <${READ}>`] }],
+  // All or nothing: the second one would change what may only be read.
+  [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
+  [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:g> <${HIDDEN}> } } ; INSERT { GRAPH ?h { ?s <urn:k> 1 } } WHERE { GRAPH ?g { ?s <urn:g> ?h } }`, 403],
+  [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:g> <${APPENDED}> } } ; INSERT { GRAPH ?h { ?s <urn:k> 1 } } WHERE { GRAPH ?g { ?s <urn:g> ?h } }`, 200,
+    { [MINE]: [...BEFORE[MINE]!, `<urn:n> <urn:g> <${APPENDED}>`], [APPENDED]: [SP2, '<urn:n> <urn:k> 1'] }],
+  // A graph that one operation finds, and the next one reads.
+  [`INSERT { GRAPH ?g { <urn:n> <urn:k> 5 } } WHERE { GRAPH ?g { ?r <urn:by> "me" } } ; INSERT { GRAPH ?g { ?s <urn:k> 6 } } WHERE { GRAPH ?g { ?s <urn:k> 5 } }`, 200,
+    { [MINE]: [...BEFORE[MINE]!, '<urn:n> <urn:k> 5', '<urn:n> <urn:k> 6'] }],
+  [`CLEAR GRAPH <${MINE}> ; INSERT { GRAPH <${MINE}> { ?s <urn:in> ?g } } WHERE { GRAPH ?g { ?s <urn:q>|<urn:by> ?o } }`, 200, { [MINE]: [`<urn:x> <urn:in> <${READ}>`] }],
+  // Each graph that exists is a solution, while it exists: those of documents stand for all here.
+  [`CLEAR GRAPH <${MINE}> ; INSERT { GRAPH <${APPENDED}> { <urn:n> <urn:none> ?g } } WHERE { GRAPH ?g {} FILTER(STRSTARTS(STR(?g), "http://x.test/")) }`, 200,
+    { [MINE]: [], [APPENDED]: [SP2, `<urn:n> <urn:none> <${READ}>`] }],
+  [`CREATE SILENT GRAPH <${MINE}> ; DROP NAMED`, 403],
+  [`COPY SILENT <urn:none> TO <${MINE}> ; COPY <urn:none> TO <${MINE}> ; INSERT { GRAPH ?g { <urn:n> <urn:k> 5 } } WHERE { GRAPH ?g { ?r <urn:by> "me" } }`, 422],
+  [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; COPY DEFAULT TO <${MINE}>`, 403],
+  [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${MINE}> { ?s ?p ?o } } WHERE { GRAPH <urn:x-arq:UnionGraph> { ?s ?p ?o } }`, 403],
+]
+
 /** The sources of LOAD by path, all of which the operator allows but for `other`. */
 const SOURCES: Readonly<Record<string, RequestListener>> = {
   '/data': (_, answer) => answer.writeHead(200, { 'Content-Type': 'text/turtle' }).end('<urn:l> <urn:p> 7 , _:b . _:b <urn:q> <urn:z> .'), // prettier-ignore
@@ -100,7 +131,7 @@ void forEachStore(t, 'updates of agents', async (t, makeStores, kind) => {
   const linesOf = (triples: readonly string[]): string[] =>
     triples.map((triple) => `${triple.replace(/(?<= )(\d)\b/g, '"$1"^^<http://www.w3.org/2001/XMLSchema#integer>')} .`)
   const stored = async (graph: string): Promise<string[]> => String((await stores.endUser.read(graph)) ?? '').replace(/_:\w+/g, '_:').split('\n').filter(Boolean).sort() // prettier-ignore
-  for (const [text, status, after] of [...TRIPLE_TERMS, ...loadsFrom(sources.base)]) {
+  for (const [text, status, after] of [...TRIPLE_TERMS, ...LATER, ...loadsFrom(sources.base)]) {
     await row(`${text}: ${status}`, async (t) => {
       for (const [graph, triples] of Object.entries(BEFORE))
         t.equal(await stores.endUser.replace(graph, linesOf(triples).map((line) => `${line}\n`).join('')), undefined) // prettier-ignore

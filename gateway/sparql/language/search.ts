@@ -1,0 +1,57 @@
+// Finds what the steps of an update may read where they do not name their graphs. Pure.
+import { bounded, type Like, type Likes } from './likes.js'
+import type { QuadTemplate } from './quad-templates.js'
+import type { Pattern } from './update-steps.js'
+
+/** What the store is asked for. */
+interface Asked {
+  readonly pattern: Pattern
+  readonly remove: readonly QuadTemplate[]
+  readonly add: readonly QuadTemplate[]
+}
+
+export interface Search {
+  /** The names of graphs, as ?graph. */
+  readonly graphs: Asked | undefined
+  /** Triples of the default graph. */
+  readonly default: Asked | undefined
+  /** In place of both, where the default graph is the union of the named graphs. */
+  readonly union: Asked | undefined
+  /** True where a step clears all graphs; where one copies the default graph. */
+  readonly clears: boolean
+  readonly copies: boolean
+}
+
+export function searchFor(likes: readonly Likes[], uses: Pick<Search, 'clears' | 'copies'>): Search {
+  const [any, ofDefault] = (['any', 'default'] as const).map((place) => likes.flatMap((each) => each[place]))
+  return {
+    graphs: graphsWith(any!),
+    default: ofDefault!.length === 0 ? undefined : asking(false, NAMES, `{ ${unionOf(ofDefault!, bindings)} }`),
+    union: ofDefault!.length === 0 ? undefined : graphsWith([...any!, ...ofDefault!]),
+    ...uses,
+  }
+}
+
+/** The query for the names of graphs; a name that SPARQL does not take is refused as one that is written (find-solutions.ts). */
+const graphsWith = (likes: readonly Like[]): Asked | undefined =>
+  likes.length === 0
+    ? undefined
+    : {
+        ...asking(true, ['?graph'], `{ GRAPH ?graph { ${unionOf(likes, () => '')} } }`),
+        remove: [{ graph: '?graph', terms: ['?graph', '?graph', '?graph'] }],
+      }
+
+function asking(any: boolean, variables: readonly string[], group: string): Asked {
+  const reads = { graphs: [], default: !any, any, magic: false }
+  const dataset = { default: undefined, named: undefined, with: undefined }
+  const pattern = { base: '', group, variables, each: false, ...dataset, reads, likes: undefined }
+  return { pattern, remove: [], add: [] }
+}
+
+const NAMES = ['?s', '?p', '?o'] as const
+const unionOf = (likes: readonly Like[], rest: (like: Like) => string): string =>
+  bounded(likes)
+    .map((like) => `{ ${like.map((term, i) => term ?? NAMES[i]).join(' ')} ${rest(like)} }`)
+    .join(' UNION ')
+const bindings = (like: Like): string =>
+  like.map((term, i) => (term === undefined ? '' : `BIND(${term} AS ${NAMES[i]!})`)).join(' ')
