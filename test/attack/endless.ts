@@ -26,6 +26,7 @@ const QUERIES: readonly (readonly [name: string, query: string])[] = [
   ['texts-doubled', chain('"aaaa"', 'CONCAT(?x, ?x)')],
   ['texts-replaced', chain('"aaaa"', 'REPLACE(?x, ".", "aa")')],
   ['long-duration', `SELECT (NOW() + "P999999999D"^^<${XSD}dayTimeDuration> AS ?x) {}`],
+  ['differences-of-dates', `SELECT (NOW()${` + (NOW() - <${XSD}dateTime>("-2000000-01-01T00:00:00Z"))`.repeat(20)} AS ?x) {}`],
   ['long-number', `SELECT (<${XSD}integer>("${'9'.repeat(1_000_000)}") + 1 AS ?x) {}`],
 ]
 const USUAL = `SELECT * { GRAPH ?g { ?s ?p ?o } FILTER(REGEX(STR(?o), "fuseki", "i")) BIND(NOW() - "P7D"^^<${XSD}dayTimeDuration> AS ?week) }`

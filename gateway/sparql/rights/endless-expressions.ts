@@ -3,7 +3,7 @@
 import { isEndlessPath } from './endless-paths.js'
 import { waysOf } from './regex-ways.js'
 import { isPath, type Expression, type Pattern, type Query } from '../language/syntax.js'
-import { boundIn, DURATIONS, longestOf, makeSizes, NUMBERS, STEP } from './unbounded-expressions.js'
+import { boundIn, DURATIONS, isNumber, longestOf, makeSizes, NUMBERS, STEP } from './unbounded-expressions.js'
 import { once } from './restriction.js'
 
 export type Endless = 'endless-regex' | 'endless-path' | 'growth' | 'long-duration'
@@ -21,6 +21,8 @@ const MOST_SEARCHED = 64
 const LONGEST_SOUGHT = 1024
 /** Jena counts the days of a sum one by one. */
 const MOST_DAYS = 1_000_000
+/** Of a date, perhaps, and a difference of others or a multiple: it may be of millions of years. */
+const MOST_SUMS = 4
 
 /** The first such expression of the query, if there is one. */
 export function endlessIn(body: Query['body']): Endless | undefined {
@@ -42,6 +44,7 @@ export function endlessIn(body: Query['body']): Endless | undefined {
     return isConstant && found && found.length <= MOST_PATTERNS && !found.some(isComputed) ? found : undefined
   }
 
+  let sums = 0
   const inOperation = (operator: string, args: readonly Expression[]): Endless | undefined => {
     if (operator === 'regex' || operator === 'replace') {
       const patterns = constantsOf(args[1]!) ?? args
@@ -49,6 +52,8 @@ export function endlessIn(body: Query['body']): Endless | undefined {
       if (degree > 2 || (degree > 1 && sizeOf(args[0]!) > MOST_SEARCHED)) return 'endless-regex'
     }
     if (operator === 'strdt' && isDurationName(args[1]) && isComputed(args[0]!)) return 'long-duration'
+    if (isSum(operator) && !args.some(isNumber) && computes(args[1]!, bound) && ++sums > MOST_SUMS)
+      return 'long-duration'
     const size = sizeOfOperation(operator, args, args.map(sizeOf))
     if (ARITHMETIC.has(operator)) return size > MOST_NUMBER ? 'growth' : undefined
     return GROWING.has(operator) && size > MOST_TEXT ? 'growth' : undefined
@@ -80,6 +85,21 @@ export function endlessIn(body: Query['body']): Endless | undefined {
 type Triples = Pattern & { readonly kind: 'triples' }
 const hasEndlessPath = ({ triples }: Triples): boolean =>
   triples.some(({ predicate }) => isPath(predicate) && isEndlessPath(predicate))
+
+const isSum = (operator: string): boolean => operator === '+' || operator === '-'
+
+/** True where arithmetic may make a duration in it, or in what gives its variables their values. */
+function computes(part: unknown, bound: ReturnType<typeof boundIn>, seen = new Set<string>()): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const expression = part as Expression
+  if (expression.kind === 'variable') {
+    if (seen.has(expression.value)) return false
+    seen.add(expression.value)
+    return bound.get(expression.value)?.some((one) => computes(one, bound, seen)) === true
+  }
+  if (expression.kind === 'operation' && ARITHMETIC.has(expression.operator) && !isNumber(expression)) return true
+  return Object.values(part).some((each) => computes(each, bound, seen))
+}
 
 /** The variables that data may give a value. */
 function variablesOfTriples(part: unknown, found = new Set<string>(), isInTriples = false): ReadonlySet<string> {

@@ -201,7 +201,7 @@ const COUNTS = new Set([
 ])
 
 /** A number or an error: no duration. */
-function isNumber(expression: Expression): boolean {
+export function isNumber(expression: Expression): boolean {
   switch (expression.kind) {
     case 'literal':
       return expression.datatype !== undefined && NUMBERS.has(expression.datatype)

@@ -73,6 +73,9 @@ const QUERIES: readonly (readonly [query: string, endless: ReturnType<typeof end
   [`SELECT (NOW() - <${XSD}dayTimeDuration>("PT99999999999999S") AS ?x) {}`, 'long-duration'],
   [`SELECT (NOW() - <${XSD}dayTimeDuration>(CONCAT("P99999", "9999D")) AS ?x) {}`, 'long-duration'],
   [`SELECT * { BIND(CONCAT("P99999", "9999D") AS ?d) BIND(NOW() + STRDT(?d, <${XSD}duration>) AS ?x) }`, 'long-duration'],
+  [`SELECT (NOW()${' + (NOW() - ?t)'.repeat(5)} AS ?x) { ?s ?p ?t }`, 'long-duration'],
+  [`SELECT * { ?s ?p ?d BIND(?d * 200 AS ?e) BIND(NOW()${' + ?e'.repeat(5)} AS ?x) }`, 'long-duration'],
+  [`SELECT * { { SELECT (MAX(NOW() - ?t) AS ?e) { ?s ?p ?t } } BIND(IF(BOUND(?e), ?e, 1) AS ?f) FILTER(NOW()${' - ?f'.repeat(5)} > 1) }`, 'long-duration'],
   ...['(<urn:p>/<urn:p>)*', '(<urn:p>/^<urn:p>)+', '(<urn:p>*)*', '((<urn:p>|<urn:q>*))+', '(<urn:p>/<urn:p>?)*', '(<urn:p>/<urn:p>/<urn:p>/<urn:p>)?',
     '<urn:q>|(<urn:p>/<urn:p>/<urn:p>/<urn:p>)', '^(<urn:q>|<urn:p>*/<urn:p>*)', '<urn:q>/(<urn:p>/<urn:p>)*', '!<urn:q>/(!<urn:q>/!<urn:p>)+',
     `<urn:q>|(${Array(3).fill('(<urn:p>|<urn:p>|<urn:q>)').join('/')})`, `(${Array(501).fill('<urn:p>').join('|')})*`,
@@ -95,6 +98,9 @@ const QUERIES: readonly (readonly [query: string, endless: ReturnType<typeof end
   [`SELECT * { ?s ?p ${LONG} }`, undefined],
   [`SELECT (<${XSD}dateTime>(?o) - <${XSD}dayTimeDuration>(?p) AS ?x) { ?s ?p ?o }`, undefined],
   [chain('1', '?x + 1', 30), undefined],
+  ['SELECT (?a + ?b + ?c + ?d + ?e + ?f + ?g + ?h - ?i - ?j AS ?x) { ?s <urn:a> ?a , ?b , ?c , ?d , ?e , ?f , ?g , ?h , ?i , ?j }', undefined],
+  ['SELECT (?a * ?b + ?c * ?d - (?e + ?f) AS ?x) (NOW() - (NOW() - ?t) AS ?y) { ?s <urn:a> ?a , ?b , ?c , ?d , ?e , ?f , ?t }', undefined],
+  [`SELECT (NOW()${' + ?d'.repeat(10)} AS ?x) { ?s ?p ?d }`, undefined],
 ]
 
 void t.test('the degree of regular expressions', async (t) => {
