@@ -320,6 +320,14 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     beforeQuery = () => Promise.resolve()
     t.equal((await agent('GET', pathIn(12), CSV)).status, 200)
   })
+  await row('a path that repeats two steps: over a copy, not in GRAPH', async (t) => {
+    const twice = `<urn:n1> (<${NEXT}>/<${NEXT}>)* ?v`
+    const merged = await agent('GET', get(`SELECT ?v FROM <${MERGED_GRAPHS}> { ${twice} }`), CSV)
+    t.equal(merged.status, 200)
+    t.ok(valuesIn(merged.text).includes('urn:n1'), merged.text)
+    const named = await agent('GET', get(`SELECT ?v { GRAPH ?g { ${twice} } }`), CSV)
+    t.equal(named.status, kind === 'embedded' ? 200 : 403, named.text)
+  })
   await row('a copy that is too large: one 403, which says what to write', async (t) => {
     const big = `${base}big/`
     const other = await agent(
