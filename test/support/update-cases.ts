@@ -64,7 +64,7 @@ export const randomQuads = (random: Random, graphs: readonly string[]): readonly
 /** Where the default graph is none of the graphs, it is their union, and is only read. */
 export function randomUpdate(random: Random, graphs: readonly string[]): UpdateCase {
   const first = random.chance(0.6) ? modify(random, graphs) : named(random, graphs)
-  if (random.chance(0.75)) return [first]
+  if (random.chance(0.6)) return [first]
   return [
     first,
     ...Array.from({ length: random.chance(0.3) ? 2 : 1 }, () =>

@@ -55,7 +55,7 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
   for (let seed = first; seed < first + count; seed++) {
     const random = makeRandom(seed)
     for (let i = 0; i < 5; i++) random.chance(0.5)
-    const isOwner = random.chance(0.1)
+    const isOwner = random.chance(0.25)
     const modes = isOwner ? new Map([...graphs.keys()].map((graph) => [graph, ALL])) : graphs
     const quads = [...documents.flat(), ...randomQuads(random, [...graphs.keys()])]
     const asked = randomUpdate(random, [...graphs.keys()])
