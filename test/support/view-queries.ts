@@ -264,5 +264,8 @@ function makePath(random: Random, depth: number): string {
   if (roll < 7.5) return `(${inner()}|${inner()})`
   if (roll < 8.5) return `^${iri()}`
   if (roll < 9.5) return random.one([`!${iri()}`, `!(${iri()}|^${iri()})`, `!^${iri()}`])
-  return `(${inner()})${random.one(['*', '+', '?'])}`
+  const repetition = random.one(['*', '+', '?'])
+  // In front of Jena, a repetition of several steps is refused, or answered over a copy.
+  const step = (): string => random.one([iri(), `^${iri()}`, `!${iri()}`, `(${iri()}|^${iri()})`, `${iri()}|${iri()}`])
+  return `(${repetition === '?' || random.chance(0.1) ? inner() : step()})${repetition}`
 }
