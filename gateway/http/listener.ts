@@ -1,5 +1,5 @@
 // The listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
-// Fastify runs the servers and the requests that have to wait. Errors of Fastify and of the HTTP parser get our form too.
+// Fastify runs the servers; its hooks answer. Errors of Fastify and of the HTTP parser get our form too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
@@ -49,7 +49,7 @@ export interface ListenerSettings {
 
 export interface Listener {
   readonly port: number
-  /** A request without a socket, for tests. It takes the way of requests that wait. */
+  /** A request without a socket, for tests. */
   readonly inject: FastifyInstance['inject']
   /** Takes another certificate, for new connections. Present on the TLS listener. */
   readonly renew?: (tls: NonNullable<ListenerSettings['tls']>) => void
@@ -59,7 +59,7 @@ export interface Listener {
 
 export type Answer = (request: Request) => Awaitable<Response>
 
-/** For listeners that no cached read goes through: Fastify's router finds the answer. */
+/** Where Fastify's router finds the answer: for listeners that need not be as fast as that of the documents. */
 export interface Routes {
   /** Adds routes and hooks. Requests that are refused for want of a place do not reach them. */
   add(app: FastifyInstance, door: Door): unknown
@@ -74,18 +74,11 @@ export interface Door {
   waitFor<T>(work: Promise<T>): Promise<T>
 }
 
-/** A request on its way through Fastify. The answer to a read has begun. */
-interface Arrived {
-  readonly request: Request
-  readonly begun?: Promise<Response>
-}
-
 /** What the steps of one listener share. */
 interface Entrance {
   readonly settings: ListenerSettings
   readonly app: FastifyInstance
   readonly answering: Answering
-  readonly arrived: WeakMap<IncomingMessage, Arrived>
   readonly shares: Shares
   isClosing: boolean
 }
@@ -95,19 +88,9 @@ export async function listen(settings: ListenerSettings, answer: Answer | Routes
   const shares = makeShares(shared(concurrency), bodyRoom)
   const isRouted = typeof answer !== 'function'
   const app = makeServer(settings, isRouted)
-  const entrance: Entrance = {
-    settings,
-    app,
-    answering: makeAnswering(),
-    arrived: new WeakMap(),
-    shares,
-    isClosing: false,
-  }
+  const entrance: Entrance = { settings, app, answering: makeAnswering(), shares, isClosing: false }
   if (isRouted) await addRoutes(entrance, answer)
-  else {
-    answerLater(entrance, answer)
-    answerAtOnce(entrance, answer)
-  }
+  else answerAll(entrance, answer)
   const taken = typeof settings.port === 'number' ? await takePort(settings.port, settings.host) : settings.port
   await app.ready()
   await taken.give(app.server)
@@ -123,31 +106,27 @@ export async function listen(settings: ListenerSettings, answer: Answer | Routes
   }
 }
 
-/** Takes a place for a request; undefined where it was refused. */
-function enter(
-  { settings, shares, isClosing }: Entrance,
-  raw: IncomingMessage,
-  reply: FastifyReply,
-  request: Request,
-): (() => void) | undefined {
-  const leave = isClosing ? undefined : shares.enter(raw, request.network())
-  if (!leave) {
-    reply.hijack()
-    send(raw, reply.raw, refusal(request, isClosing ? CLOSING : TOO_MANY_REQUESTS, settings))
-  }
-  return leave
+/** Takes a place for a request; undefined where there is none for it. */
+const enter = ({ shares, isClosing }: Entrance, raw: IncomingMessage, request: Request): (() => void) | undefined =>
+  isClosing ? undefined : shares.enter(raw, request.network())
+
+function refuse({ settings, isClosing }: Entrance, request: Request, raw: IncomingMessage, reply: FastifyReply): void {
+  reply.hijack()
+  send(raw, reply.raw, refusal(request, isClosing ? CLOSING : TOO_MANY_REQUESTS, settings))
 }
 
 async function addRoutes(entrance: Entrance, { add }: Routes): Promise<void> {
-  const { app, arrived, answering, settings, shares } = entrance
+  const { app, answering, settings, shares } = entrance
+  const requests = new WeakMap<IncomingMessage, Request>()
   app.addHook('onRequest', async ({ raw }, reply) => {
     const request = requestOf(raw, reply.raw, settings, shares)
-    arrived.set(raw, { request })
-    const leave = enter(entrance, raw, reply, request)
-    if (leave) onceLeft(raw, reply.raw, leave)
+    requests.set(raw, request)
+    const leave = enter(entrance, raw, request)
+    if (!leave) return refuse(entrance, request, raw, reply)
+    onceLeft(raw, reply.raw, leave)
   })
   await add(app, {
-    requestOf: ({ raw }) => arrived.get(raw)!.request,
+    requestOf: ({ raw }) => requests.get(raw)!,
     answer({ raw }, reply, answer) {
       reply.hijack()
       send(raw, reply.raw, raw.method === 'HEAD' ? withoutBody(answer) : answer)
@@ -156,45 +135,46 @@ async function addRoutes(entrance: Entrance, { add }: Routes): Promise<void> {
   })
 }
 
-function answerLater(entrance: Entrance, answer: Answer): void {
-  const { app, arrived, answering, settings, shares } = entrance
+/**
+ * One hook of Fastify answers every request to documents; a read that is cached, before the hook returns. Fastify's part takes
+ * 0.4 µs (measured alone, Node.js 20) of about 37 µs of CPU. With sockets, in nine comparisons on a busy machine, a read took
+ * between 12 % less and 6 % more CPU (1 % more in the middle) than with a listener of our own on the server, before Fastify's.
+ */
+function answerAll(entrance: Entrance, answer: Answer): void {
+  const { app, answering, settings, shares } = entrance
   app.all('/', () => undefined)
-  app.addHook('onRequest', async ({ raw }, reply) => {
-    const response = reply.raw
-    const { request, begun } = arrived.get(raw) ?? { request: requestOf(raw, response, settings, shares) }
-    const leave = enter(entrance, raw, reply, request)
+  app.addHook('onRequest', ({ raw }, reply) => {
+    const request = requestOf(raw, reply.raw, settings, shares)
+    const isRead = raw.method === 'GET' || raw.method === 'HEAD'
+    const begun = isRead && !entrance.isClosing ? answer(request) : undefined
+    if (begun && !(begun instanceof Promise)) {
+      reply.hijack()
+      return send(raw, reply.raw, begun, request.fields)
+    }
+    const leave = begun && !request.isAdmitted ? undefined : enter(entrance, raw, request)
     if (!leave) {
       if (begun) answering.drop(begun)
-      return
+      return refuse(entrance, request, raw, reply)
     }
     reply.hijack()
-    const left = new Promise<void>((done) => onceLeft(raw, response, done))
     const made = answering.waitFor(begun ?? Promise.resolve(answer(request)))
-    // A write continues when its client has left: its place is free after both.
-    void Promise.allSettled([made, left]).then(leave)
-    const { body } = await made
-    send(raw, response, await made)
-    // The rest of a content that is not read is dropped, which needs no place.
-    if (!raw.complete && (!body || Buffer.isBuffer(body))) leave()
+    return answerLater(made, leave, raw, reply.raw)
   })
 }
 
-/** A read that can be answered at once is answered before the router: Fastify's reply takes longer than the whole answer. */
-function answerAtOnce(entrance: Entrance, answer: Answer): void {
-  const { app, arrived, answering, settings, shares } = entrance
-  const [route] = app.server.listeners('request') as [(raw: IncomingMessage, response: ServerResponse) => void]
-  app.server.removeListener('request', route).on('request', (raw: IncomingMessage, response: ServerResponse) => {
-    const request = requestOf(raw, response, settings, shares)
-    const isRead = raw.method === 'GET' || raw.method === 'HEAD'
-    const begun = isRead && !entrance.isClosing ? answer(request) : undefined
-    if (begun && !(begun instanceof Promise)) return send(raw, response, begun, request.fields)
-    if (begun && !request.isAdmitted) {
-      answering.drop(begun)
-      return send(raw, response, refusal(request, TOO_MANY_REQUESTS, settings))
-    }
-    arrived.set(raw, begun ? { request, begun } : { request })
-    route(raw, response)
-  })
+async function answerLater(
+  made: Promise<Response>,
+  leave: () => void,
+  raw: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const left = new Promise<void>((done) => onceLeft(raw, response, done))
+  // A write continues when its client has left: its place is free after both.
+  void Promise.allSettled([made, left]).then(leave)
+  const { body } = await made
+  send(raw, response, await made)
+  // The rest of a content that is not read is dropped, which needs no place.
+  if (!raw.complete && (!body || Buffer.isBuffer(body))) leave()
 }
 
 async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unknown>, grace: number): Promise<void> {

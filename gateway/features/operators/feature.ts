@@ -17,8 +17,8 @@ export const OPERATORS: GatewayFeature = {
     open(gateway, settings) {
       const operators = makeManagement(gateway.dataspaces, gateway, settings)
       return {
-        management: (own) => listen(own, operators.answer),
-        monitoring: (own) => listen(own, operators.monitor),
+        management: (own) => listen(own, operators.management),
+        monitoring: (own) => listen(own, operators.monitoring),
         async storePages(_, forDocuments) {
           const pages = storePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })
           if (!pages)

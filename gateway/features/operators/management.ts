@@ -1,7 +1,9 @@
 // The management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches, and the
 // mirror; and of health and metrics for monitors with a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { HTTPMethods } from 'fastify'
 import type { Request, Response } from '../../http/exchange.js'
+import type { Routes } from '../../http/listener.js'
 import type { Settings } from '../../configuration/settings.js'
 import type { Application, Dataspace, Gateway } from '../../gateway.js'
 import { makeMetrics } from './metrics.js'
@@ -24,11 +26,12 @@ function answerOf(status: number, type: string, text: string, fields: Response['
 
 const REFUSAL_STATUS = { 'application.absent': 404, 'mirror.refused': 409 } as const
 
+/** The routes of the listeners. */
 export interface Management {
   /** On loopback, to programs of this machine. */
-  answer(request: Request): Promise<Response>
+  readonly management: Routes
   /** Health and metrics, to whoever has the token. */
-  monitor(request: Request): Promise<Response>
+  readonly monitoring: Routes
 }
 
 export function makeManagement(
@@ -63,35 +66,60 @@ export function makeManagement(
     '/purge': ['POST', (query, request) => purged(query, request, (asked) => purge(asked, dataspaces, gateway))],
     '/mirror/verify': ['POST', async (query, request) => mirror('verify', query, request)],
     '/mirror/sweep': ['POST', async (query, request) => mirror('sweep', query, request)],
+    '/static/*': ['GET, HEAD', async (_, request) => fileOf(pathOf(request), gateway) ?? NO_FILE],
   }
-  return {
-    async answer(request) {
-      const refused = refusalOf(request)
-      if (refused) return refused
-      const file = fileOf(request.requestTarget.split('?', 1)[0]!, gateway)
-      return file && request.method === 'GET' ? file : answerAt(paths, request)
-    },
-    monitor: async (request) => (isMonitor(request, settings.monitoringToken) ? answerAt(open, request) : NO_TOKEN),
-  }
+  const withoutToken = (request: Request): Response | undefined =>
+    isMonitor(request, settings.monitoringToken) ? undefined : NO_TOKEN
+  return { management: routesOf(paths, refusalOf, gateway), monitoring: routesOf(open, withoutToken, gateway) }
 }
 
 type Answer = (query: URLSearchParams, request: Request) => Promise<Response>
 type Paths = Readonly<Record<string, readonly [methods: string, answer: Answer]>>
 
-async function answerAt(paths: Paths, request: Request): Promise<Response> {
-  const { requestTarget, method } = request
-  const [path, query] = requestTarget.split('?', 2)
-  const known = Object.hasOwn(paths, path!) ? paths[path!] : undefined
-  if (!known) return json(404, { error: `There is nothing at this path. Use one of ${Object.keys(paths).join(', ')}.` })
-  const [methods, answer] = known
-  if (!methods.split(', ').includes(method))
-    return json(405, { error: `The method is not allowed here. Use ${methods.replace(', ', ' or ')}.` }, [
-      ['Allow', methods],
-    ])
-  if (methods === 'POST' && request.fields[WRITE_FIELD] === undefined && !(path === '/purge' && isOwnForm(request)))
-    return json(403, { error: NO_WRITE_FIELD })
-  const { status, fields, body } = await answer(new URLSearchParams(query), request)
-  return { status, fields, ...(method !== 'HEAD' && body && { body }) }
+const pathOf = ({ requestTarget }: Request): string => requestTarget.split('?', 1)[0]!
+const NO_FILE = json(404, { error: 'There is no such file.' })
+
+/** @param refusal of each request, before anything else, if it is refused */
+const routesOf = (
+  paths: Paths,
+  refusal: (request: Request) => Response | undefined,
+  { log }: Pick<Gateway, 'log'>,
+): Routes => ({
+  add(app, { requestOf, answer, waitFor }) {
+    app.addHook('onRequest', async (asked, reply) => {
+      const refused = refusal(requestOf(asked))
+      if (refused) answer(asked, reply, refused)
+    })
+    // A content is read where it is needed.
+    app.removeAllContentTypeParsers()
+    app.addContentTypeParser('*', (_asked, _content, done) => done(null))
+    for (const [url, [methods, made]] of Object.entries(paths))
+      app.route({
+        url,
+        method: methods.split(', ') as HTTPMethods[],
+        async handler(asked, reply) {
+          const request = requestOf(asked)
+          const isOpen = methods !== 'POST' || request.fields[WRITE_FIELD] !== undefined
+          const isAllowed = isOpen || (url === '/purge' && isOwnForm(request))
+          const query = new URLSearchParams(request.requestTarget.split('?', 2)[1])
+          answer(asked, reply, isAllowed ? await waitFor(made(query, request)) : NO_WRITE_FIELD)
+        },
+      })
+    app.setNotFoundHandler((asked, reply) => answer(asked, reply, nothingFor(requestOf(asked), paths)))
+    app.setErrorHandler((error, asked, reply) => {
+      log.error({ err: error }, 'a request of an operator broke off')
+      answer(asked, reply, json(500, { error: 'The request broke off. The log has more.' }))
+    })
+  },
+})
+
+function nothingFor(request: Request, paths: Paths): Response {
+  const path = pathOf(request)
+  const methods = Object.hasOwn(paths, path) ? paths[path]![0] : undefined
+  if (methods === undefined)
+    return json(404, { error: `There is nothing at this path. Use one of ${Object.keys(paths).join(', ')}.` })
+  const error = `The method is not allowed here. Use ${methods.replace(', ', ' or ')}.`
+  return json(405, { error }, [['Allow', methods]])
 }
 
 /** RFC 6750 §2.1. The hashes are compared, so that the time tells nothing of the token. */
@@ -105,7 +133,9 @@ const NO_TOKEN = json(401, { error: 'Send the token of --monitoring-token: Autho
   ['WWW-Authenticate', 'Bearer realm="monitoring"'],
 ])
 
-const NO_WRITE_FIELD = 'A request that changes something needs the field Triplegate-Management: 1.'
+const NO_WRITE_FIELD = json(403, {
+  error: 'A request that changes something needs the field Triplegate-Management: 1.',
+})
 
 // A name that another server resolves to this machine is none of these (DNS rebinding). Any port: tunnels have their own.
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i

@@ -1,9 +1,11 @@
 // The management listener answers programs of this machine: no page of another site reads or changes anything through it.
 import { request } from 'node:http'
 import t from 'tap'
+import { makeManagement } from '../../../../gateway/features/operators/management.js'
+import { listen } from '../../../../gateway/http/listener.js'
+import { problemResponse } from '../../../../gateway/request/respond.js'
 import { membersOf, type Application } from '../../../../gateway/gateway.js'
 import { openEmbeddedStore } from '../../../../gateway/stores/embedded-store.js'
-import { freePort } from '../../../support/ports.js'
 import { rowsOf } from '../../../support/stores.js'
 import { makeWorld } from '../../../support/world.js'
 
@@ -11,17 +13,26 @@ type Fields = Readonly<Record<string, string>>
 
 void t.test('the management listener', async (t) => {
   const row = rowsOf(t, 'none')
-  const port = await freePort()
   const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
-  const world = await makeWorld(t, stores, { flags: ['--management', String(port)] })
+  const world = await makeWorld(t, stores, {})
+  const { gateway, dataspaces } = world.running
+  const settings = { data: '.', historyDelay: 0, monitoringToken: undefined }
+  const { management } = makeManagement(dataspaces, gateway, settings)
+  const common = { problemResponse, now: Date.now, nextId: () => 'id', host: '127.0.0.1' }
+  const { port, inject, close } = await listen({ ...common, port: 0 }, management)
+  t.teardown(() => close(0))
 
-  const send = (method: string, path: string, headers: Fields): Promise<{ status: number; text: string }> =>
+  const send = async (method: string, url: string, headers: Fields): Promise<{ status: number; text: string }> => {
+    const sent = await inject({ method: method as 'GET', url, headers })
+    return { status: sent.statusCode, text: sent.body }
+  }
+  /** Fields as they are, without a Host that was not given. */
+  const overSocket = (method: string, path: string, headers: Fields): Promise<number> =>
     new Promise((resolve, reject) => {
       const sent = request({ host: '127.0.0.1', port, method, path, headers, setHost: false }, (answer) => {
-        let text = ''
-        answer.on('data', (piece) => (text += String(piece)))
-        answer.on('end', () => resolve({ status: answer.statusCode!, text }))
+        answer.resume()
+        resolve(answer.statusCode!)
       })
       sent.on('error', reject).end()
     })
@@ -36,7 +47,6 @@ void t.test('the management listener', async (t) => {
     ['a name that another server resolves to this machine', 'GET', '/metrics', { Host: `evil.example:${port}` }, 421, /Ask localhost/],
     ['a name that begins like this machine', 'GET', '/metrics', { Host: 'localhost.evil.example' }, 421],
     ['a name that begins like its address', 'GET', '/metrics', { Host: '127.0.0.1.evil.example' }, 421],
-    ['no Host', 'GET', '/metrics', {}, 421],
     ['a page of another site reads', 'GET', '/metrics', { Host: own, 'Sec-Fetch-Site': 'cross-site' }, 403, /another site/],
     ['a page of another port reads', 'GET', '/metrics', { Host: own, Origin: 'http://localhost:3000' }, 403],
     ['a page without an origin reads', 'GET', '/metrics', { Host: own, Origin: 'null' }, 403],
@@ -57,13 +67,18 @@ void t.test('the management listener', async (t) => {
     ['its form, without Origin', 'POST', '/purge', { Host: own, 'Sec-Fetch-Site': 'same-origin' }, 403, /Triplegate-Management: 1/],
     ['a sweep has no form: the field or nothing', 'POST', '/mirror/sweep', { Host: own }, 403],
     ['purge by a program', 'POST', '/purge', { Host: own, ...write }, 200],
+    ['no path of it', 'GET', '/metric', { Host: own }, 404, /Use one of/],
+    ['a path that has two readings', 'GET', '/health%2Flive', { Host: own }, 404, /Use one of/],
+    ['a method of another path', 'GET', '/purge', { Host: own }, 405, /Use POST/],
+    ['a method that it does not have', 'DELETE', '/metrics', { Host: own }, 405, /Use GET or HEAD/],
+    ['HEAD has no content', 'HEAD', '/metrics', { Host: own }, 200, /^$/],
+    ['no file of its page', 'GET', '/static/none.css', { Host: own }, 404],
     ['verify by a program: there is no history', 'POST', `/mirror/verify?application=https://x/`, { Host: own, ...write }, 404],
   ] // prettier-ignore
   for (const [name, method, path, fields, status, error = /./] of rows) {
     await row(`${name}: ${status}`, async (t) => t.match(await send(method, path, fields), { status, text: error }))
   }
   await row('a purge empties every cache of the gateway and its applications', async (t) => {
-    const { gateway, dataspaces } = world.running
     const caches = ({ cache }: Application) => [cache.decisions.size, cache.graphRights.size]
     const held = () => [
       ...Object.values(gateway.caches).map(({ bytes }) => bytes()),
@@ -76,6 +91,7 @@ void t.test('the management listener', async (t) => {
     await send('POST', '/purge', { Host: own, ...write })
     t.same(new Set(held()), new Set([0]))
   })
+  await row('no Host: 421', async (t) => t.equal(await overSocket('GET', '/metrics', {}), 421))
   await row('metrics name the longest holds of the event loop', async (t) => {
     const { text } = await send('GET', '/metrics', { Host: own })
     t.match(text, /^triplegate_event_loop_longest_hold_seconds\{since="start"\} \d/m)
