@@ -109,9 +109,11 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
 /** The requests to a server in the place of the store. */
 async function seen(t: Test, world: World): Promise<void> {
   const requests: { url: string | undefined; headers: IncomingHttpHeaders }[] = []
-  const server = createServer(({ url, headers }, response) => {
+  const left: string[] = []
+  const server = createServer(({ method, url, headers }, response) => {
     requests.push({ url, headers })
     if (url === '/busy') return void response.writeHead(503, { 'Retry-After': '0', 'X-Other': 'x' }).end()
+    if (url === '/slow') return void response.once('close', () => left.push(method!))
     if (url === '/none') return void response.writeHead(204).end()
     if (url === '/breaks') return void response.destroy()
     const fields = { 'Set-Cookie': 'a=b', 'Access-Control-Allow-Origin': '*', Server: 'inner', Location: '/ds/there?x' }
@@ -178,4 +180,15 @@ async function seen(t: Test, world: World): Promise<void> {
     t.notOk(fields['x-other'], name)
     if (path === '/busy') t.equal(fields['retry-after'], '0')
   }
+
+  for (const method of ['POST', 'GET']) {
+    const before = requests.length
+    const leaving = makeClient({ port: listener.port, ca: world.ca, pem: world.pemOf('owner') })
+    const given = leaving(method, '/slow').catch(() => undefined)
+    await until(() => requests.length > before)
+    leaving.close()
+    await given
+  }
+  t.ok(await until(() => left.length > 0))
+  t.same(left, ['GET'], 'a read is given up when its client leaves, and a write is not')
 }
