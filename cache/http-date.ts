@@ -18,7 +18,7 @@ export function parseHttpDate(value: string, now: number): number | undefined {
     if (!parts) continue
     const [day, hour, minute, second] = [parts['day'], parts['hour'], parts['minute'], parts['second']].map(Number)
     const month = MONTHS.indexOf(parts['month']!)
-    const at = (year: number): number => Date.UTC(year, month, day!, hour!, minute!, Math.min(second!, 59))
+    const at = (year: number): number => Date.UTC(year, month, day, hour, minute, Math.min(second!, 59))
     let year = Number(parts['year'])
     if (parts['year']!.length === 2) {
       year += Math.floor(new Date(now).getUTCFullYear() / 100) * 100

@@ -19,7 +19,7 @@ export async function pkcs12Of(pem: string, friendlyName: string, password: stri
   const certificate = pkijs.Certificate.fromBER(new X509Certificate(pem).raw)
   const key = createPrivateKey(pem).export({ type: 'pkcs8', format: 'der' })
   const fingerprint = await webcrypto.subtle.digest('SHA-1', new X509Certificate(pem).raw)
-  const secret = new TextEncoder().encode(password).buffer as ArrayBuffer
+  const secret = new TextEncoder().encode(password).buffer
   const bagAttributes = [
     attribute('1.2.840.113549.1.9.20', new asn1.BmpString({ value: friendlyName })),
     attribute('1.2.840.113549.1.9.21', new asn1.OctetString({ valueHex: fingerprint })),
@@ -45,7 +45,7 @@ export async function pkcs12Of(pem: string, friendlyName: string, password: stri
       ],
     },
   })
-  await authenticatedSafe.makeInternalValues({ safeContents: [{}, encryption] } as never, crypto)
+  await authenticatedSafe.makeInternalValues({ safeContents: [{}, encryption] }, crypto)
   const pfx = new pkijs.PFX({ parsedValue: { integrityMode: 0, authenticatedSafe } })
   await pfx.makeInternalValues(
     {
@@ -53,7 +53,7 @@ export async function pkcs12Of(pem: string, friendlyName: string, password: stri
       iterations: MAC_ITERATIONS,
       pbkdf2HashAlgorithm: 'SHA-256',
       hmacHashAlgorithm: 'SHA-256',
-    } as never,
+    },
     crypto,
   )
   return Buffer.from(pfx.toSchema().toBER(false))

@@ -44,7 +44,7 @@ export function settingsOf(
     }
     const parsed = texts.map((text) => {
       const value = setting.parse(text)
-      if (isFailure(value)) faults.push(faultOf(source, setting, text, value as InvalidValue))
+      if (isFailure(value)) faults.push(faultOf(source, setting, text, value))
       return value
     })
     settings[camelCase(setting.name)] = setting.repeatable ? parsed : parsed[0]

@@ -217,7 +217,7 @@ async function withContexts(
   const known = new Map<string, string | null>()
   const contexts: KnownContexts = loadContext && known
   for (let round = 0; ; round++) {
-    const reply = await threads.do(asker, { ...job, contexts } as ReadingJob)
+    const reply = await threads.do(asker, { ...job, contexts })
     if (!loadContext || typeof reply === 'string' || !('missing' in reply)) return reply
     if (round === CONTEXT_ROUNDS || known.size + reply.missing.length > MOST_CONTEXTS) return TOO_MANY_CONTEXTS
     await Promise.all(reply.missing.map(async (url) => known.set(url, (await loadContext(url)) ?? null)))

@@ -49,7 +49,7 @@ export const commit = <Answer>(
       }
       const planned = await plan()
       if (isFailure(planned)) return planned
-      const { changes, others = [], leaveOut } = planned as Plan<Answer>
+      const { changes, others = [], leaveOut } = planned
       const checked = await check(writing, changes, leaveOut)
       if (isFailure(checked)) return checked
       for (const { added } of others) {
@@ -57,7 +57,7 @@ export const commit = <Answer>(
         if (long) return long
       }
       const isNothing = checked.length + others.length === 0
-      return (planned as Plan<Answer>).answer(isNothing ? undefined : await carryOut(writing, checked, others))
+      return (planned).answer(isNothing ? undefined : await carryOut(writing, checked, others))
     },
     signal,
   )

@@ -8,7 +8,7 @@ import type { Context } from '../request/context.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
 import { addsNoType, type Change } from './write-rules.js'
-import { afterCreation, afterPatch, nextDocument, type Next } from './next-document.js'
+import { afterCreation, afterPatch, nextDocument } from './next-document.js'
 import type { AccessBefore } from './self-granted-modes.js'
 
 /** A document that an update names, as it was found under its lock. */
@@ -44,7 +44,7 @@ export async function changesOf(
       next = await nextDocument(context, iri, { method: 'PUT', content: [] }, current, current)
     if (isFailure(next)) return next
     if (next === 'unchanged') continue
-    changes.push({ iri, current, next: next === 'absent' ? undefined : (next as Next), parent: facts.parent, by })
+    changes.push({ iri, current, next: next === 'absent' ? undefined : (next), parent: facts.parent, by })
   }
   return changes
 }

@@ -188,7 +188,7 @@ async function asStored({ application, trace }: Context, document: Document): Pr
 function respond(context: Context, status: 200 | 201 | 204, document: Document): Response {
   const { application, agent, accept, request } = context
   const decision = decideOn(context, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
-  const format = negotiate(accept, RDF_NAMES) ?? RDF_FORMATS[0]!
+  const format = negotiate(accept, RDF_NAMES) ?? RDF_FORMATS[0]
   // Without Read no agent learns what the document has become, nor when it was changed before.
   const validators: Field[] =
     isFailure(decision) || !decision.allowed

@@ -60,7 +60,7 @@ export function pageOf(frame: Frame, title: string, content: Child): string {
       </body>
     </html>
   )
-  return `<!doctype html>\n${page.toString() as string}\n`
+  return `<!doctype html>\n${page.toString()}\n`
 }
 
 function Top({ frame }: { readonly frame: Frame }) {

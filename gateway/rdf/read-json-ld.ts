@@ -4,7 +4,7 @@
 import { JsonLdParser } from 'jsonld-streaming-parser'
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import type { DataFactory, NamedNode } from '@rdfjs/types'
+import type { DataFactory } from '@rdfjs/types'
 import { isTooLong, LONGEST_BASE } from './bases.js'
 import type { Quad } from './graph.js'
 import { keepTerms, lexicalForm } from './json-ld-terms.js'
@@ -97,7 +97,7 @@ const withoutMarks = (factory: DataFactory, mark: string): DataFactory => ({
   literal(value: unknown, kind) {
     const tag = typeof kind === 'object' && kind && !('termType' in kind) ? kind.language || undefined : kind
     // The parser passes the numbers and truth values of value objects with a type as they are.
-    const datatype = typeof tag === 'object' && tag ? (tag as NamedNode) : undefined
+    const datatype = typeof tag === 'object' && tag ? (tag) : undefined
     return factory.literal(lexicalForm(value, datatype).replaceAll(mark, ''), tag)
   },
 })

@@ -1,7 +1,6 @@
 // Reading RDF/XML with rdfxml-streaming-parser: fixes what it lacks (text in several parts, XML literals,
 // relative IRIs in two places, truncated documents), and bounds depth and entities. Uses its internals (`saxParser`,
 // `activeTagStack`, `baseIRI`, and the methods that BoundedParser overrides), whose version package.json pins.
-import type { Duplex } from 'node:stream'
 import { resolve } from 'relative-to-absolute-iri'
 import { isTooLong, normalBase, TOO_LONG } from './bases.js'
 import { ParseType, RdfXmlParser, type IActiveTag } from 'rdfxml-streaming-parser'
@@ -23,7 +22,7 @@ export async function readRdfXml(text: string, base: string, terms: Terms): Prom
     trackPosition: true,
     validateUri: false,
   })
-  const read = await quadsFrom(parser as unknown as Duplex, text)
+  const read = await quadsFrom(parser, text)
   return isFailure(read) ? syntaxProblem(SYNTAX, withPlace(read.detail), terms) : read
 }
 

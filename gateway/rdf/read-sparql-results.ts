@@ -8,7 +8,6 @@ import {
   quad,
   text,
   typed,
-  type Literal,
   type NamedNode,
   type Quad,
   type Term,
@@ -71,7 +70,7 @@ function termsOfText(): MakeTerm {
       return factory.literal(
         value,
         tag ?? (datatype === undefined ? undefined : factory.namedNode(datatype)),
-      ) as Literal
+      )
     }
     if (type !== 'bnode') throw new TypeError(`no term of RDF: ${type}`)
     labels.set(value, labels.get(value) ?? `b${labels.size}`)

@@ -183,7 +183,7 @@ export function judge(
 
 /** The rights that the rules grant an agent on a document that was looked up. */
 export const judgeDocument = (member: Member, agent: Agent, document: DocumentFacts): Decision | Problem =>
-  judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 } as Facts, 'Read')
+  judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
 
 function decideBy(
   index: AuthorizationIndex,

@@ -129,10 +129,10 @@ export function problemResponse(
     quad(node, iri(HTTP('statusCodeValue')), typed(String(status), XSD('long'))),
   ]
   const graph = graphOf([...triples, ...((report && readNTriples(report)) || [])])
-  const wanted = negotiate(accept, RDF_NAMES) ?? RDF_FORMATS[0]!
+  const wanted = negotiate(accept, RDF_NAMES) ?? RDF_FORMATS[0]
   const written = writeGraph(graph, wanted)
   const [format, body] = isFailure(written)
-    ? ([RDF_FORMATS[0]!, writeGraph(graph, RDF_FORMATS[0]!)] as const)
+    ? ([RDF_FORMATS[0], writeGraph(graph, RDF_FORMATS[0])] as const)
     : [wanted, written]
   const own: Field[] = [
     ['Content-Type', format.contentType],

@@ -103,7 +103,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values(`SELECT ?x { GRAPH ?x { ?s ?p ?o } FILTER(?x IN (${none})) } LIMIT 1`),
   ])
   const failed = answers.find((answer) => isFailure(answer))
-  if (failed) return failed as Problem
+  if (failed) return failed
   const [inDefault, ofJena, stays, unbound, unboundOfFrom, shown, listed, beside, besideNamed, correlated, ...others] =
     answers as unknown as readonly (readonly (string | undefined)[])[]
   const isSettled = inDefault!.length > 0

@@ -121,7 +121,7 @@ export function collectWhole(
         try {
           resolve(gathered.isTooLarge() ? gathered.whole()! : connectionProblem(error))
         } catch (bug) {
-          reject(bug as Error)
+          reject(bug)
         }
       },
     }

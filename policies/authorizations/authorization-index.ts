@@ -26,7 +26,7 @@ export interface AuthorizationIndex {
     agent: string | undefined,
     mode: Mode,
     targets: readonly AskedTarget[],
-    memberships?: readonly string[] | undefined,
+    memberships?: readonly string[]  ,
   ): Match
   /** The authorizations that include an agent, whatever their targets. */
   readonly including: AuthorizationTable['including']

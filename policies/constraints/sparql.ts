@@ -55,8 +55,8 @@ function prefixesAt(node: Term, shape: ShapeReader): string {
     const [prefix, namespace] = ['prefix', 'namespace'].map((name) => shapes.objects(one, SH + name)[0]?.value)
     if (prefix === undefined || namespace === undefined || !PREFIX.test(prefix) || !NAMESPACE.test(namespace))
       shape.fail('a value of sh:declare has no prefix or no namespace')
-    if ((prefixes.get(prefix!) ?? namespace) !== namespace) shape.fail(`the prefix ${prefix} has two namespaces`)
-    prefixes.set(prefix!, namespace!)
+    if ((prefixes.get(prefix) ?? namespace) !== namespace) shape.fail(`the prefix ${prefix} has two namespaces`)
+    prefixes.set(prefix, namespace)
   }
   return [...prefixes].map(([prefix, namespace]) => `PREFIX ${prefix}: <${namespace}>\n`).join('')
 }

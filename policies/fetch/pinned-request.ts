@@ -100,7 +100,7 @@ function connectTo({ addresses, secureContext, connectTimeout, signal }: PinnedR
     maxCachedSessions: 0,
     rejectUnauthorized: true,
     ...(secureContext && { secureContext }),
-  } as buildConnector.BuildOptions)
+  })
 }
 
 function fieldsOf(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {

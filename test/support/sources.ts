@@ -156,3 +156,33 @@ export function functionsOf(file: string): { readonly name: string; readonly lin
   visit(source)
   return found
 }
+
+/** How many expressions of a file the compiler is told to believe: casts but for `as const`, and `!`. */
+export function believedIn(file: string): { readonly casts: number; readonly nonNull: number } {
+  let [casts, nonNull] = [0, 0]
+  const visit = (node: ts.Node): void => {
+    if (ts.isAsExpression(node) && node.type.getText() !== 'const') casts++
+    if (ts.isNonNullExpression(node)) nonNull++
+    ts.forEachChild(node, visit)
+  }
+  visit(parse(file))
+  return { casts, nonNull }
+}
+
+/** The files that export each name. */
+export function homesOfNames(): Map<string, string[]> {
+  const homes = new Map<string, string[]>()
+  for (const file of SOURCES.keys()) {
+    parse(file).forEachChild((node) => {
+      if (!ts.canHaveModifiers(node) || !ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return
+      const names = ts.isVariableStatement(node)
+        ? node.declarationList.declarations.map(({ name }) => name.getText())
+        : 'name' in node && node.name
+          ? [(node.name as ts.Identifier).getText()]
+          : []
+      // An overloaded function has one home.
+      for (const name of new Set(names)) homes.set(name, [...new Set([...(homes.get(name) ?? []), file])])
+    })
+  }
+  return homes
+}

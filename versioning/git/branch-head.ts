@@ -68,7 +68,7 @@ export function trackHead({ folder, branch, reader, now }: HeadOptions): Tracked
         const head = await current()
         const outcome = await act(head)
         recovered = !isFailure(outcome)
-        if (!isFailure(outcome)) return outcome as R
+        if (!isFailure(outcome)) return outcome
         const isMoved = (await current())?.commit !== head?.commit
         const { isLocked } = outcome as ImportFailure
         if (attempt >= ATTEMPTS || !(isMoved || isLocked)) {

@@ -172,8 +172,8 @@ function Input({ field, value, id, at }: InputProps): Child {
     return (
       <select {...common}>
         {[['', texts().nothingChosen], ...options, ...(isKnown ? [] : [[value, value]])].map(([text, shown]) => (
-          <option value={text!} selected={text === value}>
-            <Plain text={shown!} />
+          <option value={text} selected={text === value}>
+            <Plain text={shown} />
           </option>
         ))}
       </select>

@@ -103,9 +103,9 @@ function boundsOf(
       report(`${key} of the datatype`) // prettier-ignore
     else bounds[LIMIT_NAMES[key] ?? key] = lexical
   }
-  const wrong = contradictionIn(bounds as Bounds, base)
+  const wrong = contradictionIn(bounds, base)
   if (wrong) refuse(wrong)
-  return Object.keys(bounds).length === 0 ? {} : { bounds: bounds as Bounds }
+  return Object.keys(bounds).length === 0 ? {} : { bounds: bounds }
 }
 
 function contradictionIn({ minInclusive, minExclusive, maxInclusive, maxExclusive }: Bounds, base: string) {

@@ -50,7 +50,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   lineTerminators: (value) => {
     const all = [value].flat()
     return all.length > 0 && all.length <= LONGEST && all.every(isShort)
-      ? { lineTerminators: all as string[] }
+      ? { lineTerminators: all }
       : undefined
   },
   quoteChar: (value) => (value === null || isCharacter(value) ? { quoteChar: value } : undefined),

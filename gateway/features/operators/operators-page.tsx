@@ -67,7 +67,7 @@ export const operatorsPage = worded((view: OperatorsView): string => {
       </body>
     </html>
   )
-  return `<!doctype html>\n${page.toString() as string}\n`
+  return `<!doctype html>\n${page.toString()}\n`
 })
 
 const Section = ({

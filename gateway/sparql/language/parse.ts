@@ -67,7 +67,7 @@ class Modes extends Set<string> {
 /** The parser changes it. */
 const context = (): typeof CONTEXT => {
   const copy = copyParseContext(CONTEXT)
-  return { ...copy, parseMode: new Modes(copy.parseMode) as typeof copy.parseMode }
+  return { ...copy, parseMode: new Modes(copy.parseMode) }
 }
 
 /** `query.syntax` or `update.syntax` where the text is not SPARQL 1.2 of this kind. */

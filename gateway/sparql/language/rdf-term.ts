@@ -15,7 +15,7 @@ export function rdfTerm(term: Node, values: Values): Quad['object'] | undefined 
   const value = values.lexicalOf(term)
   const { langOrIri } = term
   if (isIri(langOrIri)) return typed(value, values.iriOf(langOrIri))
-  return literalOf(value, langOrIri as string | undefined)
+  return literalOf(value, langOrIri)
 }
 
 /** SPARQL 1.2 §19.8 [165]: a base direction follows two hyphens. */

@@ -131,7 +131,7 @@ function* readableOf(
   if (graphs.length > MOST_DEPENDING) return TOO_MANY
   const facts = yield* all(graphs.map((graph) => readFacts(application, graph, trace)))
   const failed = facts.find((found) => isFailure(found))
-  if (failed) return failed as Problem
+  if (failed) return failed
   return graphs.flatMap((graph, i): readonly Readable[] => {
     const found = facts[i]!
     const ground = !isFailure(found) && found.value && groundOf(rights, found.value)
