@@ -50,14 +50,14 @@ export interface StoredGraphsSettings<Value, Failure, Client = unknown> {
   readonly staleIfError: number
   readonly versions: GraphVersions
   readonly now: () => number
-  readonly ask: (graph: string, client: Client | undefined, asked: Asked) => Promise<Value | undefined | Failure>
+  readonly ask: (graph: string, client: Client | undefined, asked: AskedGraph) => Promise<Value | undefined | Failure>
   /** A further client waits for the same answer. */
   readonly joined?: (graph: string, client: Client) => void
   readonly isFailure: (answer: Value | undefined | Failure) => answer is Failure
   readonly sizeOf: (value: Value) => number
 }
 
-export interface Asked {
+export interface AskedGraph {
   /** A write waits for the answer. */
   readonly isForWrite?: boolean
   /** That of `getWhere`. */
@@ -85,7 +85,7 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
     return stored && at - stored.answeredAt <= maxAge ? stored : undefined
   }
 
-  async function fetch(graph: string, client: Client | undefined, asked: Asked): Promise<Stored<Value> | Failure> {
+  async function fetch(graph: string, client: Client | undefined, asked: AskedGraph): Promise<Stored<Value> | Failure> {
     const asOf = versions.of(graph)
     const answer = await ask(graph, client, asked)
     if (isFailure(answer)) return answer
@@ -98,7 +98,7 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
     return stored
   }
 
-  async function fetchOnce(graph: string, client?: Client, asked: Asked = {}): Promise<Stored<Value> | Failure> {
+  async function fetchOnce(graph: string, client?: Client, asked: AskedGraph = {}): Promise<Stored<Value> | Failure> {
     const join = (): void => void (client !== undefined && joined?.(graph, client))
     const key = asked.condition === undefined ? graph : `${asked.condition} ${graph}`
     const answer = await shared(key, versions.of(graph), () => fetch(graph, client, asked), join)

@@ -39,13 +39,13 @@ export interface ResultQuestion {
 }
 
 /** Sends the query to the store; the signal aborts it. An error of the iteration reaches the reader of the answer. */
-export type Ask<Failure> = (
+export type AskStore<Failure> = (
   signal: AbortSignal,
 ) => Promise<{ readonly pieces: AsyncIterable<Uint8Array> } | { readonly failure: Failure }>
 
 export interface StoredResults {
   /** The cached and valid result, at once; else the answer of the store: one query at a time per key, however many clients wait. */
-  get<Failure>(question: ResultQuestion, ask: Ask<Failure>): ResultAnswer<Failure> | Promise<ResultAnswer<Failure>>
+  get<Failure>(question: ResultQuestion, ask: AskStore<Failure>): ResultAnswer<Failure> | Promise<ResultAnswer<Failure>>
   /** True where the result is cached. */
   holds(key: string, result: StoredResult): boolean
   /** Adds bytes to the size of the result, as for a coded form of it. */
@@ -96,7 +96,7 @@ export function makeStoredResults(settings: StoredResultsSettings): StoredResult
     flights: new Map<string, Flight>(),
   }
   return {
-    get<Failure>(question: ResultQuestion, ask: Ask<Failure>) {
+    get<Failure>(question: ResultQuestion, ask: AskStore<Failure>) {
       const result = find(results, question, maxAge)
       return result ? { kind: 'stored', result } : fetch(results, question, ask)
     },
@@ -116,7 +116,7 @@ export function makeStoredResults(settings: StoredResultsSettings): StoredResult
 async function fetch<Failure>(
   results: Results,
   question: ResultQuestion,
-  ask: Ask<Failure>,
+  ask: AskStore<Failure>,
 ): Promise<ResultAnswer<Failure>> {
   const underWay = results.flights.get(question.key)
   // A client that asks after a write must not get an answer from before it.
@@ -164,7 +164,7 @@ function store(
   return result
 }
 
-function start<Failure>(results: Results, question: ResultQuestion, ask: Ask<Failure>): Flight {
+function start<Failure>(results: Results, question: ResultQuestion, ask: AskStore<Failure>): Flight {
   const { key, readSet } = question
   // In this order: the end of a doubt counts as a change.
   const settled = isSettled(results, readSet)
@@ -186,7 +186,7 @@ async function collect<Failure>(
   results: Results,
   question: ResultQuestion,
   flight: Flight,
-  ask: Ask<Failure>,
+  ask: AskStore<Failure>,
 ): Promise<ResultAnswer<Failure>> {
   const { maxEntryBytes, maxAge, staleIfError, patience, now } = results.settings
   const asked = await ask(flight.controller.signal)

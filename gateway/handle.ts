@@ -16,12 +16,12 @@ import type { Context, KnownAgent } from './request/context.js'
 import { answerTo } from './request/cors.js'
 import { identify } from './request/identify.js'
 import { observe } from './request/observe.js'
-import { isAboutTarget, options, targetOf } from './request/preflight.js'
+import { isAboutTarget, options, targetOfRequest } from './request/preflight.js'
 import { readContentIfAllowed } from './request/read-content-if-allowed.js'
 import { methodNotAllowed, refusalOf } from './request/refusal.js'
 import { problemAnswer } from './request/problem-answer.js'
 import { answerMarks, DOCUMENT_METHODS, linkField, problemResponse, response } from './request/respond.js'
-import type { Asked, Decided } from './request/route.js'
+import type { AskedRoute, Decided } from './request/route.js'
 import { BEYOND_TOKEN, writesBeyond } from './request/token-limits.js'
 import { ROUTES } from './routes.js'
 import { run, wait, type Awaitable, type Steps } from './maybe-async.js'
@@ -63,7 +63,7 @@ type Asking = Pick<Context, 'gateway' | 'accept' | 'trace'> & { readonly known: 
 
 /** A refusal is a value until here, where it becomes RDF or a page. */
 function* respond(request: Request, asking: Asking): Steps<Response> {
-  const target = targetOf(request, asking.gateway)
+  const target = targetOfRequest(request, asking.gateway)
   const outcome = yield* answer(request, target, asking)
   return isFailure(outcome) ? problemAnswer(outcome, { ...asking, request, target }) : outcome
 }
@@ -100,7 +100,7 @@ function* answer(
   // Without a cache, rules are read as documents are: for each request.
   if (dataspace.access.refresh && !isForEveryone) yield* wait(readRules(target, agent))
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
-  const asked: Asked = { context, target, content: undefined }
+  const asked: AskedRoute = { context, target, content: undefined }
   if (route.needs === 'open') {
     if (writes !== false && writesBeyond(agent.token, target)) return BEYOND_TOKEN
     const outcome = yield* wait(route.answer(asked))
@@ -124,7 +124,7 @@ function* answer(
 }
 
 /** A refusal links the history for those who may read it. It names no modes: they would tell whether the document exists (design 3). */
-function* linked(reason: Problem, asked: Asked & Partial<Decided>, decidesAgain = true): Steps<Problem> {
+function* linked(reason: Problem, asked: AskedRoute & Partial<Decided>, decidesAgain = true): Steps<Problem> {
   const { context, target, facts, decision } = asked
   // The proxy's refusals are about other servers, and those of a history have its links.
   if (target.kind === 'proxied' || reason.fields.some(([name]) => name === 'Link')) return reason

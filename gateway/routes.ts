@@ -20,7 +20,7 @@ import { allowedOn, DOCUMENT_ACCEPTS } from './request/document-methods.js'
 import { prefersPage } from './request/page-answer.js'
 import { seeOther } from './request/page-form.js'
 import { DOCUMENT_METHODS, READ_METHODS, response } from './request/respond.js'
-import type { Asked, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
+import type { AskedRoute, Decided, Endpoint, EndpointTarget, Route } from './request/route.js'
 import { staticFile } from './request/static-file.js'
 import { sparqlOrPage } from './sparql/page-or-result.js'
 import { couldNeed, neededFor, readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from './sparql/queries/request.js'
@@ -103,7 +103,7 @@ async function written(
   return isForm && !isFailure(done) ? seeOther(document) : done
 }
 
-function answerAbsent({ target }: Asked<EndpointTarget>): Problem {
+function answerAbsent({ target }: AskedRoute<EndpointTarget>): Problem {
   return problem('target.unknown-endpoint', `There is no file ${target.endpoint} here.`)
 }
 
@@ -112,7 +112,7 @@ function answerUnknown(): Problem {
 }
 
 /** RFC 9309: whether robots may read depends on the root alone, so that no name of a document is told. */
-async function robots({ context, target }: Asked<EndpointTarget>): Promise<Response> {
+async function robots({ context, target }: AskedRoute<EndpointTarget>): Promise<Response> {
   const root = await lookUp(context, { ...target, kind: 'document', document: context.application.base }, 'Read')
   const decision = isFailure(root) ? root : judge(context, {}, root, 'Read')
   const isOpen = !isFailure(decision) && decision.allowed

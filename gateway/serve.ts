@@ -20,7 +20,7 @@ import { StartFailure } from './configuration/start-failure.js'
 import type { GatewayFeature } from './feature.js'
 import { makeLog } from './log.js'
 import { isFailure } from './problem.js'
-import type { Running } from './start/start.js'
+import type { RunningGateway } from './start/start.js'
 import { fail, type Terminal } from './commands/terminal.js'
 import { version } from './commands/version.js'
 
@@ -83,7 +83,7 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
     startLauncher((why) => log.warn({ why }, 'the gateway starts git itself, slower. Give a temporary folder (TMPDIR)'))
   // The gateway is most of the code: help, errors and other commands do without.
   const { NOT_ENFORCED, startGateway } = await import('./start/start.js')
-  let running: Running | undefined
+  let running: RunningGateway | undefined
   // From the start on: a signal for a file that was replaced, or a terminal that was closed, never ends the process.
   process.on('SIGHUP', () => void running?.renew())
   try {
@@ -120,7 +120,7 @@ function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspa
 const NEXT = 'README.md says what to do next. Ctrl-C stops the gateway.\n'
 
 function banner(
-  { dataspaces, certificates, ports }: Running,
+  { dataspaces, certificates, ports }: RunningGateway,
   settings: Settings,
   described: readonly DescribedDataspace[],
 ): string {

@@ -3,7 +3,7 @@ import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks'
 import type { Log } from './log.js'
 
 /** A request as the log names it. */
-export interface Work {
+export interface HeldWork {
   readonly id: string
   readonly method: string
   readonly requestTarget: string
@@ -11,7 +11,7 @@ export interface Work {
 
 export interface Watchdog {
   /** The work that begins or continues now is for this request. */
-  works(request: Work): void
+  works(request: HeldWork): void
   /** That work is over. */
   rests(): void
   /** The gateway serves from now on: until then nobody waits, and no hold is logged. */
@@ -63,16 +63,16 @@ export function startWatchdog(log: Log, { now, every }: TickingClock = CLOCK): W
   let isServing = false
   let halfEnds = now() + HALF_A_MINUTE_MS
   let lastSign = now()
-  let current: Work | undefined
+  let current: HeldWork | undefined
 
-  function sign(at: number, next: Work | undefined): void {
+  function sign(at: number, next: HeldWork | undefined): void {
     const ms = at - lastSign
     if (isServing && ms > HELD_MS) report(ms, current)
     lastSign = at
     current = next
   }
 
-  function report(held: number, by: Work | undefined): void {
+  function report(held: number, by: HeldWork | undefined): void {
     count++
     const ms = Math.round(held)
     if (by) {

@@ -10,7 +10,7 @@ import type {
 } from './authorizations/evidence.js'
 import type { Match } from './authorizations/match.js'
 import type { AuthorizationIndex } from './authorizations/authorization-index.js'
-import { hasOthers, isOtherName, prefixesOf, type Reach } from './authorizations/reach.js'
+import { hasOthers, isOtherName, reachPrefixesOf, type Reach } from './authorizations/reach.js'
 import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, ROOT } from './vocabulary.js'
 
 /** The facts about a document that a decision depends on. */
@@ -183,7 +183,7 @@ function targetsOfOther({ kind, iri, reach }: OtherGraph): AskedTarget[] {
   const isNamed = iri !== DEFAULT_GRAPH && isOtherName(reach, iri)
   return [
     ...(isNamed ? [{ kind: 'accessTo', iri } as const] : []),
-    ...prefixesOf(reach, iri).map((prefix) => ({ kind: 'default', iri: prefix }) as const),
+    ...reachPrefixesOf(reach, iri).map((prefix) => ({ kind: 'default', iri: prefix }) as const),
     { kind: 'accessToClass', iri: OTHER_GRAPH },
   ]
 }

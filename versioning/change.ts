@@ -1,7 +1,7 @@
 // The two values of versioning: the change of one document, and the version that it became in Git.
 
 /** One write to one document, as the journal holds it; it becomes one commit (spec 9.2). */
-export interface Change {
+export interface VersionedChange {
   /**
    * A ULID, later than that of every change begun before. It orders the commits, and is the `Journal-Id` of the commit.
    */

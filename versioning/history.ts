@@ -1,18 +1,18 @@
 // The interface to the history of one application's documents: the journal, the commits and the versions.
-import type { Change, Version } from './change.js'
+import type { VersionedChange, Version } from './change.js'
 import type { Setback } from './failure.js'
 import type { Resumed } from './starts.js'
 
 /** Writes lines for operators. */
 export type OperatorLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
 
-export type NewChange = Omit<Change, 'id' | 'path' | 'added' | 'removed'> & {
+export type NewChange = Omit<VersionedChange, 'id' | 'path' | 'added' | 'removed'> & {
   /** The document before: canonical N-Triples; undefined when it did not exist. */
   readonly before: string | undefined
 }
 
 /** A change in the journal of which it is not known yet if the store has done it. */
-export type OpenEntry = Change
+export type OpenEntry = VersionedChange
 
 export interface HistoryStatus {
   readonly repository: string
@@ -67,7 +67,7 @@ export interface History {
    * before `Repository.contents`, and apply it on top of those: they have what is committed meanwhile. Throws
    * SetbackError.
    */
-  uncommitted(): AsyncIterable<Change>
+  uncommitted(): AsyncIterable<VersionedChange>
   /**
    * The document after its last change that is done, committed or not: canonical N-Triples; undefined when it does not
    * exist. Waits up to `patience` ms while the branch has not been read.

@@ -1,9 +1,9 @@
 // The interface to a Git repository: the operations that versioning needs of one. git/local-repository.ts
 // is a bare repository on this disk; github/github-repository.ts uses GitHub's REST API.
-import type { Change } from './change.js'
+import type { VersionedChange } from './change.js'
 import type { Setback } from './failure.js'
 
-export interface NewCommit extends Change {
+export interface NewCommit extends VersionedChange {
   /** Git's id of the file before, as far as is known; undefined when there is no such file. */
   readonly previousBlob: string | undefined
 }
@@ -52,7 +52,7 @@ export interface NewFile {
 }
 
 /** The description of a commit of many files. */
-export type FilesChange = Pick<Change, 'id' | 'method' | 'agent' | 'time'>
+export type FilesChange = Pick<VersionedChange, 'id' | 'method' | 'agent' | 'time'>
 
 export interface Repository {
   /** For log lines and messages: never holds credentials. */

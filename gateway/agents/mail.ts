@@ -3,7 +3,7 @@ import type { Transporter } from 'nodemailer'
 import { problem, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 
-export interface Message {
+export interface MailMessage {
   readonly to: string
   readonly subject: string
   readonly text: string
@@ -14,7 +14,7 @@ export interface Mail {
   /** The recipient of access requests. */
   readonly operator: string | undefined
   /** `mail.failed` if the server has not accepted it. */
-  send(message: Message): Promise<undefined | Problem>
+  send(message: MailMessage): Promise<undefined | Problem>
 }
 
 const TIMEOUT_MS = 10_000

@@ -58,7 +58,7 @@ export function argumentsOf(
 export { strayArguments }
 
 /** The one text given for a flag. */
-export const textOf = ({ values }: Arguments, name: string): string | undefined => values.get(name)?.[0]
+export const argumentText = ({ values }: Arguments, name: string): string | undefined => values.get(name)?.[0]
 
 /** Documents end with a slash (spec 4.1). */
 export function documentUrl(given: string): URL | undefined {

@@ -6,7 +6,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingHttpHeaders, t
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
-import { textOf, type Option } from './arguments.js'
+import { argumentText, type Option } from './arguments.js'
 import type { CommandFailure } from './exit-codes.js'
 import type { Arguments } from '../configuration/flags.js'
 import type { Environment } from '../configuration/settings.js'
@@ -53,13 +53,13 @@ export const CONNECTION_OPTIONS: readonly Option[] = [
 
 export const connectionOf = (given: Arguments, url: URL, env: Environment): Connection => ({
   url,
-  cert: textOf(given, 'cert'),
-  cacert: textOf(given, 'cacert'),
+  cert: argumentText(given, 'cert'),
+  cacert: argumentText(given, 'cacert'),
   data: dataOf(given, env),
 })
 
 export const dataOf = (given: Arguments, env: Environment): string =>
-  textOf(given, 'data') ?? (env.TRIPLEGATE_DATA || './data')
+  argumentText(given, 'data') ?? (env.TRIPLEGATE_DATA || './data')
 
 const TIME_LIMIT_MS = 60_000
 /** More than the largest document in its longest form. */

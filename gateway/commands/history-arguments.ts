@@ -3,7 +3,7 @@ import {
   argumentsOf,
   documentUrl,
   HELP_OPTION,
-  textOf,
+  argumentText,
   wrongArguments,
   type CommandDescription,
   type Option,
@@ -93,7 +93,7 @@ export function parseHistoryArguments(
   }
   const [json, patch] = [given.values.has('json'), given.values.has('patch')]
   if (json && patch) return wrongArguments('--patch: does not go with --json. Give one of them.')
-  return { ...connectionOf(given, url, env), versions, accept: textOf(given, 'accept'), json, patch }
+  return { ...connectionOf(given, url, env), versions, accept: argumentText(given, 'accept'), json, patch }
 }
 
 export const noDocument = (written: string): string =>

@@ -1,5 +1,5 @@
 // The history as text for a terminal: the list of versions, and differences by subject. Pure.
-import { bySubject, type DocumentDifference } from '../../versioning/memento/difference.js'
+import { linesBySubject, type DocumentDifference } from '../../versioning/memento/difference.js'
 import type { TimeMapJson } from '../memento/time-map.js'
 import { PREFIXES } from '../rdf/vocabulary.js'
 
@@ -36,7 +36,7 @@ function columns(rows: readonly (readonly string[])[]): string {
 
 /** By subject: a line with - for each removed triple, with + for each added one. */
 export function differenceText(difference: DocumentDifference): string {
-  const blocks = bySubject(difference).map(({ subject, removed, added }) => {
+  const blocks = linesBySubject(difference).map(({ subject, removed, added }) => {
     const rest = (line: string): string => abbreviated(line.slice(subject.length + 1).replace(/ \.$/, ''))
     return [
       subject,

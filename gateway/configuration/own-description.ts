@@ -10,7 +10,7 @@ import { readNTriples } from '../rdf/read.js'
 import { AC, DCT, LAPP, LDS, RDF, XSD } from '../rdf/vocabulary.js'
 import type { DescribedApplication } from './dataspace.js'
 
-export interface Description {
+export interface SiteDescription {
   readonly title?: string
   readonly description?: string
   /** The look: recorded for clients. */
@@ -19,9 +19,9 @@ export interface Description {
 }
 
 export interface OwnDescription {
-  current(): Description
+  current(): SiteDescription
   /** Durable when it returns. */
-  put(next: Description): undefined | Problem
+  put(next: SiteDescription): undefined | Problem
 }
 
 type Named = Pick<DescribedApplication, 'iri' | 'base' | 'kind'>
@@ -31,7 +31,7 @@ export function openOwnDescription(application: DescribedApplication, data: stri
   const name = createHash('sha256').update(application.base).digest('hex').slice(0, 16)
   const file = join(data, 'settings', `${name}.nt`)
   const { title, stylesheet, allowRead } = application
-  let current: Description = {
+  let current: SiteDescription = {
     allowRead,
     ...(title !== undefined && { title }),
     ...(stylesheet !== undefined && { stylesheet }),
@@ -69,7 +69,7 @@ const fixed = ({ iri: subject, base, kind }: Named): Quad[] => [
 
 export const describedTriples = (
   application: Named,
-  { title, description, stylesheet, allowRead }: Description,
+  { title, description, stylesheet, allowRead }: SiteDescription,
 ): Quad[] => [
   ...fixed(application),
   ...(title === undefined ? [] : [triple(application.iri, DCT('title'), text(title))]),
@@ -91,8 +91,8 @@ const LONGEST = 10_000
 export function readDescription(
   application: Named,
   triples: readonly Quad[],
-  before?: Description,
-): Description | readonly Mistake[] {
+  before?: SiteDescription,
+): SiteDescription | readonly Mistake[] {
   const mistakes: Mistake[] = []
   const own = new Map<string, Quad['object'][]>()
   for (const { subject, predicate, object } of triples) {

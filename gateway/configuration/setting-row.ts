@@ -1,7 +1,7 @@
 // One row of the table of settings: its name, its kind of value, its help and its default. Pure.
 import type { InvalidValue } from './setting-values.js'
 
-export interface Detail {
+export interface SettingDetail {
   /** As an operator would write it. */
   readonly default?: string
   /** The default in words, where it depends on other settings. */
@@ -21,7 +21,7 @@ interface Kind<Value> {
 
 export const of = <Value>(value: string, parse: Kind<Value>['parse']): Kind<Value> => ({ value, parse })
 
-export const row = <const Name extends string, Value, const More extends Detail = object>(
+export const row = <const Name extends string, Value, const More extends SettingDetail = object>(
   name: Name,
   { value, parse }: Kind<Value>,
   help: string,

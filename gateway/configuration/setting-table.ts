@@ -5,7 +5,7 @@ import type { InvalidValue } from './setting-values.js'
 import { CLIENTS, MAIL } from './client-settings.js'
 import { LISTENERS, LOG } from './listener-settings.js'
 import { STORES } from './store-settings.js'
-import { of, row, type Detail, type SettingRow } from './setting-row.js'
+import { of, row, type SettingDetail, type SettingRow } from './setting-row.js'
 
 const secret = { secret: true } as const
 const repeatable = { repeatable: true } as const
@@ -211,14 +211,14 @@ const GROUPS = {
 const DESCRIBED_BY_FILES: readonly string[] = ['Stores', 'History', 'Addresses'] satisfies (keyof typeof GROUPS)[]
 
 /** One setting as the parser, `--help` and docs/settings.md see it. */
-export interface Setting extends SettingRow<string, unknown, Detail> {
+export interface Setting extends SettingRow<string, unknown, SettingDetail> {
   readonly group: string
   readonly flag: string
   /** Absent for those that are flags only. Several values are separated by commas. */
   readonly env?: string
 }
 
-export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<string, unknown, Detail>[]>(
+export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<string, unknown, SettingDetail>[]>(
   GROUPS,
 ).flatMap(([group, rows]) =>
   rows.map((row) => ({

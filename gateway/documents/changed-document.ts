@@ -18,7 +18,7 @@ import {
   type Write,
 } from './next-state.js'
 
-export interface Change extends Pick<Write, 'document' | 'base' | 'now' | 'uuid' | 'forms'> {
+export interface DocumentChange extends Pick<Write, 'document' | 'base' | 'now' | 'uuid' | 'forms'> {
   readonly method: 'POST' | 'PATCH'
   readonly current: Document
   /** Lines of the current state. */
@@ -29,7 +29,7 @@ export interface Change extends Pick<Write, 'document' | 'base' | 'now' | 'uuid'
 }
 
 /** For an existing document; it keeps its kind where that is not changed. A PATCH may leave nothing, or change nothing. */
-export function changedDocument(change: Change): Document | 'absent' | 'unchanged' {
+export function changedDocument(change: DocumentChange): Document | 'absent' | 'unchanged' {
   const { method, current, uuid, tagKey } = change
   const changed = changedText(current.nTriples, change, uuid)
   if (method === 'PATCH' && changed === 'unchanged') return changed
@@ -39,7 +39,7 @@ export function changedDocument(change: Change): Document | 'absent' | 'unchange
 }
 
 /** The document with these lines, and its managed triples. */
-export function documentAfter(change: Omit<Change, 'removed' | 'added'>, left: Canonical): Document | 'absent' {
+export function documentAfter(change: Omit<DocumentChange, 'removed' | 'added'>, left: Canonical): Document | 'absent' {
   const { method, document, base, current, now, tagKey } = change
   if (left.nTriples === '') return 'absent'
   const kind = kindOf(method, current.types, (type) => hasLine(left.nTriples, typeLine(document, type)))
@@ -62,7 +62,7 @@ export function replacedDocument(
 }
 
 function withManaged(
-  { document, base, tagKey }: Pick<Change, 'document' | 'base' | 'tagKey'>,
+  { document, base, tagKey }: Pick<DocumentChange, 'document' | 'base' | 'tagKey'>,
   { nTriples, sum }: Omit<Canonical, 'sum'> & Partial<Canonical>,
   managed: readonly Quad[],
 ): Document {

@@ -23,7 +23,7 @@ export const ORDERS = ['name', 'created', 'modified'] as const
 export type Order = (typeof ORDERS)[number]
 
 /** Of these children a part is asked for. */
-export interface Listing {
+export interface ChildrenListing {
   readonly container: string
   readonly order: Order
   /** Of SPARQL, on `?child`: only these are listed. */
@@ -32,7 +32,7 @@ export interface Listing {
   readonly named: readonly string[]
 }
 
-export interface Listed extends Pick<Listing, 'condition' | 'named'> {
+export interface Listed extends Pick<ChildrenListing, 'condition' | 'named'> {
   /** The rights are too many: not all children are listed. */
   readonly isCut: boolean
 }
@@ -55,7 +55,7 @@ export const MOST_NAMES = 1000
 const MOST_ORDERED = 50_000
 const MAX_BYTES = 8 * 1024 * 1024
 
-export interface Named {
+export interface NamedChild {
   /** The URLs where there are too many for another order. */
   readonly order: Order | 'url'
   readonly names: readonly string[]
@@ -64,7 +64,7 @@ export interface Named {
 }
 
 /** The children from this place on in the order. */
-export async function namesOf(source: ChildrenSource, listing: Listing, from: number): Promise<Named | Problem> {
+export async function namesOf(source: ChildrenSource, listing: ChildrenListing, from: number): Promise<NamedChild | Problem> {
   const limit = `${foundBy(listing)} LIMIT 1 OFFSET ${MOST_ORDERED}`
   const isBeyond = await ask(source, limit, {
     variables: ['child'],
@@ -79,7 +79,7 @@ export async function namesOf(source: ChildrenSource, listing: Listing, from: nu
     variables: ['child'],
     readSet: 'dataset',
     turns,
-    make(rows): Named {
+    make(rows): NamedChild {
       const found = rows.slice(0, MOST_NAMES).flatMap(([child]) => (child?.termType === 'NamedNode' ? child.value : []))
       const names = [...new Set(found)].filter(application.isDocument)
       return { order, names, hasMore: rows.length > MOST_NAMES }
@@ -88,7 +88,7 @@ export async function namesOf(source: ChildrenSource, listing: Listing, from: nu
 }
 
 /** The children are found by an index, and only those that may be listed are looked into. */
-function foundBy({ container, condition, named }: Listing): string {
+function foundBy({ container, condition, named }: ChildrenListing): string {
   const children = `VALUES ?in { <${SIOC('has_container')}> <${SIOC('has_parent')}> } GRAPH ?child { ?child ?in <${container}> }`
   const found = `${children} FILTER(?child != <${container}> && ${condition})`
   if (named.length === 0) return `SELECT ?child WHERE { ${found} }`
@@ -113,7 +113,7 @@ const KEYS: Readonly<Record<Order, readonly [properties: readonly string[], key:
   modified: [[DCT('created'), DCT('modified')], 'MAX(?value)', 'DESC(?key)'],
 }
 
-function ordered(listing: Listing, order: Order | 'url'): string {
+function ordered(listing: ChildrenListing, order: Order | 'url'): string {
   const found = foundBy(listing)
   if (order === 'url') return `${found} ORDER BY ?child`
   const [properties, key, direction] = KEYS[order]
@@ -125,7 +125,7 @@ function ordered(listing: Listing, order: Order | 'url'): string {
 /** The children with these names, in this order: those that still exist, and of which the condition is true. */
 export async function childrenNamed(
   source: ChildrenSource,
-  { condition, named }: Pick<Listing, 'condition' | 'named'>,
+  { condition, named }: Pick<ChildrenListing, 'condition' | 'named'>,
   names: readonly string[],
 ): Promise<readonly Child[] | Problem> {
   if (names.length === 0) return []

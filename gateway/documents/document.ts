@@ -4,7 +4,7 @@ import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Stored, StoredGraphs } from '../../cache/stored-graphs.js'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import type { Client } from '../evaluation/job-queue.js'
-import { factsOf, type DocumentFacts } from './facts.js'
+import { documentFactsOf, type DocumentFacts } from './facts.js'
 import type { Format } from '../http/media-type.js'
 import type { Trace } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -78,7 +78,7 @@ export interface HasFacts {
  */
 export const documentOf = (iri: string, base: string, graph: Graph, tagKey: string, sum?: string): Document =>
   new WholeDocument(
-    factsOf(iri, base, graph),
+    documentFactsOf(iri, base, graph),
     { nTriples: nTriplesOf(graph), ...(sum !== undefined && { sum }) },
     tagKey,
     graph,
@@ -150,7 +150,7 @@ export function documentOfText(
   original?: Document,
 ): Document {
   const facts = factLines(iri, content.nTriples).join('\n')
-  return new WholeDocument(factsOf(iri, base, graphOf(readCanonical(facts))), content, tagKey, undefined, original)
+  return new WholeDocument(documentFactsOf(iri, base, graphOf(readCanonical(facts))), content, tagKey, undefined, original)
 }
 
 function factLines(iri: string, nTriples: string): string[] {
@@ -168,7 +168,7 @@ export const MAX_DOCUMENT = 32 * 1024 * 1024
 const MAX_FACTS = MAX_EXCERPT - 16 * 1024
 
 /** Why a document is too large to be stored. */
-export function tooLarge({ iri, nTriples }: Pick<Document, 'iri' | 'nTriples'>): Problem | undefined {
+export function documentTooLarge({ iri, nTriples }: Pick<Document, 'iri' | 'nTriples'>): Problem | undefined {
   const bytes = Buffer.byteLength(nTriples)
   if (bytes > MAX_DOCUMENT)
     return problem('content.too-large', `The document would be larger than ${MAX_DOCUMENT} bytes of N-Triples.`)

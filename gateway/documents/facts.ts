@@ -45,7 +45,7 @@ export const noDecisions = (): Decisions => ({
 })
 
 /** `graph`: the document, or its excerpt (stores/document-facts-query.ts). */
-export const factsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
+export const documentFactsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
   iri,
   types: typesOf(graph, iri, base),
   owners: irisOf(graph, iri, ACL('owner')),
@@ -75,7 +75,7 @@ export async function askFacts(
   const text = isFailure(asked) && asked.failure === 'store.too-large' ? await store.excerpt(iri, 'fewFacts') : asked
   if (text === undefined || isFailure(text)) return text
   // One that cannot be read gives none.
-  return factsOf(iri, base, graphOf(readLegible(text)))
+  return documentFactsOf(iri, base, graphOf(readLegible(text)))
 }
 
 /** Facts from the cache, or from the store: of documents that are not cached themselves. */

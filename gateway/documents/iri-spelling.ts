@@ -25,7 +25,7 @@ export interface FoundNames {
 }
 
 /** Of each kind: others have no URLs, and the start reports them. */
-export const MOST_NAMES = 10_000
+export const MOST_SPELLINGS = 10_000
 
 export const NONE: FoundNames = { literal: [], encoded: [] }
 
@@ -56,7 +56,7 @@ export function makeNames(base: string, isUrl: (url: string) => boolean, remembe
       if (isFailure(found)) return found
       table = tableOf(found, found.remembered, (name) => nameOf(uriOf(name)) === name)
       const literal = [...new Set([...found.literal, ...known])].filter((name) => table.get(uriOf(name)) === name)
-      return { literal: literal.slice(0, MOST_NAMES), encoded: found.encoded }
+      return { literal: literal.slice(0, MOST_SPELLINGS), encoded: found.encoded }
     },
   }
 }
@@ -85,7 +85,7 @@ function tableOf(found: FoundNames, remembered: readonly string[], had?: (name: 
   if (had) for (const name of [...literal, ...found.encoded]) if (had(name)) offer(name)
   for (const name of [...found.encoded, ...literal, ...remembered]) offer(name)
   for (const name of [...literal, ...remembered]) {
-    for (let at = parentOf(name); uriOf(at) !== at && table.size < 4 * MOST_NAMES; at = parentOf(at)) offer(at)
+    for (let at = parentOf(name); uriOf(at) !== at && table.size < 4 * MOST_SPELLINGS; at = parentOf(at)) offer(at)
   }
   return table
 }
@@ -111,7 +111,7 @@ async function findNames(
 ): Promise<Found | Problem> {
   const [literal, known] = [new Set<string>(), new Set(remembered.literal)]
   const failed = await source('literal', (name) => {
-    if (isLiteral(name, isUrl) && (known.has(name) || literal.size < MOST_NAMES)) literal.add(name)
+    if (isLiteral(name, isUrl) && (known.has(name) || literal.size < MOST_SPELLINGS)) literal.add(name)
   })
   if (failed) return failed
   const table = tableOf({ literal: [...literal], encoded: [] }, [...known])
@@ -129,11 +129,11 @@ async function findNames(
     const container = isUrl(name) ? outermost(name) : undefined
     if (container === undefined || encoded.has(name)) return
     below.set(container, (below.get(container) ?? 0) + 1)
-    if (++count <= MOST_NAMES) encoded.add(name)
+    if (++count <= MOST_SPELLINGS) encoded.add(name)
   })
   if (unfound) return unfound
   for (const [container, its] of [...below].sort(([a, n], [b, m]) => m - n || (a < b ? 1 : -1))) {
-    if (count <= MOST_NAMES) break
+    if (count <= MOST_SPELLINGS) break
     leftOut.add(container)
     count -= its
   }

@@ -6,7 +6,7 @@ import { openThreads } from '../evaluation/threads.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { areSame } from '../rdf/same-graph.js'
 import { readMany } from '../stores/many-graphs.js'
-import { makeTurns } from '../stores/slices.js'
+import { makeSliceTurns } from '../stores/slices.js'
 import type { GraphStore } from '../stores/store.js'
 
 export interface States {
@@ -58,7 +58,7 @@ export function openStates(): States {
       return stored === undefined || isFailure(stored) ? stored : stateOf(stored, 'text')
     },
     async *each(store, documents, form) {
-      const turn = makeTurns()
+      const turn = makeSliceTurns()
       for await (const [document, stored] of readMany(store, documents)) {
         const state = stored === undefined || isFailure(stored) ? stored : await stateOf(stored, form)
         yield { document, state }

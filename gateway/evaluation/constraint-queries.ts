@@ -1,12 +1,12 @@
 // Running the queries of constraints on the data graph (SHACL §5, §6; SPIN), in the evaluation thread.
 import type { ConstraintQuery, RunQuery, Solution } from '../../policies/constraints/shape.js'
-import type { Path } from '../../policies/constraints/paths.js'
+import type { ShapePath } from '../../policies/constraints/paths.js'
 import { isFailure, type Failure } from '../problem.js'
 import { nTriplesLine, nTriplesTerm, type Quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { analyseQuery } from '../sparql/language/analysis.js'
 import { withPlaces } from '../sparql/language/prebound.js'
-import { iri, type Path as QueryPath, type PathOperator } from '../sparql/language/syntax.js'
+import { iriTerm, type Path as QueryPath, type PathOperator } from '../sparql/language/syntax.js'
 import type { CoveredStore } from './covered-store.js'
 
 /** Analysed queries, by their text: the parts between which the values are inserted. */
@@ -82,7 +82,7 @@ function prepare(query: ConstraintQuery): readonly string[] | Failure<'unusable'
   return typeof placed === 'string' ? unusable(`a query cannot be used: ${placed}`) : placed.parts
 }
 
-const OPERATORS: Readonly<Record<Exclude<Path['kind'], 'predicate'>, PathOperator>> = {
+const OPERATORS: Readonly<Record<Exclude<ShapePath['kind'], 'predicate'>, PathOperator>> = {
   sequence: '/',
   alternative: '|',
   inverse: '^',
@@ -91,8 +91,8 @@ const OPERATORS: Readonly<Record<Exclude<Path['kind'], 'predicate'>, PathOperato
   zeroOrOne: '?',
 }
 
-function queryPath(path: Path): QueryPath {
-  if (path.kind === 'predicate') return iri(path.predicate.value)
+function queryPath(path: ShapePath): QueryPath {
+  if (path.kind === 'predicate') return iriTerm(path.predicate.value)
   const items = 'items' in path ? path.items : [path.item]
   return { kind: 'path', operator: OPERATORS[path.kind], items: items.map(queryPath) }
 }

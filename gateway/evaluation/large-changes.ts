@@ -26,7 +26,7 @@ export interface LargeContent extends Canonical {
 }
 
 /** Content that is to be stored in a document. */
-export interface ToStore {
+export interface StoredWith {
   readonly document: string
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
@@ -34,7 +34,7 @@ export interface ToStore {
   readonly forms: LiteralForms
 }
 
-export function largeContentOf(triples: readonly Quad[], { document, tagKey, forms }: ToStore): LargeContent {
+export function largeContentOf(triples: readonly Quad[], { document, tagKey, forms }: StoredWith): LargeContent {
   const named = skolemised(triples, document, randomUUID)
   const graph = graphOf(inForms(named, forms))
   const isLabelled = named.some((triple, i) => triple !== triples[i])
@@ -47,7 +47,7 @@ export function largeContentOf(triples: readonly Quad[], { document, tagKey, for
 }
 
 /** Lines of canonical N-Triples that are removed; N-Triples that are added. */
-export interface LargeChange extends ToStore {
+export interface LargeChange extends StoredWith {
   readonly method: 'POST' | 'PATCH'
   readonly current: Canonical
   readonly removed: string

@@ -6,7 +6,7 @@ import type { Asker } from './job-queue.js'
 import { openThreads, type ThreadsOptions } from './threads.js'
 import type { Patched } from './run-patch.js'
 import type { UpdateOnCopies } from './run-update.js'
-import type { Construct } from '../sparql/language/construct-plan.js'
+import type { ConstructPlan } from '../sparql/language/construct-plan.js'
 import type { Patch } from '../sparql/language/patch.js'
 import { problem, type Problem } from '../problem.js'
 
@@ -32,7 +32,7 @@ export interface EvaluationPool {
    */
   construct(
     asker: Asker,
-    construct: Construct,
+    construct: ConstructPlan,
     nTriples: string,
     target: string,
   ): Promise<{ readonly nTriples: string } | Problem>

@@ -14,7 +14,7 @@ import {
   type Canonical,
   type LargeChange,
   type LargeContent,
-  type ToStore,
+  type StoredWith,
 } from './large-changes.js'
 import { lostType } from './lost-type.js'
 import { stateIn, type StateForm } from './state.js'
@@ -29,7 +29,7 @@ import { writeGraph } from '../rdf/write.js'
 import { analyse, type SparqlText } from '../sparql/language/analyse.js'
 import { analyseQuery, type QueryAnalysis, type UpdateAnalysis } from '../sparql/language/analysis.js'
 import { analyseConstruct } from '../sparql/language/construct.js'
-import type { Construct } from '../sparql/language/construct-plan.js'
+import type { ConstructPlan } from '../sparql/language/construct-plan.js'
 import { UNREAD } from '../sparql/rights/refusals.js'
 import { takeViewStep, type Viewed, type ViewStep } from '../sparql/rights/restrict-in-thread.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
@@ -51,7 +51,7 @@ export type ReadingJob =
       readonly document: string | undefined
       readonly contexts: KnownContexts
       /** Where the content is to be stored: then a LargeContent is wanted. */
-      readonly toStore: Omit<ToStore, 'document'> | undefined
+      readonly toStore: Omit<StoredWith, 'document'> | undefined
     }
   | { readonly kind: 'change'; readonly change: LargeChange }
   | { readonly kind: 'insertion'; readonly quads: SentQuads }
@@ -91,7 +91,7 @@ export type ReadingReply =
   | QueryAnalysis
   | UpdateAnalysis
   | Viewed
-  | Construct
+  | ConstructPlan
   | Problem
 
 function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {

@@ -6,7 +6,7 @@ import type { TimeMap } from '../../versioning/memento/time-map.js'
 import type { Asker } from './job-queue.js'
 import type { SentQuads } from './insertion.js'
 import { openThreads, type Threads, type ThreadsOptions } from './threads.js'
-import type { Canonical, LargeChange, LargeContent, ToStore } from './large-changes.js'
+import type { Canonical, LargeChange, LargeContent, StoredWith } from './large-changes.js'
 import type { Converted, KnownContexts, ReadingJob, ReadingReply } from './reading-worker.js'
 import { N_TRIPLES, parseMediaType, TURTLE, type Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -18,10 +18,10 @@ import { isReadable, readCanonical, readGraph } from '../rdf/read.js'
 import type { SparqlText } from '../sparql/language/analyse.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../sparql/language/analysis.js'
 import { analyseConstruct } from '../sparql/language/construct.js'
-import type { Construct } from '../sparql/language/construct-plan.js'
+import type { ConstructPlan } from '../sparql/language/construct-plan.js'
 import type { Viewed, ViewStep } from '../sparql/rights/restrict-in-thread.js'
 
-export type { Canonical, LargeContent, ToStore } from './large-changes.js'
+export type { Canonical, LargeContent, StoredWith } from './large-changes.js'
 export type { Converted } from './reading-worker.js'
 
 export interface Content {
@@ -50,7 +50,7 @@ export interface Reading {
     asker: Asker,
     content: Content,
     loadContext: LoadContext | undefined,
-    toStore: Omit<ToStore, 'document'>,
+    toStore: Omit<StoredWith, 'document'>,
   ): Promise<readonly Quad[] | LargeContent | Problem>
   /** `changeLarge` of large-changes.ts. */
   change(asker: Asker, change: LargeChange): Promise<LargeContent | 'unchanged' | Problem>
@@ -84,7 +84,7 @@ export interface Reading {
   /** `takeViewStep` of sparql/rights/restrict-in-thread.ts. `text`: of an analysis. */
   view(asker: Asker, text: string, step: ViewStep): Promise<Viewed>
   /** `analyseConstruct` of sparql/language/construct.ts. */
-  analyseConstruct(asker: Asker, text: string, base: string, given?: string): Promise<Construct | Problem>
+  analyseConstruct(asker: Asker, text: string, base: string, given?: string): Promise<ConstructPlan | Problem>
   close(): Promise<void>
 }
 
@@ -146,7 +146,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
     analyseConstruct: async (asker, text, base, given) =>
       text.length <= SHORT_QUERY
         ? analyseConstruct(text, base, given)
-        : (threads.do(asker, { kind: 'construct', text, base, given }) as Promise<Construct | Problem>),
+        : (threads.do(asker, { kind: 'construct', text, base, given }) as Promise<ConstructPlan | Problem>),
     close: threads.close,
   }
 }
@@ -197,7 +197,7 @@ const readLong = (
   threads: Threads<ReadingJob, ReadingReply>,
   asker: Asker,
   { body, contentType, base, document }: Content,
-  { loadContext, toStore }: { loadContext: LoadContext | undefined; toStore?: Omit<ToStore, 'document'> },
+  { loadContext, toStore }: { loadContext: LoadContext | undefined; toStore?: Omit<StoredWith, 'document'> },
 ): Promise<ReadingReply> =>
   withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, document, toStore }, loadContext)
 

@@ -4,11 +4,11 @@
 import { createHash } from 'node:crypto'
 import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
-import type { Solution } from '../rdf/sparql-results.js'
+import type { ResultRow } from '../rdf/sparql-results.js'
 import {
   MOST_SOLUTIONS,
   ROW,
-  type Construct,
+  type ConstructPlan,
   type RowPattern,
   type TemplateGraph,
 } from '../sparql/language/construct-plan.js'
@@ -20,7 +20,7 @@ import { withCoveredStore, type CoveredStore } from './covered-store.js'
 /** A triple in N-Triples, without its point, and the IRI of its graph: '' for the one that the caller chooses. */
 export type Constructed = readonly [graph: string, triple: string]
 
-export interface Row {
+export interface ConstructRow {
   /** The IRI that stands for it. */
   readonly name: string
   /** Predicates and objects in N-Triples. */
@@ -36,7 +36,7 @@ const tooLarge = (): Problem =>
 /** On one graph, in N-Triples. @param seed from which the names of new nodes follow */
 export function constructFrom(
   oxigraph: Oxigraph,
-  { query, template }: Construct,
+  { query, template }: ConstructPlan,
   nTriples: string,
   { seed, target }: { readonly seed: string; readonly target: string },
 ): readonly Constructed[] | Problem {
@@ -53,8 +53,8 @@ export function constructFrom(
 /** On each of these rows by itself. */
 export function constructRows(
   oxigraph: Oxigraph,
-  construct: Construct,
-  rows: readonly Row[],
+  construct: ConstructPlan,
+  rows: readonly ConstructRow[],
   seeded: { readonly seed: string; readonly target: string },
 ): readonly Constructed[] | Problem {
   const { ofRow, template } = construct
@@ -79,7 +79,7 @@ const ESCAPES = /\\u/i
 function solutionsOfRows(
   oxigraph: Oxigraph,
   { row, columns, rest }: RowPattern,
-  rows: readonly Row[],
+  rows: readonly ConstructRow[],
   places: ReadonlyMap<string, number>,
 ): readonly (Values | undefined)[] | Problem {
   const placeOf = new Map(columns.map(({ property, variable }) => [property, places.get(variable)!]))
@@ -136,8 +136,8 @@ const cellOf = (value: Value): string =>
 
 function constructFromGraphs(
   oxigraph: Oxigraph,
-  { query, batched, template }: Construct,
-  rows: readonly Row[],
+  { query, batched, template }: ConstructPlan,
+  rows: readonly ConstructRow[],
   { seed, target }: { readonly seed: string; readonly target: string },
 ): readonly Constructed[] | Problem {
   const quads = rows.flatMap(({ name, cells }) =>
@@ -145,7 +145,7 @@ function constructFromGraphs(
   )
   return withCoveredStore(oxigraph, (store) => {
     store.loadAll(quads)
-    const byRow = new Map<string, Solution[]>()
+    const byRow = new Map<string, ResultRow[]>()
     if (batched !== undefined) {
       const json = store.select(batched)
       if (json.length > RESULT_LIMIT) return tooLarge()
@@ -167,7 +167,7 @@ function constructFromGraphs(
   })
 }
 
-const solutionsOf = (store: CoveredStore, query: string, name: string): readonly Solution[] =>
+const solutionsOf = (store: CoveredStore, query: string, name: string): readonly ResultRow[] =>
   readOwnSolutions(store.select(query, iri(name)))
 
 /** The IRI of a node without a name: below the document that it stands in first. */
@@ -193,7 +193,7 @@ function makeNodes(seed: string, target: string): NameNode {
 
 const filled = (
   template: readonly TemplateGraph[],
-  solutions: readonly Solution[],
+  solutions: readonly ResultRow[],
   nameOf: NameNode,
 ): Constructed[] => {
   const { places, add } = makeFilling(template, [])

@@ -6,12 +6,12 @@ import { nTriplesTerm } from '../rdf/graph.js'
 import { AS_WRITTEN, lineInForm } from '../rdf/literal-forms.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
 import { SOLUTION_LIMIT, type Patch } from '../sparql/language/patch.js'
-import { tripleTerm, type Terms } from '../sparql/language/quad-templates.js'
+import { tripleTerm, type TemplateTerms } from '../sparql/language/quad-templates.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { withCoveredStore } from './covered-store.js'
 
 /** The value of each bound variable (`?name`) in canonical N-Triples. */
-export type Values = ReadonlyMap<string, string>
+export type PatchValues = ReadonlyMap<string, string>
 
 const RESULT_LIMIT = 64 * 1024 * 1024
 
@@ -62,7 +62,7 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
       const line = lineOf(triple, solution, fresh)
       if (line === undefined) continue
       grown += line.length
-      if (grown > growth) return tooLarge(`add more than ${growth} characters to the document`)
+      if (grown > growth) return patchTooLarge(`add more than ${growth} characters to the document`)
       come.push(lineInForm(line, forms))
     }
   }
@@ -74,17 +74,17 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
   }
 }
 
-export const tooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
+export const patchTooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
 
 /** The line that a template triple gives with a solution: undefined where a variable is unbound or the triple would be no RDF (SPARQL 1.1 Update §3.1.3). */
-export function lineOf(template: Terms, solution: Values, fresh?: (label: string) => string): string | undefined {
+export function lineOf(template: TemplateTerms, solution: PatchValues, fresh?: (label: string) => string): string | undefined {
   const parts = filled(template, solution, fresh)
   return parts && `${parts.join(' ')} .`
 }
 
 function filled(
-  template: Terms,
-  solution: Values,
+  template: TemplateTerms,
+  solution: PatchValues,
   fresh: ((label: string) => string) | undefined,
 ): readonly string[] | undefined {
   const [subject, predicate, object] = template.map((term) => {
@@ -99,19 +99,19 @@ function filled(
   return [subject, predicate, object]
 }
 
-const solve = (oxigraph: Oxigraph, lines: ReadonlySet<string>, query: string): Values[] | Problem =>
+const solve = (oxigraph: Oxigraph, lines: ReadonlySet<string>, query: string): PatchValues[] | Problem =>
   withCoveredStore(oxigraph, (store) => {
     store.load(lines)
     return boundedSolutions(store.select(query))
   })
 
-export function boundedSolutions(json: string): Values[] | Problem {
-  if (json.length > RESULT_LIMIT) return tooLarge(`have solutions of more than ${RESULT_LIMIT} characters`)
+export function boundedSolutions(json: string): PatchValues[] | Problem {
+  if (json.length > RESULT_LIMIT) return patchTooLarge(`have solutions of more than ${RESULT_LIMIT} characters`)
   const solutions = solutionsIn(json)
-  return solutions.length > SOLUTION_LIMIT ? tooLarge(`have more than ${SOLUTION_LIMIT} solutions`) : solutions
+  return solutions.length > SOLUTION_LIMIT ? patchTooLarge(`have more than ${SOLUTION_LIMIT} solutions`) : solutions
 }
 
-const solutionsIn = (json: string): Values[] =>
+const solutionsIn = (json: string): PatchValues[] =>
   readOwnSolutions(json).map(
     (solution) => new Map(Array.from(solution, ([name, term]) => [`?${name}`, nTriplesTerm(term)])),
   )

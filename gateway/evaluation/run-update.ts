@@ -9,11 +9,11 @@ import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { parseSparql } from '../sparql/language/parse.js'
 import { graphOfValue, type QuadTemplate } from '../sparql/language/quad-templates.js'
 import { joined, touchesOf, type Touch } from '../sparql/language/touches.js'
-import { queryOf, stepsOf, type Pattern, type Step } from '../sparql/language/update-steps.js'
+import { queryOf, stepsOf, type StepPattern, type UpdateStep } from '../sparql/language/update-steps.js'
 import { hasBlankNode, linesOf as linesIn, mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
 import { withCoveredStore } from './covered-store.js'
-import { boundedSolutions, lineOf, tooLarge, type PatchEngine, type Values } from './run-patch.js'
+import { boundedSolutions, lineOf, patchTooLarge, type PatchEngine, type PatchValues } from './run-patch.js'
 
 export interface CopiedGraph {
   /** An IRI, or DEFAULT_GRAPH. */
@@ -32,7 +32,7 @@ export interface UpdateOnCopies {
   readonly base: string
   readonly graphs: readonly CopiedGraph[]
   /** Those of the first step, where the store has found them. */
-  readonly solutions: readonly Values[] | undefined
+  readonly solutions: readonly PatchValues[] | undefined
   /** True where patterns read the union of the named graphs as default graph. */
   readonly isUnion?: boolean
   /** The sources of LOAD, in canonical N-Triples; those that are missing load nothing. */
@@ -80,7 +80,7 @@ export function runUpdate(
   const edits = graphs.flatMap(({ graph }, i) => editOf(graph, copies.get(graph)!, i))
   return { edits, touches: [...joined(touches).values()], failed: missing }
 
-  function carryOut(on: Changing, step: Step, found: UpdateOnCopies['solutions']): undefined | Problem {
+  function carryOut(on: Changing, step: UpdateStep, found: UpdateOnCopies['solutions']): undefined | Problem {
     if (step.kind === 'change') return change(on, { ...step, found })
     if (step.kind === 'clearAll')
       return clearAll(
@@ -150,7 +150,7 @@ type Copies = ReadonlyMap<string, Copy>
 /** SPARQL 1.1 Update §3.2. A source that its agent may not read is one that does not exist. */
 function rearrange(
   copies: Copies,
-  step: Exclude<Step, { kind: 'change' | 'clearAll' | 'load' }> & { found: UpdateOnCopies['solutions'] },
+  step: Exclude<UpdateStep, { kind: 'change' | 'clearAll' | 'load' }> & { found: UpdateOnCopies['solutions'] },
 ): undefined | Problem {
   if ('graph' in step) {
     // The gateway records no empty graphs: CREATE changes nothing.
@@ -192,7 +192,7 @@ const NO_SOURCE = problem(
 
 /** SPARQL 1.1 Update §3.1.4: each time with new blank nodes. */
 function load({ growth, newLabels }: PatchEngine, copy: Copy, nTriples: string, room: Room): undefined | Problem {
-  if ((room.left -= nTriples.length) < 0) return tooLarge(`add more than ${growth} characters`)
+  if ((room.left -= nTriples.length) < 0) return patchTooLarge(`add more than ${growth} characters`)
   const fresh = newLabels()
   const lines = linesIn(withLabels(nTriples, (label) => fresh(`_:${label}`).slice(2)))
   const canonical = canonicalLines(lines.map((line) => lineInForm(line, room.forms)).join('\n'))
@@ -220,7 +220,7 @@ interface Changing {
 
 function change(
   { engine, copies, room, touches, isUnion }: Changing,
-  { pattern, remove: removals, add: additions, found }: Step & { kind: 'change'; found: UpdateOnCopies['solutions'] },
+  { pattern, remove: removals, add: additions, found }: UpdateStep & { kind: 'change'; found: UpdateOnCopies['solutions'] },
 ): undefined | Problem {
   const solutions = found ?? (pattern ? solve(engine, copies, pattern, isUnion) : [new Map<string, string>()])
   if (isFailure(solutions)) return solutions
@@ -229,7 +229,7 @@ function change(
   const come: [Copy, string][] = []
   const collect = (
     quads: readonly QuadTemplate[],
-    solution: Values,
+    solution: PatchValues,
     into: [Copy, string][],
     fresh?: (label: string) => string,
   ): undefined | Problem => {
@@ -240,7 +240,7 @@ function change(
       const line = lineOf(terms, solution, fresh)
       if (line === undefined) continue
       into.push([copy, lineInForm(line, room.forms)])
-      if (fresh && (room.left -= line.length) < 0) return tooLarge(`add more than ${engine.growth} characters`)
+      if (fresh && (room.left -= line.length) < 0) return patchTooLarge(`add more than ${engine.growth} characters`)
     }
     return undefined
   }
@@ -258,7 +258,7 @@ function change(
   return undefined
 }
 
-function solve({ oxigraph }: PatchEngine, copies: Copies, pattern: Pattern, isUnion: boolean): Values[] | Problem {
+function solve({ oxigraph }: PatchEngine, copies: Copies, pattern: StepPattern, isUnion: boolean): PatchValues[] | Problem {
   return withCoveredStore(oxigraph, (store) => {
     for (const [graph, { isVisible, lines }] of copies) {
       const isNamed = isVisible && graph !== DEFAULT_GRAPH && (pattern.named?.includes(graph) ?? true)

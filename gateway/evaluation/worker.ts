@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
 import type { Factory } from '../../policies/constraints/graph.js'
-import { openOxigraph, refusalOf } from '../stores/bounded-oxigraph.js'
+import { openOxigraph, oxigraphRefusalOf } from '../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../stores/limited-thread.js'
 import { blankNode, graphOf, literal, namedNode, nTriplesOf, quad, withNodes, type Quad } from '../rdf/graph.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
@@ -15,7 +15,7 @@ import { makeRunQuery, type Prepared } from './constraint-queries.js'
 import { withCoveredStore } from './covered-store.js'
 import { makeNewLabels, runPatch, type Patched } from './run-patch.js'
 import { runUpdate, type Updated, type UpdateOnCopies } from './run-update.js'
-import type { Construct } from '../sparql/language/construct-plan.js'
+import type { ConstructPlan } from '../sparql/language/construct-plan.js'
 import { prepareParser } from '../sparql/language/parse.js'
 import { analysePatch, type Patch } from '../sparql/language/patch.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
@@ -31,7 +31,7 @@ export type EvaluationJob =
   | ({ readonly kind: 'analyse' } & SentPatch)
   | ({ readonly kind: 'patch'; readonly nTriples: string } & SentPatch)
   | ({ readonly kind: 'update' } & UpdateOnCopies)
-  | { readonly kind: 'construct'; readonly construct: Construct; readonly nTriples: string; readonly target: string }
+  | { readonly kind: 'construct'; readonly construct: ConstructPlan; readonly nTriples: string; readonly target: string }
   | ({ readonly kind: 'validate' } & ValidationInput)
 
 /** N-Triples. `shapesVersion` names exactly these shapes, `document` the document that the data are. */
@@ -107,7 +107,7 @@ function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode
   } catch (error) {
     if (!(error instanceof Error)) throw error
     // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is spent.
-    if (error.name === 'Error') return done(problem(code, `The SPARQL ${kind} cannot be run: ${refusalOf(error)}.`))
+    if (error.name === 'Error') return done(problem(code, `The SPARQL ${kind} cannot be run: ${oxigraphRefusalOf(error)}.`))
     if (error instanceof RangeError) {
       const detail = `The SPARQL ${kind} is nested too deeply, or chains too many operators.`
       return { reply: problem(code, detail), spent: true }

@@ -86,7 +86,7 @@ type Disk = Record<'bavail' | 'blocks' | 'bsize', number>
  */
 let promised = 0
 
-export interface Room {
+export interface DiskRoom {
   /** To be asked before so many bytes are written. */
   take(bytes: number): Awaitable<undefined | Problem>
   /** Nothing more is written. */
@@ -94,7 +94,7 @@ export interface Room {
 }
 
 /** @param expected the bytes of this file, where they are told: more is not promised to it, and less room is refused at once */
-export function makeRoom(path: string, expected = 0): Room {
+export function makeRoom(path: string, expected = 0): DiskRoom {
   let [own, written, isOver] = [0, 0, false]
   const promise = (bytes: number): void => {
     own += bytes

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { flushFolder, notStored, openArriving, type Arriving } from './arriving.js'
-import { addDocument, documentsIn, removeDocument } from './giving-documents.js'
+import { addDocument, givingDocumentsIn, removeDocument } from './giving-documents.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 
 export interface StoredFile {
@@ -90,7 +90,7 @@ export function makeFiles(folder: string, now: () => number): Files {
       if (size > 0)
         yield* createReadStream(join(folderOf(place, sha1), sha256), { start, end }) as AsyncIterable<Uint8Array>
     },
-    documentsOf: async (sha1) => new Set(await documentsIn(join(folderOf(place, sha1), DOCUMENTS))),
+    documentsOf: async (sha1) => new Set(await givingDocumentsIn(join(folderOf(place, sha1), DOCUMENTS))),
     addDocument: (sha1, document) =>
       inTurn(() => {
         const bringing = underWay.get(sha1)

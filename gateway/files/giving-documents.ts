@@ -7,13 +7,13 @@ import { problem, type Problem } from '../problem.js'
 const MOST_DOCUMENTS = 1000
 
 /** The line of a write that a crash has cut counts as none. */
-export async function documentsIn(path: string): Promise<string[]> {
+export async function givingDocumentsIn(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
   return text.split('\n').slice(0, -1)
 }
 
 export async function removeDocument(path: string, document: string): Promise<undefined | Problem> {
-  const known = await documentsIn(path)
+  const known = await givingDocumentsIn(path)
   if (!known.includes(document)) return undefined
   const left = known.filter((each) => each !== document)
   try {

@@ -47,7 +47,7 @@ export async function describedAmong(
 }
 
 /** A document that describes a file, and what it says of it. */
-export interface Description {
+export interface Describing {
   readonly document: string
   readonly format: string | undefined
   readonly name: string | undefined
@@ -57,7 +57,7 @@ const MOST_DESCRIPTIONS = 200
 const MAX_BYTES = 1024 * 1024
 
 /** By the URLs of the documents. */
-export async function descriptionsOf(application: HasFiles, sha1: string): Promise<readonly Description[] | Problem> {
+export async function descriptionsOf(application: HasFiles, sha1: string): Promise<readonly Describing[] | Problem> {
   const file = `<${uploadsOf(application)}${sha1}>`
   const query = `SELECT ?g (SAMPLE(?f) AS ?format) (SAMPLE(?n) AS ?name) WHERE {
     GRAPH ?g { ${file} a <${NFO('FileDataObject')}> OPTIONAL { ${file} <http://purl.org/dc/terms/format> ?f } OPTIONAL { ${file} <${NFO('fileName')}> ?n } }

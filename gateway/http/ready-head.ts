@@ -25,7 +25,7 @@ export const ONE_PIECE = 64 * 1024
 /**
  * True where nothing of the response was sent or set, and the connection stays open.
  */
-export const isPlain = (response: ServerResponse): boolean =>
+export const isPlainHead = (response: ServerResponse): boolean =>
   (response as WithHeader)._header === null && response.shouldKeepAlive && response.getHeaderNames().length === 0
 
 /** `keepAlive` is the idle timeout of the server in ms, which the client learns. */

@@ -4,7 +4,7 @@ import { awaitsContinue } from './body.js'
 import type { Response } from './exchange.js'
 import { fieldsOf, type Fields } from './fields.js'
 import { hasLeft, onceLeft } from './leaving.js'
-import { isPlain, readyFields, sendReady } from './ready-head.js'
+import { isPlainHead, readyFields, sendReady } from './ready-head.js'
 
 /** The time that an idle connection stays open, in ms. Clients learn it. */
 export const KEEP_ALIVE_MS = 65_000
@@ -34,7 +34,7 @@ function write(
 ): void {
   if (hasLeft(raw, response)) return discard({ body })
   const unread = !raw.complete && hasBody(raw, own)
-  if (ready && (ready.text !== undefined || !body) && fields.length === 0 && !unread && isPlain(response)) {
+  if (ready && (ready.text !== undefined || !body) && fields.length === 0 && !unread && isPlainHead(response)) {
     sendReady(response, status, ready, KEEP_ALIVE_MS)
     return
   }

@@ -3,13 +3,13 @@
 import type { IncomingMessage } from 'node:http'
 
 /** The room of one network, and of all. */
-export interface Room {
+export interface BodyRoom {
   readonly each: number
   readonly all: number
 }
 
 /** One network has a quarter of the room. */
-export const shared = (all: number): Room => ({ each: Math.ceil(all / 4), all })
+export const shared = (all: number): BodyRoom => ({ each: Math.ceil(all / 4), all })
 
 export interface Shares {
   /** True where a request of this network would find no place. */
@@ -28,7 +28,7 @@ interface Place {
 }
 
 /** @param content in bytes */
-export function makeShares(waiting: Room, content: Room): Shares {
+export function makeShares(waiting: BodyRoom, content: BodyRoom): Shares {
   const places = makeCounter(waiting)
   const bytes = makeCounter(content)
   const taken = new WeakMap<IncomingMessage, Place>()
@@ -66,7 +66,7 @@ interface Counter {
   add(who: string, count: number): void
 }
 
-function makeCounter({ each, all }: Room): Counter {
+function makeCounter({ each, all }: BodyRoom): Counter {
   const counts = new Map<string, number>()
   let total = 0
   return {

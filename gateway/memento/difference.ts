@@ -10,7 +10,7 @@ import {
   historyFailed,
   historyLinkField,
   immutable,
-  refuse,
+  refuseHistory,
   variantOf,
   type HistoryRequest,
 } from './history-request.js'
@@ -42,14 +42,14 @@ export async function answerDifference(
   const { document, context } = asked
   const links = documentLinks(document)
   const [from, to] = [await findVersion(asked, earlier), await findVersion(asked, later)]
-  if (isFailure(from)) return refuse(asked, from, links)
-  if (isFailure(to)) return refuse(asked, to, links)
+  if (isFailure(from)) return refuseHistory(asked, from, links)
+  if (isFailure(to)) return refuseHistory(asked, to, links)
   if (prefersPage(context.accept)) return answerDifferencePage(asked, from.version, to.version, links)
   const formats = inOrderOf(context.accept, FORMATS)
-  if (formats.length === 0) return refuse(asked, notAcceptable(FORMATS), links)
+  if (formats.length === 0) return refuseHistory(asked, notAcceptable(FORMATS), links)
   const uri = `${mementoUri(document, to.version)}&diff=${from.version.commit}`
   const written = await difference(asked, { uri, from: from.version, to: to.version, formats })
-  if (isFailure(written)) return refuse(asked, written, links)
+  if (isFailure(written)) return refuseHistory(asked, written, links)
   const { format, bytes } = written
   const compared = `${from.version.commit}..${to.version.commit}${variantOf(asked)}`
   const current = { entityTags: [entityTag(compared, format.code)] }
@@ -62,7 +62,7 @@ export async function answerDifference(
   ]
   const outcome = evaluateConditions(context.request, current)
   if (outcome === 'not-modified') return response(304, fields)
-  if (outcome !== 'proceed') return refuse(asked, outcome, links)
+  if (outcome !== 'proceed') return refuseHistory(asked, outcome, links)
   return response(
     200,
     [['Content-Type', format.contentType], ...fields],

@@ -22,7 +22,7 @@ import {
   cacheControl,
   historyFailed,
   historyLinkField,
-  refuse,
+  refuseHistory,
   variantOf,
   type FoundVersion,
   type HistoryRequest,
@@ -57,9 +57,9 @@ async function answer(
   ]
   const outcome = evaluateConditions(context.request, { entityTags: [tag] })
   if (outcome === 'not-modified') return response(304, fields)
-  if (outcome !== 'proceed') return refuse(asked, outcome, links)
+  if (outcome !== 'proceed') return refuseHistory(asked, outcome, links)
   const page = await make()
-  if (isFailure(page)) return refuse(asked, page, links)
+  if (isFailure(page)) return refuseHistory(asked, page, links)
   const own: Field[] = [['Content-Type', HTML.contentType], ...pageFields(page.language)]
   return response(200, [...own, ...fields], Buffer.from(page.html))
 }

@@ -145,7 +145,7 @@ export function historyLinkField({ context, isPublic }: HistoryRequest, links: r
   return linkField(application, isPublic ? undefined : agent.webId, { modes: ['Read'] }, links)
 }
 
-export function refuse(
+export function refuseHistory(
   asked: HistoryRequest,
   reason: Problem,
   links: readonly string[] = historyLinks(asked.document),

@@ -7,7 +7,7 @@ import { documentLinks, historyLinks, mementoLinks } from '../../versioning/meme
 import { decideOn, type Facts } from '../request/access.js'
 import { mayReadState } from '../request/decide-on-state.js'
 import { answerDifference } from './difference.js'
-import { factsOf, type DocumentState } from '../documents/facts.js'
+import { documentFactsOf, type DocumentState } from '../documents/facts.js'
 import { hashedNTriples } from '../documents/mailboxes.js'
 import type { Response } from '../http/exchange.js'
 import type { Application, Member } from '../gateway.js'
@@ -16,7 +16,7 @@ import type { Context } from '../request/context.js'
 import { graphUrl } from '../request/agent-graph-rights.js'
 import { answerMemento, mementoFields } from './memento.js'
 import { parseAccept } from '../http/media-type.js'
-import { commitsPending, findVersion, historyFailed, refuse, type HistoryRequest } from './history-request.js'
+import { commitsPending, findVersion, historyFailed, refuseHistory, type HistoryRequest } from './history-request.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
@@ -26,7 +26,7 @@ import type { Decided } from '../request/route.js'
 import type { Target } from '../http/target.js'
 import { answerTimeGate } from './time-gate.js'
 import { answerTimeMap, LINK_FORMAT } from './time-map.js'
-import { stateIn, visibleHistory, type IsOpen, type ReadHistory } from './visible-versions.js'
+import { stateInVersion, visibleHistory, type IsOpen, type ReadHistory } from './visible-versions.js'
 
 export type HistoryTarget = Extract<Target<Member>, { kind: 'version' | 'diff' | 'timemap' | 'timegate' }>
 
@@ -154,7 +154,7 @@ async function rightsAt(
   if (known) return known
   const content = await history.content(document, last)
   if (isFailure(content)) return content
-  const state = stateIn(document, base, content ?? '')
+  const state = stateInVersion(document, base, content ?? '')
   caches.rights.set(key, state)
   return state
 }
@@ -182,11 +182,11 @@ function unversioned({ accept }: Context, { kind }: HistoryTarget): Problem {
 /** Spec 7: 405. The refusal has the links and fields of the memento (RFC 7089 §4.5.7). */
 async function readOnly(asked: HistoryRequest, target: HistoryTarget): Promise<Response | Problem> {
   const reason = methodNotAllowed(asked.context.request.method, READ_METHODS)
-  if (target.kind !== 'version') return refuse(asked, reason, historyLinks(asked.document))
+  if (target.kind !== 'version') return refuseHistory(asked, reason, historyLinks(asked.document))
   const found = await findVersion(asked, target.version)
   const memento = isFailure(found) ? undefined : found.memento
-  if (isFailure(found) || !memento) return refuse(asked, reason, historyLinks(asked.document))
-  return refuse(asked, reason, mementoLinks(asked.document, found.around, memento), mementoFields(memento))
+  if (isFailure(found) || !memento) return refuseHistory(asked, reason, historyLinks(asked.document))
+  return refuseHistory(asked, reason, mementoLinks(asked.document, found.around, memento), mementoFields(memento))
 }
 
 /** For agents to whom a deleted document must look like one that never existed. */
@@ -207,7 +207,7 @@ async function lastState(context: Context, facts: Facts, patience: number): Prom
   if (isFailure(found)) return historyFailed(context, found)
   if (found.pending) return commitsPending(context)
   if (found.excerpt === undefined) return facts
-  return { ...facts, document: factsOf(facts.iri, base, graphOf(readNTriples(found.excerpt) ?? [])) }
+  return { ...facts, document: documentFactsOf(facts.iri, base, graphOf(readNTriples(found.excerpt) ?? [])) }
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   historyLinkField,
   immutable,
   inAcceptedFormat,
-  refuse,
+  refuseHistory,
   variantOf,
   type HistoryRequest,
 } from './history-request.js'
@@ -37,19 +37,19 @@ export const mementoFields = (memento: Memento): readonly Field[] => [
 /** @param id 4 to 40 hex digits */
 export async function answerMemento(asked: HistoryRequest, id: string): Promise<Response | Problem> {
   const found = await findVersion(asked, id)
-  if (isFailure(found)) return refuse(asked, found)
+  if (isFailure(found)) return refuseHistory(asked, found)
   const { memento, around } = found
   const { document, context } = asked
   if (!memento) {
     const deletion = problem('document.no-versions', 'This version deleted the document.')
-    return refuse(asked, deletion, historyLinks(document, around))
+    return refuseHistory(asked, deletion, historyLinks(document, around))
   }
   const links = mementoLinks(document, around, memento)
   const sticky = mementoFields(memento)
 
   const { accept, request } = context
   if (prefersPage(accept)) return answerVersionPage(asked, found, links, sticky)
-  if (!negotiate(accept, RDF_NAMES)) return refuse(asked, notAcceptable(), links, sticky)
+  if (!negotiate(accept, RDF_NAMES)) return refuseHistory(asked, notAcceptable(), links, sticky)
   const entityTag = entityTagOf(memento, asked)
   const fields: Field[] = [
     ['ETag', entityTag],
@@ -63,9 +63,9 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
   const unmet = 'This version does not meet the conditions of the request.'
   const outcome = evaluateConditions(request, { entityTags: [entityTag] }, true, unmet)
   if (outcome === 'not-modified') return response(304, fields)
-  if (outcome !== 'proceed') return refuse(asked, outcome, links, sticky)
+  if (outcome !== 'proceed') return refuseHistory(asked, outcome, links, sticky)
   const representation = await inAcceptedFormat(accept, RDF_NAMES, (format) => represent(asked, memento, format))
-  if (isFailure(representation)) return refuse(asked, representation, links, sticky)
+  if (isFailure(representation)) return refuseHistory(asked, representation, links, sticky)
   const { format, written: body } = representation
   return response(200, [['Content-Type', format.contentType], ...fields], body)
 }

@@ -8,7 +8,7 @@ import {
   cacheControl,
   historyFailed,
   historyLinkField,
-  refuse,
+  refuseHistory,
   versionsOf,
   type HistoryRequest,
 } from './history-request.js'
@@ -37,18 +37,18 @@ export interface WantedMap {
 export async function answerTimeMap(asked: HistoryRequest, { map, shown }: WantedMap): Promise<Response | Problem> {
   const { document, context } = asked
   const list = await versionsOf(asked)
-  if (isFailure(list)) return refuse(asked, list)
-  if (map !== undefined && map > list.maps) return refuse(asked, NO_MAP)
+  if (isFailure(list)) return refuseHistory(asked, list)
+  if (map !== undefined && map > list.maps) return refuseHistory(asked, NO_MAP)
   const [around, name] = await Promise.all([list.around(), list.name()])
-  if (isFailure(around)) return refuse(asked, historyFailed(context, around))
-  if (isFailure(name)) return refuse(asked, historyFailed(context, name))
+  if (isFailure(around)) return refuseHistory(asked, historyFailed(context, around))
+  if (isFailure(name)) return refuseHistory(asked, historyFailed(context, name))
   const links = historyLinks(document, around)
   if (negotiate(context.accept, [...FORMATS, HTML]) === HTML) {
     return answerHistoryPage(asked, { list, name, links }, shown?.page ?? pageOf(list, map))
   }
   const { accept, request } = context
   const format = negotiate(accept, FORMATS)
-  if (!format) return refuse(asked, notAcceptable(FORMATS), links)
+  if (!format) return refuseHistory(asked, notAcceptable(FORMATS), links)
   const current = { entityTags: [entityTag(map === undefined ? name : `${name}.${map}`, format.code)] }
   const fields: Field[] = [
     ['ETag', current.entityTags[0]!],
@@ -58,11 +58,11 @@ export async function answerTimeMap(asked: HistoryRequest, { map, shown }: Wante
   ]
   const outcome = evaluateConditions(request, current)
   if (outcome === 'not-modified') return response(304, fields)
-  if (outcome !== 'proceed') return refuse(asked, outcome, links)
+  if (outcome !== 'proceed') return refuseHistory(asked, outcome, links)
   const read = await list.timeMap(map)
-  if (isFailure(read)) return refuse(asked, historyFailed(context, read), links)
+  if (isFailure(read)) return refuseHistory(asked, historyFailed(context, read), links)
   const body = await write(context, read, format, current.entityTags[0]!)
-  if (isFailure(body)) return refuse(asked, body, links)
+  if (isFailure(body)) return refuseHistory(asked, body, links)
   return response(200, [['Content-Type', format.contentType], ...fields], Buffer.from(body))
 }
 

@@ -1,7 +1,7 @@
 // Answers with a representation that is held whole, RDF or a page: content coding, preconditions, fields.
 import { entityTag } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
-import { keyOf } from '../request/access.js'
+import { decisionKeyOf } from '../request/access.js'
 import type { Document, Representation } from '../documents/document.js'
 import { codedName, LEAST_CODED, type Coding } from '../http/content-coding.js'
 import type { Field, ReadyHead, Response } from '../http/exchange.js'
@@ -120,7 +120,7 @@ function headOf(
   status: 200 | 304,
   format?: Format,
 ): ReadyHead {
-  const remembered = document.decisions.Read.get(keyOf(context.agent))
+  const remembered = document.decisions.Read.get(decisionKeyOf(context.agent))
   const heads = remembered?.decision === decision ? remembered.heads[status] : undefined
   const known = heads?.get(name)
   if (known) return known

@@ -12,8 +12,8 @@ import type { Context } from '../request/context.js'
 import { methodNotAllowed, refusalOf } from '../request/refusal.js'
 import { linkField, response } from '../request/respond.js'
 import type { Decided } from '../request/route.js'
-import { commit, type Plan } from './commit.js'
-import { rootStays, type Change } from './write-rules.js'
+import { commit, type WritePlan } from './commit.js'
+import { rootStays, type WrittenChange } from './write-rules.js'
 import { accessTo } from './self-granted-modes.js'
 import { isConditional, preconditions } from './write-conditions.js'
 import { tooLargeToWrite, writingOf } from './write.js'
@@ -80,9 +80,9 @@ async function refusedBelow(context: Context, iri: string): Promise<Problem | un
   return undefined
 }
 
-async function planOf(context: Context, documents: readonly string[]): Promise<Plan<Response | Problem> | Problem> {
+async function planOf(context: Context, documents: readonly string[]): Promise<WritePlan<Response | Problem> | Problem> {
   const { application, agent } = context
-  const changes: Change[] = []
+  const changes: WrittenChange[] = []
   let characters = 0
   for (const [place, iri] of documents.entries()) {
     const facts = await lookUpDocument(context, iri, true)

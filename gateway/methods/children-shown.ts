@@ -8,8 +8,8 @@ import {
   namesOf,
   type ChildrenSource,
   type Listed,
-  type Listing,
-  type Named,
+  type ChildrenListing,
+  type NamedChild,
 } from '../documents/children.js'
 import { parentOf } from '../documents/hierarchy.js'
 import type { Shown } from '../http/target.js'
@@ -31,7 +31,7 @@ const MOST_CONDITIONS = 100
 const MOST_NAMED = 2000
 
 /** A part of the list, from this place on. */
-type Part = Named & { readonly from: number }
+type Part = NamedChild & { readonly from: number }
 
 export async function childrenShown(context: Context, container: string, shown: Shown): Promise<Children | Problem> {
   const { application, trace, request, gateway } = context
@@ -68,7 +68,7 @@ function digested(shown: Children['shown'], rest: Omit<Children, 'shown' | 'dige
 }
 
 /** The part of the list that has the page; the first part where there is no such page. */
-async function partOf(source: ChildrenSource, listing: Listing, page: number): Promise<Part | Problem> {
+async function partOf(source: ChildrenSource, listing: ChildrenListing, page: number): Promise<Part | Problem> {
   const from = Math.floor((page - 1) / PAGES) * MOST_NAMES
   const found = await namesOf(source, listing, from)
   if (isFailure(found)) return found

@@ -13,14 +13,14 @@ import { graphsChanged } from './changed-graphs.js'
 import { recordFiles } from './file-readers.js'
 import { longValueIn } from './long-values.js'
 import { logOrphans } from './log-orphans.js'
-import { RULES, wholeOf, type Change, type Writing } from './write-rules.js'
+import { RULES, wholeOf, type WrittenChange, type Writing } from './write-rules.js'
 
-export interface Plan<Answer> {
-  readonly changes: readonly Change[]
+export interface WritePlan<Answer> {
+  readonly changes: readonly WrittenChange[]
   /** Of graphs that are no documents. */
   readonly others?: readonly GraphEdit[]
   /** Takes a change that breaks a rule: the others are written. Without it nothing is. */
-  readonly leaveOut?: (change: Change, why: Problem) => void
+  readonly leaveOut?: (change: WrittenChange, why: Problem) => void
   /** Called under the locks. @param failed why the store has not written, or may not have */
   answer(failed: Problem | undefined): Answer | Promise<Answer>
 }
@@ -37,7 +37,7 @@ interface Place {
 export const commit = <Answer>(
   writing: Writing,
   { locks, settles, signal }: Place,
-  plan: () => Promise<Plan<Answer> | Problem>,
+  plan: () => Promise<WritePlan<Answer> | Problem>,
 ): Promise<Answer | Problem> =>
   underLocks(
     writing.gateway,
@@ -68,12 +68,12 @@ const AT_ONCE = 16
 /** The changes that keep all rules. Their files are recorded when all are known. */
 async function check(
   writing: Writing,
-  changes: readonly Change[],
-  leaveOut: Plan<unknown>['leaveOut'],
-): Promise<readonly Change[] | Problem> {
+  changes: readonly WrittenChange[],
+  leaveOut: WritePlan<unknown>['leaveOut'],
+): Promise<readonly WrittenChange[] | Problem> {
   let kept = changes
   for (const rule of RULES) {
-    const keeping: Change[] = []
+    const keeping: WrittenChange[] = []
     for (let at = 0; at < kept.length; at += AT_ONCE) {
       if (at > 0) await eventLoopTurn()
       const some = kept.slice(at, at + AT_ONCE)
@@ -96,7 +96,7 @@ async function check(
 /** Journal → store → caches, rules and profiles, before the answer goes out. */
 async function carryOut(
   writing: Writing,
-  changes: readonly Change[],
+  changes: readonly WrittenChange[],
   others: readonly GraphEdit[],
 ): Promise<undefined | Problem> {
   const { application, trace, method, agent, time } = writing
@@ -122,7 +122,7 @@ async function carryOut(
 
 /** Asks for the room that the versions take in the history. @param before bytes that are there, of graphs that are no documents */
 const admission =
-  (writing: Writing, changes: readonly Change[], others: readonly GraphEdit[]) =>
+  (writing: Writing, changes: readonly WrittenChange[], others: readonly GraphEdit[]) =>
   async (before: number): Promise<undefined | Problem> => {
     const { isRecorded, shares } = writing.application
     const texts = changes.flatMap(({ next }) => next?.document.nTriples ?? [])
@@ -133,7 +133,7 @@ const admission =
 
 async function store(
   { application, gateway, method, agent, time }: Writing,
-  changes: readonly Change[],
+  changes: readonly WrittenChange[],
   others: readonly GraphEdit[],
 ): Promise<undefined | Problem> {
   const journalled = changes.map(({ iri: document, current, next, restores }) => {
@@ -172,7 +172,7 @@ const MOST_CACHED = 16
 
 function afterSuccess(
   writing: Writing,
-  { iri, next }: Change,
+  { iri, next }: WrittenChange,
   { asOf, isCached }: { readonly asOf: number; readonly isCached: boolean },
 ): void {
   const { versions, documents } = writing.application.cache

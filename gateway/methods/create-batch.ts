@@ -14,13 +14,13 @@ import type { Context } from '../request/context.js'
 import { refusalOf } from '../request/refusal.js'
 import { select } from '../stores/select.js'
 import { commit } from './commit.js'
-import type { Change } from './write-rules.js'
+import type { WrittenChange } from './write-rules.js'
 import { nextDocument, type Next } from './next-document.js'
 import { accessTo } from './self-granted-modes.js'
 import { earlyRefusal, writingOf } from './write.js'
 import { isLargeContent, type WrittenContent } from './write-request.js'
 
-export interface Wanted {
+export interface WantedDocument {
   /** Of a PUT of the document. */
   readonly context: Context
   readonly iri: string
@@ -36,7 +36,7 @@ const LARGEST = 256 * 1024
 const NONE: Outcomes = new Map()
 
 /** Documents of one application, none of which is the parent of another. A document without an outcome is to be written alone. */
-export async function createTogether(wanted: readonly Wanted[]): Promise<Outcomes> {
+export async function createTogether(wanted: readonly WantedDocument[]): Promise<Outcomes> {
   const able = wanted.filter(({ iri, content }) => {
     const isLarge = isLargeContent(content) && content.nTriples.length > LARGEST
     return !isLarge && isPlain(`<${iri}> <urn:x> "" .`)
@@ -46,12 +46,12 @@ export async function createTogether(wanted: readonly Wanted[]): Promise<Outcome
   const { application } = context
   const place = { locks: locksOf(application, able), settles: able.map(({ iri }) => iri) }
   const outcomes = new Map<string, 'written' | Problem>()
-  const leaveOut = ({ iri }: Change, why: Problem): void => void outcomes.set(iri, why)
+  const leaveOut = ({ iri }: WrittenChange, why: Problem): void => void outcomes.set(iri, why)
   const created = await commit<Outcomes>(writingOf(context), place, async () => {
     const [absent, parents] = await Promise.all([absentAmong(application, able), parentsOf(context, able)])
     if (isFailure(absent)) return absent
     if (isFailure(parents)) return parents
-    const changes: Change[] = []
+    const changes: WrittenChange[] = []
     for (const [i, one] of absent.entries()) {
       if (i % AT_ONCE === AT_ONCE - 1) await eventLoopTurn()
       const change = await changeOf(one, parents.get(parentOf(one.iri)))
@@ -67,7 +67,7 @@ export async function createTogether(wanted: readonly Wanted[]): Promise<Outcome
   return isFailure(created) ? NONE : created
 }
 
-const locksOf = (application: Member['application'], wanted: readonly Wanted[]): readonly Lock[] => [
+const locksOf = (application: Member['application'], wanted: readonly WantedDocument[]): readonly Lock[] => [
   everyWrite(application, 'shared'),
   ...[...new Set(wanted.map(({ iri }) => parentOf(iri)))].map((parent) => [parent, 'shared'] as const),
   ...wanted.map(({ iri }) => [iri, 'exclusive'] as const),
@@ -75,7 +75,7 @@ const locksOf = (application: Member['application'], wanted: readonly Wanted[]):
 
 type Parents = ReadonlyMap<string, DocumentFacts | undefined>
 
-async function parentsOf({ application, trace }: Context, wanted: readonly Wanted[]): Promise<Parents | Problem> {
+async function parentsOf({ application, trace }: Context, wanted: readonly WantedDocument[]): Promise<Parents | Problem> {
   const names = [...new Set(wanted.map(({ iri }) => parentOf(iri)))]
   const found = await Promise.all(names.map((name) => readFactsNow(application, name, trace)))
   const failed = found.find(isFailure)
@@ -87,8 +87,8 @@ const MAX_BYTES = 4 * 1024 * 1024
 /** Asked of the store: what is cached may have been made behind the gateway since. */
 async function absentAmong(
   { store }: Member['application'],
-  wanted: readonly Wanted[],
-): Promise<readonly Wanted[] | Problem> {
+  wanted: readonly WantedDocument[],
+): Promise<readonly WantedDocument[] | Problem> {
   if (wanted.length === 0) return []
   const names = wanted.map(({ iri }) => `<${iri}>`).join(' ')
   const query = `SELECT ?g WHERE { VALUES ?g { ${names} } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }`
@@ -100,9 +100,9 @@ async function absentAmong(
 
 /** What a PUT would make. */
 async function changeOf(
-  { context, iri, content }: Wanted,
+  { context, iri, content }: WantedDocument,
   parent: DocumentFacts | undefined,
-): Promise<Change | Problem> {
+): Promise<WrittenChange | Problem> {
   const facts: Facts = { kind: 'document', iri, answeredAt: context.request.receivedAt, ...(parent && { parent }) }
   const decision = decideOn(context, facts, 'Write')
   if (isFailure(decision)) return decision

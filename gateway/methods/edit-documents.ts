@@ -7,7 +7,7 @@ import type { Facts } from '../request/access.js'
 import type { Context } from '../request/context.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
-import { addsNoType, type Change } from './write-rules.js'
+import { addsNoType, type WrittenChange } from './write-rules.js'
 import { afterCreation, afterPatch, nextDocument } from './next-document.js'
 import type { AccessBefore } from './self-granted-modes.js'
 
@@ -28,8 +28,8 @@ export async function changesOf(
   documents: readonly FoundDocument[],
   edits: readonly GraphEdit[],
   isCleared: boolean,
-): Promise<readonly Change[] | Problem> {
-  const changes: Change[] = []
+): Promise<readonly WrittenChange[] | Problem> {
+  const changes: WrittenChange[] = []
   for (const found of documents) {
     const { iri, current, facts, access, mode } = found
     // CLEAR ALL: the documents of the owner and the secretary stay, and the root keeps its managed triples (spec 4.1).

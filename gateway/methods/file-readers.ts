@@ -6,7 +6,7 @@ import { isFailure, type Problem } from '../problem.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 import { NFO, RDF } from '../rdf/vocabulary.js'
 import { mayReadFile } from '../request/file-access.js'
-import type { Change, Writing } from './write-rules.js'
+import type { WrittenChange, Writing } from './write-rules.js'
 
 /** Of one write: each takes a question to the store. */
 const MOST_FILES = 100
@@ -17,7 +17,7 @@ const MOST_FILES = 100
  */
 export async function recordFiles(
   { application }: Pick<Writing, 'application'>,
-  { current, next, by, brought = [] }: Change,
+  { current, next, by, brought = [] }: WrittenChange,
 ): Promise<undefined | Problem> {
   if (!next) return undefined
   const { files } = application

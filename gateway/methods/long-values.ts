@@ -3,7 +3,7 @@
 import { INTEGERS } from '../../policies/datatypes.js'
 import { problem, type Problem } from '../problem.js'
 import { XSD } from '../rdf/vocabulary.js'
-import { makeTurns } from '../stores/slices.js'
+import { makeSliceTurns } from '../stores/slices.js'
 
 export const MOST_DIGITS = 4096
 /** 27,000 years: years and months are not counted one by one. */
@@ -17,7 +17,7 @@ const LONGEST_DURATION = 200
 
 /** Why nothing may be written with these N-Triples. */
 export async function longValueIn(nTriples: string): Promise<undefined | Problem> {
-  const turn = makeTurns()
+  const turn = makeSliceTurns()
   for (let at = nTriples.indexOf(TYPED); at >= 0; at = nTriples.indexOf(TYPED, at + 1)) {
     await turn()
     const type = /^\w+/.exec(nTriples.slice(at + TYPED.length, at + TYPED.length + 30))?.[0] ?? ''

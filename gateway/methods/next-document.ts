@@ -23,7 +23,7 @@ export interface Next {
   readonly isRewritable: boolean
 }
 
-export type Outcome = Next | 'absent' | 'unchanged' | Problem
+export type NextOutcome = Next | 'absent' | 'unchanged' | Problem
 
 /** @param replaced the state that a PUT takes managed triples from */
 export async function nextDocument(
@@ -32,7 +32,7 @@ export async function nextDocument(
   asked: WriteRequest,
   current: Document | undefined,
   replaced: Pick<Document, 'iri' | 'nTriples'> | undefined,
-): Promise<Outcome> {
+): Promise<NextOutcome> {
   const { method } = asked
   if (method === 'DELETE') return 'absent'
   if (method === 'PUT') return orUnchanged(asked, current, afterPut(context, iri, asked, replaced, current))
@@ -44,7 +44,7 @@ export async function nextDocument(
 }
 
 /** The time of a change is none. */
-function orUnchanged({ byImport }: { byImport?: true }, current: Document | undefined, next: Outcome): Outcome {
+function orUnchanged({ byImport }: { byImport?: true }, current: Document | undefined, next: NextOutcome): NextOutcome {
   if (!byImport || !current || isFailure(next) || typeof next === 'string') return next
   const [before, after] = [current, next.document].map(({ iri, nTriples }) =>
     changedLines(nTriples, linesBeginning(nTriples, `<${iri}> <${DCT('modified')}> `), []),
@@ -90,7 +90,7 @@ async function afterPost(
   context: Context,
   current: Document,
   { method, content }: WriteRequest & { readonly method: 'POST' },
-): Promise<Outcome> {
+): Promise<NextOutcome> {
   if (isLargeContent(content)) return afterLarge(context, current, { method, removed: '', added: content.nTriples })
   const common = commonOf(context, current.iri)
   if (takesLong(current, 0)) {
@@ -103,7 +103,7 @@ async function afterPost(
 }
 
 /** After a PATCH, or an update of the SPARQL endpoint: the lines that it changes in an existing document. */
-export async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<Outcome> {
+export async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<NextOutcome> {
   const change = { method: 'PATCH', removed: removed.join('\n'), added: added.join('\n') } as const
   if (takesLong(current, change.removed.length + change.added.length)) return afterLarge(context, current, change)
   const triples = readNTriples(change.added)
@@ -137,7 +137,7 @@ async function afterLarge(
   context: Context,
   current: Document,
   change: { readonly method: 'POST' | 'PATCH'; readonly removed: string; readonly added: string },
-): Promise<Outcome> {
+): Promise<NextOutcome> {
   const { method, removed, added } = change
   const common = commonOf(context, current.iri)
   const { nTriples, sum } = current

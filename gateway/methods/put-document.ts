@@ -6,8 +6,8 @@ import { managedTriples, nextState } from '../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { flawOf, type Quad } from '../rdf/graph.js'
 import { mayBeRewritten } from '../rdf/literal-forms.js'
-import { commit, type Plan } from './commit.js'
-import type { Change, Writing } from './write-rules.js'
+import { commit, type WritePlan } from './commit.js'
+import type { WrittenChange, Writing } from './write-rules.js'
 
 /**
  * Changes a document to what `change` returns: its whole content without managed triples, which are added; undefined removes
@@ -40,7 +40,7 @@ export function putDocument(
   })
 }
 
-const planOf = (changes: readonly Change[], outcome: Document | undefined): Plan<Document | undefined | Problem> => ({
+const planOf = (changes: readonly WrittenChange[], outcome: Document | undefined): WritePlan<Document | undefined | Problem> => ({
   changes,
   answer: (failed) => failed ?? outcome,
 })
@@ -50,7 +50,7 @@ function nextOf(
   document: string,
   current: Document | undefined,
   content: readonly Quad[],
-): NonNullable<Change['next']> {
+): NonNullable<WrittenChange['next']> {
   const { base, cache } = application
   const forms = application.traits.literals()
   const kept = current && managedTriples(current)

@@ -1,7 +1,7 @@
 // Reading a write request: its content, parsed, or refused where it cannot be understood.
 import { codingFlaw, MAX_BODY, readText } from '../http/body.js'
 import type { Request } from '../http/exchange.js'
-import type { LargeContent, ToStore } from '../evaluation/reading.js'
+import type { LargeContent, StoredWith } from '../evaluation/reading.js'
 import type { Application } from '../gateway.js'
 import { valuesOf, type Quad } from '../rdf/graph.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
@@ -104,7 +104,7 @@ export async function readWriteRequest(
 }
 
 /** What content that is to be stored is made with. */
-export const toStore = ({ cache, traits }: Pick<Application, 'cache' | 'traits'>): Omit<ToStore, 'document'> => ({
+export const toStore = ({ cache, traits }: Pick<Application, 'cache' | 'traits'>): Omit<StoredWith, 'document'> => ({
   tagKey: cache.tagKey,
   forms: traits.literals(),
 })

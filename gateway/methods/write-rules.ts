@@ -1,6 +1,6 @@
 // What every write keeps: the change of one document, and the rules that it must not break (design 3).
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
-import { isWhole, tooLarge, type Document, type LargeDocument } from '../documents/document.js'
+import { isWhole, documentTooLarge, type Document, type LargeDocument } from '../documents/document.js'
 import type { DocumentState } from '../documents/facts.js'
 import { isContainer, isKind, isRoot, parentOf } from '../documents/hierarchy.js'
 import type { Asker } from '../evaluation/job-queue.js'
@@ -29,7 +29,7 @@ export interface Writing extends Member {
 }
 
 /** The change of one document, on which access is decided. */
-export interface Change {
+export interface WrittenChange {
   readonly iri: string
   /** As it is now; undefined where it does not exist. */
   readonly current: Document | LargeDocument | undefined
@@ -53,27 +53,27 @@ export interface Writer {
 }
 
 /** Why the change must not be written. @param all the changes that are written together */
-export type Rule = (
-  change: Change,
+export type WriteRule = (
+  change: WrittenChange,
   writing: Writing,
-  all: readonly Change[],
+  all: readonly WrittenChange[],
 ) => undefined | Problem | Promise<undefined | Problem>
 
 /** What every write keeps, in this order: the first that any of the changes breaks is the answer. */
-export const RULES: readonly Rule[] = [
+export const RULES: readonly WriteRule[] = [
   protectedStays,
   rootStays,
   hasParent,
   hasPath,
   addsNoType,
-  ({ next }) => next && tooLarge(next.document),
+  ({ next }) => next && documentTooLarge(next.document),
   ({ next }) => next && longValueIn(next.document.nTriples),
   ({ current, next, by }) => by && current && next && widening(by.context, current, by.access, next.document),
   meetsConstraints,
 ]
 
 /** Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted. */
-function protectedStays({ iri }: Change, { dataspace }: Writing): undefined | Problem {
+function protectedStays({ iri }: WrittenChange, { dataspace }: Writing): undefined | Problem {
   return dataspace.protectedDocuments.has(iri)
     ? problem('access.denied', `<${iri}> cannot be changed: it is a document of the owner or the secretary.`)
     : undefined
@@ -81,7 +81,7 @@ function protectedStays({ iri }: Change, { dataspace }: Writing): undefined | Pr
 
 /** Spec 4.1, 7. */
 export function rootStays(
-  { iri, next }: Pick<Change, 'iri' | 'next'>,
+  { iri, next }: Pick<WrittenChange, 'iri' | 'next'>,
   { application: { base } }: Pick<Writing, 'application'>,
 ): undefined | Problem {
   return !next && isRoot(iri, base)
@@ -91,9 +91,9 @@ export function rootStays(
 
 /** Spec 4.1: a document is created in an existing container, or in one that the same write creates. */
 function hasParent(
-  { iri, current, next, parent }: Change,
+  { iri, current, next, parent }: WrittenChange,
   { application: { base } }: Writing,
-  all: readonly Change[],
+  all: readonly WrittenChange[],
 ): undefined | Problem {
   if (!next || current || isRoot(iri, base)) return undefined
   const above = parentOf(iri)
@@ -105,7 +105,7 @@ function hasParent(
 }
 
 export function hasPath(
-  { iri, current }: Pick<Change, 'iri' | 'current'>,
+  { iri, current }: Pick<WrittenChange, 'iri' | 'current'>,
   { application: { mirrored } }: Pick<Writing, 'application'>,
 ): undefined | Problem {
   return !current && mirrored && Buffer.byteLength(mirrored.pathOf(iri)) > LONGEST_PATH
@@ -117,7 +117,7 @@ export function hasPath(
  * Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. An agent without Read
  * is not told whether the document has it: ask before it is known whether anything changes.
  */
-export function addsNoType({ current, by }: Pick<Change, 'current' | 'by'>): undefined | Problem {
+export function addsNoType({ current, by }: Pick<WrittenChange, 'current' | 'by'>): undefined | Problem {
   if (!current || !by?.appends || by.access.modes.includes('Write')) return undefined
   const known = new Set(by.access.mayRead ? current.types : [])
   return by.appends.every((type) => known.has(type) || isKind(type)) ? undefined : ADDS_TYPE
@@ -128,10 +128,10 @@ const ADDS_TYPE = problem(
   'Access not authorized: Write is required to add a type to the document itself.',
 )
 
-function meetsConstraints({ current, next, by }: Change, writing: Writing): undefined | Promise<undefined | Problem> {
+function meetsConstraints({ current, next, by }: WrittenChange, writing: Writing): undefined | Promise<undefined | Problem> {
   const maySee = !by || (by.access.mayRead && !hidesMailboxes(by.context))
   return next && checkConstraints(writing, wholeOf(current), next.document, maySee)
 }
 
-export const wholeOf = (current: Change['current']): Document | undefined =>
+export const wholeOf = (current: WrittenChange['current']): Document | undefined =>
   current && isWhole(current) ? current : undefined

@@ -1,8 +1,8 @@
 // PUT, POST, PATCH and DELETE on documents: what they change, and the answer (design 3).
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
-import { commit, type Plan } from './commit.js'
-import { addsNoType, hasPath, rootStays, type Change, type Writing } from './write-rules.js'
+import { commit, type WritePlan } from './commit.js'
+import { addsNoType, hasPath, rootStays, type WrittenChange, type Writing } from './write-rules.js'
 import { entityTagOf, isLarge, readDocumentNow, type Document } from '../documents/document.js'
 import type { Field, Response } from '../http/exchange.js'
 import { askerOf, type Context } from '../request/context.js'
@@ -115,7 +115,7 @@ async function planOf(
   iri: string,
   asked: WriteRequest,
   replaced?: Replaced,
-): Promise<Plan<Response | Problem> | Problem> {
+): Promise<WritePlan<Response | Problem> | Problem> {
   // Decided again on what the store has now, which no other request can change until the answer.
   const facts = await lookUpDocument(context, iri, true)
   if (isFailure(facts)) return facts
@@ -155,7 +155,7 @@ const WRITTEN = response(204, [])
 
 async function answerTo(
   context: Context,
-  { current, next }: Pick<Change, 'current' | 'next'>,
+  { current, next }: Pick<WrittenChange, 'current' | 'next'>,
   byImport: boolean,
   failed: Problem | undefined,
 ): Promise<Response | Problem> {

@@ -8,7 +8,7 @@ import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 import { eachGraph } from '../stores/graph-names.js'
 import { select } from '../stores/select.js'
-import { makeTurns } from '../stores/slices.js'
+import { makeSliceTurns } from '../stores/slices.js'
 import { historyProblem } from './write-failures.js'
 
 /** An application with a history: its store and its repository, which are kept equal. */
@@ -54,7 +54,7 @@ export async function blobsIn({
   isRecorded,
 }: Mirrored): Promise<Map<string, string> | Problem> {
   const blobs = new Map<string, string>()
-  const turn = makeTurns()
+  const turn = makeSliceTurns()
   return orProblem(async () => {
     for await (const { path, blob } of repository.files()) {
       const document = documentOf(path)

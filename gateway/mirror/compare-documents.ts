@@ -6,7 +6,7 @@ import { blobsIn, documentsIn, inParallel, inSlices, type Mirrored } from './all
 import {
   ABORTED,
   makeMismatches,
-  makeProgress,
+  makeMirrorProgress,
   mismatchOf,
   type MirrorOutcome,
   type Mismatch,
@@ -46,7 +46,7 @@ export async function walk(
   for await (const slice of inSlices(journalled))
     suspects.push(...slice.filter((document) => !stored.has(document) && !blobs.has(document)))
   const documents = names.length + suspects.length
-  const progress = makeProgress(report, documents)
+  const progress = makeMirrorProgress(report, documents)
   const { store, states } = mirrored
   for await (const { document, state } of states.each(store, names, 'blob')) {
     if (signal?.aborted) return ABORTED

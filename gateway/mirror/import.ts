@@ -3,7 +3,7 @@ import { makeUlids } from '../../versioning/journal/ulid.js'
 import { isFailure, type Problem } from '../problem.js'
 import { StoreBreak } from '../stores/store.js'
 import type { Mirrored } from './all-documents.js'
-import { ABORTED, makeMismatches, makeProgress, mismatchOf, type MirrorOutcome, type Report } from './report.js'
+import { ABORTED, makeMismatches, makeMirrorProgress, mismatchOf, type MirrorOutcome, type Report } from './report.js'
 import { historyProblem } from './write-failures.js'
 
 /** Documents of one commit. Commits of writes wait for one import, and an import that was broken off continues after the last. */
@@ -25,7 +25,7 @@ export async function importDocuments(
 ): Promise<MirrorOutcome | Problem> {
   const { store, repository, history, pathOf, now, states } = mirrored
   const mismatches = makeMismatches(report)
-  const progress = makeProgress(report, names.length)
+  const progress = makeMirrorProgress(report, names.length)
   const nextId = makeUlids(now)
   let imported = 0
 

@@ -7,7 +7,7 @@ import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
-import { apply, applyAll, carryOut, dropAll, type Journalled } from './journalled-write.js'
+import { apply, applyAll, carryOutJournalled, dropAll, type Journalled } from './journalled-write.js'
 import {
   notRecorded,
   prepareDataset,
@@ -89,15 +89,15 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
     return documents ? prepareDocuments(application, documents, author, admit) : prepareDataset(application, author)
   }
   return {
-    carryOut: (change, seen) => carryOut(application, [change], () => apply(settings, change, seen)),
+    carryOut: (change, seen) => carryOutJournalled(application, [change], () => apply(settings, change, seen)),
     // Each removal becomes a commit of its own, and one in doubt is settled by itself.
-    remove: (removals) => carryOut(application, removals, () => dropAll(settings.store, removals)),
+    remove: (removals) => carryOutJournalled(application, removals, () => dropAll(settings.store, removals)),
     edit(changes, edits) {
       const { store, isDocument, base } = settings
       // The store is in memory: a graph that the history does not record would be lost with the process.
       const lost = store.announces && edits.find(({ graph }) => !isDocument(graph))
       if (lost) return Promise.resolve(notRecorded(lost.graph, base))
-      return carryOut(application, changes, () => applyAll(settings, changes, edits))
+      return carryOutJournalled(application, changes, () => applyAll(settings, changes, edits))
     },
     update: ({ text, documents, agent, time }, others = []) =>
       settings.store.announces

@@ -1,7 +1,7 @@
 // SPARQL updates that the history records: which documents an update has changed is found out, and each change
 // becomes a commit of its own (design 6).
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Change } from '../../versioning/change.js'
+import type { VersionedChange } from '../../versioning/change.js'
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import { MAX_DOCUMENT } from '../documents/document.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -12,7 +12,7 @@ import type { Author } from './settlement.js'
 import { hadNoEffect, hasNoLaterEffect } from './write-failures.js'
 
 /** An update that is about to be sent to the store. */
-export interface AnnouncedUpdate extends Pick<Change, 'agent' | 'time'> {
+export interface AnnouncedUpdate extends Pick<VersionedChange, 'agent' | 'time'> {
   /** As the commit records it; `UPDATE` where it is absent. */
   readonly method?: string
   /** The documents that it may change, under their locks; undefined: any document, and no other write is under way. */
@@ -33,7 +33,7 @@ export interface UpdatePart extends Pick<AnnouncedUpdate, 'documents'> {
 export async function updateTogether(
   store: GraphStore,
   text: string,
-  { agent, time }: Pick<Change, 'agent' | 'time'>,
+  { agent, time }: Pick<VersionedChange, 'agent' | 'time'>,
   parts: readonly UpdatePart[],
 ): Promise<undefined | Problem> {
   const prepared: Conclude[] = []

@@ -56,7 +56,7 @@ export async function keepBefore(
  * Journals the changes, has the store do them, and journals the outcome. To be called under the locks of their documents, when
  * no change of these is in doubt.
  */
-export async function carryOut(
+export async function carryOutJournalled(
   application: Journalled,
   changes: readonly NewChange[],
   act: () => Promise<undefined | Problem>,

@@ -4,7 +4,7 @@ import type { Locks } from '../documents/locks.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { verify } from './mirror.js'
 import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './all-documents.js'
-import { makeProgress, type MirrorOutcome, type Report } from './report.js'
+import { makeMirrorProgress, type MirrorOutcome, type Report } from './report.js'
 
 /** The store has this many documents of the application, so nothing was done. */
 export interface Occupied {
@@ -54,7 +54,7 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     for await (const { document, content } of history.uncommitted()) later.set(document, content)
     const blobs = await blobsIn(mirrored)
     if (isFailure(blobs)) return blobs
-    const progress = makeProgress(report, blobs.size)
+    const progress = makeMirrorProgress(report, blobs.size)
     for await (const failed of inParallel(committed(mirrored), put)) {
       if (failed) return failed
       progress()

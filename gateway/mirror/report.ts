@@ -78,7 +78,7 @@ export function makeMismatches(report: Report): Mismatches {
 const PROGRESS_EVERY = 100
 
 /** Reports the progress now and at the end, and in between every 100 documents. To be called for each document. */
-export function makeProgress(report: Report, of: number): () => void {
+export function makeMirrorProgress(report: Report, of: number): () => void {
   let documents = 0
   report({ event: 'progress', documents, of })
   return () => {

@@ -1,6 +1,6 @@
 // Settling writes in doubt: they are in the journal, and it is unknown whether the store has done them. Each is
 // compared with the store, and becomes a commit or is dropped (design 6).
-import type { Change } from '../../versioning/change.js'
+import type { VersionedChange } from '../../versioning/change.js'
 import type { History, OpenEntry } from '../../versioning/history.js'
 import { underLocks, type Locks } from '../documents/locks.js'
 import { lastModifiedOf } from '../documents/next-state.js'
@@ -10,7 +10,7 @@ import { readLegible } from '../rdf/read.js'
 import { excerptOf } from '../stores/document-facts-query.js'
 import type { GraphStore } from '../stores/store.js'
 
-export type Author = Pick<Change, 'method' | 'agent' | 'time'>
+export type Author = Pick<VersionedChange, 'method' | 'agent' | 'time'>
 
 export interface SettlementSettings {
   readonly store: GraphStore

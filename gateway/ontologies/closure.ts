@@ -14,7 +14,7 @@ export interface Imports {
   read(iri: string): Promise<readonly Quad[] | Problem>
 }
 
-export interface Closure {
+export interface OntologyClosure {
   /** The ontology documents in it, by the ontologies that they describe. */
   readonly local: ReadonlyMap<string, string>
   /** The triples of the other ontologies, by IRI. */
@@ -66,9 +66,9 @@ export async function localOntologies(
 
 /** Ontologies that were read before: they are not read again. */
 export interface Known {
-  readonly imported: Closure['imported']
+  readonly imported: OntologyClosure['imported']
   /** Ontologies that could not be read a short time ago. */
-  readonly failures?: Closure['failures']
+  readonly failures?: OntologyClosure['failures']
 }
 
 /** ms for all that is read for a closure: a write may wait for it. */
@@ -80,7 +80,7 @@ export async function closureOf(
   known: Known,
   imports: Imports,
   patience = PATIENCE_MS,
-): Promise<Closure> {
+): Promise<OntologyClosure> {
   const reading = readAhead(known, imports, patience)
   const local = new Map<string, string>()
   const imported = new Map<string, readonly Quad[]>()

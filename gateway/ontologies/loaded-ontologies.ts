@@ -3,7 +3,7 @@
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { closureOf, localOntologies, type Closure, type Imports, type Known, type LocalOntology } from './closure.js'
+import { closureOf, localOntologies, type OntologyClosure, type Imports, type Known, type LocalOntology } from './closure.js'
 
 export interface OntologySettings {
   readonly store: GraphStore
@@ -20,18 +20,18 @@ export interface Loaded {
   readonly version: number
   readonly ontologies: ReadonlyMap<string, LocalOntology>
   /** Of the namespace ontology. */
-  readonly closure: Closure
+  readonly closure: OntologyClosure
 }
 
 export interface LoadedOntologies {
   /** As they are in memory; else they are read. */
   current(): Promise<Loaded | Problem>
   /** The imports in memory. */
-  imported(): Closure['imported']
+  imported(): OntologyClosure['imported']
   /** Reads all of it, but for these imports, and takes the time that it needs; `put` makes it current. */
-  load(known: Closure['imported']): Promise<Loaded | Problem>
+  load(known: OntologyClosure['imported']): Promise<Loaded | Problem>
   /** Ontologies that could not be read a short time ago. */
-  failures(): Closure['failures']
+  failures(): OntologyClosure['failures']
   put(fresh: Loaded): void
   /** The ontology documents are read again. */
   renew(): void
@@ -54,21 +54,21 @@ async function read(
   return { version, ontologies, closure: await closureOf(root, ontologies, known, imports, patience) }
 }
 
-function warnOf({ failures }: Closure, log: Log): void {
+function warnOf({ failures }: OntologyClosure, log: Log): void {
   for (const [ontology, { detail }] of failures)
     log.warn({ ontology, problem: detail }, 'an imported ontology cannot be read: what it says does not count')
 }
 
 /** Each is tried again in the background, and when it is cleared: no write waits for the same server twice. */
 function makeRecentFailures(now: () => number) {
-  let [failures, at]: [Closure['failures'], number] = [new Map(), -Infinity]
-  const recent = (): Closure['failures'] => (now() - at < 2 * RETRY_MS ? failures : new Map())
-  const renew = (fresh: Closure['failures']): void => void ([failures, at] = [fresh, now()])
+  let [failures, at]: [OntologyClosure['failures'], number] = [new Map(), -Infinity]
+  const recent = (): OntologyClosure['failures'] => (now() - at < 2 * RETRY_MS ? failures : new Map())
+  const renew = (fresh: OntologyClosure['failures']): void => void ([failures, at] = [fresh, now()])
   return {
     recent,
     renew,
     /** Of a load that did not try those again which are remembered. */
-    note(fresh: Closure['failures']): void {
+    note(fresh: OntologyClosure['failures']): void {
       if (recent().size > 0) failures = fresh
       else renew(fresh)
     },
@@ -79,10 +79,10 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
   const { now, log } = settings
   let version = 0
   let retryAt = Infinity
-  let imported: Closure['imported'] = new Map()
+  let imported: OntologyClosure['imported'] = new Map()
   let loading: Promise<Loaded | Problem> | undefined
   const failed = makeRecentFailures(now)
-  const load = (known: Closure['imported']): Promise<Loaded | Problem> =>
+  const load = (known: OntologyClosure['imported']): Promise<Loaded | Problem> =>
     read(settings, { imported: known }, version, LONGEST_MS)
 
   async function follow(asked: Promise<Loaded | Problem>): Promise<void> {

@@ -9,7 +9,7 @@ import { unskolemised } from '../rdf/skolemised.js'
 import { RDFS } from '../rdf/vocabulary.js'
 import type { GraphStore } from '../stores/store.js'
 import { wholeText } from '../stores/whole-text.js'
-import { closureOf, ontologyKey, type Closure } from './closure.js'
+import { closureOf, ontologyKey, type OntologyClosure } from './closure.js'
 import {
   folderOf,
   makeLoadedOntologies,
@@ -18,7 +18,7 @@ import {
   type OntologySettings,
 } from './loaded-ontologies.js'
 
-export interface Shapes {
+export interface OntologyShapes {
   /** Names this state of the ontologies. */
   readonly version: string
   /** All triples of the ontology documents and of what the namespace imports, as canonical N-Triples. */
@@ -38,7 +38,7 @@ export interface Namespace {
 
 export interface Ontologies {
   /** Undefined when no ontology has a constraint: then there is nothing to check. */
-  shapes(): Promise<Shapes | undefined | Problem>
+  shapes(): Promise<OntologyShapes | undefined | Problem>
   namespace(root: string): Promise<Namespace | Problem>
   /**
    * Reads an ontology again, with all that it imports; it counts from then on. Where one of them cannot be read, all stays as it
@@ -56,7 +56,7 @@ export function makeOntologies(settings: OntologySettings): Ontologies {
   const folder = folderOf(adminBase)
   const memory = makeLoadedOntologies(settings)
   let doubtUntil = 0
-  let shaping: { readonly version: number; readonly shapes: Promise<Shapes | undefined | Problem> } | undefined
+  let shaping: { readonly version: number; readonly shapes: Promise<OntologyShapes | undefined | Problem> } | undefined
   let clearing = false
 
   /** Failures are not remembered, nor is a state that a write in doubt may still change. */
@@ -129,7 +129,7 @@ const unknown = (iri: string): Problem =>
   problem('request.malformed', `No ontology <${iri}> is in memory here: name one that an ontology document describes, or imports.`) // prettier-ignore
 
 /** All ontology documents count, imported or not. */
-async function shapesOf(store: GraphStore, folder: string, loaded: Loaded): Promise<Shapes | undefined | Problem> {
+async function shapesOf(store: GraphStore, folder: string, loaded: Loaded): Promise<OntologyShapes | undefined | Problem> {
   const query = `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${folder}")) }`
   const text = await wholeText(store.query(query, 'application/n-triples'), LIMIT)
   if (isFailure(text)) return text
@@ -142,7 +142,7 @@ async function shapesOf(store: GraphStore, folder: string, loaded: Loaded): Prom
 }
 
 /** Statements of ontology documents about themselves, such as their owners, are not for agents who may only read the ontology. */
-async function triplesOf(store: GraphStore, { local, imported }: Closure): Promise<readonly Quad[] | Problem> {
+async function triplesOf(store: GraphStore, { local, imported }: OntologyClosure): Promise<readonly Quad[] | Problem> {
   const triples = [...imported.values()].flat()
   for (const document of new Set(local.values())) {
     const said = await ontologyTriples(store, document)

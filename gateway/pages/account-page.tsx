@@ -1,7 +1,7 @@
 // The page about the client: who it is, logging in and out, what waits for it.
 import type { Child } from 'hono/jsx'
 import { pageOf, type Frame } from './frame.js'
-import { Iri } from './term.js'
+import { IriShown } from './term.js'
 import { texts, worded } from './texts.js'
 
 export interface AccountView {
@@ -63,7 +63,7 @@ export const accountPage = worded((view: AccountView): string => {
           )}
         </>
       ) : null}
-      <Certificates />
+      <CertificateHelp />
     </>,
   )
 })
@@ -78,14 +78,14 @@ const Who = ({ view, agent }: { readonly view: AccountView; readonly agent: stri
     )}
     <dt>WebID</dt>
     <dd>
-      <Iri iri={agent} base={view.frame.site.base} name={agent} />
+      <IriShown iri={agent} base={view.frame.site.base} name={agent} />
     </dd>
     <dt>{texts().identifiedBy}</dt>
     <dd>{view.by === undefined ? '' : texts().identification[view.by]}</dd>
   </dl>
 )
 
-export const Certificates = () => (
+export const CertificateHelp = () => (
   <section aria-labelledby="certificates">
     <h2 id="certificates">{texts().certificateTitle}</h2>
     <p>{texts().certificateHelp}</p>

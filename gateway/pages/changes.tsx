@@ -3,7 +3,7 @@
 import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
-import { Named, Plain, Value } from './term.js'
+import { NamedTerm, Plain, Value } from './term.js'
 import { texts } from './texts.js'
 
 export interface Changed {
@@ -50,7 +50,7 @@ interface Props {
   readonly level?: 2 | 3
 }
 
-export function Changes({ changed, document, base, level = 3 }: Props) {
+export function ChangesShown({ changed, document, base, level = 3 }: Props) {
   const { added, removed } = changed
   if (added.length + removed.length === 0) return <p class="box">{texts().noDifference}</p>
   const bySubjects = new Map<string, Row[]>()
@@ -114,7 +114,7 @@ const Line = ({ kind, predicate, value }: LineProps) => (
       <span class="hidden"> {kind === 'plus' ? texts().added : texts().removed}</span>
     </td>
     <td>
-      <Named iri={predicate} />
+      <NamedTerm iri={predicate} />
     </td>
     <td>{value}</td>
   </tr>

@@ -2,9 +2,9 @@
 // without styles of its own; the table beside it has all values.
 import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'
-import { decoded, localName, prefixed } from './labels.js'
+import { decoded, localName, prefixedName } from './labels.js'
 import { isDegrees, isGeometry, type TableResult } from './places.js'
-import { numberOf, ticksOf, timeOf } from './plotted.js'
+import { numberOf, ticksOf, plottedTimeOf } from './plotted.js'
 import { texts } from './texts.js'
 
 /** The columns in which each row has such a value. */
@@ -25,14 +25,14 @@ export function Chart({ result }: { readonly result: TableResult }) {
   const { variables, rows } = result
   if (rows.length < 2 || hasSeveralUnits(result)) return null
   const numeric = columnsWith(result, numberOf).filter((i) => !isDegrees(variables[i]!))
-  const [time] = columnsWith(result, timeOf)
+  const [time] = columnsWith(result, plottedTimeOf)
   const value = numeric.at(-1)
   if (value === undefined) return null
   const values = rows.map((row) => numberOf(row[value])!)
   const across = time ?? (numeric.length > 1 ? numeric[0] : undefined)
   if (across !== undefined && across !== value) {
     const points = rows.map((row, i) => {
-      const x = time === undefined ? numberOf(row[across])! : timeOf(row[across])!
+      const x = time === undefined ? numberOf(row[across])! : plottedTimeOf(row[across])!
       return { x, y: values[i]!, name: row[across]!.value }
     })
     const title = texts().chartOf(variables[value]!, variables[across]!)
@@ -51,7 +51,7 @@ const textOf = (term: Term | undefined): string =>
   term === undefined
     ? ''
     : term.termType === 'NamedNode'
-      ? (prefixed(term.value) ?? decoded(localName(term.value)))
+      ? (prefixedName(term.value) ?? decoded(localName(term.value)))
       : term.value
 
 export const short = (text: string, most: number): string =>

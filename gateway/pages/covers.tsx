@@ -1,6 +1,6 @@
 // Showing what a rule covers: this document, others, all that is below a container, all of a type.
 import type { Coverage } from '../../policies/authorizations/coverage.js'
-import { Iri, Named } from './term.js'
+import { IriShown, NamedTerm } from './term.js'
 import { texts } from './texts.js'
 
 interface Props {
@@ -13,7 +13,7 @@ interface Props {
 /** A rule can name thousands. */
 const MOST = 10
 
-export function Covers({ coverage: { resources, below, classes, isControl }, document, base }: Props) {
+export function CoverageShown({ coverage: { resources, below, classes, isControl }, document, base }: Props) {
   const isHere = document !== undefined && resources.includes(document)
   const others = resources.filter((one) => one !== document)
   return (
@@ -21,7 +21,7 @@ export function Covers({ coverage: { resources, below, classes, isControl }, doc
       {isHere ? <li>{texts().coversThis}</li> : null}
       {below.slice(0, MOST).map((container) => (
         <li>
-          {texts().coversBelow} <Iri iri={container} base={base} />
+          {texts().coversBelow} <IriShown iri={container} base={base} />
         </li>
       ))}
       {classes.length === 0 ? null : (
@@ -30,7 +30,7 @@ export function Covers({ coverage: { resources, below, classes, isControl }, doc
           {classes.slice(0, MOST).map((type, i) => (
             <>
               {i === 0 ? '' : ', '}
-              <Named iri={type} />
+              <NamedTerm iri={type} />
             </>
           ))}
         </li>
@@ -38,7 +38,7 @@ export function Covers({ coverage: { resources, below, classes, isControl }, doc
       {isControl ? <li>{texts().coversAdmin}</li> : null}
       {(document === undefined ? others.slice(0, MOST) : []).map((one) => (
         <li>
-          <Iri iri={one} base={base} />
+          <IriShown iri={one} base={base} />
         </li>
       ))}
       {document !== undefined && others.length > 0 ? <li>{texts().coversOthers(others.length)}</li> : null}

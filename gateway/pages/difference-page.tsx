@@ -1,13 +1,13 @@
 // The page of the difference between two versions: what changed, and what did not, folded away (spec 9.6).
 import type { Version } from '../../versioning/change.js'
-import { Changes, type Changed } from './changes.js'
+import { ChangesShown, type Changed } from './changes.js'
 import { describedIn } from './triples-by-subject.js'
 import { Subjects } from './document-page.js'
-import { at, Go, restoreAt, shell, timeOf, type About } from './history-page.js'
+import { at, Go, restoreAt, historyShell, timeShown, type HistoryAbout } from './history-page.js'
 import { Time } from './term.js'
 import { texts, worded } from './texts.js'
 
-export interface DifferenceView extends About {
+export interface DifferenceView extends HistoryAbout {
   readonly from: Version
   readonly to: Version
   readonly changed: Changed
@@ -18,7 +18,7 @@ export interface DifferenceView extends About {
 export const differencePage = worded((view: DifferenceView): string => {
   const { frame, document, from, to, changed, same } = view
   const { base } = frame.site
-  return shell(
+  return historyShell(
     view,
     texts().difference,
     <>
@@ -38,7 +38,7 @@ export const differencePage = worded((view: DifferenceView): string => {
         {view.canWrite && to.blob !== undefined ? <Go href={restoreAt(to)} label={texts().restoreTo} /> : null}
         <Go href="?timemap" label={texts().history} />
       </ul>
-      <Changes changed={changed} document={document} base={base} level={2} />
+      <ChangesShown changed={changed} document={document} base={base} level={2} />
       {same === '' ? null : (
         <details>
           <summary>{texts().unchanged(same.split('\n').length - 1)}</summary>
@@ -52,10 +52,10 @@ export const differencePage = worded((view: DifferenceView): string => {
 const VersionLink = ({ version }: { readonly version: Version }) =>
   version.blob === undefined ? (
     <>
-      <Time value={timeOf(version.time)} isExact /> <span class="tag">{texts().deleted}</span>
+      <Time value={timeShown(version.time)} isExact /> <span class="tag">{texts().deleted}</span>
     </>
   ) : (
     <a href={at(version)}>
-      <Time value={timeOf(version.time)} isExact />
+      <Time value={timeShown(version.time)} isExact />
     </a>
   )

@@ -7,11 +7,11 @@ import { JSON_LD, N_TRIPLES, RDF_XML, TURTLE } from '../http/media-type.js'
 import type { Term } from '../rdf/graph.js'
 import { ACL, DCT, FOAF, RDF, RDFS } from '../rdf/vocabulary.js'
 import { ChildrenList, type Children } from './children-list.js'
-import type { Described, DescribedProperty, DescribedSubject } from './triples-by-subject.js'
+import type { DescribedSubjects, DescribedProperty, DescribedSubject } from './triples-by-subject.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { StartHere, Upload } from './start-here.js'
 import { decoded, localName } from './labels.js'
-import { Iri, Named, Time, Value, visible } from './term.js'
+import { IriShown, NamedTerm, Time, Value, visible } from './term.js'
 import { texts, worded } from './texts.js'
 
 export interface DocumentView {
@@ -21,7 +21,7 @@ export interface DocumentView {
   /** The actions that the agent may take on the document. */
   readonly modes: readonly Mode[]
   readonly isVersioned: boolean
-  readonly described: Described
+  readonly described: DescribedSubjects
   readonly children?: Children | undefined
 }
 
@@ -83,7 +83,7 @@ export const Types = ({ types }: { readonly types: readonly string[] }) => (
   <ul class="chips">
     {types.map((type) => (
       <li>
-        <Named iri={type} />
+        <NamedTerm iri={type} />
       </li>
     ))}
   </ul>
@@ -119,7 +119,7 @@ const isShownElsewhere = (document: string, subject: Term, predicate: string): b
   subject.value === document && (MANAGED.has(predicate) || predicate === RDF('type') || predicate === DCT('title'))
 
 interface SubjectsProps {
-  readonly described: Pick<Described, 'subjects'>
+  readonly described: Pick<DescribedSubjects, 'subjects'>
   readonly document: string
   readonly base: string
   /** Properties that the page of a document shows elsewhere too. */
@@ -143,7 +143,7 @@ export function Subjects({ described: { subjects }, document, base, isWhole = fa
               <Value term={subject} base={base} />
             </h2>
           )}
-          <Facts properties={properties} base={base} />
+          <FactsShown properties={properties} base={base} />
         </section>
       ))}
     </>
@@ -159,7 +159,7 @@ function idOf(document: string, { value }: Term): { readonly id?: string } {
   return /^[\w-]{1,100}$/.test(fragment) && !OWN_IDS.has(fragment) ? { id: fragment } : {}
 }
 
-export const Facts = ({
+export const FactsShown = ({
   properties,
   base,
 }: {
@@ -171,12 +171,12 @@ export const Facts = ({
       {properties.map(({ predicate, objects }) => (
         <tr>
           <th scope="row">
-            <Named iri={predicate} />
+            <NamedTerm iri={predicate} />
           </th>
           <td>
             <ul>
               {objects.map((term) => (
-                <li>{predicate === RDF('type') ? <Named iri={term.value} /> : <Value term={term} base={base} />}</li>
+                <li>{predicate === RDF('type') ? <NamedTerm iri={term.value} /> : <Value term={term} base={base} />}</li>
               ))}
             </ul>
           </td>
@@ -186,7 +186,7 @@ export const Facts = ({
   </table>
 )
 
-function Parts({ described: { part, hasMore } }: { readonly described: Described }) {
+function Parts({ described: { part, hasMore } }: { readonly described: DescribedSubjects }) {
   if (part === 1 && !hasMore) return null
   return (
     <nav class="pager" aria-label={texts().parts}>
@@ -228,7 +228,7 @@ function About({ about, base }: { readonly about: DescribedSubject | undefined; 
               <dt>{label}</dt>
               {values.map((term) => (
                 <dd>
-                  {term.termType === 'NamedNode' ? <Iri iri={term.value} base={base} /> : <Time value={term.value} />}
+                  {term.termType === 'NamedNode' ? <IriShown iri={term.value} base={base} /> : <Time value={term.value} />}
                 </dd>
               ))}
             </>

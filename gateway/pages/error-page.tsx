@@ -3,10 +3,10 @@ import { bySubject, type DescribedProperty } from './triples-by-subject.js'
 import { Crumbs, Detail, logInAt, pageOf, type Frame } from './frame.js'
 import { CERTS } from './start-here.js'
 import { texts, worded } from './texts.js'
-import { TypedAgain, type SentForm } from './refill-form.js'
+import { TypedAgain, type KeptForm } from './refill-form.js'
 import { readNTriples } from '../rdf/read.js'
 import { RDF, SH } from '../rdf/vocabulary.js'
-import { Named, Plain, Value } from './term.js'
+import { NamedTerm, Plain, Value } from './term.js'
 
 export interface ErrorView {
   readonly frame: Frame
@@ -17,7 +17,7 @@ export interface ErrorView {
   readonly report?: string | undefined
   readonly requestId: string
   /** Of a form that was refused. */
-  readonly sent?: SentForm | undefined
+  readonly sent?: KeptForm | undefined
 }
 
 export const errorPage = worded(({ frame, status, phrase, detail, report, requestId, sent }: ErrorView): string => {
@@ -108,7 +108,7 @@ export function Violations({ report, base }: { readonly report: string | undefin
           const [path, node, value, message] = [one('resultPath'), one('focusNode'), one('value'), one('resultMessage')]
           return (
             <li>
-              {path ? <Named iri={path.value} /> : null}
+              {path ? <NamedTerm iri={path.value} /> : null}
               {path ? ': ' : null}
               {message ? <Plain text={message.value} /> : null} {value ? <Value term={value} base={base} /> : null}
               {node ? (

@@ -15,7 +15,7 @@ interface PlaceProps {
 }
 
 /** The line that a syntax error names, with the lines around it, and a mark at the column. */
-export function Place({ text, refusal }: PlaceProps) {
+export function ErrorPlace({ text, refusal }: PlaceProps) {
   const [, found, column] = /\bline (\d+)(?:, column (\d+))?/.exec(refusal?.detail ?? '') ?? []
   if (found === undefined) return <p id="place" class="hint" />
   const wrong = Number(found)

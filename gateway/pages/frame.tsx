@@ -5,7 +5,7 @@ import { Plain, visible } from './term.js'
 import { texts, type Texts } from './texts.js'
 
 /** Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal rights. */
-export interface Site {
+export interface SiteShown {
   /** Of the application. */
   readonly base: string
   /** Of the end-user application of its dataspace, and of the admin application. */
@@ -21,7 +21,7 @@ export interface Site {
 }
 
 export interface Frame {
-  readonly site: Site
+  readonly site: SiteShown
   readonly texts: Texts
   /** The document that the page is about, if there is one. */
   readonly document?: string | undefined
@@ -122,7 +122,7 @@ export const Notice = ({
 )
 
 /** The containers above a document, by its URL: their titles may be hidden from the reader. */
-export function Crumbs({ site: { base, home }, document }: { readonly site: Site; readonly document: string }) {
+export function Crumbs({ site: { base, home }, document }: { readonly site: SiteShown; readonly document: string }) {
   if (document === home) return null
   const root = document.startsWith(base) ? base : home
   const steps = document

@@ -1,7 +1,7 @@
 // The picture of a graph: resources as nodes, properties between them as lines. Literals stand in the table only.
 import type { Quad, Term } from '../rdf/graph.js'
 import { anchorAt, clean, Figure, percent, px, short } from './chart.js'
-import { decoded, labelOf, localName, prefixed } from './labels.js'
+import { decoded, labelOf, localName, prefixedName } from './labels.js'
 import { texts } from './texts.js'
 
 interface Edge {
@@ -44,7 +44,7 @@ function drawnOf(triples: readonly Quad[]): Drawn | undefined {
 }
 
 const nameOf = (term: Term): string =>
-  term.termType === 'BlankNode' ? `_:${term.value}` : (prefixed(term.value) ?? decoded(localName(term.value)))
+  term.termType === 'BlankNode' ? `_:${term.value}` : (prefixedName(term.value) ?? decoded(localName(term.value)))
 
 const HEIGHT = 480
 /** Pairs of nodes that are looked at in all: some 30 ms. */

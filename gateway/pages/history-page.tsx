@@ -5,17 +5,17 @@ import { describedIn } from './triples-by-subject.js'
 import { Formats, Subjects, titleOf, Types } from './document-page.js'
 import { Crumbs, pageOf, type Frame } from './frame.js'
 import { TableHead } from './table-head.js'
-import { Iri, Time } from './term.js'
+import { IriShown, Time } from './term.js'
 import { texts, worded } from './texts.js'
 
-export interface About {
+export interface HistoryAbout {
   readonly frame: Frame
   readonly document: string
   /** True where the agent may restore. */
   readonly canWrite: boolean
 }
 
-export interface HistoryView extends About {
+export interface HistoryView extends HistoryAbout {
   /** The latest first. */
   readonly versions: readonly Version[]
   readonly page: number
@@ -27,11 +27,11 @@ export interface HistoryView extends About {
 
 export const VERSIONS_PER_PAGE = 100
 
-export const timeOf = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
+export const timeShown = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
 export const at = ({ commit }: Pick<Version, 'commit'>): string => `?version=${commit}`
 export const restoreAt = ({ commit }: Pick<Version, 'commit'>): string => `?form=restore&of=${commit}`
 
-export const shell = ({ frame, document }: About, title: string, content: Child): string =>
+export const historyShell = ({ frame, document }: HistoryAbout, title: string, content: Child): string =>
   pageOf(
     frame,
     title,
@@ -44,7 +44,7 @@ export const shell = ({ frame, document }: About, title: string, content: Child)
 
 export const historyPage = worded((view: HistoryView): string => {
   const { versions, document, all, page, pages } = view
-  return shell(
+  return historyShell(
     view,
     texts().history,
     <>
@@ -98,7 +98,7 @@ function Row({
   readonly view: HistoryView
 }) {
   const { commit, blob, time, agent, method, added, removed } = version
-  const when = timeOf(time)
+  const when = timeShown(time)
   const { base } = view.frame.site
   return (
     <tr>
@@ -120,7 +120,7 @@ function Row({
         )}
       </td>
       <td data-label={texts().agent}>
-        {agent === undefined ? <span class="soft">{texts().nobodyKnown}</span> : <Iri iri={agent} base={base} />}
+        {agent === undefined ? <span class="soft">{texts().nobodyKnown}</span> : <IriShown iri={agent} base={base} />}
       </td>
       <td data-label={texts().method}>
         {method ?? ''}
@@ -143,7 +143,7 @@ function Row({
   )
 }
 
-export interface VersionView extends About {
+export interface VersionView extends HistoryAbout {
   readonly version: Version
   /** The versions before and after it that have content. */
   readonly previous: Version | undefined
@@ -160,16 +160,16 @@ export const versionPage = worded((view: VersionView): string => {
   const { base } = frame.site
   const described = describedIn(document, nTriples, 1)
   const title = titleOf(document, described.subjects)
-  return shell(
+  return historyShell(
     view,
     title,
     <>
       <div class="box notice" role="status">
         <p>
-          {texts().asItWas} <Time value={timeOf(version.time)} isExact />
+          {texts().asItWas} <Time value={timeShown(version.time)} isExact />
           {version.agent === undefined ? null : (
             <>
-              {texts().by} <Iri iri={version.agent} base={base} />
+              {texts().by} <IriShown iri={version.agent} base={base} />
             </>
           )}
           .

@@ -5,14 +5,14 @@ import { texts } from './texts.js'
 const KNOWN: readonly (readonly [prefix: string, namespace: string])[] = Object.entries(CONFIGURATION_PREFIXES)
 
 /** For people who write queries: each prefix once. */
-export const NAMESPACES: readonly (readonly [prefix: string, namespace: string])[] = [
+export const LABELLED_NAMESPACES: readonly (readonly [prefix: string, namespace: string])[] = [
   ...new Map(KNOWN.toReversed()),
 ].sort(([a], [b]) => (a < b ? -1 : 1))
 
 const LOCAL = /^[A-Za-z_][\w.-]{0,80}$/
 
 /** `dct:title`; undefined where no known namespace has it. */
-export function prefixed(iri: string): string | undefined {
+export function prefixedName(iri: string): string | undefined {
   for (const [prefix, namespace] of KNOWN) {
     if (iri.startsWith(namespace) && LOCAL.test(iri.slice(namespace.length)))
       return `${prefix}:${iri.slice(namespace.length)}`
@@ -47,7 +47,7 @@ export function labelOf(iri: string): string {
 /** A URL below `base` as its path; any other IRI by its prefix, or whole. */
 export function shortIri(iri: string, base: string): string {
   if (iri.startsWith(base)) return `/${decoded(iri.slice(base.length))}`
-  return prefixed(iri) ?? iri
+  return prefixedName(iri) ?? iri
 }
 
 /** A path as people read it. A path that does not decode stays as it is. */

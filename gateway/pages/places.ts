@@ -11,7 +11,7 @@ export interface TableResult {
   readonly rows: readonly (readonly (Term | undefined)[])[]
 }
 
-export interface Place {
+export interface MapPlace {
   readonly lat: number
   readonly long: number
   readonly label: string
@@ -26,7 +26,7 @@ export const isDegrees = (name: string): boolean => LATITUDE.test(name) || LONGI
 export const MOST_PLACES = 1000
 
 /** The places of each row; none where a row has none that can be drawn. */
-export function placesIn({ variables, rows }: TableResult): readonly (readonly Place[])[] {
+export function placesIn({ variables, rows }: TableResult): readonly (readonly MapPlace[])[] {
   const named = (pattern: RegExp): number => variables.findIndex((name) => pattern.test(name))
   const [lat, long] = [named(LATITUDE), named(LONGITUDE)]
   return rows.map((row) => {

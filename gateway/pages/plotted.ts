@@ -24,7 +24,7 @@ export function numberOf(term: Term | undefined): number | undefined {
 const TIMES = ['gYear', 'gYearMonth', 'date', 'dateTime', 'dateTimeStamp']
 
 /** In milliseconds; a time without a zone is taken as UTC, whichever zone the gateway is in. */
-export function timeOf(term: Term | undefined): number | undefined {
+export function plottedTimeOf(term: Term | undefined): number | undefined {
   const type = typeOf(term)
   const time = TIMES.includes(type) ? datatypes.timeOf(term!.value, type) : undefined
   return time && Math.abs(time.seconds) * 1000 <= LAST ? time.seconds * 1000 : undefined

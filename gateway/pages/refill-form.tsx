@@ -2,7 +2,7 @@
 import { labelOf } from './labels.js'
 import { texts } from './texts.js'
 
-export interface SentForm {
+export interface KeptForm {
   /** Relative to the document. */
   readonly action: string
   /** Undefined where it was not read. */
@@ -13,7 +13,7 @@ export interface SentForm {
 const MADE: ReadonlySet<string> = new Set(['if-match', 'started', 'do', 'fields', 'type', 'kind', 'document', 'to', 'on', 'mode']) // prettier-ignore
 const MOST_TYPED = 100
 
-export function TypedAgain({ sent: { action, values } }: { readonly sent: SentForm }) {
+export function TypedAgain({ sent: { action, values } }: { readonly sent: KeptForm }) {
   const all = values ? [...values] : []
   const typed = all.filter(([name, value]) => !MADE.has(name) && value.trim() !== '')
   if (values && typed.length === 0) return null

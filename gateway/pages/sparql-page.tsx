@@ -3,10 +3,10 @@ import type { Quad, Term } from '../rdf/graph.js'
 import { Chart } from './chart.js'
 import type { DescribedSubject } from './triples-by-subject.js'
 import { Subjects } from './document-page.js'
-import { Place } from './form-parts.js'
+import { ErrorPlace } from './form-parts.js'
 import { Notice, pageOf, type Frame } from './frame.js'
 import { GraphPicture } from './graph-picture.js'
-import { NAMESPACES } from './labels.js'
+import { LABELLED_NAMESPACES } from './labels.js'
 import { PointMap } from './map.js'
 import { Value } from './term.js'
 import { texts, worded } from './texts.js'
@@ -14,10 +14,10 @@ import { texts, worded } from './texts.js'
 export interface SparqlView {
   readonly frame: Frame
   readonly query: string
-  readonly outcome?: Outcome | undefined
+  readonly outcome?: ResultShown | undefined
 }
 
-export type Outcome =
+export type ResultShown =
   | { readonly kind: 'error'; readonly status: number; readonly detail: string }
   | ({ readonly kind: 'table'; readonly variables: readonly string[]; readonly rows: readonly Row[] } & Measured)
   | ({ readonly kind: 'boolean'; readonly value: boolean } & Measured)
@@ -78,7 +78,7 @@ export const sparqlPage = worded(({ frame, query, outcome }: SparqlView): string
 })
 
 interface ResultProps {
-  readonly outcome: Outcome
+  readonly outcome: ResultShown
   readonly query: string
   readonly frame: Frame
 }
@@ -88,7 +88,7 @@ function Result({ outcome, query, frame }: ResultProps) {
   if (outcome.kind === 'error') {
     return (
       <Notice refusal={outcome}>
-        <Place text={query} refusal={outcome} />
+        <ErrorPlace text={query} refusal={outcome} />
       </Notice>
     )
   }
@@ -138,13 +138,13 @@ const Beside = ({ base }: { readonly base: string }) => (
       <summary>{texts().prefixes}</summary>
       <p class="hint">{texts().prefixesHelp}</p>
       <pre id="prefixes" tabindex={0}>
-        {NAMESPACES.map(([prefix, namespace]) => `PREFIX ${prefix}: <${namespace}>\n`).join('')}
+        {LABELLED_NAMESPACES.map(([prefix, namespace]) => `PREFIX ${prefix}: <${namespace}>\n`).join('')}
       </pre>
     </details>
   </>
 )
 
-function Shown({ outcome, base }: { readonly outcome: Exclude<Outcome, { kind: 'error' }>; readonly base: string }) {
+function Shown({ outcome, base }: { readonly outcome: Exclude<ResultShown, { kind: 'error' }>; readonly base: string }) {
   if (outcome.kind === 'boolean') return <p class="box">{outcome.value ? texts().yes : texts().no}</p>
   if (outcome.kind === 'graph') {
     return (

@@ -4,8 +4,8 @@ import type { Child } from 'hono/jsx'
 import type { Literal } from '@rdfjs/types'
 import { directionOf, type Term } from '../rdf/graph.js'
 import { RDF, XSD } from '../rdf/vocabulary.js'
-import { labelOf, prefixed, shortIri } from './labels.js'
-import { numberOf, timeOf } from './plotted.js'
+import { labelOf, prefixedName, shortIri } from './labels.js'
+import { numberOf, plottedTimeOf } from './plotted.js'
 import { texts } from './texts.js'
 
 /** Other schemes could run code or open other programs: their IRIs are text. */
@@ -41,7 +41,7 @@ export const visible = (text: string): string =>
     .map((part, i) => (i % 2 === 0 ? part : codeOf(part)))
     .join('')
 
-export function Iri({
+export function IriShown({
   iri,
   base,
   name,
@@ -67,9 +67,9 @@ export function Iri({
 }
 
 /** A property or class by its label. */
-export const Named = ({ iri }: { readonly iri: string }) =>
+export const NamedTerm = ({ iri }: { readonly iri: string }) =>
   isLinked(iri) ? (
-    <a href={iri} title={prefixed(iri) ?? iri}>
+    <a href={iri} title={prefixedName(iri) ?? iri}>
       <Plain text={labelOf(iri)} />
     </a>
   ) : (
@@ -85,7 +85,7 @@ const TIMES: ReadonlySet<string> = new Set(['date', 'gYear'].map(XSD))
 /** A number, truth value or date whose form shows what it is: a tooltip has its datatype. */
 const isPlain = (term: Literal): boolean =>
   (NUMBERS.has(term.datatype.value) && numberOf(term) !== undefined) ||
-  (TIMES.has(term.datatype.value) && timeOf(term) !== undefined) ||
+  (TIMES.has(term.datatype.value) && plottedTimeOf(term) !== undefined) ||
   (term.datatype.value === XSD('boolean') && /^(?:true|false)$/.test(term.value))
 
 interface ValueProps {
@@ -96,13 +96,13 @@ interface ValueProps {
 }
 
 export function Value({ term, base, isExact = false }: ValueProps) {
-  if (term.termType === 'NamedNode') return <Iri iri={term.value} base={base} />
+  if (term.termType === 'NamedNode') return <IriShown iri={term.value} base={base} />
   if (term.termType === 'BlankNode') return <code>_:{term.value}</code>
   if (term.termType === 'Quad') {
     return (
       <>
         {'⟨ '}
-        <Value term={term.subject} base={base} /> <Named iri={term.predicate.value} />{' '}
+        <Value term={term.subject} base={base} /> <NamedTerm iri={term.predicate.value} />{' '}
         <Value term={term.object} base={base} isExact={isExact} />
         {' ⟩'}
       </>
@@ -112,7 +112,7 @@ export function Value({ term, base, isExact = false }: ValueProps) {
   const { value, language, datatype } = term
   if (datatype.value === XSD('dateTime')) return <Time value={value} isExact />
   const direction = directionOf(term)
-  const name = prefixed(datatype.value)
+  const name = prefixedName(datatype.value)
   const isBare = !isExact && isPlain(term)
   return (
     <>

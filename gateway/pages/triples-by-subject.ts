@@ -4,7 +4,7 @@ import { readCanonical } from '../rdf/read.js'
 import { compareAsBytes, nTriplesTerm, type Quad, type Term } from '../rdf/graph.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
 
-export interface Described {
+export interface DescribedSubjects {
   readonly subjects: readonly DescribedSubject[]
   /** From 1. */
   readonly part: number
@@ -26,7 +26,7 @@ const MOST_TRIPLES = 400
 const MOST_CHARACTERS = 256 * 1024
 
 /** @param nTriples canonical; its lines are sorted */
-export function describedIn(document: string, nTriples: string, part: number): Described {
+export function describedIn(document: string, nTriples: string, part: number): DescribedSubjects {
   const own = linesBeginning(nTriples, `<${document}> `)
   const isOwn = `<${document}> `
   let [at, left] = [0, part]
@@ -51,7 +51,7 @@ export function describedIn(document: string, nTriples: string, part: number): D
   return describe(document, lines, part - left + 1, false)
 }
 
-const describe = (document: string, lines: readonly string[], part: number, hasMore: boolean): Described => ({
+const describe = (document: string, lines: readonly string[], part: number, hasMore: boolean): DescribedSubjects => ({
   subjects: bySubject(document, readCanonical(lines.join('\n'))),
   part,
   hasMore,

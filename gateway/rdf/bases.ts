@@ -5,7 +5,7 @@ import { resolve } from 'relative-to-absolute-iri'
 /** The most characters of a base or a namespace. */
 export const LONGEST_BASE = 2048
 
-export const TOO_LONG = `a base or a namespace is longer than ${LONGEST_BASE} characters`
+export const BASE_TOO_LONG = `a base or a namespace is longer than ${LONGEST_BASE} characters`
 
 /** True where a base that a text declares is too long. It may be as long as the URL of the document. */
 export const isTooLong = (base: string, document = ''): boolean => base.length > Math.max(LONGEST_BASE, document.length)
@@ -20,6 +20,6 @@ export function normalBase(base: string): string {
 }
 
 /** True where an IRI reference has dot segments that resolving it removes. */
-export const hasDotSegment = (reference: string): boolean => DOT_SEGMENT.test(reference)
+export const baseHasDotSegment = (reference: string): boolean => DOT_SEGMENT.test(reference)
 
 const DOT_SEGMENT = /(?:^|\/)\.\.?(?:$|[/?#])/

@@ -1,7 +1,7 @@
 // N3's parser with bounds on the bases and namespaces that a text declares. Uses internals of n3, whose version
 // package.json pins: without a bound, a short text with a long base costs seconds.
 import type { ParserOptions } from 'n3'
-import { isTooLong, TOO_LONG } from './bases.js'
+import { isTooLong, BASE_TOO_LONG } from './bases.js'
 import { Parser } from './n3.js'
 
 interface Token {
@@ -37,7 +37,7 @@ export class BoundedParser extends Parser {
   _readBaseIRI(token: Token): unknown {
     const parser = this.internals
     const next = own._readBaseIRI.call(parser, token)
-    if (isTooLong(parser._base, this.document)) return parser._error(TOO_LONG, token)
+    if (isTooLong(parser._base, this.document)) return parser._error(BASE_TOO_LONG, token)
     // Relative IRIs are appended to this path.
     parser._basePath = parser._removeDotSegments(parser._basePath)
     parser._basePathHasDotSegments = false
@@ -45,7 +45,7 @@ export class BoundedParser extends Parser {
   }
 
   _readPrefixIRI(token: Token): unknown {
-    if (isTooLong(token.value)) return this.internals._error(TOO_LONG, token)
+    if (isTooLong(token.value)) return this.internals._error(BASE_TOO_LONG, token)
     return own._readPrefixIRI.call(this.internals, token)
   }
 }

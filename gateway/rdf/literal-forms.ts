@@ -24,7 +24,7 @@ export const AS_WRITTEN: LiteralForms = { byValue: [], isUnclear: false, hidesZe
 export const UNCLEAR: LiteralForms = { ...AS_WRITTEN, isUnclear: true }
 
 /** A lexical form, and the name of a datatype of XML Schema. */
-export type Typed = readonly [form: string, type: string]
+export type TypedLiteral = readonly [form: string, type: string]
 
 export const familyOf = (type: string): Family | undefined =>
   Object.hasOwn(INTEGERS, type) ? 'integer' : type === 'dateTimeStamp' ? 'dateTime' : FAMILIES.get(type)
@@ -39,7 +39,7 @@ const LONGEST = 60
  * The form in which a store that keeps values returns the literal, as Jena's TDB2 does. Ill-typed literals stay as written.
  * Undefined where versions of Jena and Java differ: values that do not fit into TDB2's 56 bits, and numbers of many digits.
  */
-export function storedForm([form, type]: Typed): Typed | undefined {
+export function storedForm([form, type]: TypedLiteral): TypedLiteral | undefined {
   const family = familyOf(type)
   if (family === undefined) return [form, type]
   if (form.length > LONGEST) return undefined
@@ -77,7 +77,7 @@ function withoutEndingZeros(digits: string): string {
 }
 const withoutZeros = (digits: string): string => digits.replace(/^0+/, '')
 
-const typed = (form: string | undefined, type: string): Typed | undefined => (form === undefined ? form : [form, type])
+const typed = (form: string | undefined, type: string): TypedLiteral | undefined => (form === undefined ? form : [form, type])
 
 const BOOLEANS = new Map([
   ['1', 'true'],
@@ -149,7 +149,7 @@ const ONLY_DATE = new RegExp(`^${DATE}${ZONE}$`)
 /** TDB2 stores earlier years only by value. */
 const LATE_YEAR = 8000
 
-function dateForm(text: string, written: Typed): Typed | undefined {
+function dateForm(text: string, written: TypedLiteral): TypedLiteral | undefined {
   const [, type] = written
   const [, year, month, day, ...rest] = (type === 'date' ? ONLY_DATE : DATE_TIME).exec(text) ?? []
   if (year === undefined || Number(year) >= LATE_YEAR || !isDay(Number(year), Number(month), Number(day)))
@@ -193,7 +193,7 @@ function keptType(datatype: string, { byValue }: LiteralForms): string | undefin
 }
 
 /** A literal that the store keeps in another form: that form and its datatype. */
-export function otherForm(form: string, datatype: string, forms: LiteralForms): Typed | undefined {
+export function otherForm(form: string, datatype: string, forms: LiteralForms): TypedLiteral | undefined {
   const type = keptType(datatype, forms)
   const stored = type === undefined ? undefined : storedForm([form, type])
   return !stored || (stored[0] === form && stored[1] === type) ? undefined : [stored[0], XSD(stored[1])]

@@ -8,4 +8,4 @@ const part = (name: string): unknown => (require(`n3/lib/${name}.js`) as { defau
 
 export const DataFactory = part('N3DataFactory') as typeof n3.DataFactory
 export const Parser = part('N3Parser') as typeof n3.Parser
-export const Writer = part('N3Writer') as typeof n3.Writer
+export const N3Writer = part('N3Writer') as typeof n3.Writer

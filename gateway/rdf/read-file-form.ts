@@ -1,7 +1,7 @@
 // RDF/POST forms with files (LinkedDataHub 3.3): the resource with the name of a file becomes the file, by the URL
 // of its digest. Pure.
 import { flawOf, iri, namedNode, quad, text, type Quad, type Term } from './graph.js'
-import { triplesOfPairs, type Pair } from './read-form.js'
+import { triplesOfPairs, type FormPair } from './read-form.js'
 import { makeTerms, syntaxProblem } from './terms.js'
 import { DCT, FOAF, MEDIA_TYPE, NFO, RDF } from './vocabulary.js'
 import { parseMediaType } from '../http/media-type.js'
@@ -18,10 +18,10 @@ export interface FormFile {
 }
 
 /** @param base the document's URI */
-export function readFileForm(pairs: readonly Pair[], files: readonly FormFile[], base: string): Quad[] | Problem {
+export function readFileForm(pairs: readonly FormPair[], files: readonly FormFile[], base: string): Quad[] | Problem {
   const mark = (at: number): string => `a file ${at} of this form ${base}`
   const places = new Map(files.map((file) => [file.at, file]))
-  const marked = pairs.map(([key, value], at): Pair => [key, places.has(at) ? mark(at) : value])
+  const marked = pairs.map(([key, value], at): FormPair => [key, places.has(at) ? mark(at) : value])
   const terms = makeTerms()
   const read = triplesOfPairs(marked, base, terms.factory)
   if (isFailure(read)) return syntaxProblem('RDF/POST', read.detail, terms)

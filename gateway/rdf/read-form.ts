@@ -1,7 +1,7 @@
 // Reading RDF/POST: RDF as the fields of an HTML form (LinkedDataHub 3.1).
 import type { DataFactory, Literal, NamedNode, Quad } from '@rdfjs/types'
 import { resolve } from 'relative-to-absolute-iri'
-import { hasDotSegment, isTooLong, TOO_LONG } from './bases.js'
+import { baseHasDotSegment, isTooLong, BASE_TOO_LONG } from './bases.js'
 import { malformed, type SyntaxFailure } from './terms.js'
 
 /**
@@ -9,7 +9,7 @@ import { malformed, type SyntaxFailure } from './terms.js'
  * Undefined when the form is not RDF/POST (its first key is not `rdf`).
  */
 export function readRdfPost(form: string, base: string, terms: DataFactory): Quad[] | SyntaxFailure | undefined {
-  let pairs: Pair[]
+  let pairs: FormPair[]
   try {
     pairs = pairsOf(form)
   } catch (error) {
@@ -19,10 +19,10 @@ export function readRdfPost(form: string, base: string, terms: DataFactory): Qua
 }
 
 /** A key of RDF/POST and its value. */
-export type Pair = readonly [key: string, value: string]
+export type FormPair = readonly [key: string, value: string]
 
 /** The triples of an RDF/POST form whose keys and values are read already, such as the parts of a form with files. */
-export function triplesOfPairs(pairs: readonly Pair[], base: string, terms: DataFactory): Quad[] | SyntaxFailure {
+export function triplesOfPairs(pairs: readonly FormPair[], base: string, terms: DataFactory): Quad[] | SyntaxFailure {
   try {
     return triplesOf(fieldsOf(pairs), base, terms)
   } catch (error) {
@@ -31,7 +31,7 @@ export function triplesOfPairs(pairs: readonly Pair[], base: string, terms: Data
 }
 
 /** application/x-www-form-urlencoded (URL Standard §5.1), but text that is not UTF-8 is an error, not replaced. */
-function pairsOf(form: string): Pair[] {
+function pairsOf(form: string): FormPair[] {
   const pairs = form.split('&').filter((pair) => pair !== '')
   return pairs.map((pair) => {
     const at = pair.indexOf('=')
@@ -54,7 +54,7 @@ interface Field {
   /** The value of the `n`, `sn`, `pn` or `on` before a `v`, `sv`, `pv` or `ov`. */
   readonly prefix: string
   /** The `lt` or `ll` before or after an `ol`. */
-  readonly qualifier: Pair | undefined
+  readonly qualifier: FormPair | undefined
 }
 
 const PREFIXED: ReadonlyMap<string, string> = new Map([
@@ -64,9 +64,9 @@ const PREFIXED: ReadonlyMap<string, string> = new Map([
   ['on', 'ov'],
 ])
 
-function fieldsOf(pairs: readonly Pair[]): Field[] {
+function fieldsOf(pairs: readonly FormPair[]): Field[] {
   const fields: Field[] = []
-  let before: Pair | undefined
+  let before: FormPair | undefined
   for (let i = 0; i < pairs.length; i++) {
     const [key, value] = pairs[i]!
     if (isQualifier(pairs[i])) {
@@ -87,7 +87,7 @@ function fieldsOf(pairs: readonly Pair[]): Field[] {
   return fields
 }
 
-const isQualifier = (pair: Pair | undefined): boolean => pair?.[0] === 'lt' || pair?.[0] === 'll'
+const isQualifier = (pair: FormPair | undefined): boolean => pair?.[0] === 'lt' || pair?.[0] === 'll'
 
 function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): Quad[] {
   const triples: Quad[] = []
@@ -132,9 +132,9 @@ interface Namespace {
 }
 
 function namespaceOf(written: string, base: string): Namespace {
-  if (isTooLong(written)) throw new Error(TOO_LONG)
+  if (isTooLong(written)) throw new Error(BASE_TOO_LONG)
   return { written, resolved: /[/#]$/.test(written) ? resolve(written, base) : undefined }
 }
 
 const nameIn = ({ written, resolved }: Namespace, name: string, base: string): string =>
-  resolved === undefined || hasDotSegment(name) ? resolve(written + name, base) : resolved + name
+  resolved === undefined || baseHasDotSegment(name) ? resolve(written + name, base) : resolved + name

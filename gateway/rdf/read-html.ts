@@ -1,7 +1,7 @@
 // Finding the JSON-LD islands in HTML (JSON-LD 1.1 §7): the texts of its script elements, and its base.
 import { Parser } from 'htmlparser2'
 import { resolve } from 'relative-to-absolute-iri'
-import { isTooLong, normalBase, TOO_LONG } from './bases.js'
+import { isTooLong, normalBase, BASE_TOO_LONG } from './bases.js'
 import { parseMediaType } from '../http/media-type.js'
 import { malformed, type SyntaxFailure } from './terms.js'
 
@@ -32,7 +32,7 @@ export function islandsOf(html: string, base: string): { texts: readonly string[
   })
   parser.end(html)
   if (depth > DEPTH_LIMIT) return malformed(`nested deeper than ${DEPTH_LIMIT} levels`)
-  if (pageBase !== undefined && isTooLong(pageBase, base)) return malformed(TOO_LONG)
+  if (pageBase !== undefined && isTooLong(pageBase, base)) return malformed(BASE_TOO_LONG)
   return { texts, base: pageBase === undefined ? base : normalBase(pageBase) }
 }
 

@@ -6,7 +6,7 @@ import { mediaTypeOf } from './syntaxes.js'
 
 export const MULTIPART = 'multipart/form-data'
 
-export interface Part {
+export interface BodyPart {
   readonly name: string
   readonly contentType: string | undefined
   readonly file?: string
@@ -25,11 +25,11 @@ export function boundaryOf(contentType: string): string | Problem {
   return isBoundary ? boundary : flaw('its media type has no boundary')
 }
 
-export function partsOf(body: Buffer, contentType: string): readonly Part[] | Problem {
+export function partsOf(body: Buffer, contentType: string): readonly BodyPart[] | Problem {
   const boundary = boundaryOf(contentType)
   if (isFailure(boundary)) return boundary
   const content = Buffer.concat([Buffer.from(CRLF), body])
-  const parts: Part[] = []
+  const parts: BodyPart[] = []
   let begun = nextDelimiter(content, boundary, 0)
   while (begun && !begun.isLast) {
     if (parts.length === MOST_PARTS) return flaw(`it has more than ${MOST_PARTS} parts`)
@@ -70,7 +70,7 @@ function nextDelimiter(content: Buffer, boundary: string, from: number): Delimit
 const DASHES = Buffer.from('--')
 const LINE_END = Buffer.from(CRLF)
 
-function partOf(content: Buffer): Part | Problem {
+function partOf(content: Buffer): BodyPart | Problem {
   const ended = content.indexOf(CRLF + CRLF)
   if (ended < 0 || ended > LONGEST_HEAD) return flaw(NO_HEAD)
   const head = headOf(content.subarray(0, ended))

@@ -2,7 +2,7 @@
 // relative IRIs in two places, truncated documents), and bounds depth and entities. Uses its internals (`saxParser`,
 // `activeTagStack`, `baseIRI`, and the methods that BoundedParser overrides), whose version package.json pins.
 import { resolve } from 'relative-to-absolute-iri'
-import { isTooLong, normalBase, TOO_LONG } from './bases.js'
+import { isTooLong, normalBase, BASE_TOO_LONG } from './bases.js'
 import { ParseType, RdfXmlParser, type IActiveTag } from 'rdfxml-streaming-parser'
 import type { Quad } from './graph.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -78,7 +78,7 @@ class BoundedParser extends RdfXmlParser {
     // The parser searches all levels for the namespace of a prefix.
     if (stack.length >= DEPTH_LIMIT) throw this.newParseError(`nested deeper than ${DEPTH_LIMIT} levels`)
     const namespaces = Object.values(tag.attributes).filter(({ uri }) => uri === XMLNS)
-    if (namespaces.some(({ value }) => isTooLong(value))) throw this.newParseError(TOO_LONG)
+    if (namespaces.some(({ value }) => isTooLong(value))) throw this.newParseError(BASE_TOO_LONG)
     const parent = stack.at(-1)
     if (parent?.childrenStringTags) return this.onLiteralTag(tag, parent.rendered)
     if (!parent && tag.uri + tag.local !== `${RDF}RDF`) {
@@ -124,9 +124,9 @@ class BoundedParser extends RdfXmlParser {
   private baseOf(tag: Tag, { baseIRI }: IActiveTag): string {
     const attribute = tag.attributes['xml:base']
     if (!attribute) return baseIRI!
-    if (isTooLong(attribute.value)) throw this.newParseError(TOO_LONG)
+    if (isTooLong(attribute.value)) throw this.newParseError(BASE_TOO_LONG)
     const base = normalBase(resolve(attribute.value, baseIRI))
-    if (isTooLong(base, this.document)) throw this.newParseError(TOO_LONG)
+    if (isTooLong(base, this.document)) throw this.newParseError(BASE_TOO_LONG)
     attribute.value = base
     return base
   }

@@ -14,7 +14,7 @@ import {
 } from './graph.js'
 import { readTerm } from './n-triples.js'
 import type { MakeTerm, TermDescription } from './read-results-xml.js'
-import { RESULTS_XML, type Results, type Solution } from './sparql-results.js'
+import { RESULTS_XML, type Results, type ResultRow } from './sparql-results.js'
 import { makeTerms } from './terms.js'
 import { XSD } from './vocabulary.js'
 
@@ -32,7 +32,7 @@ export async function readResults(text: string, mediaType: string): Promise<Resu
  * The solutions in JSON that Oxigraph wrote in this process: unlike those of a server they are not checked, and their blank
  * nodes keep their labels.
  */
-export function readOwnSolutions(json: string): readonly Solution[] {
+export function readOwnSolutions(json: string): readonly ResultRow[] {
   const { results } = JSON.parse(json) as Json
   return results!.bindings.map((binding) => solutionOf(binding, ownTerm))
 }
@@ -104,7 +104,7 @@ function readJson(text: string): Results | undefined {
 const readXml = async (text: string): Promise<Results | undefined> =>
   (await import('./read-results-xml.js')).readResultsXml(text, termsOfText(), DEPTH_LIMIT)
 
-const solutionOf = (binding: Readonly<Record<string, JsonTerm>>, termOf: MakeTerm): Solution =>
+const solutionOf = (binding: Readonly<Record<string, JsonTerm>>, termOf: MakeTerm): ResultRow =>
   new Map(Object.entries(binding).map(([name, term]) => [name, jsonTermOf(term, termOf)]))
 
 const DEPTH_LIMIT = 16

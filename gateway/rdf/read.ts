@@ -9,7 +9,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from './n-triples.js'
 import type { LoadContext } from './read-json-ld.js'
 import { readRdfPost } from './read-form.js'
-import { MULTIPART, partsOf, type Part } from './read-multipart.js'
+import { MULTIPART, partsOf, type BodyPart } from './read-multipart.js'
 import { syntaxOf } from './syntaxes.js'
 import {
   graphProblem,
@@ -122,7 +122,7 @@ async function readParts(body: Buffer, contentType: string, base: string, option
   return triples
 }
 
-const foreignOf = ({ body, contentType, file = '' }: Part): ForeignAnswer => ({
+const foreignOf = ({ body, contentType, file = '' }: BodyPart): ForeignAnswer => ({
   body,
   fields: { 'content-type': contentType },
   url: file,

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { INTEGERS, isTimeType, typeNamed } from '../../policies/datatypes.js'
 import { literal, namedNode, nTriplesTerm, type Quad, type Term } from './graph.js'
-import { storedForm, type Typed } from './literal-forms.js'
+import { storedForm, type TypedLiteral } from './literal-forms.js'
 import { readNTriples } from './n-triples.js'
 import { XSD } from './vocabulary.js'
 
@@ -76,7 +76,7 @@ const digest = (lines: readonly string[]): string => createHash('sha256').update
 function byValue(term: Term): Term {
   const name = term.termType === 'Literal' ? typeNamed(term.datatype.value) : ''
   if (name === '' || term.value.length > LONGEST) return term
-  const written: Typed = [term.value, name]
+  const written: TypedLiteral = [term.value, name]
   const [form, type] = storedForm(written) ?? written
   return literal(valueOf(form, type) ?? form, namedNode(XSD(type)))
 }

@@ -1,7 +1,7 @@
 // Writing the difference between two versions of a document (spec 9.6): as RDF Patch, as JSON, or as RDF in the
 // ChangeSet vocabulary. Pure, for a thread of its own: versions may be large.
 import {
-  bySubject,
+  linesBySubject,
   documentDifference,
   rdfPatchOf,
   type DocumentDifference,
@@ -102,7 +102,7 @@ interface SubjectTriples {
 }
 
 const subjectsOf = (difference: DocumentDifference): SubjectTriples[] =>
-  bySubject(difference).map((lines) => {
+  linesBySubject(difference).map((lines) => {
     const [added, removed] = [readNTriples(lines.added.join('\n'))!, readNTriples(lines.removed.join('\n'))!]
     return { subject: [...added, ...removed][0]!.subject, added, removed }
   })

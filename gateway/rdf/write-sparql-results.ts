@@ -2,7 +2,7 @@
 // TSV Formats). Pure.
 import { directionOf, nTriplesTerm, type Term } from './graph.js'
 import type { Format } from '../http/media-type.js'
-import type { Results, Solution } from './sparql-results.js'
+import type { Results, ResultRow } from './sparql-results.js'
 import { XSD } from './vocabulary.js'
 import { NOT_IN_XML, xmlAttribute, xmlText } from './write-rdf-xml.js'
 
@@ -68,7 +68,7 @@ function writeXml(results: Results): string | undefined {
   return NOT_IN_XML.test(xml) ? undefined : xml
 }
 
-const xmlSolution = (solution: Solution): string =>
+const xmlSolution = (solution: ResultRow): string =>
   `<result>${[...solution].map(([name, term]) => `<binding name="${xmlAttribute(name)}">${xmlTerm(term)}</binding>`).join('')}</result>\n`
 
 function xmlTerm(term: Term): string {

@@ -5,7 +5,7 @@ import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from 
 import { EXPANDED_JSON_LD, JSON_LD, N_TRIPLES, RDF_XML, sourceOf, TURTLE, type Format } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 import type { Prefixes } from './declared-prefixes.js'
-import { Writer } from './n3.js'
+import { N3Writer } from './n3.js'
 import { shortened } from './terms.js'
 import { writeCompactedJsonLd, writeExpandedJsonLd } from './write-json-ld.js'
 import { writeRdfXml } from './write-rdf-xml.js'
@@ -64,7 +64,7 @@ export const writeRelativeTurtle = (graph: Graph, document: string, own: Prefixe
 function writeTurtle({ triples, lines }: Graph, baseIRI?: string, own: Prefixes = {}): string {
   const escaped = lines.filter(hasEscapedIri)
   const regular = triples.filter((_, i) => !hasEscapedIri(lines[i]!))
-  const writer = new Writer({ format: 'Turtle', prefixes: prefixesFor(regular, own), ...(baseIRI && { baseIRI }) })
+  const writer = new N3Writer({ format: 'Turtle', prefixes: prefixesFor(regular, own), ...(baseIRI && { baseIRI }) })
   writer.addQuads(regular)
   let text = ''
   writer.end((error, written) => {

@@ -135,7 +135,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
   if (!remembered) return decideAnew()
   // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
   const decisions = remembered[required]
-  const key = keyOf(agent)
+  const key = decisionKeyOf(agent)
   const known = decisions.get(key)
   const version = access.version()
   if (known?.version === version) return known.decision
@@ -159,7 +159,7 @@ function decisionsOn(endpoint: string, { cache: { decisions } }: Application): D
 }
 
 /** No WebID has a space, nor has a membership. Equal for two agents only where all decisions on them are. */
-export const keyOf = ({ webId = '', memberships = [], token }: Agent): string =>
+export const decisionKeyOf = ({ webId = '', memberships = [], token }: Agent): string =>
   memberships.length === 0 && !token
     ? webId
     : `${webId} ${memberships.join(' ')}${token ? ` token:${token.readOnly} ${token.only ?? ''}` : ''}`
@@ -193,7 +193,7 @@ function decideBy(
   required: Mode,
   creates: boolean,
 ): Decision {
-  const target = targetOf(facts, application.base)
+  const target = decisionTargetOf(facts, application.base)
   const decision = decide(index, {
     application: application.kind,
     agent: webId,
@@ -223,7 +223,7 @@ function enforced(context: Context, facts: Facts, decision: Decision): Decision 
   return isOrphan ? decision : { ...decision, allowed: true, unenforced: true }
 }
 
-export const targetOf = (facts: Facts, base: string): Question['target'] =>
+export const decisionTargetOf = (facts: Facts, base: string): Question['target'] =>
   facts.kind === 'document' ? documentTarget(facts, base) : facts
 
 function documentTarget(facts: Facts & { kind: 'document' }, base: string): Question['target'] {

@@ -7,7 +7,7 @@ import type { OtherGraph } from '../../policies/decide.js'
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { membersOf, sharersOf, type Application, type Gateway, type Member } from '../gateway.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { keyOf, type OtherFacts } from './access.js'
+import { decisionKeyOf, type OtherFacts } from './access.js'
 import { graphRightsWithin } from './token-limits.js'
 import type { Context } from './context.js'
 
@@ -27,7 +27,7 @@ export function rightsOnGraphs(
   if (isFailure(index)) return index
   const version = access.version()
   const remembered = application.cache.graphRights
-  const key = `${mode} ${settings.enforce} ${keyOf(agent)}`
+  const key = `${mode} ${settings.enforce} ${decisionKeyOf(agent)}`
   const known = remembered.get(key)
   if (known?.version === version) return known.rights
   const reach = reachOf({ application, dataspace }, gateway)
@@ -81,7 +81,7 @@ export function otherGraph(iri: string, reach: Reach): OtherGraph | undefined {
 }
 
 /** The facts that the right on the graph rests on. */
-export function factsOf(context: Context, graph: string): OtherFacts | Problem {
+export function graphFactsOf(context: Context, graph: string): OtherFacts | Problem {
   const reach = reachOf(context, context.gateway)
   if (!reach.alone) return SHARED
   return otherGraph(graph, reach) ?? NO_URL

@@ -22,11 +22,11 @@ export async function readContent(context: Context, endpoint: string): Promise<r
 }
 
 /** The triples by subject: a client may send many subjects, and all triples are read once. */
-export type Described = ReadonlyMap<string, readonly Quad[]>
+export type TriplesBySubject = ReadonlyMap<string, readonly Quad[]>
 
 const keyOf = ({ termType, value }: Term): string => `${termType} ${value}`
 
-export function bySubject(content: readonly Quad[]): Described {
+export function indexBySubject(content: readonly Quad[]): TriplesBySubject {
   const described = new Map<string, Quad[]>()
   for (const one of content) {
     const about = described.get(keyOf(one.subject))
@@ -36,11 +36,11 @@ export function bySubject(content: readonly Quad[]): Described {
   return described
 }
 
-export const objectsOf = (content: Described, subject: Term, property: string): Term[] =>
+export const objectsOf = (content: TriplesBySubject, subject: Term, property: string): Term[] =>
   (content.get(keyOf(subject)) ?? []).flatMap(({ predicate, object }) => (predicate.value === property ? [object] : []))
 
 /** The subjects with one of these types, each once. */
-export const instancesOf = (content: Described, ...types: readonly string[]): Term[] =>
+export const instancesOf = (content: TriplesBySubject, ...types: readonly string[]): Term[] =>
   [...content.values()].flatMap((about) =>
     about.some(({ predicate, object }) => predicate.value === RDF('type') && types.includes(object.value))
       ? [about[0]!.subject]

@@ -2,7 +2,7 @@
 // authorizations a target has. The answers are what the rules decide, whether it is enforced or not.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { authorizationsAbout, type OtherGraph } from '../../policies/decide.js'
-import { judge, lookUp, targetOf, type Facts } from './access.js'
+import { judge, lookUp, decisionTargetOf, type Facts } from './access.js'
 import type { Member } from '../gateway.js'
 import type { Target } from '../http/target.js'
 import type { Response } from '../http/exchange.js'
@@ -108,7 +108,7 @@ export async function audit(context: Context, asked: AccessSubject): Promise<Res
   if (isFailure(facts)) return facts
   const index = asked.dataspace.access.current()
   if (isFailure(index)) return index
-  const question = { application: application.kind, target: targetOf(facts, application.base) }
+  const question = { application: application.kind, target: decisionTargetOf(facts, application.base) }
   const owners =
     facts.kind === 'document' ? (facts.document?.owners ?? []).filter((owner) => !isFailure(webId(owner))) : []
   const triples = [

@@ -1,6 +1,6 @@
 // Who may read a file: those with a right to it, or to all files (LinkedDataHub 2.7), and those who may read a document
 // that describes it and was written by somebody with the file, or with the right to it: to know its digest is no right.
-import { uploadsOf, descriptionsOf, type Description } from '../files/sweep-files.js'
+import { uploadsOf, descriptionsOf, type Describing } from '../files/sweep-files.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, type Problem } from '../problem.js'
 import { NFO } from '../rdf/vocabulary.js'
@@ -11,9 +11,9 @@ import type { Agent, Context } from './context.js'
 type Asking = Pick<Context, 'application' | 'dataspace' | 'gateway' | 'trace'>
 
 export interface DescribedFile {
-  readonly descriptions: readonly Description[]
+  readonly descriptions: readonly Describing[]
   /** The documents among these that give the right to read the file to their readers. */
-  readonly giving: readonly Description[]
+  readonly giving: readonly Describing[]
 }
 
 export async function describedFile({ application }: Asking, sha1: string): Promise<DescribedFile | Problem> {
@@ -30,7 +30,7 @@ export async function readingOf(
   agent: Agent,
   sha1: string,
   { giving }: DescribedFile,
-): Promise<Description | 'any' | undefined | Problem> {
+): Promise<Describing | 'any' | undefined | Problem> {
   const { application, trace } = context
   const file = { iri: uploadsOf(application) + sha1, types: [NFO('FileDataObject')], owners: [] }
   const onFile = judgeState(context, agent, file)

@@ -3,14 +3,14 @@ import { remembered } from '../caches.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
 import { HTML, negotiate, RDF_NAMES } from '../http/media-type.js'
-import type { Frame, Site } from '../pages/frame.js'
+import type { Frame, SiteShown } from '../pages/frame.js'
 import { textsFor } from '../pages/languages.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import type { MadePage, Texts } from '../pages/texts.js'
 import type { Context } from './context.js'
 import { response } from './respond.js'
 
-export function siteOf({ application, dataspace }: Member, { look }: Pick<Gateway, 'look'>): Site {
+export function siteShownOf({ application, dataspace }: Member, { look }: Pick<Gateway, 'look'>): SiteShown {
   const { base } = application
   const { endUser, admin } = dataspace
   const files = `${new URL(base).pathname}static/`
@@ -32,7 +32,7 @@ export const textsOf = (
 ): Texts => remembered(caches.languages, field ?? '', () => textsFor(field, look.languages))
 
 export const frameOf = (context: Context, document?: string): Frame => ({
-  site: siteOf(context, context.gateway),
+  site: siteShownOf(context, context.gateway),
   texts: textsOf(context.request, context.gateway),
   document,
   isIdentified: context.agent.webId !== undefined,

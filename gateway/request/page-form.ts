@@ -21,7 +21,7 @@ import { hasMoreFields, rememberForm } from './keep-refused-form.js'
 export type FormTarget = Target<Member> & { readonly kind: 'form' }
 
 /** The forms, and the right that each needs on the document that it is about. */
-export const FORMS: Readonly<Record<string, Mode>> = {
+export const FORM_RIGHTS: Readonly<Record<string, Mode>> = {
   edit: 'Write',
   add: 'Append',
   new: 'Write',
@@ -37,7 +37,7 @@ export const FORM_ACCEPTS: readonly Field[] = [['Accept-Post', FORM_TYPE]]
 const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD'
 
 export const formCouldNeed = ({ method }: Request, { form }: FormTarget): readonly Mode[] => [
-  isRead(method) ? 'Read' : (FORMS[form] ?? 'Write'),
+  isRead(method) ? 'Read' : (FORM_RIGHTS[form] ?? 'Write'),
 ]
 
 export interface SentForm {
@@ -50,7 +50,7 @@ export const neededByForm = (_method: string, sent: SentForm | Problem | undefin
 
 /** Nothing for a GET. */
 export async function readForm(request: Request, { form }: FormTarget, limit: number): Promise<SentForm | Problem> {
-  const needs = isRead(request.method) ? 'Read' : (FORMS[form] ?? 'Write')
+  const needs = isRead(request.method) ? 'Read' : (FORM_RIGHTS[form] ?? 'Write')
   if (isRead(request.method)) return { needs, values: new URLSearchParams() }
   const unsupported = (detail: string): Problem => problem('content.unsupported', detail, { fields: FORM_ACCEPTS })
   if (parseMediaType(request.fields['content-type'] ?? '')?.type !== FORM_TYPE) {
@@ -73,7 +73,7 @@ const tooManyFields = problem(
 )
 
 /** The text of an area: browsers send it with CRLF. */
-export const textOf = (values: URLSearchParams, name: string): string =>
+export const areaText = (values: URLSearchParams, name: string): string =>
   (values.get(name) ?? '').replace(/\r\n?/g, '\n')
 
 /** A form names a method, and a browser adds credentials by itself: only a page of this dataspace may send it. */
@@ -122,7 +122,7 @@ export interface Done {
   readonly report?: string
 }
 
-export const refusalOf = ({ status, detail, report }: Done): Refusal => ({ status, detail, report })
+export const refusalShown = ({ status, detail, report }: Done): Refusal => ({ status, detail, report })
 
 /** RFC 9110 §15.5.13: the state that the person began with has changed. */
 export const isConflict = ({ status }: Done): boolean => status === 412
@@ -130,7 +130,7 @@ export const isConflict = ({ status }: Done): boolean => status === 412
 /** Fields that say who asks, and from where. */
 const KEPT = ['host', 'cookie', 'authorization', 'origin', 'sec-fetch-site', 'x-forwarded-for'] as const
 
-export async function carryOut({ request, gateway, trace }: Context, meant: Meant): Promise<Done> {
+export async function sendForm({ request, gateway, trace }: Context, meant: Meant): Promise<Done> {
   const { method, url, turtle = '', fields = {} } = meant
   const content = Buffer.from(turtle)
   const own = Object.fromEntries(KEPT.map((name) => [name, request.fields[name]]))

@@ -27,7 +27,7 @@ export function options(target: Target<Member>, { methods, allow, accepts = [] }
 }
 
 /** A preflight is no redirect (Fetch §4.8): OPTIONS of a document's URL without the slash at its end is answered as with it. */
-export function targetOf(
+export function targetOfRequest(
   { method, requestTarget, fields: { host } }: Request,
   gateway: Pick<Gateway, 'targetOf'>,
 ): Target<Member> | Problem {

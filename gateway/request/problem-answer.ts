@@ -11,7 +11,7 @@ import { errorPage } from '../pages/error-page.js'
 import { PAGE_VARY, pageFields } from '../pages/page-fields.js'
 import type { MadePage } from '../pages/texts.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
-import { prefersPage, siteOf, textsOf } from './page-answer.js'
+import { prefersPage, siteShownOf, textsOf } from './page-answer.js'
 import { problemResponse, response, streamed } from './respond.js'
 import { isSentForm, sentForm } from './keep-refused-form.js'
 
@@ -78,7 +78,7 @@ function pageOfProblem(
   const member = isFailure(target) ? memberAt(request.fields.host, gateway) : target
   if (!member) return undefined
   const status = STATUS_OF[failure]
-  const site = siteOf(member, gateway)
+  const site = siteShownOf(member, gateway)
   const document = isFailure(target) || !('document' in target) ? undefined : target.document
   const view = {
     frame: { site, texts: textsOf(request, gateway), document, isIdentified: trace.agent !== undefined },

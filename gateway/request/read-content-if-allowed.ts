@@ -5,7 +5,7 @@ import type { Decision } from '../../policies/decide.js'
 import { isFailure, type Problem } from '../problem.js'
 import { decideOn, type Facts } from './access.js'
 import { CROSS_SITE, isOfOtherSite } from './admission.js'
-import type { Asked, DecidedRoute } from './route.js'
+import type { AskedRoute, DecidedRoute } from './route.js'
 import { wait, type Steps } from '../maybe-async.js'
 
 interface Read {
@@ -15,7 +15,7 @@ interface Read {
 
 /** The content of the request, unread where the decision refuses. @param modes the rights that the content could need */
 export function* readContentIfAllowed(
-  { context, target }: Asked,
+  { context, target }: AskedRoute,
   facts: Facts,
   route: DecidedRoute,
   modes: readonly Mode[],

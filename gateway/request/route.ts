@@ -10,14 +10,14 @@ import type { Facts } from './access.js'
 import type { Context } from './context.js'
 
 /** A request that may be answered: `Content` is what `Route.read` gave. */
-export interface Asked<Of extends Target<Member> = Target<Member>, Content = unknown> {
+export interface AskedRoute<Of extends Target<Member> = Target<Member>, Content = unknown> {
   readonly context: Context
   readonly target: Of
   readonly content: Content | Problem
 }
 
 /** A request on which a decision was made. */
-export interface Decided<Of extends Target<Member> = Target<Member>, Content = unknown> extends Asked<Of, Content> {
+export interface Decided<Of extends Target<Member> = Target<Member>, Content = unknown> extends AskedRoute<Of, Content> {
   readonly facts: Facts
   readonly decision: Decision
 }
@@ -50,7 +50,7 @@ export interface OpenRoute<Of extends Target<Member> = Target<Member>> extends R
   readonly needs: 'open'
   /** The answer is the same for everyone: no credential is looked at, and no store is asked. */
   readonly isForEveryone?: true
-  answer(asked: Asked<Of>): Awaitable<Response | Problem>
+  answer(asked: AskedRoute<Of>): Awaitable<Response | Problem>
 }
 
 export type Route<Of extends Target<Member> = Target<Member>, Content = unknown> =

@@ -3,9 +3,9 @@ import type { Field, Response } from '../http/exchange.js'
 import { problem, type Problem } from '../problem.js'
 import { codingsFor, NOT_CODED } from './negotiate.js'
 import { response } from './respond.js'
-import type { Asked, EndpointTarget } from './route.js'
+import type { AskedRoute, EndpointTarget } from './route.js'
 
-export function staticFile({ context, target }: Asked<EndpointTarget>): Response | Problem {
+export function staticFile({ context, target }: AskedRoute<EndpointTarget>): Response | Problem {
   const name = target.iri.slice(`${target.application.base}static/`.length)
   const { look, caches } = context.gateway
   const file = look.files.get(name)

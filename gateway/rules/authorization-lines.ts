@@ -87,7 +87,7 @@ const misunderstood = (): StoreBreak =>
 const SECRET = randomBytes(16).toString('hex')
 const [HEX_DIGITS, MODULUS] = [12, 2 ** 48]
 
-const digestOf = (said: string): number =>
+const digestOfRules = (said: string): number =>
   Number.parseInt(hash('sha256', SECRET + said, 'hex').slice(0, HEX_DIGITS), 16)
 
 /**
@@ -98,7 +98,7 @@ export function makeDigesting(): { take(line: string): void; digests(): Map<stri
   const graphs = new Map<string, number>()
   const blanks = new Map<string, number>()
   const add = (sums: Map<string, number>, of: string, said: string): void =>
-    void sums.set(of, ((sums.get(of) ?? 0) + digestOf(said)) % MODULUS)
+    void sums.set(of, ((sums.get(of) ?? 0) + digestOfRules(said)) % MODULUS)
   return {
     take(line) {
       const ofGraph = line.indexOf('\t')

@@ -7,7 +7,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { readNTriples } from '../rdf/read.js'
 import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
 import { withDigest } from './answer-digest.js'
-import { factsOf, loadAuthorizations, ruleLines } from './load-authorizations.js'
+import { ruleFactsOf, loadAuthorizations, ruleLines } from './load-authorizations.js'
 import { refreshing } from './refreshing.js'
 
 const RETRY_MS = 1_000
@@ -134,7 +134,7 @@ function replaceGraph(rules: Rules, graph: string, nTriples: string | undefined)
   taken(rules)
   rules.version++
   if (triples.length === 0) rules.index.removeGraph(graph)
-  else rules.index.replaceGraph(graph, factsOf(triples))
+  else rules.index.replaceGraph(graph, ruleFactsOf(triples))
   return true
 }
 

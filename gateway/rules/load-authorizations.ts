@@ -123,7 +123,7 @@ export function ruleLines(nTriples: string): string {
 }
 
 /** Those of these triples that can be part of an authorization. */
-export function factsOf(triples: Iterable<Quad>): Fact[] {
+export function ruleFactsOf(triples: Iterable<Quad>): Fact[] {
   const facts: Fact[] = []
   for (const { subject, predicate, object } of triples) {
     if (predicate.value !== RDF_TYPE && !ACCESS_PREDICATES.includes(predicate.value)) continue

@@ -3,7 +3,7 @@ import type { Response } from '../http/exchange.js'
 import { N_TRIPLES } from '../http/media-type.js'
 import { bySubject } from '../pages/triples-by-subject.js'
 import { withScript } from '../pages/page-fields.js'
-import { sparqlPage, type Outcome } from '../pages/sparql-page.js'
+import { sparqlPage, type ResultShown } from '../pages/sparql-page.js'
 import { isFailure, STATUS_OF, type Problem } from '../problem.js'
 import { readLegible } from '../rdf/read.js'
 import { readTsvTerm } from '../rdf/read-sparql-results.js'
@@ -99,9 +99,9 @@ async function beginningOf({ body }: Response): Promise<Read | Problem> {
   return { lines: lines.slice(0, -1), isCut }
 }
 
-type Measured = Pick<Extract<Outcome, { readonly kind: 'table' }>, 'ms' | 'isCached'>
+type Measured = Pick<Extract<ResultShown, { readonly kind: 'table' }>, 'ms' | 'isCached'>
 
-function tableIn({ lines, isCut }: Read, measured: Measured): Outcome {
+function tableIn({ lines, isCut }: Read, measured: Measured): ResultShown {
   const [head = '', ...rows] = lines
   if (head === '?_askResult') return { kind: 'boolean', value: rows[0] === 'true', count: 1, isCut: false, ...measured }
   const shown = rows.slice(0, SHOWN)
@@ -115,7 +115,7 @@ function tableIn({ lines, isCut }: Read, measured: Measured): Outcome {
   }
 }
 
-function graphIn({ lines, isCut }: Read, measured: Measured): Outcome {
+function graphIn({ lines, isCut }: Read, measured: Measured): ResultShown {
   // Some stores send a triple again.
   const all = [...new Set(lines)]
   const triples = readLegible(all.slice(0, SHOWN).join('\n'))

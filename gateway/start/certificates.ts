@@ -11,7 +11,7 @@ import {
   MOVE_AWAY,
   pemOf,
   readPemFiles,
-  unusable,
+  unusablePem,
   type Pem,
   type PemText,
   type UnusableCertificates,
@@ -84,7 +84,7 @@ export async function ensureCertificates(wanted: CertificatesWanted): Promise<Ce
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
-    return unusable(`${folder}: cannot be made (${codeOf(error)}). Give another folder with --data.`)
+    return unusablePem(`${folder}: cannot be made (${codeOf(error)}). Give another folder with --data.`)
   }
   // Loaded only if a certificate is missing: that is, at the first start.
   const clientPem = (name: string, webId: string): Promise<Pem | UnusableCertificates> =>
@@ -108,7 +108,7 @@ export async function ensureCertificates(wanted: CertificatesWanted): Promise<Ce
     clientPem('secretary', wanted.secretaryWebId).then(identityOf),
   ])
   if (isFailure(server) || isFailure(owner) || isFailure(secretary)) {
-    return unusable(...[server, owner, secretary].flatMap((one) => (isFailure(one) ? one.faults : [])))
+    return unusablePem(...[server, owner, secretary].flatMap((one) => (isFailure(one) ? one.faults : [])))
   }
   const notices = [
     ...[server, owner, secretary].flatMap((one) => ('notices' in one ? one.notices : [])),
@@ -147,8 +147,8 @@ function identityOf(pem: Pem | UnusableCertificates): (ClientIdentity & Pick<Pem
   const { file, cert, key, notices } = pem
   const certificate = readClientCertificate(pem.leaf.raw)
   if (certificate?.webId === undefined)
-    return unusable(`${file}: has no WebID in its subject alternative name. ${MOVE_AWAY}`)
-  if (!certificate.key) return unusable(`${file}: has no RSA key, which WebID-TLS needs. ${MOVE_AWAY}`)
+    return unusablePem(`${file}: has no WebID in its subject alternative name. ${MOVE_AWAY}`)
+  if (!certificate.key) return unusablePem(`${file}: has no RSA key, which WebID-TLS needs. ${MOVE_AWAY}`)
   const { modulus, exponent } = certificate.key
   return { webId: certificate.webId, modulus, exponent: Number(exponent), cert, key, file, notices }
 }
@@ -161,7 +161,7 @@ async function ensure(file: string, now: number, make: () => Promise<string>): P
     await writeNew(file, await make())
     return await pemOf(ownFile(file, await readFile(file, 'utf8')), now)
   } catch (error) {
-    return unusable(
+    return unusablePem(
       `${file}: cannot be read or written (${codeOf(error)}). Check the permissions of the file and its folder.`,
     )
   }

@@ -41,11 +41,11 @@ export const basesOf = (described: readonly DescribedDataspace[]): string[] =>
   described.flatMap(({ endUser, admin }) => [endUser.base, admin.base])
 
 /** URLs of vocabularies often redirect several times. */
-export const LIMITS = { maxBytes: 8 * 1024 * 1024, maxRedirects: 5 } as const
+export const FETCH_LIMITS = { maxBytes: 8 * 1024 * 1024, maxRedirects: 5 } as const
 
 /** Limits of what agents ask for from other servers. */
 export const fetchLimits = (timeout: number): Partial<GuardedFetchSettings> => ({
-  ...LIMITS,
+  ...FETCH_LIMITS,
   headersTimeout: timeout,
   totalTimeout: timeout,
 })

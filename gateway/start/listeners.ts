@@ -8,10 +8,10 @@ import { StartFailure } from '../configuration/start-failure.js'
 import type { FeatureListeners, GatewayFeature, PortSetting } from '../feature.js'
 import type { Gateway } from '../gateway.js'
 import { handle } from '../handle.js'
-import { listen, type Answer, type Listener, type ListenerSettings } from '../http/listener.js'
+import { listen, type AnswerRequest, type Listener, type ListenerSettings } from '../http/listener.js'
 import { shared } from '../http/shares.js'
 import { takePort, type TakenPort } from '../http/taken-port.js'
-import { targetOf } from '../request/preflight.js'
+import { targetOfRequest } from '../request/preflight.js'
 import { problemAnswer } from '../request/problem-answer.js'
 import { problemResponse } from '../request/respond.js'
 
@@ -56,7 +56,7 @@ export function openListeners(
   taken: TakenPorts,
   server: Certificates['server'],
 ): Promise<readonly Listener[]> {
-  const answer: Answer = (request) => handle(request, gateway)
+  const answer: AnswerRequest = (request) => handle(request, gateway)
   const started = gateway.now().toString(36)
   let count = 0
   const { bodyTimeout, bodyMemory, maxBody } = settings
@@ -69,7 +69,7 @@ export function openListeners(
     problemAnswer(reason, {
       gateway,
       request,
-      target: targetOf(request, gateway),
+      target: targetOfRequest(request, gateway),
       accept: request.fields.accept,
       trace: {},
     })

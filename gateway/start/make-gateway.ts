@@ -37,7 +37,7 @@ import { openFetchers } from './fetchers.js'
 import { makeRecent } from '../recent-failures.js'
 import { startWatchdog } from '../watchdog.js'
 
-export interface Parts {
+export interface MakingParts {
   readonly settings: Settings
   readonly dataspaces: readonly DescribedDataspace[]
   readonly features: readonly GatewayFeature[]
@@ -53,7 +53,7 @@ export interface Parts {
 const COMMITS_WAIT_MS = 3_000
 
 /** Everything that it opens adds its closer, also if a later part fails. Throws StartFailure. */
-export async function makeGateway(parts: Parts, closers: Closer[]): Promise<Gateway> {
+export async function makeGateway(parts: MakingParts, closers: Closer[]): Promise<Gateway> {
   const { settings, features, dataspaces: described, ports, log, now } = parts
   const watchdog = startWatchdog(log)
   closers.push(watchdog.close)
@@ -123,7 +123,7 @@ function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'eval
 }
 
 async function openDataspaces(
-  { settings, dataspaces, certificates, openStore, log, now }: Parts,
+  { settings, dataspaces, certificates, openStore, log, now }: MakingParts,
   locks: Locks,
   shared: Pick<Surroundings, 'reading' | 'fetcher' | 'endpointNames'>,
   closers: Closer[],

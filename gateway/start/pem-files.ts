@@ -29,7 +29,7 @@ export interface PemText {
 /** `faults` has a line for each fault, with its file and the fix. */
 export type UnusableCertificates = Faulty<'certificates.unusable', string>
 
-export const unusable = (...faults: readonly string[]): UnusableCertificates => ({
+export const unusablePem = (...faults: readonly string[]): UnusableCertificates => ({
   failure: 'certificates.unusable',
   detail: faults.join('\n'),
   faults,
@@ -53,7 +53,7 @@ export async function readPemFiles(
     const keyText = await readFile(key, 'utf8')
     return await pemOf({ file: cert, text, keyFile: key, keyText, fix: 'Give another certificate.' }, now)
   } catch (error) {
-    return unusable(`${file}: cannot be read (${codeOf(error)}). Check its path and its permissions.`)
+    return unusablePem(`${file}: cannot be read (${codeOf(error)}). Check its path and its permissions.`)
   }
 }
 
@@ -63,24 +63,24 @@ export async function pemOf(
 ): Promise<Pem | UnusableCertificates> {
   const certs = text.match(CERTIFICATE)
   const key = PRIVATE_KEY.exec(keyText)?.[0]
-  if (!certs) return unusable(`${file}: holds no certificate in PEM. ${fix}`)
+  if (!certs) return unusablePem(`${file}: holds no certificate in PEM. ${fix}`)
   if (key === undefined) {
-    return unusable(`${keyFile}: holds no private key in PEM without a password. Add the key to the file.`)
+    return unusablePem(`${keyFile}: holds no private key in PEM without a password. Add the key to the file.`)
   }
   const cert = certs.join('')
   let leaf: X509Certificate
   try {
     leaf = new X509Certificate(certs[0])
     if (!leaf.checkPrivateKey(createPrivateKey(key)))
-      return unusable(`${keyFile}: its key does not belong to its certificate. ${fix}`)
+      return unusablePem(`${keyFile}: its key does not belong to its certificate. ${fix}`)
     createSecureContext({ cert, key })
   } catch {
-    return unusable(`${file}: holds a certificate or key that cannot be read. ${fix}`)
+    return unusablePem(`${file}: holds a certificate or key that cannot be read. ${fix}`)
   }
   if (now < Date.parse(leaf.validFrom)) {
-    return unusable(`${file}: is not valid before ${leaf.validFrom}. Check the clock.`)
+    return unusablePem(`${file}: is not valid before ${leaf.validFrom}. Check the clock.`)
   }
-  if (now > Date.parse(leaf.validTo)) return unusable(`${file}: expired on ${leaf.validTo}. ${fix}`)
+  if (now > Date.parse(leaf.validTo)) return unusablePem(`${file}: expired on ${leaf.validTo}. ${fix}`)
   const notices: string[] = []
   if (now > Date.parse(leaf.validTo) - RENEWAL_MS) notices.push(`${file}: expires on ${leaf.validTo}.`)
   if (process.platform !== 'win32' && (await stat(keyFile)).mode & 0o077) {

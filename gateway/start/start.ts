@@ -16,7 +16,7 @@ import { closePorts, openListeners, portsOf, takePorts, type Ports, type TakenPo
 import type { Listener } from '../http/listener.js'
 import { makeLog, type Log } from '../log.js'
 import { reportOtherGraphs } from './known-other-graphs.js'
-import { makeGateway, type Parts } from './make-gateway.js'
+import { makeGateway, type MakingParts } from './make-gateway.js'
 import type { Closer, GatewayFeature } from '../feature.js'
 import { ownerOf } from './open-dataspace.js'
 import { orFail, type OpenStore } from './open-stores.js'
@@ -28,7 +28,7 @@ import { openSeeded, refuseMoved, type Seeded } from './seeded.js'
 import { seedDataspace } from './seeding.js'
 import { prepareParser } from '../sparql/language/parse.js'
 
-export interface Running {
+export interface RunningGateway {
   readonly gateway: Gateway
   readonly dataspaces: readonly Dataspace[]
   readonly certificates: Certificates
@@ -58,7 +58,7 @@ export const NOT_ENFORCED =
   'ACCESS CONTROL IS NOT ENFORCED (--enforce=false): refusals are only logged, except in the admin application'
 
 /** Throws StartFailure. */
-export async function startGateway(options: StartOptions): Promise<Running> {
+export async function startGateway(options: StartOptions): Promise<RunningGateway> {
   const { settings, dataspaces } = options
   refuseLostRules(options)
   prepareParser()
@@ -75,7 +75,7 @@ export async function startGateway(options: StartOptions): Promise<Running> {
   }
 }
 
-async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions, closers: Closer[]): Promise<Running> {
+async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions, closers: Closer[]): Promise<RunningGateway> {
   const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
   closers.push(await ownData(settings.data))
   await makePrivate(settings.data, log)
@@ -88,7 +88,7 @@ async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions,
   const stray = strayAgents(options.dataspaces, [certificates.owner, certificates.secretary])
   if (stray.length > 0) throw new StartFailure(stray.join('\n'))
   const ports = portsOf(taken)
-  const parts: Parts = { ...options, certificates, ports: Object.values(ports), log, now }
+  const parts: MakingParts = { ...options, certificates, ports: Object.values(ports), log, now }
   const gateway = await makeGateway(parts, closers)
   const { dataspaces } = gateway
   closers.push(await keepPrefixes(settings.data, gateway.caches.prefixes, log))
@@ -176,7 +176,7 @@ function certificatesWanted(
 async function seedAndLoadRules(
   dataspace: Dataspace,
   seeded: Seeded,
-  { certificates, log, now }: Parts,
+  { certificates, log, now }: MakingParts,
 ): Promise<void> {
   const { endUser, admin, access } = dataspace
   const { secretary } = certificates

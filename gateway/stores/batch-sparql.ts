@@ -13,17 +13,17 @@ const HEADER = '?n\t?s\t?p\t?o'
 const END = '"end"\t\t\t'
 
 /** All triples of a graph, where a type is named of one whose own IRI has this type; or those of `excerptQuery` for `facts`. */
-export interface Question {
+export interface BatchQuestion {
   readonly graph: string
   readonly about: 'content' | 'facts'
   readonly type?: string
 }
 
 /** The answers to these questions, each triple with the number of its question. */
-export function graphsQuery(questions: readonly Question[]): string {
+export function batchedGraphsQuery(questions: readonly BatchQuestion[]): string {
   const rows = questions.map(({ graph, about, type }, n) => ({ about, type, row: `("${n}" <${graph}> <${graph}>)` }))
   // Without ?g in the pattern: with it, TDB2 would search every graph, and compare its name at the end (sparql/rights/restriction.ts).
-  const valuesOf = (kind: Question['about'], ofType?: string): string[] => {
+  const valuesOf = (kind: BatchQuestion['about'], ofType?: string): string[] => {
     const own = rows.filter(({ about, type }) => about === kind && type === ofType).map(({ row }) => row)
     return own.length > 0 ? [`VALUES (?n ?g ${kind === 'facts' ? '?s' : '?own'}) { ${own.join(' ')} }`] : []
   }

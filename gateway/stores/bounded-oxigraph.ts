@@ -70,5 +70,5 @@ const REASONS: readonly (readonly [says: RegExp, reason: string])[] = [
 ]
 
 /** Why Oxigraph refuses a text, without places in texts of our own and lists of tokens. */
-export const refusalOf = ({ message }: Error): string =>
+export const oxigraphRefusalOf = ({ message }: Error): string =>
   REASONS.find(([says]) => says.test(message))?.[1] ?? message.split('\n')[0]!.slice(0, 200)

@@ -1,5 +1,5 @@
 // The embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again where it stopped.
-import type { GraphText, StoreJob, Reply, Work } from './embedded-worker.js'
+import type { GraphText, StoreJob, Reply, StoreWork } from './embedded-worker.js'
 import { startThread, type LimitedThread } from './limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { givenUp } from './connection-slots.js'
@@ -14,7 +14,7 @@ export interface Replica {
   /** The graph has changed. */
   changed(graph: string): void
   /** One at a time. Runs on a snapshot taken after the call; the caller applies what the work changed. */
-  run(work: Work, signal?: AbortSignal): Promise<Effects | Problem>
+  run(work: StoreWork, signal?: AbortSignal): Promise<Effects | Problem>
   close(): Promise<void>
 }
 
@@ -108,7 +108,7 @@ const tooLong = (timeLimit: number): Problem =>
     `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s (--store-timeout), and was ended.`,
   )
 
-function effectsOf(replies: readonly Reply[], { kind }: Work): Effects | Problem {
+function effectsOf(replies: readonly Reply[], { kind }: StoreWork): Effects | Problem {
   const changes: GraphText[] = []
   for (const reply of replies) {
     // The text is at fault: the store takes all that is SPARQL.

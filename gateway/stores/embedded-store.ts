@@ -4,7 +4,7 @@
 import { namedNode } from 'oxigraph'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
-import type { GraphText, Work } from './embedded-worker.js'
+import type { GraphText, StoreWork } from './embedded-worker.js'
 import { editText } from './edit-text.js'
 import { excerptOf, type ExcerptKind } from './document-facts-query.js'
 import { hasBlankNode, irisIn, linesIn, mayHaveBlankNodes, textOfLines, utf8Pieces } from './n-triples-lines.js'
@@ -159,7 +159,7 @@ async function edit(state: Embedded, edits: readonly GraphEdit[], call: Call): P
 }
 
 /** Runs a query or an update when its turn comes. */
-async function inTurn(state: Embedded, work: Work, call: UpdateCall): Promise<Effects | Problem> {
+async function inTurn(state: Embedded, work: StoreWork, call: UpdateCall): Promise<Effects | Problem> {
   const { signal, asker } = call
   const release = await state.running.take(signal, asker)
   if (isFailure(release)) return release
@@ -172,7 +172,7 @@ async function inTurn(state: Embedded, work: Work, call: UpdateCall): Promise<Ef
   return unlessAborted(effects, signal)
 }
 
-async function runUpdate(state: Embedded, work: Work, call: UpdateCall): Promise<Effects | Problem> {
+async function runUpdate(state: Embedded, work: StoreWork, call: UpdateCall): Promise<Effects | Problem> {
   // Fills an empty replica before writes have to wait.
   const filled = await state.replica.run({ kind: 'follow' }, call.signal)
   if (isFailure(filled)) return filled

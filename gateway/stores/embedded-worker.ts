@@ -3,7 +3,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { defaultGraph, namedNode } from 'oxigraph/web.js'
 import { ready, type ThreadMessage } from './limited-thread.js'
-import { openOxigraph, refusalOf } from './bounded-oxigraph.js'
+import { openOxigraph, oxigraphRefusalOf } from './bounded-oxigraph.js'
 import { makeCovers } from './covers.js'
 import { hasBlankNode, irisIn, isTriple, linesOf, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import { JSON_LD, RDF_XML } from '../http/media-type.js'
@@ -19,8 +19,8 @@ import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 export type GraphText = readonly [graph: string, text: string]
 
 /** The thread applies `changed` before the work. */
-export type StoreJob = { readonly changed: readonly GraphText[] } & Work
-export type Work =
+export type StoreJob = { readonly changed: readonly GraphText[] } & StoreWork
+export type StoreWork =
   | { readonly kind: 'follow' }
   | { readonly kind: 'query'; readonly sparql: string; readonly accept: string }
   | { readonly kind: 'update'; readonly sparql: string }
@@ -75,7 +75,7 @@ function unlessRefused<T>(work: () => T): T | string {
     return work()
   } catch (error) {
     if (error instanceof Error && ['Error', 'URIError'].includes(error.name) && !('code' in error))
-      return refusalOf(error)
+      return oxigraphRefusalOf(error)
     throw error
   }
 }
@@ -124,7 +124,7 @@ function addLabelled(nQuad: string): void {
 const TOO_DEEP = problem('negotiation.not-acceptable', 'The result has triple terms that are nested too deeply.')
 
 /** Oxigraph writes RDF/XML and JSON-LD even where they cannot hold the graph: these are written here. */
-function query({ sparql, accept }: Work & { kind: 'query' }): Uint8Array[] | Problem {
+function query({ sparql, accept }: StoreWork & { kind: 'query' }): Uint8Array[] | Problem {
   const format = OWN.find(({ mediaType }) => mediaType === accept)
   const result = covers.uncovered(
     String(store.query(covers.text(sparql), { results_format: format ? N_TRIPLES : accept })),

@@ -4,12 +4,12 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { groupCalls, type Activity, type GroupSettings } from './grouped-calls.js'
 import {
   answersIn,
-  graphsQuery,
+  batchedGraphsQuery,
   isName,
   isSparql,
   changeOf,
   replacementOf,
-  type Question,
+  type BatchQuestion,
   type Replacement,
 } from './batch-sparql.js'
 import type { Call, GraphStore, Together } from './store.js'
@@ -52,7 +52,7 @@ export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphSt
     enough: () => (pace.isSlow() ? MOST_GRAPHS : ENOUGH),
   }
   const writers = groupedReads(store, together, large, atOnce)
-  const ask = (question: Question, call: Call | undefined): Promise<Text> =>
+  const ask = (question: BatchQuestion, call: Call | undefined): Promise<Text> =>
     (call?.isForWrite ? writers : readers)(question)
   const write = groupedWrites(store, together, pace, atOnce)
   const { readTyped } = store
@@ -89,10 +89,10 @@ function groupedReads(
   { select, isKnown }: Together,
   large: Large,
   atOnce: Pressure,
-): (question: Question) => Promise<Text> {
+): (question: BatchQuestion) => Promise<Text> {
   let most = MOST_GRAPHS
   let isUnderstood = true
-  return groupCalls<Question, Text>({
+  return groupCalls<BatchQuestion, Text>({
     ...atOnce,
     patience: READ_PATIENCE,
     isShared: true,
@@ -107,7 +107,7 @@ function groupedReads(
           ? readNoted(store, large, graph)
           : noted(large, graph, store.readTyped!(graph, type)),
     async together(questions) {
-      const tsv = await select(graphsQuery(questions))
+      const tsv = await select(batchedGraphsQuery(questions))
       const failure = isFailure(tsv) ? tsv.failure : undefined
       most = failure === 'store.too-large' ? Math.ceil(most / 2) : Math.min(most + 1, MOST_GRAPHS)
       if (isFailure(tsv) && !isRefused(tsv) && !PASSING.has(failure)) return forAll<Text>(questions, tsv)

@@ -11,7 +11,7 @@ export function endpointOf(text: string): URL {
   return url
 }
 
-export function fieldsOf(credentials: Credentials | undefined): Record<string, string> {
+export function endpointFieldsOf(credentials: Credentials | undefined): Record<string, string> {
   if (!credentials) return {}
   if ('token' in credentials) return { authorization: `Bearer ${credentials.token}` }
   // RFC 7617 §2: user-id, colon, password; UTF-8 (§2.1).
@@ -20,7 +20,7 @@ export function fieldsOf(credentials: Credentials | undefined): Record<string, s
 }
 
 // SPARQL 1.1 Graph Store HTTP Protocol §4.2: indirect identification.
-export function graphUrl(graphStore: URL, graph: string): URL {
+export function storeGraphUrl(graphStore: URL, graph: string): URL {
   const url = new URL(graphStore)
   const name = graph === DEFAULT_GRAPH ? 'default' : `graph=${encodeURIComponent(graph)}`
   url.search = `${url.search ? `${url.search}&` : '?'}${name}`

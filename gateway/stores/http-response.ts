@@ -5,7 +5,7 @@ import { connectionProblem, unreachable } from './connection-problem.js'
 import type { StoreResponse } from './http-exchange.js'
 import { StoreBreak } from './store.js'
 import { DISCARD_BYTES, type WholeResponse } from './whole-response.js'
-import { textOf } from './whole-text.js'
+import { wholeTextOf } from './whole-text.js'
 
 export type Head = Pick<WholeResponse, 'statusCode' | 'headers'>
 
@@ -24,7 +24,7 @@ export function successOf(response: StoreResponse, mediaType: string): StoreResp
 }
 
 function failureOf(response: Head, mediaType: string): undefined | Problem {
-  if (response.statusCode !== 200) return refusalOf(response)
+  if (response.statusCode !== 200) return storeRefusalOf(response)
   const { headers } = response
   const flaw =
     mediaTypeOf(headers['content-type']) !== mediaType
@@ -58,7 +58,7 @@ export function reasonIn({ headers, bytes }: Pick<WholeResponse, 'headers' | 'by
 }
 
 /** The problem of a response that is no success. */
-export function refusalOf(response: Head & Partial<Pick<WholeResponse, 'bytes'>>): Problem {
+export function storeRefusalOf(response: Head & Partial<Pick<WholeResponse, 'bytes'>>): Problem {
   const { statusCode: status, headers } = response
   if (status === 400)
     return {
@@ -119,7 +119,7 @@ export function refusedText(
 }
 
 /** Fuseki answers so where a graph has no form in the format: it has been asked for a media type that it writes. */
-export function unwritable({ statusCode }: Pick<Head, 'statusCode'>, accept: string): Problem | undefined {
+export function storeUnwritable({ statusCode }: Pick<Head, 'statusCode'>, accept: string): Problem | undefined {
   if (statusCode !== 406 || !NOT_FOR_ALL.has(accept)) return undefined
   return problem('negotiation.not-acceptable', `The result has no form in ${accept}. Ask for text/turtle.`)
 }
@@ -154,6 +154,6 @@ export function textOfSuccess(response: WholeResponse, mediaType: string, most: 
   if (failed) return failed
   if (!response.bytes)
     return problem('store.too-large', `The answer of the triplestore is above the limit of ${most} bytes.`)
-  const text = textOf(response.bytes)
+  const text = wholeTextOf(response.bytes)
   return typeof text !== 'string' || text.trim() ? text : undefined
 }

@@ -1,10 +1,10 @@
 // A triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
 import { isFailure, problem, type Problem } from '../problem.js'
-import { dropBody, mayMeanAbsent, piecesOf, refusalIn, refusalOf, refusedText, successOf, textOfSuccess, unwritable, type Head } from './http-response.js' // prettier-ignore
+import { dropBody, mayMeanAbsent, piecesOf, refusalIn, storeRefusalOf, refusedText, successOf, textOfSuccess, storeUnwritable, type Head } from './http-response.js' // prettier-ignore
 import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
 import { RESULTS_JSON, RESULTS_TSV } from '../rdf/sparql-results.js'
 import { editText } from './edit-text.js'
-import { endpointOf, fieldsOf, graphUrl, timedQueryUrl, type Credentials } from './http-endpoints.js'
+import { endpointOf, endpointFieldsOf, storeGraphUrl, timedQueryUrl, type Credentials } from './http-endpoints.js'
 import { excerptQuery, MAX_EXCERPT, typedQuery, wholeTyped } from './document-facts-query.js'
 import { additionsOf } from './insert-as-quads.js'
 import { mayBeRdf12 } from './n-triples-lines.js'
@@ -26,7 +26,7 @@ export interface HttpStoreSettings extends Endpoints, Partial<ExchangeLimits> {
   readonly maxGraphBytes?: number
 }
 
-export const LIMITS: ExchangeLimits = {
+export const STORE_LIMITS: ExchangeLimits = {
   connections: 32,
   queue: 1000,
   connectTimeout: 5_000,
@@ -72,10 +72,10 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   const endpoints = { query: endpointOf(query), update: endpointOf(update), graphStore: endpointOf(graphStore) }
   const { maxGraphBytes = MAX_GRAPH_BYTES, name = `${endpoints.graphStore.origin}${endpoints.graphStore.pathname}` } =
     settings
-  const limits = { ...LIMITS, ...definedOf(settings) }
+  const limits = { ...STORE_LIMITS, ...definedOf(settings) }
   const store: HttpStore = {
     endpoints,
-    identity: fieldsOf(settings.credentials),
+    identity: endpointFieldsOf(settings.credentials),
     documents: openExchange(limits),
     sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
     patience: Math.ceil(limits.headersTimeout / 1000) + 1,
@@ -109,7 +109,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     async query(sparql, accept, call) {
       const response = await send(store, queryOf(store, sparql, accept), call)
       if (isFailure(response)) return response
-      const refused = response.statusCode === 400 ? refusedText(await refusalIn(response), 'query.syntax') : unwritable(response, accept) // prettier-ignore
+      const refused = response.statusCode === 400 ? refusedText(await refusalIn(response), 'query.syntax') : storeUnwritable(response, accept) // prettier-ignore
       if (refused) dropBody(response)
       return piecesOrProblem(refused ?? successOf(response, accept))
     },
@@ -179,7 +179,7 @@ function noted<Response extends WholeResponse | StoreResponse>(
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
 const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
   method: 'GET',
-  url: graphUrl(endpoints.graphStore, graph),
+  url: storeGraphUrl(endpoints.graphStore, graph),
   fields: { accept: N_TRIPLES },
   safe: true,
 })
@@ -192,7 +192,7 @@ async function isAbsent(store: HttpStore, graph: string, head: Head, call?: Call
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.3 */
 async function put(store: HttpStore, graph: string, body: string, call?: Call): Done {
-  const url = graphUrl(store.endpoints.graphStore, graph)
+  const url = storeGraphUrl(store.endpoints.graphStore, graph)
   const fields = { 'content-type': N_TRIPLES }
   const sent: Sent = { method: 'PUT', url, fields, body, safe: false }
   const response = await collect(store, sent, DISCARD_BYTES, call)
@@ -226,7 +226,7 @@ async function addQuads(store: HttpStore, body: string, call?: Call): Promise<un
 
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.4 */
 async function remove(store: HttpStore, graph: string, call?: Call): Promise<undefined | Problem> {
-  const url = graphUrl(store.endpoints.graphStore, graph)
+  const url = storeGraphUrl(store.endpoints.graphStore, graph)
   const response = await collect(store, { method: 'DELETE', url, fields: {}, safe: false }, DISCARD_BYTES, call)
   const isNone = !isFailure(response) && (await isAbsent(store, graph, response, call))
   return isNone === true ? undefined : doneOf(response, [200, 204])
@@ -253,7 +253,7 @@ async function runUpdate(store: HttpStore, body: string, call?: Call, exchange =
 /** Nothing where the response has one of these statuses, else its problem. */
 function doneOf(response: WholeResponse | Problem, statuses: readonly number[]): undefined | Problem {
   if (isFailure(response)) return response
-  return statuses.includes(response.statusCode) ? undefined : refusalOf(response)
+  return statuses.includes(response.statusCode) ? undefined : storeRefusalOf(response)
 }
 
 const definedOf = (settings: HttpStoreSettings): Partial<ExchangeLimits> =>

@@ -10,7 +10,7 @@ import {
   UNCLEAR,
   type Family,
   type LiteralForms,
-  type Typed,
+  type TypedLiteral,
 } from '../rdf/literal-forms.js'
 import { readNTriples } from '../rdf/n-triples.js'
 import { XSD } from '../rdf/vocabulary.js'
@@ -21,7 +21,7 @@ const PREDICATE = `${GRAPH}#form`
 const EMPTY = `DROP SILENT GRAPH <${GRAPH}>`
 
 /** In forms that a store that keeps values would change. The last three datatypes are kept by value by no known store. */
-const SAMPLES: readonly Typed[] = [
+const SAMPLES: readonly TypedLiteral[] = [
   ['01', 'integer'],
   ['+1', 'int'],
   ['007', 'nonNegativeInteger'],
@@ -63,7 +63,7 @@ export async function literalFormsOf(store: GraphStore): Promise<LiteralForms | 
   return UNCLEAR
 }
 
-const lineOf = ([form, type]: Typed, number: number): string =>
+const lineOf = ([form, type]: TypedLiteral, number: number): string =>
   nTriplesLine(triple(`${GRAPH}#${number}`, PREDICATE, typed(form, XSD(type))))
 
 async function zerosAreHidden(store: GraphStore): Promise<boolean | Problem> {
@@ -76,7 +76,7 @@ async function zerosAreHidden(store: GraphStore): Promise<boolean | Problem> {
 
 /** Undefined where a literal is missing. */
 function formsIn(nTriples: string): LiteralForms | undefined {
-  const found = new Map<string, Typed>()
+  const found = new Map<string, TypedLiteral>()
   for (const { subject, object } of readNTriples(nTriples) ?? []) {
     if (object.termType === 'Literal') found.set(subject.value, [object.value, typeNamed(object.datatype.value)])
   }
@@ -94,4 +94,4 @@ function formsIn(nTriples: string): LiteralForms | undefined {
   return [...byValue].some((family) => written.has(family)) ? UNCLEAR : { ...AS_WRITTEN, byValue: [...byValue] }
 }
 
-const isSame = ([form, type]: Typed, [other, otherType]: Typed): boolean => form === other && type === otherType
+const isSame = ([form, type]: TypedLiteral, [other, otherType]: TypedLiteral): boolean => form === other && type === otherType

@@ -1,6 +1,6 @@
 // Reading many graphs one after the other: hundreds a question, where the store can be asked so.
 import { isFailure, type Problem, type ProblemCode } from '../problem.js'
-import { answersIn, graphsQuery, isName } from './batch-sparql.js'
+import { answersIn, batchedGraphsQuery, isName } from './batch-sparql.js'
 import type { GraphStore } from './store.js'
 
 type Text = string | undefined | Problem
@@ -47,7 +47,7 @@ async function readSome(reader: Reader, graphs: readonly string[]): Promise<read
   const { together } = reader.store
   const asked = graphs.filter(isName)
   if (!together?.isKnown() || !reader.isUnderstood || asked.length < 2) return readAlone(reader.store, graphs)
-  const tsv = await together.select(graphsQuery(asked.map((graph) => ({ graph, about: 'content' }))))
+  const tsv = await together.select(batchedGraphsQuery(asked.map((graph) => ({ graph, about: 'content' }))))
   if (isFailure(tsv) && DIVIDES.has(tsv.failure)) {
     const half = Math.ceil(graphs.length / 2)
     reader.most = half

@@ -7,7 +7,7 @@ const SLICE = 64 * 1024
 const SLICE_MS = 10
 
 /** To be called between pieces of work: gives what to wait for once they have taken 10 ms. */
-export function makeTurns(): () => undefined | Promise<void> {
+export function makeSliceTurns(): () => undefined | Promise<void> {
   let until = performance.now() + SLICE_MS
   return () => {
     if (performance.now() < until) return undefined

@@ -23,13 +23,13 @@ export async function wholeText(
     if (error instanceof StoreBreak) return error.problem
     throw error
   }
-  return textOf(Buffer.concat(pieces, size))
+  return wholeTextOf(Buffer.concat(pieces, size))
 }
 
 const NOT_UTF8 = problem('store.failed', 'The answer of the triplestore is not in UTF-8.')
 const BYTE_ORDER_MARK = '\ufeff'
 
-export function textOf(bytes: Buffer): string | Problem {
+export function wholeTextOf(bytes: Buffer): string | Problem {
   if (!isUtf8(bytes)) return NOT_UTF8
   const text = bytes.toString()
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text

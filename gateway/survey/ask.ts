@@ -5,7 +5,7 @@ import { request as httpsRequest } from 'node:https'
 export const ASKING_MS = 5_000
 const LONGEST = 1024 * 1024
 
-export interface Answer {
+export interface AskedAnswer {
   readonly status: number
   readonly links: string
   /** The gateway only logs refusals. */
@@ -17,7 +17,7 @@ export interface Answer {
  * The answer, or the reason why there is none. The certificate is looked at elsewhere (machine.ts): here any will do.
  * @param as the User-Agent that the gateway knows the doctor by
  */
-export function ask(url: string, method: 'GET' | 'HEAD', as = 'triplegate-doctor'): Promise<Answer | string> {
+export function askUrl(url: string, method: 'GET' | 'HEAD', as = 'triplegate-doctor'): Promise<AskedAnswer | string> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(ASKING_MS)
     const failed = (error: Error): void =>

@@ -9,7 +9,7 @@ import { isFailure } from '../problem.js'
 import { select, selectEach } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
 import { traitsOf } from '../stores/traits.js'
-import { ask } from './ask.js'
+import { askUrl } from './ask.js'
 import { containerFindings } from './containers.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
 
@@ -91,7 +91,7 @@ async function graphStoreFinding({ application: { service }, store }: OpenedStor
 
 async function versionFinding({ application: { service }, store }: OpenedStore, name: string): Promise<Finding> {
   const what = `${name}: version`
-  const answer = await ask(new URL('/$/server', service.query).href, 'GET')
+  const answer = await askUrl(new URL('/$/server', service.query).href, 'GET')
   const [, version] = /"version"\s*:\s*"([^"]*)"/.exec(typeof answer === 'string' ? '' : answer.text) ?? []
   if (version !== undefined) return fine(what, `Fuseki ${version}`)
   return unknown(what, `${store.together?.isKnown() ? 'a Fuseki' : 'a store'} that does not say its version`)

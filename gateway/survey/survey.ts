@@ -65,7 +65,7 @@ export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, sever
   ],
 }
 
-export function kindOf(graph: string, { base, isDocument, endpoints }: Surveyed): GraphKind {
+export function graphKindOf(graph: string, { base, isDocument, endpoints }: Surveyed): GraphKind {
   if (isDocument(graph)) return 'documents'
   const mayBecome = (name: string): boolean => isDocument(name) && !endpoints?.has(name)
   if (mayBecome(`${graph}/`)) return 'without-slash'
@@ -95,7 +95,7 @@ export async function surveyOf(
   const untyped = new Set<string>()
   const failed =
     (await eachGraph(store, call, (graph) => {
-      const kind = kindOf(graph, { base, isDocument: names.isDocument, ...(endpoints && { endpoints }) })
+      const kind = graphKindOf(graph, { base, isDocument: names.isDocument, ...(endpoints && { endpoints }) })
       const known = kinds.get(kind)!
       if (known.count++ < EXAMPLES) known.examples.push(graph)
       if (kind === 'documents') documents.add(graph)

@@ -1,6 +1,6 @@
 // The evidence for a decision: the authorizations that gave a mode, and those that did not and why.
 import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
-import type { Hit, Named } from './named.js'
+import type { Hit, NamedRule } from './named.js'
 import type { AuthorizationRows } from './rows.js'
 import type { AuthorizationTable } from './table.js'
 import { authorizationsOn, grantingIn, isShared, type TargetEntry, type TargetKind } from './target-entry.js'
@@ -54,10 +54,10 @@ const CONSIDERED_LISTED = 20
 const LOOKED_THROUGH = 64
 
 /** The subject, where it is a class that the agent belongs to and the kind of target allows classes of agents. */
-export const classOf = (subject: number, named: Named | undefined, kind: TargetKind): number | undefined =>
+export const classOf = (subject: number, named: NamedRule | undefined, kind: TargetKind): number | undefined =>
   kind !== 'control' && (subject === EVERYONE || (subject === AUTHENTICATED && named)) ? subject : undefined
 
-export const throughOf = (subject: number, named: Named | undefined, kind: TargetKind): number | undefined =>
+export const throughOf = (subject: number, named: NamedRule | undefined, kind: TargetKind): number | undefined =>
   named?.subjects.get(subject) ?? classOf(subject, named, kind)
 
 const subjectKind = (through: number): SubjectKind => {
@@ -97,7 +97,7 @@ export const consideredOn = (
   { rows }: AuthorizationTable,
   entries: Entries,
   required: number,
-  named: Named | undefined,
+  named: NamedRule | undefined,
 ): AllConsidered => ({
   authorizations: notGranting(rows, entries, required, named),
   total: entries.reduce((sum, { entry }) => sum + (isShared(entry) ? entry.count : 1), 0),
@@ -107,7 +107,7 @@ function notGranting(
   rows: AuthorizationRows,
   entries: Entries,
   required: number,
-  named: Named | undefined,
+  named: NamedRule | undefined,
 ): readonly Considered[] {
   const considered = new Map<number, Considered>()
   const granting = new Set<number>()

@@ -1,7 +1,7 @@
 // IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused. The texts are
 // bytes in large blocks: a million of them cost the garbage collector nothing.
 import { makeColumn, type Column } from './column.js'
-import { hashOf, makeTexts, type Texts, type Written } from './texts.js'
+import { hashOf, makeTexts, type TextTable, type Written } from './texts.js'
 
 /** What an IRI is named for: the same IRI has a number for each. */
 export type Role =
@@ -89,7 +89,7 @@ interface Shard {
 }
 
 /** The numbers by their texts: hash tables with open addressing, several so that none takes long to grow. */
-function makeNumbers(places: Column, texts: Texts) {
+function makeNumbers(places: Column, texts: TextTable) {
   const shards = Array.from({ length: SHARDS }, (): Shard => ({ slots: new Int32Array(8), count: 0 }))
   const shardOf = (hash: number): Shard => shards[hash % SHARDS]!
   const homeIn = ({ length }: Int32Array, hash: number): number => Math.floor(hash / SHARDS) % length

@@ -10,19 +10,19 @@ const KIND_BITS = 3
 const KINDS = 2 ** KIND_BITS
 
 /** A subject or a target of an authorization. */
-export interface Link {
+export interface AuthorizationLink {
   readonly kind: 'subject' | 'member' | TargetProperty
   /** A subject; of a target the number of its IRI. */
   readonly key: number
 }
 
-const KIND_NAMES: readonly Link['kind'][] = [...TARGETS, 'subject', 'member']
+const KIND_NAMES: readonly AuthorizationLink['kind'][] = [...TARGETS, 'subject', 'member']
 
 export interface Links {
   /** It becomes the first one of the authorization. */
   add(row: number, kind: number, key: number): void
   removeAll(row: number): void
-  of(row: number): Iterable<Link>
+  of(row: number): Iterable<AuthorizationLink>
   keysOf(row: number, kind: number): number[]
   /** The authorizations that have the key. */
   with(kind: number, key: number): Iterable<number>

@@ -13,7 +13,7 @@ import {
   type AskedTarget,
   type TargetHit,
 } from './evidence.js'
-import type { Hit, Named } from './named.js'
+import type { Hit, NamedRule } from './named.js'
 import type { AuthorizationTable } from './table.js'
 import type { AuthorizationRows } from './rows.js'
 import { bitsIn, isShared, type Bag, type SharedTarget, type TargetEntry, type TargetKind } from './target-entry.js'
@@ -83,7 +83,7 @@ function entriesOf(
 function hitsIn(
   { rows }: AuthorizationTable,
   entry: TargetEntry,
-  named: Named | undefined,
+  named: NamedRule | undefined,
   kind: TargetKind,
 ): readonly Hit[] {
   if (!isShared(entry)) {
@@ -99,7 +99,7 @@ function hitsIn(
   return named ? hits.concat(namedHits(rows, entry, named)) : hits
 }
 
-function namedHits(rows: AuthorizationRows, entry: SharedTarget, named: Named): readonly Hit[] {
+function namedHits(rows: AuthorizationRows, entry: SharedTarget, named: NamedRule): readonly Hit[] {
   const steps = Math.min(named.subjects.size, entry.bySubject.size)
   if (steps <= FEW) return findNamedHits(rows, entry, named)
   const known = named.found.get(entry)
@@ -111,7 +111,7 @@ function namedHits(rows: AuthorizationRows, entry: SharedTarget, named: Named): 
 }
 
 /** The first hits, and any further one that adds a mode. */
-function findNamedHits(rows: AuthorizationRows, { bySubject }: SharedTarget, { subjects }: Named): Hit[] {
+function findNamedHits(rows: AuthorizationRows, { bySubject }: SharedTarget, { subjects }: NamedRule): Hit[] {
   const hits: Hit[] = []
   let bits = 0
   const keep = (bag: Bag | undefined, through: number | undefined): void => {

@@ -12,7 +12,7 @@ export interface Hit {
 }
 
 /** The subjects that include an agent by name or by group, each with the agent or the group by which it does. */
-export interface Named {
+export interface NamedRule {
   readonly subjects: ReadonlyMap<number, number>
   /** Recent hits on targets with many subjects, for an agent in many groups. */
   readonly found: Map<SharedTarget, readonly Hit[]>
@@ -20,17 +20,17 @@ export interface Named {
 
 export interface AllNamed {
   /** `memberships`: further subjects that the agent counts as. */
-  of(agent: string, memberships?: readonly string[]): Named
+  of(agent: string, memberships?: readonly string[]): NamedRule
   /** To be called at any change: the number of an agent may come to stand for another one. */
   forget(): void
 }
 
-const NOT_NAMED: Named = { subjects: new Map(), found: new Map() }
+const NOT_NAMED: NamedRule = { subjects: new Map(), found: new Map() }
 const REMEMBERED_AGENTS = 10_000
 
 export function makeNamed(iris: IriTable, groupsOf: Relation<number>): AllNamed {
-  const namedOf = new Map<number, Named>()
-  const one = (agent: string): Named => {
+  const namedOf = new Map<number, NamedRule>()
+  const one = (agent: string): NamedRule => {
     const id = iris.idOf('agent', agent)
     if (id === undefined) return NOT_NAMED
     const known = namedOf.get(id)
@@ -50,7 +50,7 @@ export function makeNamed(iris: IriTable, groupsOf: Relation<number>): AllNamed 
   }
 }
 
-function findNamed(agent: number, groupsOf: Relation<number>): Named {
+function findNamed(agent: number, groupsOf: Relation<number>): NamedRule {
   const subjects = new Map([[agent, agent]])
   for (const group of groupsOf.of(agent)) subjects.set(group, isOwnGroup(group) ? agent : group)
   for (const group of groupsOf.of(agent)) {

@@ -73,7 +73,7 @@ export function containersAbove(reach: Reach, document: string): string[] {
 }
 
 /** All that could stand in `acl:default` to reach a graph that is no document, the longest first. */
-export function prefixesOf(reach: Reach, graph: string): string[] {
+export function reachPrefixesOf(reach: Reach, graph: string): string[] {
   if (!isHttp(graph)) return []
   const ends = Array.from({ length: Math.min(graph.length - 1, LONGEST_PREFIX) }, (_, less) => less + 1).reverse()
   return ends.map((end) => graph.slice(0, end)).filter((prefix) => isPrefix(reach, prefix))

@@ -41,14 +41,14 @@ export function makeRelation<T extends string | number>(): Relation<T> {
   }
 }
 
-export interface Closure<T> {
+export interface RelationClosure<T> {
   /** The start and everything that it reaches. */
   of(start: T): readonly T[]
   /** To be called when the relation has changed. */
   forget(): void
 }
 
-export function makeClosure<T extends string | number>(relation: Relation<T>): Closure<T> {
+export function makeClosure<T extends string | number>(relation: Relation<T>): RelationClosure<T> {
   const known = new Map<T, readonly T[]>()
   return {
     of(start) {

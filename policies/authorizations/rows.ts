@@ -12,7 +12,7 @@ import {
 } from './authorization.js'
 import { makeColumn, makeRows } from './column.js'
 import type { IriTable } from './iri-table.js'
-import { makeLinks, MEMBER, SUBJECT, TARGETS, type Link, type Links } from './links.js'
+import { makeLinks, MEMBER, SUBJECT, TARGETS, type AuthorizationLink, type Links } from './links.js'
 
 /** A name and its modes are one number. */
 const MODES = 16
@@ -26,7 +26,7 @@ export interface AuthorizationRows {
   /** A part of it, in less time. */
   headOf(row: number): Pick<Authorization, 'iri' | 'graph' | 'bits'>
   subjectsOf(row: number): readonly number[]
-  linksOf(row: number): Iterable<Link>
+  linksOf(row: number): Iterable<AuthorizationLink>
   /** The authorizations of a graph, of a subject; those on a target. */
   inGraph(graph: number): Iterable<number>
   of(subject: number): Iterable<number>

@@ -14,7 +14,7 @@ import {
 } from './authorization.js'
 import { makeDigests } from './digests.js'
 import { makeIriTable, type IriTable } from './iri-table.js'
-import { makeNamed, type Named } from './named.js'
+import { makeNamed, type NamedRule } from './named.js'
 import { makeRelation, type Relation } from './relation.js'
 import { makeClasses } from './superclasses.js'
 import { makeAuthorizationRows, type AuthorizationRows } from './rows.js'
@@ -38,7 +38,7 @@ export interface AuthorizationTable {
   /** The authorizations on a target; `control` has one, the empty string. */
   entryOf(kind: TargetKind, iri: string): TargetEntry | undefined
   /** The agent itself, its groups, and the groups that stand for the subjects of authorizations with many. */
-  named(agent: string, memberships?: readonly string[]): Named
+  named(agent: string, memberships?: readonly string[]): NamedRule
   /** The authorizations in a graph. */
   inGraph(graph: string): readonly Authorization[]
   /** The authorizations that name groups in a graph, and the members of these groups. */
@@ -177,7 +177,7 @@ function ofGroups(pairs: readonly number[], groupsOf: Relation<number>, rows: Au
   return { authorizations: Array.from(authorizations, rows.at), members: members.size }
 }
 
-function* including(rows: AuthorizationRows, named: Named | undefined): Generator<Including> {
+function* including(rows: AuthorizationRows, named: NamedRule | undefined): Generator<Including> {
   for (const subject of named ? [EVERYONE, AUTHENTICATED] : [EVERYONE]) {
     for (const row of rows.of(subject)) yield { authorization: rows.at(row), isNamed: false }
   }

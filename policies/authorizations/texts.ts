@@ -14,7 +14,7 @@ export interface Written {
   readonly length: number
 }
 
-export interface Texts {
+export interface TextTable {
   /** As bytes that the next call replaces: the role and the characters, of one byte each where they fit, else of two. */
   write(role: number, text: string): Written
   keep(written: Written): number
@@ -80,7 +80,7 @@ function makeBlocks(): Blocks {
 
 const wordsOf = (length: number): number => 1 + Math.ceil(length / 4)
 
-export function makeTexts(): Texts {
+export function makeTexts(): TextTable {
   const { blockOf, take, give } = makeBlocks()
   let scratch = Buffer.alloc(1024)
   const lengthAt = (place: number): number => {

@@ -1,7 +1,7 @@
 // What is known of nodes and shapes while a document is validated (SHACL §3.4.3: recursion). Pure.
 
 /** Whether a node conforms to a shape, and whether it is known to have no results that refuse the document. */
-export interface Answer {
+export interface Resolve {
   readonly conforms: boolean
   readonly isHarmless: boolean
   /** The depth of the lowest pair that was assumed to conform for this answer. */
@@ -14,9 +14,9 @@ export interface Answer {
  * again once at most for each pair that does not conform; and once for each time that its violations are reported.
  */
 export function makeAnswers() {
-  const answers = new Map<string, Answer>()
+  const answers = new Map<string, Resolve>()
   const resting = new Map<number, string[]>()
-  function remember(key: string, answer: Answer): void {
+  function remember(key: string, answer: Resolve): void {
     answers.set(key, answer)
     if (answer.assumed === Infinity) return
     const others = resting.get(answer.assumed)
@@ -26,7 +26,7 @@ export function makeAnswers() {
   return {
     get: (key: string) => answers.get(key),
     /** Takes the answer about a pair that was open at this depth. */
-    settle({ key, depth }: { readonly key: string; readonly depth: number }, answer: Answer): void {
+    settle({ key, depth }: { readonly key: string; readonly depth: number }, answer: Resolve): void {
       const { conforms, isHarmless, assumed } = answer
       const keys = resting.get(depth) ?? []
       resting.delete(depth)
@@ -42,4 +42,4 @@ export function makeAnswers() {
   }
 }
 
-const NOT_CONFORMING: Answer = { conforms: false, isHarmless: false, assumed: Infinity }
+const NOT_CONFORMING: Resolve = { conforms: false, isHarmless: false, assumed: Infinity }

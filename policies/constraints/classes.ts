@@ -1,7 +1,7 @@
 // Classes: their superclasses, and the statements of the ontologies that complete a document. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE, SUB_CLASS_OF } from '../vocabulary.js'
-import { grouped, keyOf } from './graph.js'
+import { grouped, termKeyOf } from './graph.js'
 
 /** The direct superclasses, by the key of the class. */
 export type Hierarchy = ReadonlyMap<string, readonly Quad[]>
@@ -16,15 +16,15 @@ export const hierarchyOf = (triples: Iterable<Quad>): Hierarchy =>
 export function makeSuperclasses(...hierarchies: readonly Hierarchy[]): Superclasses {
   const known = new Map<string, Map<string, Term>>()
   return (type) => {
-    const found = known.get(keyOf(type))
+    const found = known.get(termKeyOf(type))
     if (found) return found
-    const reached = new Map([[keyOf(type), type]])
+    const reached = new Map([[termKeyOf(type), type]])
     for (const key of reached.keys()) {
       for (const { object } of hierarchies.flatMap((hierarchy) => hierarchy.get(key) ?? [])) {
-        reached.set(keyOf(object), object)
+        reached.set(termKeyOf(object), object)
       }
     }
-    known.set(keyOf(type), reached)
+    known.set(termKeyOf(type), reached)
     return reached
   }
 }
@@ -38,8 +38,8 @@ export function backgroundOf(
   ontologyTypes: ReadonlyMap<string, readonly Quad[]>,
   hierarchy: Hierarchy,
 ): readonly Quad[] {
-  const described = new Set(document.map(({ subject }) => keyOf(subject)))
-  const others = new Set(document.map(({ object }) => keyOf(object)).filter((key) => !described.has(key)))
+  const described = new Set(document.map(({ subject }) => termKeyOf(subject)))
+  const others = new Set(document.map(({ object }) => termKeyOf(object)).filter((key) => !described.has(key)))
   const types = [...others].flatMap((key) => ontologyTypes.get(key) ?? [])
   const used = [...document, ...types].filter(({ predicate }) => predicate.value === RDF_TYPE)
   const superclasses = makeSuperclasses(hierarchy)
@@ -47,8 +47,8 @@ export function backgroundOf(
   return [...types, ...[...classes].filter((key) => !described.has(key)).flatMap((key) => hierarchy.get(key) ?? [])]
 }
 
-export const typesIn = (ontologies: Iterable<Quad>): ReadonlyMap<string, readonly Quad[]> =>
+export const classesIn = (ontologies: Iterable<Quad>): ReadonlyMap<string, readonly Quad[]> =>
   bySubject(ontologies, ({ predicate }) => predicate.value === RDF_TYPE)
 
 const bySubject = (triples: Iterable<Quad>, isWanted: (triple: Quad) => boolean) =>
-  grouped([...triples].filter(isWanted), ({ subject }) => keyOf(subject))
+  grouped([...triples].filter(isWanted), ({ subject }) => termKeyOf(subject))

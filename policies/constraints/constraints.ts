@@ -2,8 +2,8 @@
 // constraints. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
-import { backgroundOf, hierarchyOf, makeSuperclasses, typesIn } from './classes.js'
-import { distinct, indexOf, keyOf, SH, type Factory } from './graph.js'
+import { backgroundOf, hierarchyOf, makeSuperclasses, classesIn } from './classes.js'
+import { distinct, indexOf, termKeyOf, SH, type Factory } from './graph.js'
 import { reportOf } from './report.js'
 import type { RunQuery } from './shape.js'
 import { makeShapes } from './shapes.js'
@@ -16,16 +16,16 @@ export type ConstraintOutcome =
   { readonly conforms: true } | { readonly conforms: false; readonly report: readonly Quad[] } | Failure<'unusable'>
 
 /** Checks a state of a document. */
-export type ConstraintCheck = (document: readonly Quad[], means?: Means) => ConstraintOutcome
+export type ConstraintCheck = (document: readonly Quad[], means?: CheckMeans) => ConstraintOutcome
 
-export interface Means {
+export interface CheckMeans {
   /** Runs queries on the data graph. */
   queries?(dataGraph: readonly Quad[]): RunQuery
   /** True for an IRI that has a document of its own: it is checked there. */
   isElsewhere?(iri: string): boolean
 }
 
-export interface Reading {
+export interface ShapeReading {
   readonly rdf: Factory
   /** True for an IRI that stands for a blank node of an ontology. */
   readonly isSkolem?: (iri: string) => boolean
@@ -40,9 +40,9 @@ const REPORTED_CHARACTERS = 1024 * 1024
  * The check of documents against the constraints in these ontologies: SHACL with SPARQL-based constraints, and SPIN. A result with
  * sh:Violation refuses a document, weaker severities do not.
  */
-export function makeConstraintCheck(ontologies: readonly Quad[], { rdf, isSkolem }: Reading): ConstraintCheck {
+export function makeConstraintCheck(ontologies: readonly Quad[], { rdf, isSkolem }: ShapeReading): ConstraintCheck {
   const index = indexOf(ontologies)
-  const [hierarchy, types] = [hierarchyOf(ontologies), typesIn(ontologies)]
+  const [hierarchy, types] = [hierarchyOf(ontologies), classesIn(ontologies)]
   const isBlank = (node: Term): boolean =>
     node.termType === 'BlankNode' || (node.termType === 'NamedNode' && isSkolem?.(node.value) === true)
   const shapes = makeShapes(index, ontologies, makeSuperclasses(hierarchy), isBlank)
@@ -90,8 +90,8 @@ function dataOf(
   isElsewhere: (node: Term) => boolean,
 ): Data {
   const subjects = distinct(document.map(({ subject }) => subject))
-  const described = new Set(subjects.map(keyOf))
-  const isOther = (node: Term): boolean => !described.has(keyOf(node)) && !isElsewhere(node)
+  const described = new Set(subjects.map(termKeyOf))
+  const isOther = (node: Term): boolean => !described.has(termKeyOf(node)) && !isElsewhere(node)
   const others = distinct(document.map(({ object }) => object)).filter(isOther)
   return { index: indexOf(graph), subjects, others, superclasses }
 }

@@ -1,12 +1,12 @@
 // What a Core constraint component is (SHACL §4), and of reading its parameter. Pure.
 import type { Literal, Term } from '@rdfjs/types'
-import type { Check, Evaluation, ShapeReader } from './shape.js'
+import type { CheckNode, Evaluation, ShapeReader } from './shape.js'
 
 export interface CoreComponent {
   /** The message, where the shape has none. */
   readonly text: string
   /** Undefined where this value of the parameter asks for nothing. */
-  readonly check: (value: Term, shape: ShapeReader, parameter: string) => Check | undefined
+  readonly check: (value: Term, shape: ShapeReader, parameter: string) => CheckNode | undefined
   /** The component belongs to property shapes. */
   readonly needsPath?: true
   /** A shape has one value. */

@@ -2,7 +2,7 @@
 import type { Term } from '@rdfjs/types'
 import { each, iriIn, isTrue, listIn, numberIn, together, type CoreComponent } from './core-component.js'
 import { compared } from './order.js'
-import { distinct, keyOf, SH } from './graph.js'
+import { distinct, termKeyOf, SH } from './graph.js'
 import type { Found, ShapeReader } from './shape.js'
 /** Each value node, with the values of another property of the focus node: no more pairs are looked at than results are wanted. */
 const paired =
@@ -13,7 +13,7 @@ const paired =
     const property = iriIn(value, shape, parameter)
     return function* (focus, values, { data }): Generator<Found> {
       const others = data.objects(focus, property)
-      const keys = new Set(others.map(keyOf))
+      const keys = new Set(others.map(termKeyOf))
       for (const node of values) for (const value of fails(node, others, keys)) yield { value }
     }
   }
@@ -31,9 +31,9 @@ const equals: CoreComponent['check'] = (value, shape, parameter) => {
   const property = iriIn(value, shape, parameter)
   return (focus, values, { data }) => {
     const others = data.objects(focus, property)
-    const [own, other] = [values, others].map((nodes) => new Set(nodes.map(keyOf))) as [Set<string>, Set<string>]
-    const missing = others.filter((node) => !own.has(keyOf(node)))
-    return [...values.filter((node) => !other.has(keyOf(node))), ...missing].map((node) => ({ value: node }))
+    const [own, other] = [values, others].map((nodes) => new Set(nodes.map(termKeyOf))) as [Set<string>, Set<string>]
+    const missing = others.filter((node) => !own.has(termKeyOf(node)))
+    return [...values.filter((node) => !other.has(termKeyOf(node))), ...missing].map((node) => ({ value: node }))
   }
 }
 
@@ -41,12 +41,12 @@ const closed: CoreComponent['check'] = (value, shape, parameter) => {
   if (!isTrue(value, shape, parameter)) return undefined
   const ignored = shape.one('ignoredProperties')
   const properties = shape.all('property').flatMap((property) => shape.shapes.objects(property, `${SH}path`))
-  const allowed = new Set([...properties, ...(ignored ? shape.list(ignored, 'ignoredProperties') : [])].map(keyOf))
+  const allowed = new Set([...properties, ...(ignored ? shape.list(ignored, 'ignoredProperties') : [])].map(termKeyOf))
   return (_, values, { data }) =>
     values
       .flatMap((node) => data.about(node))
       .flatMap(({ predicate, object }): readonly Found[] =>
-        allowed.has(keyOf(predicate)) || predicate.termType !== 'NamedNode'
+        allowed.has(termKeyOf(predicate)) || predicate.termType !== 'NamedNode'
           ? []
           : [{ value: object, path: { kind: 'predicate', predicate } }],
       )
@@ -79,14 +79,14 @@ function siblingsOf({ node, shapes }: ShapeReader, own: Term): readonly Term[] {
   const parents = shapes.subjects(`${SH}property`, node)
   const properties = parents.flatMap((parent) => shapes.objects(parent, `${SH}property`))
   const found = distinct(properties.flatMap((property) => shapes.objects(property, `${SH}qualifiedValueShape`)))
-  return found.filter((other) => keyOf(other) !== keyOf(own))
+  return found.filter((other) => termKeyOf(other) !== termKeyOf(own))
 }
 
 export const PAIRS: Readonly<Record<string, CoreComponent>> = {
   equals: { text: 'The values are not those of {$equals}', check: equals },
   disjoint: {
     text: 'The value is a value of {$disjoint} too',
-    check: paired((value, _, keys) => (keys.has(keyOf(value)) ? [value] : [])),
+    check: paired((value, _, keys) => (keys.has(termKeyOf(value)) ? [value] : [])),
   },
   lessThan: {
     text: 'The value is not less than that of {$lessThan}',
@@ -147,14 +147,14 @@ export const OTHERS: Readonly<Record<string, CoreComponent>> = {
   closed: { text: 'The property is not allowed here', isSingle: true, check: closed },
   hasValue: {
     text: 'The value {$hasValue} is missing',
-    check: together((wanted) => (values) => values.some((value) => keyOf(value) === keyOf(wanted))),
+    check: together((wanted) => (values) => values.some((value) => termKeyOf(value) === termKeyOf(wanted))),
   },
   in: {
     text: 'The value is none of {$in}',
     isSingle: true,
     check: each((head, shape, parameter) => {
-      const allowed = new Set(listIn(head, shape, parameter).map(keyOf))
-      return (value) => allowed.has(keyOf(value))
+      const allowed = new Set(listIn(head, shape, parameter).map(termKeyOf))
+      return (value) => allowed.has(termKeyOf(value))
     }),
   },
 }

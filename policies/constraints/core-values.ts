@@ -90,7 +90,7 @@ export const VALUE_TYPES: Readonly<Record<string, CoreComponent>> = {
 }
 
 // prettier-ignore
-export const NUMBERS: Readonly<Record<string, CoreComponent>> = {
+export const NUMERIC_DATATYPES: Readonly<Record<string, CoreComponent>> = {
   minCount: { text: 'Too few values: at least {$minCount}', needsPath: true, isSingle: true, check: counted((count, least) => count >= least) },
   maxCount: { text: 'Too many values: at most {$maxCount}', needsPath: true, isSingle: true, check: counted((count, most) => count <= most) },
   minExclusive: { text: 'The value is not greater than {$minExclusive}', isSingle: true, check: ordered((order) => order > 0) },

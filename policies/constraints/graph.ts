@@ -25,7 +25,7 @@ export interface TripleIndex {
 const MOST_MEMBERS = 100_000
 
 /** The term as the key of a map. RDF 1.1 Concepts §3.3: language tags are compared without their case. */
-export function keyOf(term: Term): string {
+export function termKeyOf(term: Term): string {
   switch (term.termType) {
     case 'NamedNode':
       return term.value
@@ -36,7 +36,7 @@ export function keyOf(term: Term): string {
         ? `"${term.value}"^^${term.datatype.value}`
         : `"${term.value}"@${term.language.toLowerCase()}`
     case 'Quad':
-      return `<<${keyOf(term.subject)} ${keyOf(term.predicate)} ${keyOf(term.object)}>>`
+      return `<<${termKeyOf(term.subject)} ${termKeyOf(term.predicate)} ${termKeyOf(term.object)}>>`
     default:
       return `?${term.value}`
   }
@@ -44,20 +44,20 @@ export function keyOf(term: Term): string {
 
 /** Each term once. */
 export const distinct = (terms: Iterable<Term>): readonly Term[] => [
-  ...new Map(Array.from(terms, (term) => [keyOf(term), term])).values(),
+  ...new Map(Array.from(terms, (term) => [termKeyOf(term), term])).values(),
 ]
 
 export function indexOf(triples: readonly Quad[]): TripleIndex {
-  const bySubject = grouped(triples, ({ subject }) => keyOf(subject))
-  const objects = grouped(triples, ({ subject, predicate }) => `${predicate.value} ${keyOf(subject)}`)
+  const bySubject = grouped(triples, ({ subject }) => termKeyOf(subject))
+  const objects = grouped(triples, ({ subject, predicate }) => `${predicate.value} ${termKeyOf(subject)}`)
   let subjects: ReadonlyMap<string, readonly Quad[]> | undefined
   const index: TripleIndex = {
-    objects: (subject, predicate) => (objects.get(`${predicate} ${keyOf(subject)}`) ?? []).map(({ object }) => object),
+    objects: (subject, predicate) => (objects.get(`${predicate} ${termKeyOf(subject)}`) ?? []).map(({ object }) => object),
     subjects(predicate, object) {
-      subjects ??= grouped(triples, (triple) => `${triple.predicate.value} ${keyOf(triple.object)}`)
-      return (subjects.get(`${predicate} ${keyOf(object)}`) ?? []).map(({ subject }) => subject)
+      subjects ??= grouped(triples, (triple) => `${triple.predicate.value} ${termKeyOf(triple.object)}`)
+      return (subjects.get(`${predicate} ${termKeyOf(object)}`) ?? []).map(({ subject }) => subject)
     },
-    about: (subject) => bySubject.get(keyOf(subject)) ?? [],
+    about: (subject) => bySubject.get(termKeyOf(subject)) ?? [],
     list: (head) => listAt(head, index),
   }
   return index
@@ -86,8 +86,8 @@ function listAt(head: Term, index: TripleIndex): readonly Term[] | undefined {
     const [first, ...others] = index.objects(node, `${RDF}first`)
     const [rest, ...branches] = index.objects(node, `${RDF}rest`)
     if (!first || !rest || others.length + branches.length > 0) return undefined
-    if (seen.has(keyOf(node)) || members.length >= MOST_MEMBERS) return undefined
-    seen.add(keyOf(node))
+    if (seen.has(termKeyOf(node)) || members.length >= MOST_MEMBERS) return undefined
+    seen.add(termKeyOf(node))
     members.push(first)
     node = rest
   }

@@ -1,11 +1,11 @@
 // Property paths (SHACL §2.3.1): read from a shape, followed in a graph, written in a report. Pure.
 import type { NamedNode, Quad, Term } from '@rdfjs/types'
-import { keyOf, RDF, SH, type TripleIndex, type Factory } from './graph.js'
+import { termKeyOf, RDF, SH, type TripleIndex, type Factory } from './graph.js'
 
-export type Path =
+export type ShapePath =
   | { readonly kind: 'predicate'; readonly predicate: NamedNode }
-  | { readonly kind: 'sequence' | 'alternative'; readonly items: readonly Path[] }
-  | { readonly kind: Unary; readonly item: Path }
+  | { readonly kind: 'sequence' | 'alternative'; readonly items: readonly ShapePath[] }
+  | { readonly kind: Unary; readonly item: ShapePath }
 
 const UNARY = ['inverse', 'zeroOrMore', 'oneOrMore', 'zeroOrOne'] as const
 type Unary = (typeof UNARY)[number]
@@ -20,11 +20,11 @@ export function readPath(
   shapes: TripleIndex,
   isBlank: (node: Term) => boolean,
   fail: (reason: string) => never,
-): Path {
+): ShapePath {
   let nodes = 0
-  const read = (node: Term, depth: number): Path => {
+  const read = (node: Term, depth: number): ShapePath => {
     if (++nodes > MOST_NODES || depth > DEEPEST) fail('a property path is too large, or contains itself')
-    const several = (kind: 'sequence' | 'alternative', head: Term): Path => {
+    const several = (kind: 'sequence' | 'alternative', head: Term): ShapePath => {
       const items = shapes.list(head) ?? []
       if (items.length < 2) fail('a property path has no list of two or more paths')
       return { kind, items: items.map((item) => read(item, depth + 1)) }
@@ -54,7 +54,7 @@ interface Place {
  * The value nodes, each once. Each place of the path looks at each node once (SPARQL 1.1 §18.4, ALP), so repetitions within
  * repetitions cost no more than others.
  */
-export function valuesAt(path: Path, focus: Term, data: TripleIndex): readonly Term[] {
+export function valuesAt(path: ShapePath, focus: Term, data: TripleIndex): readonly Term[] {
   const end: Place = { also: [] }
   const values = new Map<string, Term>()
   const seen = new Map<Place, Map<string, Term>>([[end, values]])
@@ -62,7 +62,7 @@ export function valuesAt(path: Path, focus: Term, data: TripleIndex): readonly T
   const reach = (place: Place, node: Term): void => {
     let nodes = seen.get(place)
     if (!nodes) seen.set(place, (nodes = new Map()))
-    const key = keyOf(node)
+    const key = termKeyOf(node)
     if (nodes.has(key)) return
     nodes.set(key, node)
     waiting.push([place, node])
@@ -80,8 +80,8 @@ export function valuesAt(path: Path, focus: Term, data: TripleIndex): readonly T
 }
 
 /** The place from which the path leads to another place. */
-function placeBefore(path: Path, to: Place, isInverse: boolean): Place {
-  const before = (item: Path, next: Place): Place => placeBefore(item, next, isInverse)
+function placeBefore(path: ShapePath, to: Place, isInverse: boolean): Place {
+  const before = (item: ShapePath, next: Place): Place => placeBefore(item, next, isInverse)
   switch (path.kind) {
     case 'predicate':
       return { edge: { predicate: path.predicate.value, isInverse, to }, also: [] }
@@ -104,7 +104,7 @@ function placeBefore(path: Path, to: Place, isInverse: boolean): Place {
 }
 
 /** The node of the path, and the triples that describe it. */
-export function pathTriples(path: Path, rdf: Factory): { readonly node: Term; readonly triples: readonly Quad[] } {
+export function pathTriples(path: ShapePath, rdf: Factory): { readonly node: Term; readonly triples: readonly Quad[] } {
   if (path.kind === 'predicate') return { node: path.predicate, triples: [] }
   const node = rdf.blankNode()
   if ('item' in path) {

@@ -1,7 +1,7 @@
 // The types of shapes: what a shape asks for, and what is found where a node does not conform. Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import type { TripleIndex } from './graph.js'
-import type { Path } from './paths.js'
+import type { ShapePath } from './paths.js'
 import type { Failure } from '../failure.js'
 
 export type Solution = ReadonlyMap<string, Term>
@@ -12,7 +12,7 @@ export interface ConstraintQuery {
   readonly text: string
   /** The names of variables that may get a value before the query runs. */
   readonly prebound: readonly string[]
-  readonly path: Path | undefined
+  readonly path: ShapePath | undefined
   /** SHACL Appendix A: what a query must not have. SPIN has no such rules. */
   readonly language: 'SHACL' | 'SPIN'
 }
@@ -23,7 +23,7 @@ export type RunQuery = (query: ConstraintQuery, bindings: Solution) => readonly 
 /** A value node, or a node, that does not conform. */
 export interface Found {
   readonly value?: Term | undefined
-  readonly path?: Path | undefined
+  readonly path?: ShapePath | undefined
   /** Of a query: messages may name its variables. */
   readonly solution?: Solution
 }
@@ -36,7 +36,7 @@ export interface Evaluation {
   isInstance(node: Term, type: Term): boolean
 }
 
-export type Check = (focus: Term, values: readonly Term[], evaluation: Evaluation) => Iterable<Found>
+export type CheckNode = (focus: Term, values: readonly Term[], evaluation: Evaluation) => Iterable<Found>
 
 export interface Constraint {
   /** The IRI of the constraint component. */
@@ -49,12 +49,12 @@ export interface Constraint {
   readonly text: string
   /** The value of sh:sparql. */
   readonly source?: Term
-  readonly check: Check
+  readonly check: CheckNode
 }
 
 export interface Shape {
   readonly node: Term
-  readonly path: Path | undefined
+  readonly path: ShapePath | undefined
   readonly severity: Term
   readonly constraints: readonly Constraint[]
   /** SHACL §4.7.2: the results of these are results of this shape. */
@@ -64,7 +64,7 @@ export interface Shape {
 /** A shape while its constraints are read. */
 export interface ShapeReader {
   readonly node: Term
-  readonly path: Path | undefined
+  readonly path: ShapePath | undefined
   readonly shapes: TripleIndex
   all(name: string): readonly Term[]
   /** Throws where there are several. */

@@ -6,7 +6,7 @@ import type { Superclasses } from './classes.js'
 import { makeComponents, type Components } from './sparql-components.js'
 import { componentOf, CORE } from './core.js'
 import { saysTrue } from './core-component.js'
-import { distinct, keyOf, RDF, SH, type TripleIndex } from './graph.js'
+import { distinct, termKeyOf, RDF, SH, type TripleIndex } from './graph.js'
 import { readPath } from './paths.js'
 import type { Constraint, Shape, ShapeReader } from './shape.js'
 import { messagesAt, sparqlConstraint } from './sparql.js'
@@ -58,7 +58,7 @@ export function makeShapes(
   const targeted = new Map<string, Targeted>()
   for (const { subject, predicate } of ontologies) {
     const name = predicate.value
-    if (targeted.has(keyOf(subject)) || (!name.startsWith(SH) && name !== RDF_TYPE && !components.has(name))) continue
+    if (targeted.has(termKeyOf(subject)) || (!name.startsWith(SH) && name !== RDF_TYPE && !components.has(name))) continue
     const all = (target: string): readonly Term[] => index.objects(subject, SH + target)
     // SHACL §2.1.3.3
     const isImplicit = isTyped(subject, [RDFS_CLASS, OWL_CLASS]) && isShape(subject, index, isTyped, components)
@@ -71,12 +71,12 @@ export function makeShapes(
       objectsOf,
     }
     if ([target.classes, nodes, subjectsOf, objectsOf].some(({ length }) => length > 0))
-      targeted.set(keyOf(subject), target)
+      targeted.set(termKeyOf(subject), target)
   }
   return {
     targeted: [...targeted.values()],
     at(node) {
-      const key = keyOf(node)
+      const key = termKeyOf(node)
       if (!known.has(key)) known.set(key, readShape(node, index, components, isBlank))
       return known.get(key)
     },

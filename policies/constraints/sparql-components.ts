@@ -3,7 +3,7 @@ import type { Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 import type { Superclasses } from './classes.js'
 import { isLiteral, saysTrue } from './core-component.js'
-import { keyOf, SH, type TripleIndex } from './graph.js'
+import { termKeyOf, SH, type TripleIndex } from './graph.js'
 import type { Constraint, ShapeReader } from './shape.js'
 import { deniedBy, messagesAt, queryAt, solutionsOf } from './sparql.js'
 
@@ -117,5 +117,5 @@ function validatorOf(component: Term, { path, shapes, fail }: ShapeReader): Vali
   }
   const others = [...all('propertyValidator'), ...all('nodeValidator')].filter((node) => formOf(node))
   if (own.length === 0 && others.length > 0) return 'none'
-  return fail(`the component <${keyOf(component)}> has no validator in SPARQL`)
+  return fail(`the component <${termKeyOf(component)}> has no validator in SPARQL`)
 }

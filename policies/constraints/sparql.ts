@@ -2,8 +2,8 @@
 import type { Literal, Term } from '@rdfjs/types'
 import { isFailure } from '../failure.js'
 import { isLiteral, saysTrue } from './core-component.js'
-import { keyOf, SH, type TripleIndex } from './graph.js'
-import type { Check, Constraint, ConstraintQuery, Evaluation, Found, ShapeReader, Solution } from './shape.js'
+import { termKeyOf, SH, type TripleIndex } from './graph.js'
+import type { CheckNode, Constraint, ConstraintQuery, Evaluation, Found, ShapeReader, Solution } from './shape.js'
 import { Unusable } from './unusable.js'
 
 const OWL_IMPORTS = 'http://www.w3.org/2002/07/owl#imports'
@@ -47,9 +47,9 @@ const NAMESPACE = /^[^\x00-\x20<>"{}|^`\\]*$/
 /** SHACL §5.2.1: the declarations of sh:prefixes, and of all that these ontologies import. */
 function prefixesAt(node: Term, shape: ShapeReader): string {
   const { shapes } = shape
-  const ontologies = new Map(shapes.objects(node, `${SH}prefixes`).map((one) => [keyOf(one), one]))
+  const ontologies = new Map(shapes.objects(node, `${SH}prefixes`).map((one) => [termKeyOf(one), one]))
   for (const ontology of ontologies.values())
-    for (const imported of shapes.objects(ontology, OWL_IMPORTS)) ontologies.set(keyOf(imported), imported)
+    for (const imported of shapes.objects(ontology, OWL_IMPORTS)) ontologies.set(termKeyOf(imported), imported)
   const prefixes = new Map<string, string>()
   for (const one of [...ontologies.values()].flatMap((ontology) => shapes.objects(ontology, `${SH}declare`))) {
     const [prefix, namespace] = ['prefix', 'namespace'].map((name) => shapes.objects(one, SH + name)[0]?.value)
@@ -63,7 +63,7 @@ function prefixesAt(node: Term, shape: ShapeReader): string {
 
 /** SHACL §5.3, §6.3: each solution of a SELECT is a violation. */
 export const solutionsOf =
-  (query: ConstraintQuery, parameters: Solution): Check =>
+  (query: ConstraintQuery, parameters: Solution): CheckNode =>
   (focus, _, evaluation) =>
     solved(query, new Map([...parameters, ['this', focus]]), evaluation).map((solution): Found => {
       const path = solution.get('path')
@@ -76,7 +76,7 @@ export const solutionsOf =
 
 /** SHACL §6.3: each value node of which an ASK is false is a violation. */
 export const deniedBy =
-  (query: ConstraintQuery, parameters: Solution): Check =>
+  (query: ConstraintQuery, parameters: Solution): CheckNode =>
   (focus, values, evaluation) =>
     values
       .map((value) => new Map([...parameters, ['this', focus], ['value', value]]))

@@ -2,7 +2,7 @@
 import type { Quad, Term } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { RDF_TYPE } from '../vocabulary.js'
-import { grouped, indexOf, keyOf, type TripleIndex, type Factory } from './graph.js'
+import { grouped, indexOf, termKeyOf, type TripleIndex, type Factory } from './graph.js'
 import { isSpin } from './presence.js'
 import type { RunQuery } from './shape.js'
 import type { Data } from './validation.js'
@@ -23,7 +23,7 @@ const LABEL = 'http://www.w3.org/2000/01/rdf-schema#label'
 
 /** Checks the nodes that a document describes. */
 export function makeSpinCheck(ontologies: readonly Quad[]): (data: Data, run: RunQuery) => Violations {
-  const constraints = grouped(ontologies.filter(isSpin), ({ subject }) => keyOf(subject))
+  const constraints = grouped(ontologies.filter(isSpin), ({ subject }) => termKeyOf(subject))
   const said = indexOf(constraints.size === 0 ? [] : ontologies)
   return ({ index, subjects, superclasses }, run) => {
     const found: Violation[] = []

@@ -1,7 +1,7 @@
 // The types of resources, which an update must not remove (LinkedDataHub 6.5). Pure.
 import type { Quad } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
-import { keyOf } from './graph.js'
+import { termKeyOf } from './graph.js'
 
 /**
  * The IRI of a resource that had a type, still has properties, and no longer has a type. An update must not do that:
@@ -10,8 +10,8 @@ import { keyOf } from './graph.js'
 export function typeLost(before: Iterable<Quad>, after: Iterable<Quad>): string | undefined {
   const typed = new Set<string>()
   const untyped = new Set<string>()
-  for (const { subject, predicate } of before) if (predicate.value === RDF_TYPE) typed.add(keyOf(subject))
-  for (const { subject } of after) if (typed.has(keyOf(subject))) untyped.add(keyOf(subject))
-  for (const { subject, predicate } of after) if (predicate.value === RDF_TYPE) untyped.delete(keyOf(subject))
+  for (const { subject, predicate } of before) if (predicate.value === RDF_TYPE) typed.add(termKeyOf(subject))
+  for (const { subject } of after) if (typed.has(termKeyOf(subject))) untyped.add(termKeyOf(subject))
+  for (const { subject, predicate } of after) if (predicate.value === RDF_TYPE) untyped.delete(termKeyOf(subject))
   return untyped.values().next().value
 }

@@ -2,9 +2,9 @@
 import type { Term } from '@rdfjs/types'
 import { makeAnswers } from './answers.js'
 import type { Superclasses } from './classes.js'
-import { keyOf, SH, type TripleIndex } from './graph.js'
+import { termKeyOf, SH, type TripleIndex } from './graph.js'
 import { RDF_TYPE } from '../vocabulary.js'
-import { valuesAt, type Path } from './paths.js'
+import { valuesAt, type ShapePath } from './paths.js'
 import type { Constraint, Evaluation, Found, RunQuery, Shape } from './shape.js'
 import type { Shapes, Targeted } from './shapes.js'
 import { Unusable } from './unusable.js'
@@ -12,7 +12,7 @@ import { Unusable } from './unusable.js'
 /** SHACL §3.6.2 */
 export interface Result {
   readonly focus: Term
-  readonly path: Path | undefined
+  readonly path: ShapePath | undefined
   readonly value: Term | undefined
   readonly shape: Shape
   readonly constraint: Constraint
@@ -44,10 +44,10 @@ export function* validated(shapes: Shapes, data: Data, run: RunQuery): Generator
 
 /** SHACL §2.1.3: of the nodes of the document. A shape that names any other node is not about this document. */
 function focusNodes(target: Targeted, { index, subjects, others, superclasses }: Data): readonly Term[] {
-  const classes = target.classes.map(keyOf)
-  const nodes = new Set(target.nodes.map(keyOf))
+  const classes = target.classes.map(termKeyOf)
+  const nodes = new Set(target.nodes.map(termKeyOf))
   const isTarget = (node: Term): boolean =>
-    nodes.has(keyOf(node)) ||
+    nodes.has(termKeyOf(node)) ||
     target.subjectsOf.some(({ value }) => index.objects(node, value).length > 0) ||
     target.objectsOf.some(({ value }) => index.subjects(value, node).length > 0) ||
     (classes.length > 0 && isInstanceOf(index, superclasses, node, classes))
@@ -79,7 +79,7 @@ function makeValidation(shapes: Shapes, { index, superclasses }: Data, run: RunQ
   const evaluation: Evaluation = {
     data: index,
     run,
-    isInstance: (node, type) => isInstanceOf(index, superclasses, node, [keyOf(type)]),
+    isInstance: (node, type) => isInstanceOf(index, superclasses, node, [termKeyOf(type)]),
     conforms(focus, node) {
       const results = validate(validation, node, focus, 'test')
       const first = results.next()
@@ -100,7 +100,7 @@ function* validate(validation: Validation, node: Term, focus: Term, purpose: Pur
   const { shapes, answers, open } = validation
   const shape = shapes.at(node)
   if (!shape) return true
-  const key = `${keyOf(node)} ${keyOf(focus)}`
+  const key = `${termKeyOf(node)} ${termKeyOf(focus)}`
   const before = open.get(key)
   const known = answers.get(key)
   if (known && (known.conforms || known.isHarmless || purpose === 'test' || before !== undefined)) {

@@ -12,7 +12,7 @@ export interface TimedValue<Value> {
 }
 
 /** Finds a value. Calls `restsOn` with each document that the value depends on, before it reads the document. */
-export type Look<Value> = (restsOn: (document: string) => void) => Promise<TimedValue<Value>>
+export type LookUp<Value> = (restsOn: (document: string) => void) => Promise<TimedValue<Value>>
 
 export interface Remembered<Value extends object> {
   /** The remembered value, without waiting, where it is not older than `maxAge` ms. `at`: the time, in ms, where the caller has read the clock. */
@@ -21,7 +21,7 @@ export interface Remembered<Value extends object> {
    * The remembered value, at once, where it is not older than `maxAge` ms; else the value that `look` finds. Fails when too
    * many looks are under way, or too many requests wait for this one.
    */
-  find(key: string, look: Look<Value>, maxAge?: number): Value | Failure<'busy'> | Promise<Value>
+  find(key: string, look: LookUp<Value>, maxAge?: number): Value | Failure<'busy'> | Promise<Value>
   forget(document: string): void
   clear(): void
 }
@@ -45,7 +45,7 @@ export function makeRemembered<Value extends object>(
   const underWay = new Map<string, Underway<Value>>()
   const values = makeValues<Value>(max, now)
 
-  function start(key: string, look: Look<Value>): Underway<Value> {
+  function start(key: string, look: LookUp<Value>): Underway<Value> {
     const documents: string[] = []
     const value = look((document) => void documents.push(document))
       .then((found) => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import type { Quad } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { readClientCertificate, type ClientCertificate } from './client-certificate.js'
-import { makeRemembered, type Look } from './remembered.js'
+import { makeRemembered, type LookUp } from './remembered.js'
 import { interned } from './seen-texts.js'
 
 const CERT = 'http://www.w3.org/ns/auth/cert#'
@@ -89,7 +89,7 @@ export function makeWebIdVerifier(settings: {
     certificate: ClientCertificate & { readonly webId: string },
     asking: ProfileRequest,
   ): Verification | Promise<Verification> {
-    const look: Look<Verified> = async (restsOn) => {
+    const look: LookUp<Verified> = async (restsOn) => {
       const read = (document: string): ReturnType<ReadProfile> => {
         restsOn(document)
         return readProfile(document, asking)

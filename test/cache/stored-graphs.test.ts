@@ -2,7 +2,7 @@
 // nothing. `kept-documents.test.ts` has the same through the front door; the order of answers is set here.
 import t from 'tap'
 import { makeGraphVersions } from '../../cache/graph-versions.js'
-import { makeStoredGraphs, type Asked } from '../../cache/stored-graphs.js'
+import { makeStoredGraphs, type AskedGraph } from '../../cache/stored-graphs.js'
 
 interface Value {
   readonly text: string
@@ -27,7 +27,7 @@ interface Options {
 function makeCache({ maxBytes = 100_000, maxAge, staleIfError = 0 }: Options = {}) {
   const versions = makeGraphVersions()
   const clock = { now: 1_000_000 }
-  const asked: { graph: string; client: unknown; asked: Asked; answer: (answer: Answer) => void }[] = []
+  const asked: { graph: string; client: unknown; asked: AskedGraph; answer: (answer: Answer) => void }[] = []
   const joined: unknown[] = []
   const graphs = makeStoredGraphs<Value, Failure, string>({
     ...{ maxBytes, maxAge, staleIfError, versions, sizeOf },

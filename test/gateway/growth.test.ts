@@ -63,7 +63,7 @@ import { webIdOf } from '../../policies/identity/profile-statement.js'
 import { open } from '../../policies/identity/seal.js'
 import { commitAuthor, commitMessage, readTrailers } from '../../versioning/git/commit-message.js'
 import { documentOfPath, documentPath } from '../../versioning/git/document-path.js'
-import { bySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../versioning/memento/difference.js'
+import { linesBySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../versioning/memento/difference.js'
 import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
 import { timeMapText } from '../../versioning/memento/time-map.js'
 import { fill, growthRows, many, nested, type GrowthRow } from '../support/growth.js'
@@ -892,7 +892,7 @@ void t.test('history', async (t) => {
   const difference = (what: string, after: (text: string) => string): GrowthRow[] =>
     rowsAbout(`a difference, ${what}`, CONTENT, (text) => {
       const found = documentDifference(text, after(text))
-      return [bySubject(found), readRdfPatch(rdfPatchOf(found))]
+      return [linesBySubject(found), readRdfPatch(rdfPatchOf(found))]
     }, GRAPHS)
   // prettier-ignore
   await growthRows(t, [

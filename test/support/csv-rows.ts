@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { USUAL } from '../../gateway/features/imports/csvw-dialect.js'
 import type { Metadata } from '../../gateway/features/imports/csvw-metadata.js'
 import { openSource } from '../../gateway/features/imports/open-source.js'
-import type { Finding, Plan } from '../../gateway/features/imports/plan.js'
+import type { ImportFinding, ImportPlan } from '../../gateway/features/imports/plan.js'
 import { SourceBreak } from '../../gateway/features/imports/decode-source.js'
 
 export interface RowsRead {
@@ -17,7 +17,7 @@ export async function readRows(
   path: string,
   base: string,
   metadata: Metadata | undefined,
-  { mediaType = 'text/csv', ...more }: Partial<Plan> = {},
+  { mediaType = 'text/csv', ...more }: Partial<ImportPlan> = {},
 ): Promise<RowsRead> {
   const plan = {
     ...{ path, size: statSync(path).size, digest: 'd'.repeat(64), kind: 'csv', mediaType, base, spool: '' },
@@ -25,9 +25,9 @@ export async function readRows(
     ...{ name: undefined, into: 'https://x.test/in/', namespace: `${base}#`, maxBytes: 10_000_000 },
     ...(metadata && { metadata }),
     ...more,
-  } as const satisfies Plan
+  } as const satisfies ImportPlan
   const [lines, reports] = [[] as string[], [] as string[]]
-  const report = ({ line, column, detail }: Finding): unknown =>
+  const report = ({ line, column, detail }: ImportFinding): unknown =>
     reports.push(`${line ?? '-'},${column ?? '-'} ${detail}`)
   try {
     const source = await openSource(() => undefined as never, plan, { rows: 0, done: false })

@@ -7,7 +7,7 @@ import {
   triples,
   variable,
   type Blank,
-  type Pattern,
+  type GraphPattern,
   type Query,
   type Variable,
 } from '../../gateway/sparql/language/syntax.js'
@@ -91,8 +91,8 @@ function withPartsOfExists(text: string): string {
     )
   return queryText(
     mapped(query, 'exists', (each) => {
-      const { patterns } = each as { readonly patterns: readonly Pattern[] }
-      return { ...(each as object), patterns: deferred(apart(patterns) as readonly Pattern[], unused) }
+      const { patterns } = each as { readonly patterns: readonly GraphPattern[] }
+      return { ...(each as object), patterns: deferred(apart(patterns) as readonly GraphPattern[], unused) }
     }),
   )
 }
@@ -101,7 +101,7 @@ function withPartsOfExists(text: string): string {
 function withSelectsApart(text: string): string {
   const query = read(text)!
   const unused = unusedIn(query)
-  const { where } = mapped({ where: query.body.where }, 'select', (each) => branched(each as Pattern, unused))
+  const { where } = mapped({ where: query.body.where }, 'select', (each) => branched(each as GraphPattern, unused))
   return queryText({ ...query, body: { ...query.body, where } })
 }
 
@@ -110,15 +110,15 @@ function unusedIn({ body }: Query): Unused {
   return { nothing: NOTHING, fresh: () => variable(fresh()), add: () => undefined }
 }
 
-type Triples = Pattern & { readonly kind: 'triples' }
+type Triples = GraphPattern & { readonly kind: 'triples' }
 
 /** The query, with FILTERs that say that names of graphs are IRIs: Jena forgets that a GRAPH gives its name a value where it joins it. */
 const withNamesOfGraphs = (text: string): string =>
   queryText(
     mapped(read(text)!, 'graph', (each) => {
-      const { name } = each as Pattern & { readonly kind: 'graph' }
+      const { name } = each as GraphPattern & { readonly kind: 'graph' }
       if (name.kind === 'iri') return each
-      return { kind: 'group', patterns: [each as Pattern, filter(operation('isiri', name))] } satisfies Pattern
+      return { kind: 'group', patterns: [each as GraphPattern, filter(operation('isiri', name))] } satisfies GraphPattern
     }),
   )
 

@@ -8,7 +8,7 @@ import type { Test } from 'tap'
 import { readConfiguration } from '../../gateway/configuration/configuration.js'
 import { runMirrorCommand } from '../../gateway/features/operators/command.js'
 import { parseSettings } from '../../gateway/configuration/settings.js'
-import { startGateway, type Running } from '../../gateway/start/start.js'
+import { startGateway, type RunningGateway } from '../../gateway/start/start.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { logged } from './bare-repository.js'
 import { collectCertificates, shareCertificates } from './certificates.js'
@@ -57,7 +57,7 @@ export async function command(args: readonly string[], stores?: Pair): Promise<E
 }
 
 export interface Started {
-  readonly running: Running
+  readonly running: RunningGateway
   readonly log: Record<string, unknown>[]
   /** The warning about the end-user application's history in /health/ready; '' if there is none. */
   warning(): Promise<string>

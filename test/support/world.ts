@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { X509Certificate } from 'node:crypto'
 import { readConfiguration } from '../../gateway/configuration/configuration.js'
 import { parseSettings } from '../../gateway/configuration/settings.js'
-import { startGateway, type Running } from '../../gateway/start/start.js'
+import { startGateway, type RunningGateway } from '../../gateway/start/start.js'
 import type { GraphStore } from '../../gateway/stores/store.js'
 import { readClientCertificate } from '../../policies/identity/client-certificate.js'
 import { agentCertificate, collectCertificates, shareCertificates } from './certificates.js'
@@ -17,7 +17,7 @@ import { freePort, releasePort } from './ports.js'
 import { A_MINUTE, until } from './wait.js'
 
 export interface World {
-  readonly running: Running
+  readonly running: RunningGateway
   /** The end-user application's base, and its origin (without a slash). */
   readonly base: string
   readonly origin: string

@@ -1,6 +1,6 @@
 // The author, date and message of a commit: written here, and read back from commits by anyone.
 import { createHash } from 'node:crypto'
-import type { Change } from '../change.js'
+import type { VersionedChange } from '../change.js'
 
 export interface Ident {
   readonly name: string
@@ -8,8 +8,8 @@ export interface Ident {
 }
 
 /** The part of a change that a message describes; without a document it is about many. */
-export type DescribedChange = Pick<Change, 'id' | 'method' | 'agent'> &
-  Partial<Pick<Change, 'document' | 'added' | 'removed' | 'restores'>>
+export type DescribedChange = Pick<VersionedChange, 'id' | 'method' | 'agent'> &
+  Partial<Pick<VersionedChange, 'document' | 'added' | 'removed' | 'restores'>>
 
 /** The trailers of a message; a commit that the gateway did not make may have none. */
 export interface Trailers {

@@ -11,7 +11,7 @@ interface ListedJson {
 }
 
 /** A list of commits, or a comparison. */
-export type Listing = readonly ListedJson[] | { readonly status: unknown; readonly commits: readonly ListedJson[] }
+export type TreeListing = readonly ListedJson[] | { readonly status: unknown; readonly commits: readonly ListedJson[] }
 
 export interface CommitPage {
   /** Of a comparison. */
@@ -19,7 +19,7 @@ export interface CommitPage {
   readonly commits: readonly Ancestor[]
 }
 
-export function readListing(data: Listing, { name, committer }: GitHubBranch): CommitPage {
+export function readListing(data: TreeListing, { name, committer }: GitHubBranch): CommitPage {
   const { status, commits } = 'commits' in data ? data : { status: undefined, commits: data }
   const ancestors = commits.map(({ sha, parents, commit }) => ({
     commit: objectId(sha),

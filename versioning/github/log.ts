@@ -4,7 +4,7 @@ import { mainLine, mainLineSince, type Ancestor, type OnLine } from '../git/main
 import type { LoggedCommit, Repository } from '../repository.js'
 import type { GitHubApi } from './api.js'
 import type { GitHubBranch } from './branch.js'
-import { readDetail, readListing, type CommitDetail, type CommitPage, type Listing } from './listing.js'
+import { readDetail, readListing, type CommitDetail, type CommitPage, type TreeListing } from './listing.js'
 import { resultsInOrder, type GitHubReading } from './reading.js'
 
 /** Of commits, and of the files of one: GitHub sends no more at once, whatever the request says. */
@@ -103,7 +103,7 @@ const comparison = (options: LogOptions, base: string, head: string): AsyncGener
   pages(options, 'GET /repos/{owner}/{repo}/compare/{basehead}', { basehead: `${base}...${head}` })
 
 async function* pages({ api, branch }: LogOptions, route: string, parameters: object): AsyncGenerator<CommitPage> {
-  const read = (data: Listing): CommitPage => readListing(data, branch)
+  const read = (data: TreeListing): CommitPage => readListing(data, branch)
   let before: string | undefined
   for (let page = 1; ; page++) {
     const { status, commits } = orThrow(await api.ask(route, { ...parameters, per_page: PAGE, page }, read))

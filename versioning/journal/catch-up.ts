@@ -1,6 +1,6 @@
 // Bringing the version index up to the branch, and of finding the journal's changes there.
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { Change } from '../change.js'
+import type { VersionedChange } from '../change.js'
 import type { Setback } from '../failure.js'
 import { commitMessage, readTrailers, type Trailers } from '../git/commit-message.js'
 import type { OperatorLog } from '../history.js'
@@ -75,7 +75,7 @@ export async function readBranch(following: Following, onward: () => boolean): P
  */
 export async function recordCommits(
   following: Following,
-  changes: readonly Change[],
+  changes: readonly VersionedChange[],
   committed: readonly Committed[],
 ): Promise<undefined | Setback> {
   const parents = [following.branch.index.head(), ...committed.map(({ commit }) => commit)]

@@ -1,6 +1,6 @@
 // The journal: changes that are begun, done at the store and not committed yet, durable and in order.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Change } from '../change.js'
+import type { VersionedChange } from '../change.js'
 import type { Setback } from '../failure.js'
 import type { NewChange, OpenEntry } from '../history.js'
 import { differenceInSlices, documentDifference } from '../memento/difference.js'
@@ -66,7 +66,7 @@ export interface Journal {
   /** All done entries, in order. */
   allDone(): readonly JournalEntry[]
   /** The changes with their contents; without those whose contents are gone. */
-  changesOf(entries: readonly JournalEntry[]): Promise<readonly Change[]>
+  changesOf(entries: readonly JournalEntry[]): Promise<readonly VersionedChange[]>
   /** The operations that remove entries from the disk; afterwards `forget` removes them from memory. */
   removal(ids: readonly string[]): readonly DatabaseOperation[]
   forget(ids: readonly string[]): void
@@ -159,7 +159,7 @@ async function begin(state: JournalState, changes: readonly NewChange[]): Promis
 }
 
 /** Of triples. */
-type Counts = Pick<Change, 'added' | 'removed'>
+type Counts = Pick<VersionedChange, 'added' | 'removed'>
 
 /** In characters: longer contents are compared in slices. */
 const QUICKLY_COMPARED = 128 * 1024
@@ -210,7 +210,7 @@ const removal = ({ last }: JournalState, ids: readonly string[]): readonly Datab
 async function changesOf(
   { database, entries: { all } }: JournalState,
   entries: readonly JournalEntry[],
-): Promise<readonly Change[]> {
+): Promise<readonly VersionedChange[]> {
   const unheld = entries.filter(({ id, size }) => size !== undefined && all.get(id)?.content === undefined)
   const read = unheld.length > 0 ? await database.getMany(unheld.map(({ id }) => ENTRY + id)) : []
   const contents = new Map(unheld.map(({ id }, i) => [id, contentIn(read[i])]))

@@ -1,7 +1,7 @@
 // The way from the journal to the repository: each change that is done becomes one commit, once, and those
 // of a document in their order. One loop, the only one that commits the journal's changes.
 import { setImmediate as breathe } from 'node:timers/promises'
-import type { Change } from '../change.js'
+import type { VersionedChange } from '../change.js'
 import { isFailure, SetbackError, type Setback } from '../failure.js'
 import { blobId } from '../git/fast-import.js'
 import type { NewCommit } from '../repository.js'
@@ -161,7 +161,7 @@ async function commitThese(relaying: Relaying, entries: readonly JournalEntry[])
 }
 
 /** Each change replaces the file of the change before it, or the file at the head. */
-async function onTheirFiles(index: VersionIndex, changes: readonly Change[]): Promise<readonly NewCommit[]> {
+async function onTheirFiles(index: VersionIndex, changes: readonly VersionedChange[]): Promise<readonly NewCommit[]> {
   const atHead = await index.blobsOf(changes.map(({ path }) => path))
   const blobs = new Map(changes.map(({ path }, i) => [path, atHead[i]]))
   return changes.map((change, i) => {

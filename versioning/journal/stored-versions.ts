@@ -14,7 +14,7 @@ export const END = '\0'
 export const numberKey = (kind: string, path: string, seq: number): string =>
   kind + path + END + seq.toString(16).padStart(8, '0')
 export const versionKey = (path: string, seq: number): string => numberKey(VERSION, path, seq)
-export const numberIn = (key: string): number => Number.parseInt(key.slice(-8), 16)
+export const storedNumberIn = (key: string): number => Number.parseInt(key.slice(-8), 16)
 /** Keys that are read at once. */
 const SLICE = 1000
 

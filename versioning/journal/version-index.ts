@@ -10,7 +10,7 @@ import {
   END,
   IS_DELETION,
   numbered,
-  numberIn,
+  storedNumberIn,
   numberKey,
   TIP,
   tipsOf,
@@ -91,7 +91,7 @@ export async function openVersionIndex(database: Database, subject: string): Pro
       const deletions: number[] = []
       if (tip)
         for await (const [key] of database.range(DELETION + path + END, { newest: MOST_DELETIONS }))
-          deletions.unshift(numberIn(key))
+          deletions.unshift(storedNumberIn(key))
       return { count: tip ? tip[0] + 1 : 0, deletions }
     },
     numbered: (path, numbers) => numbered(database, path, numbers),

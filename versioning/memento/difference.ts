@@ -101,7 +101,7 @@ const nonEmptyLines = (text: string): string[] => text.split('\n').filter((line)
 const TRIPLE_TERM = /^<<\(.*?\)>>(?= <)/
 
 /** The same difference by subject, in the order of the subjects' names. */
-export function bySubject({ added, removed }: DocumentDifference): readonly SubjectDifference[] {
+export function linesBySubject({ added, removed }: DocumentDifference): readonly SubjectDifference[] {
   const subjects = new Map<string, { subject: string; added: string[]; removed: string[] }>()
   const of = (line: string) => {
     const subject = TRIPLE_TERM.exec(line)?.[0] ?? line.slice(0, line.indexOf(' '))

@@ -3,9 +3,9 @@ import { authorizationsAbout } from '../../../policies/decide.js'
 import type { Decision } from '../../../policies/decide.js'
 import { webId } from '../../configuration/setting-values.js'
 import type { Response } from '../../http/exchange.js'
-import { accessPage, MODES, type AccessView, type Question } from './access-page.js'
+import { accessPage, MODES, type AccessView, type AccessQuestion } from './access-page.js'
 import { isFailure, type Problem } from '../../problem.js'
-import { judge, lookUp, targetOf, type Facts } from '../../request/access.js'
+import { judge, lookUp, decisionTargetOf, type Facts } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import { NONE_WAITING, waitingRequests } from './waiting-requests.js'
@@ -43,7 +43,7 @@ function auditOf(asked: About, facts: Facts): AccessView['audit'] | Problem {
   if (isFailure(index)) return index
   const { kind, base } = asked.application
   return {
-    rules: authorizationsAbout(index, { application: kind, target: targetOf(facts, base) }).map((audited) => ({
+    rules: authorizationsAbout(index, { application: kind, target: decisionTargetOf(facts, base) }).map((audited) => ({
       ...audited,
       coverage: index.coverage(audited.graph),
     })),
@@ -52,7 +52,7 @@ function auditOf(asked: About, facts: Facts): AccessView['audit'] | Problem {
 }
 
 /** `?agent=` and `?mode=`, as `explain` has them. */
-async function questionOf(context: Context, asked: About, query: URLSearchParams): Promise<Question | Problem> {
+async function questionOf(context: Context, asked: About, query: URLSearchParams): Promise<AccessQuestion | Problem> {
   const [agent, mode] = [query.get('agent') ?? '', query.get('mode') ?? 'Read']
   if (!query.has('agent') && !query.has('mode')) return { agent, mode, answer: undefined }
   const wanted = MODES.find((one) => one === mode)

@@ -50,7 +50,7 @@ export async function grant(context: Context, given: string): Promise<Response |
 }
 
 /** The request is deleted: with a history it can be read there. */
-export async function refuse(context: Context, given: string): Promise<Response | Problem> {
+export async function refuseRequest(context: Context, given: string): Promise<Response | Problem> {
   const uuid = askedRequest(context, given)
   if (isFailure(uuid)) return uuid
   const { application, agent, dataspace } = context

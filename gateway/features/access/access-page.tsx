@@ -7,7 +7,7 @@ import { ACL, RDF } from '../../rdf/vocabulary.js'
 import { AuditTable, type Audit } from './audit.js'
 import { Choice } from '../../pages/form-parts.js'
 import { Crumbs, pageOf, type Frame } from '../../pages/frame.js'
-import { Iri } from '../../pages/term.js'
+import { IriShown } from '../../pages/term.js'
 import { WaitingList, type WaitingRequests } from './waiting-list.js'
 import { worded } from '../../pages/texts.js'
 import { texts } from './texts.js'
@@ -21,11 +21,11 @@ export interface AccessView {
   /** For agents with Control. */
   readonly audit?: Audit | undefined
   /** The question of the agent about another. */
-  readonly question?: Question | undefined
+  readonly question?: AccessQuestion | undefined
   readonly waiting: WaitingRequests
 }
 
-export interface Question {
+export interface AccessQuestion {
   readonly agent: string
   readonly mode: string
   /** Undefined where nothing was asked yet; else the decision, or what is wrong. */
@@ -89,11 +89,11 @@ function Reason({ decision, base }: { readonly decision: Decision; readonly base
 const Through = ({ grant, base }: { readonly grant: GrantingAuthorization; readonly base: string }) => (
   <>
     {' · '}
-    <Iri iri={grant.graph} base={base} />
+    <IriShown iri={grant.graph} base={base} />
     {grant.group === undefined ? null : (
       <>
         {' '}
-        (<Iri iri={grant.group} base={base} />)
+        (<IriShown iri={grant.group} base={base} />)
       </>
     )}
   </>
@@ -127,7 +127,7 @@ const AskForAccess = ({ base, document, missing }: AskProps) => (
 )
 
 interface QuestionProps {
-  readonly question: Question
+  readonly question: AccessQuestion
   readonly document: string
   readonly base: string
 }

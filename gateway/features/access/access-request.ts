@@ -3,15 +3,15 @@
 import { ACCESS_TEXTS } from './texts.js'
 import { about } from '../../agents/agent-documents.js'
 import {
-  bySubject,
+  indexBySubject,
   instancesOf,
   objectsOf,
   readContent,
   violated,
-  type Described,
+  type TriplesBySubject,
   type Violation,
 } from '../../request/endpoint-rdf.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 import { withinShares, type OpenDoor } from '../../request/anonymous-quota.js'
 import { part } from '../../part.js'
 import type { Response } from '../../http/exchange.js'
@@ -24,7 +24,7 @@ import { underLocks } from '../../documents/locks.js'
 import { putDocument } from '../../methods/put-document.js'
 import { donePage } from '../../pages/account-page.js'
 import { frameOf, pageAnswer, prefersPage } from '../../request/page-answer.js'
-import { grant, PROPERTIES, refuse, bySecretary } from './access-grant.js'
+import { grant, PROPERTIES, refuseRequest, bySecretary } from './access-grant.js'
 import { requestsContainer } from './waiting-requests.js'
 import { linkField } from '../../request/respond.js'
 import { select } from '../../stores/select.js'
@@ -43,10 +43,10 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024
 /** In characters: as the values, what a person can read. */
 const LONGEST_URL = 512
 
-export function accessRequest({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+export function accessRequest({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const [granted, refused] = [target.query.get('grant'), target.query.get('refuse')]
   if (granted === null && refused === null) return ask(context, target.iri)
-  return granted === null ? refuse(context, refused!) : grant(context, granted)
+  return granted === null ? refuseRequest(context, refused!) : grant(context, granted)
 }
 
 async function ask(context: Context, endpoint: string): Promise<Response | Problem> {
@@ -138,7 +138,7 @@ function readRequests(
   webId: string,
   dataspace: Dataspace,
 ): readonly RequestedAccess[] | Problem {
-  const content = bySubject(triples)
+  const content = indexBySubject(triples)
   const subjects = instancesOf(content, ACL('Authorization'))
   if (subjects.length === 0) return violated([[RDF('type'), 'An acl:Authorization is missing.']])
   if (subjects.length > WAITING) return violated([[RDF('type'), `There are more than ${WAITING} requests.`]])
@@ -152,7 +152,7 @@ function readRequests(
 }
 
 /** A literal becomes the empty text, which no property accepts: written as an IRI, its text could end that IRI. */
-const wantedBy = (content: Described, subject: Term): RequestedAccess =>
+const wantedBy = (content: TriplesBySubject, subject: Term): RequestedAccess =>
   new Map(
     [...PROPERTIES.keys()].map((property) => [
       property,

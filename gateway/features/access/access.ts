@@ -7,7 +7,7 @@ import { otherGraph, reachOf } from '../../request/agent-graph-rights.js'
 import { audit, explain, factsAbout, tree, type AccessSubject } from '../../request/explain.js'
 import { ABSOLUTE_IRI } from '../../sparql/queries/request.js'
 import { explainQuery } from '../../sparql/explain.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 import type { Response } from '../../http/exchange.js'
 import type { Member } from '../../gateway.js'
 import { graphAnswer } from '../../request/graph-answer.js'
@@ -23,7 +23,7 @@ import { ACL, FOAF, LACL, RDF, RDFS } from '../../rdf/vocabulary.js'
 
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
-export async function access({ context, target: { query } }: Asked<EndpointTarget>): Promise<Response | Problem> {
+export async function access({ context, target: { query } }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const isPage = prefersPage(context.accept)
   if (isPage && query.size === 0) return accountAnswer(context, undefined)
   if (query.has('query')) return explainQuery(context, query)

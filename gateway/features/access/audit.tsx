@@ -2,9 +2,9 @@
 // has no button that deletes it.
 import { isOfOne, type Coverage } from '../../../policies/authorizations/coverage.js'
 import type { Audited } from '../../../policies/authorizations/evidence.js'
-import { Covers } from '../../pages/covers.js'
+import { CoverageShown } from '../../pages/covers.js'
 import { TableHead } from '../../pages/table-head.js'
-import { Iri } from '../../pages/term.js'
+import { IriShown } from '../../pages/term.js'
 import { texts } from './texts.js'
 
 /** An authorization, and all that the document with it covers. */
@@ -31,7 +31,7 @@ export const AuditTable = ({ audit: { rules, owners }, document, base }: Props) 
           {owners.map((owner) => (
             <tr>
               <td data-label={texts().who}>
-                <Iri iri={owner} base={base} />
+                <IriShown iri={owner} base={base} />
               </td>
               <td data-label={texts().may}>Read, Append, Write</td>
               <td data-label={texts().because}>{texts().reason('owner')}</td>
@@ -62,13 +62,13 @@ const RuleRow = ({ rule: { graph, modes, subjects, coverage }, document, base }:
   <tr>
     <td data-label={texts().who}>
       {subjects.map(({ kind, iri }) => (
-        <div>{iri === undefined ? texts().subject(kind) : <Iri iri={iri} base={base} />}</div>
+        <div>{iri === undefined ? texts().subject(kind) : <IriShown iri={iri} base={base} />}</div>
       ))}
     </td>
     <td data-label={texts().may}>{modes.join(', ')}</td>
     <td data-label={texts().because}>
-      <Iri iri={graph} base={base} />
-      <Covers coverage={coverage} document={document} base={base} />
+      <IriShown iri={graph} base={base} />
+      <CoverageShown coverage={coverage} document={document} base={base} />
     </td>
     <td>
       {isOfOne(coverage) ? (

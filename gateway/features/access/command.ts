@@ -4,7 +4,7 @@ import {
   argumentsOf,
   documentUrl,
   HELP_OPTION,
-  textOf,
+  argumentText,
   wrongArguments,
   type Command,
   type CommandDescription,
@@ -88,12 +88,12 @@ export function parseAccessArguments(
   }
   const url = documentUrl(written)
   if (!url) return wrongArguments(noDocument(written))
-  const mode = textOf(given, 'mode') ?? 'Read'
+  const mode = argumentText(given, 'mode') ?? 'Read'
   if (!MODES.includes(mode)) {
     return wrongArguments(`--mode: ${mode} is no mode. Give Read, Write, Append or Control.`)
   }
-  const graph = textOf(given, 'graph')
-  const query = textOf(given, 'query')
+  const graph = argumentText(given, 'graph')
+  const query = argumentText(given, 'query')
   if ((query !== undefined) !== (action === 'explain-query')) {
     return wrongArguments('access explain-query URL, and no other, takes --query TEXT.')
   }
@@ -103,7 +103,7 @@ export function parseAccessArguments(
   return {
     ...connectionOf(given, url, env),
     action,
-    agent: textOf(given, 'agent'),
+    agent: argumentText(given, 'agent'),
     mode,
     graph,
     query,

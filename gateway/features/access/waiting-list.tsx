@@ -1,6 +1,6 @@
 // The list of requests for access that wait, with a button to grant and one to refuse each.
 import { TableHead } from '../../pages/table-head.js'
-import { Iri } from '../../pages/term.js'
+import { IriShown } from '../../pages/term.js'
 import { texts } from './texts.js'
 
 export interface WaitingRequest {
@@ -65,7 +65,7 @@ const Iris = ({ label, iris, base }: IrisProps) => (
   <td data-label={label}>
     {iris.map((iri) => (
       <div>
-        <Iri iri={iri} base={base} />
+        <IriShown iri={iri} base={base} />
       </div>
     ))}
   </td>

@@ -4,7 +4,7 @@ import { ofSession } from '../../../policies/identity/memberships.js'
 import { open, seal } from '../../../policies/identity/seal.js'
 import type { Dataspace } from '../../gateway.js'
 import { graphOf, iri, text, triple } from '../../rdf/graph.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 import { run, type Awaitable } from '../../maybe-async.js'
 import type { Field, Response } from '../../http/exchange.js'
 import type { Context } from '../../request/context.js'
@@ -29,14 +29,14 @@ interface PendingLogIn extends Begun {
 
 const LOGIN_MS = 600_000
 
-export function login({ context, target }: Asked<EndpointTarget>): Awaitable<Response | Problem> {
+export function login({ context, target }: AskedRoute<EndpointTarget>): Awaitable<Response | Problem> {
   if (context.request.method === 'POST') return logOut(context, target)
   const name = target.query.get('provider')
   if (name === null && prefersPage(context.accept)) return accountAnswer(context, returnAddress(target))
   return name === null ? listProviders(context, target) : begin(context, target, name)
 }
 
-export function authorize({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+export function authorize({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const name = target.iri.slice(`${target.application.base}oauth2/authorize/`.length)
   const hasAnswer = ['code', 'state', 'error'].some((parameter) => target.query.has(parameter))
   return hasAnswer ? finish(context, target, name) : begin(context, target, name)

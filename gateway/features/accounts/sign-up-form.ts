@@ -1,6 +1,6 @@
 // Reading the form of a sign-up (LinkedDataHub 2.4), strictly: its values are written into the admin application,
 // which contains the authorizations. Pure.
-import { bySubject, instancesOf, objectsOf, violated, type Violation } from '../../request/endpoint-rdf.js'
+import { indexBySubject, instancesOf, objectsOf, violated, type Violation } from '../../request/endpoint-rdf.js'
 import type { Quad, Term } from '../../rdf/graph.js'
 import type { Problem } from '../../problem.js'
 import { isMailAddress } from '../../configuration/setting-values.js'
@@ -23,7 +23,7 @@ const KEYS = 2
 
 /** The one foaf:Person or foaf:Agent, and the password of its cert:key; everything else in the content is ignored. */
 export function readApplicant(triples: readonly Quad[]): Applicant | Problem {
-  const content = bySubject(triples)
+  const content = indexBySubject(triples)
   const [agent, another] = instancesOf(content, FOAF('Person'), FOAF('Agent'))
   if (!agent) return violated([[RDF('type'), 'A foaf:Person is missing.']])
   if (another) return violated([[RDF('type'), 'There is more than one foaf:Person.']])

@@ -1,6 +1,6 @@
 // The page with the form of a sign-up.
 import { CERT, FOAF, LACL, RDF } from '../../rdf/vocabulary.js'
-import { Certificates } from '../../pages/account-page.js'
+import { CertificateHelp } from '../../pages/account-page.js'
 import type { Refusal } from '../../pages/form-parts.js'
 import { Notice, pageOf, type Frame } from '../../pages/frame.js'
 import { Plain } from '../../pages/term.js'
@@ -86,7 +86,7 @@ export const signUpPage = worded(({ frame, action, isDownload, refusal, ...sent 
           <button class="main">{texts().signUp}</button>
         </div>
       </form>
-      <Certificates />
+      <CertificateHelp />
     </>,
   )
 })

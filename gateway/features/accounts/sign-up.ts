@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readClientCertificate } from '../../../policies/identity/client-certificate.js'
 import { agentDocuments, agentWebId, describeAgent, type DescribedDocument } from '../../agents/agent-documents.js'
 import { readContent } from '../../request/endpoint-rdf.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 import type { Response } from '../../http/exchange.js'
 import { iri, text, triple, type Quad } from '../../rdf/graph.js'
 import type { Context } from '../../request/context.js'
@@ -22,7 +22,7 @@ import { withinShares } from '../../request/anonymous-quota.js'
 import { readApplicant, type Applicant } from './sign-up-form.js'
 import { ACL, FOAF, RDF } from '../../rdf/vocabulary.js'
 
-export async function signUp(asked: Asked<EndpointTarget>): Promise<Response | Problem> {
+export async function signUp(asked: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const { context, target } = asked
   const download = target.query.has('download')
   if (context.request.method !== 'POST') return signUpForm(context, target.iri)

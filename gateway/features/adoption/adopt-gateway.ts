@@ -3,8 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uriOf } from '../../../versioning/memento/time-map.js'
-import type { Writing } from './carry-out.js'
-import type { Outcome } from './joined.js'
+import type { AdoptionWriting } from './carry-out.js'
+import type { JoinOutcome } from './joined.js'
 import { makeEndpointNames, type EndpointNames } from '../../documents/endpoint-names.js'
 import { isFailure, problem } from '../../problem.js'
 import { readNTriples } from '../../rdf/read.js'
@@ -15,7 +15,7 @@ import type { GatewayAnswer, GatewayClient } from '../../commands/gateway-client
 import { gatewayRefusal } from '../../commands/gateway-refusal.js'
 
 /** ms that one answer may take: the gateway has limits of its own. */
-export const PATIENCE_MS = 900_000
+export const ADOPTION_PATIENCE_MS = 900_000
 
 /** A gateway that is busy, or away, is asked again so often, and after so many seconds at most. */
 const TRIES = 30
@@ -59,7 +59,7 @@ export const storeThrough = (client: GatewayClient): Pick<GraphStore, 'query'> =
   },
 })
 
-export function writingThrough(clients: Readonly<Record<string, GatewayClient>>, own: GatewayClient): Writing {
+export function writingThrough(clients: Readonly<Record<string, GatewayClient>>, own: GatewayClient): AdoptionWriting {
   const pathOf = (document: string): string => uriOf(document).slice(own.connection.url.href.length)
   const update = { method: 'POST', path: 'sparql', fields: { 'Content-Type': 'application/sparql-update' } }
   const container = {
@@ -81,7 +81,7 @@ function outcomeOf(
   answer: GatewayAnswer | CommandFailure,
   client: GatewayClient,
   fine: readonly number[] = [],
-): Outcome {
+): JoinOutcome {
   if (isFailure(answer)) return answer
   if (answer.status < 300 || fine.includes(answer.status)) return undefined
   const refused = gatewayRefusal(answer, client)

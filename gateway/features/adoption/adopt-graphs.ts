@@ -1,8 +1,8 @@
 // A run of `triplegate adopt`: what it finds, what it would do, and doing it.
 import type { AllEndpointNames } from '../../feature.js'
-import { carryOut } from './carry-out.js'
-import { countReferences, type Member, type Searched } from './look-through.js'
-import { isNothing, planOf, rulesAbout, type Adopting, type Plan } from './plan.js'
+import { carryOutAdoption } from './carry-out.js'
+import { countReferences, type AdoptedMember, type Searched } from './look-through.js'
+import { isNothing, adoptionPlanOf, rulesAbout, type Adopting, type AdoptionPlan } from './plan.js'
 import type { Sought } from './references.js'
 import type { Renames } from './renames.js'
 import { openUndoFile } from './undo-file.js'
@@ -14,7 +14,7 @@ import { surveyOf } from '../../survey/survey.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { eachGraph } from '../../stores/graph-names.js'
 import { endpointsAt, storeThrough, writingThrough } from './adopt-gateway.js'
-import { confirmed, outcomeText, planText, referencesText, rulesText, surveyText } from './adoption-text.js'
+import { confirmed, adoptionText, planText, referencesText, rulesText, surveyText } from './adoption-text.js'
 import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
 import type { GatewayClient } from '../../commands/gateway-client.js'
 import { barText, fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
@@ -24,7 +24,7 @@ export interface Addresses extends Omit<Adopting, 'endpoints'> {
   readonly names: Names
 }
 
-export interface Asked extends Addresses {
+export interface AskedAdoption extends Addresses {
   readonly client: GatewayClient
   readonly adminClient: GatewayClient
   readonly renames: Renames | undefined
@@ -33,24 +33,24 @@ export interface Asked extends Addresses {
 }
 
 /** Returns the exit code. */
-export async function adopt(asked: Asked, terminal: Terminal): Promise<number> {
+export async function adopt(asked: AskedAdoption, terminal: Terminal): Promise<number> {
   const { base, admin, names, isDocument, renames, client, adminClient, given } = asked
   const { values } = given
   const { out, waiting } = terminal
   waiting('asking the gateway …')
   const endpoints = await endpointsAt(client, [base, admin], await asked.endpointNames())
   if (isFailure(endpoints)) return fail(terminal, endpoints)
-  const member: Member = { base, store: storeThrough(client) }
+  const member: AdoptedMember = { base, store: storeThrough(client) }
   const survey = await surveyOf(member.store, { base, names, endpoints })
   waiting(undefined)
   if (isFailure(survey)) return fail(terminal, asFailure(survey))
   out(printable(surveyText(survey, base)))
   const [containers, types] = [values.has('containers'), values.has('types')]
   if (!renames && !containers && !types) return EXIT.done
-  const plan = await planOf(member.store, { base, isDocument, endpoints }, { renames, containers, types })
+  const plan = await adoptionPlanOf(member.store, { base, isDocument, endpoints }, { renames, containers, types })
   if (isFailure(plan)) return fail(terminal, asFailure(plan))
   out(printable(planText(plan)))
-  const rules: Member = { base: admin, store: storeThrough(adminClient) }
+  const rules: AdoptedMember = { base: admin, store: storeThrough(adminClient) }
   const isSearching = values.has('references') && plan.moves.size > 0
   const search = isSearching ? await searchIn(asked, plan, { endpoints, member, rules }, terminal) : undefined
   if (isFailure(search)) return fail(terminal, asFailure(search))
@@ -64,7 +64,7 @@ export async function adopt(asked: Asked, terminal: Terminal): Promise<number> {
   const undo = openUndoFile(client.connection.data, { base, admin, asked: optionsOf(asked) }, terminal.now())
   if (isFailure(undo)) return fail(terminal, undo)
   const show = makeProgress(terminal)
-  const carried = await carryOut(plan, {
+  const carried = await carryOutAdoption(plan, {
     member,
     search,
     undo,
@@ -75,21 +75,21 @@ export async function adopt(asked: Asked, terminal: Terminal): Promise<number> {
   if (isFailure(carried)) {
     return fail(terminal, asFailure({ detail: `${carried.detail}\nRun the same command again: it continues. ${undo.file} undoes what is done.` })) // prettier-ignore
   }
-  out(printable(outcomeText(carried, `${undo.file} --data ${client.connection.data}`)))
+  out(printable(adoptionText(carried, `${undo.file} --data ${client.connection.data}`)))
   return carried.refused.length > 0 ? EXIT.findings : EXIT.done
 }
 
 const asFailure = ({ detail }: { readonly detail: string }): CommandFailure => ({ failure: 'gateway.failed', detail })
 
 /** What makes a run the same as another. */
-const optionsOf = ({ given: { values } }: Asked): string =>
+const optionsOf = ({ given: { values } }: AskedAdoption): string =>
   ['names', 'references', 'vocabulary', 'containers', 'types']
     .filter((name) => values.has(name))
     .concat(values.get('rename') ?? [])
     .join(' ')
 
 /** True where the person, or an option, says so; else says what to do. */
-export async function isWanted({ given: { values } }: Asked, { out, interactive }: Terminal): Promise<boolean> {
+export async function isWanted({ given: { values } }: AskedAdoption, { out, interactive }: Terminal): Promise<boolean> {
   if (values.has('yes') || (interactive && (await confirmed('Do it?')))) return true
   out('Nothing is written. With --yes, triplegate adopt does it.\n')
   return false
@@ -103,15 +103,15 @@ interface Search {
 interface Places {
   readonly endpoints: EndpointNames
   /** The application whose graphs get other names. */
-  readonly member: Member
+  readonly member: AdoptedMember
   /** The admin application. */
-  readonly rules: Member
+  readonly rules: AdoptedMember
 }
 
 /** What references change, and where they are looked for. */
 async function searchIn(
-  { renames, given }: Asked,
-  { graphs, moves }: Plan,
+  { renames, given }: AskedAdoption,
+  { graphs, moves }: AdoptionPlan,
   { endpoints, member, rules }: Places,
   terminal: Terminal,
 ): Promise<Search | Problem> {
@@ -145,8 +145,8 @@ async function reportReferences({ sought, members }: Search, terminal: Terminal)
 }
 
 async function reportRules(
-  plan: Plan,
-  { store }: Member,
+  plan: AdoptionPlan,
+  { store }: AdoptedMember,
   endpoints: EndpointNames,
   terminal: Terminal,
 ): Promise<number | Problem> {

@@ -3,18 +3,18 @@ import { takeBack } from './take-back.js'
 import { readUndoFile } from './undo-file.js'
 import { isFailure } from '../../problem.js'
 import { storeThrough, writingThrough } from './adopt-gateway.js'
-import { isWanted, type Asked } from './adopt-graphs.js'
+import { isWanted, type AskedAdoption } from './adopt-graphs.js'
 import { takenBackText, undoText } from './adoption-text.js'
-import { textOf, wrongArguments } from '../../commands/arguments.js'
+import { argumentText, wrongArguments } from '../../commands/arguments.js'
 import { EXIT } from '../../commands/exit-codes.js'
 import { barText, fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
 
 /** Returns the exit code. */
-export async function undo(asked: Asked, terminal: Terminal): Promise<number> {
+export async function undo(asked: AskedAdoption, terminal: Terminal): Promise<number> {
   const { base, admin, client, adminClient, given } = asked
   const others = ['names', 'rename', 'references', 'containers', 'types'].filter((name) => given.values.has(name))
   if (others.length > 0) return fail(terminal, wrongArguments(`--undo: goes without --${others.join(', --')}.`))
-  const file = textOf(given, 'undo')!
+  const file = argumentText(given, 'undo')!
   const read = readUndoFile(file)
   if (isFailure(read)) return fail(terminal, read)
   const { about, changes, isUndone, markUndone } = read

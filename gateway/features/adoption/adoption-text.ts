@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline/promises'
 import type { CarriedOut } from './carry-out.js'
 import type { CountedReferences } from './look-through.js'
-import type { Plan, Refused, RulesAbout } from './plan.js'
+import type { AdoptionPlan, RefusedMove, RulesAbout } from './plan.js'
 import type { TakenBack } from './take-back.js'
-import type { Change } from './undo-file.js'
+import type { UndoneChange } from './undo-file.js'
 import { KIND_TEXTS, type Counted, type GraphKind, type Survey } from '../../survey/survey.js'
 
 const WIDTH = 8
@@ -67,7 +67,7 @@ const MADE: Texts = ['container is made', 'containers are made']
 const TYPED: Texts = ['document gets the type of an item', 'documents get the type of an item']
 
 /** The work that would be done. Ends with a line end. */
-export function planText({ moves, typed, refused }: Plan): string {
+export function planText({ moves, typed, refused }: AdoptionPlan): string {
   const first = [...moves.values()].slice(0, FIRST).map(({ from, to }) => `${nameText(from)} → ${nameText(to)}`)
   const containers = typed.filter(({ isContainer }) => isContainer)
   const items = typed.filter(({ isContainer }) => !isContainer)
@@ -110,16 +110,16 @@ export function rulesText({ count, examples }: RulesAbout): string {
 }
 
 /** The work that was done. Ends with a line end. */
-export function outcomeText({ counts, refused }: CarriedOut, undo: string): string {
+export function adoptionText({ counts, refused }: CarriedOut, undo: string): string {
   const { names, references, containers, types } = counts
   const what = `${graphsText(names)} renamed, references changed in ${graphsText(references)}, ${containersText(containers)} made, ${types} ${textFor(types, ['type', 'types'])} given`
   return `Done: ${what}.\n${refusedText(refused)}Undo it with: triplegate adopt --undo ${undo}\n`
 }
 
 /** What would be taken back. Ends with a line end. */
-export function undoText(changes: readonly Change[], isUndone: boolean): string {
+export function undoText(changes: readonly UndoneChange[], isUndone: boolean): string {
   if (isUndone) return 'Nothing to do: it is undone already.\n'
-  const of = (kind: Change['kind']): number => changes.filter((change) => change.kind === kind).length
+  const of = (kind: UndoneChange['kind']): number => changes.filter((change) => change.kind === kind).length
   const types = of('type')
   const stay = types === 0 ? '' : `${counted(types, ['type of a document stays', 'types of documents stay'])}\n`
   return `${counted(of('name'), ['graph gets its old name', 'graphs get their old names'])}
@@ -135,7 +135,7 @@ const containersText = (count: number): string => `${count} ${textFor(count, ['c
 
 const MOST = 20
 
-function refusedText(refused: readonly Refused[]): string {
+function refusedText(refused: readonly RefusedMove[]): string {
   if (refused.length === 0) return ''
   const lines = refused.slice(0, MOST).map(({ graph, why }) => `  ${nameText(graph)}: ${why}`)
   return `Not done: ${refused.length}.\n${lines.join('\n')}\n${refused.length > MOST ? '  …\n' : ''}`

@@ -1,56 +1,56 @@
 // Carrying a plan out through a gateway, so that each document keeps what every write keeps and has its commit:
 // references first, then containers, types and names. Stopped in between, nothing is lost, and the next run continues.
 import { isFailure, type Failure } from '../../problem.js'
-import { perform, type Outcome, type Work } from './joined.js'
-import { graphsOf, lookThrough, type Member, type Searched } from './look-through.js'
-import type { Move, Plan, Refused, Typed } from './plan.js'
+import { perform, type JoinOutcome, type JoinWork } from './joined.js'
+import { graphsOf, lookThrough, type AdoptedMember, type Searched } from './look-through.js'
+import type { Move, AdoptionPlan, RefusedMove, TypedMove } from './plan.js'
 import {
-  inParts,
-  ownTriples,
+  inReferenceParts,
+  referenceTriples,
   updateOfMove,
   updateOfType,
   updatesInPlace,
   type GraphReferences,
   type Sought,
 } from './references.js'
-import type { Change, UndoFile } from './undo-file.js'
+import type { UndoneChange, UndoFile } from './undo-file.js'
 
-export interface Writing {
+export interface AdoptionWriting {
   /** @param base of the application */
-  update(base: string, text: string): Promise<Outcome>
-  createContainer(document: string): Promise<Outcome>
-  remove(document: string): Promise<Outcome>
+  update(base: string, text: string): Promise<JoinOutcome>
+  createContainer(document: string): Promise<JoinOutcome>
+  remove(document: string): Promise<JoinOutcome>
 }
 
-export type Kind = 'references' | 'containers' | 'types' | 'names'
+export type StepKind = 'references' | 'containers' | 'types' | 'names'
 
 export interface CarriedOut {
-  readonly counts: Readonly<Record<Kind, number>>
-  readonly refused: readonly Refused[]
+  readonly counts: Readonly<Record<StepKind, number>>
+  readonly refused: readonly RefusedMove[]
 }
 
-export interface Step {
+export interface AdoptionStep {
   readonly graph: string
-  readonly kind: Kind
-  readonly change: Change
-  readonly work: Work
+  readonly kind: StepKind
+  readonly change: UndoneChange
+  readonly work: JoinWork
 }
 
 export type Progress = (what: string, done: number, of: number) => void
 
 interface Means {
-  readonly member: Member
+  readonly member: AdoptedMember
   /** Undefined where references stay. */
   readonly search: { readonly sought: Sought; readonly members: readonly Searched[] } | undefined
-  readonly writing: Writing
+  readonly writing: AdoptionWriting
   readonly undo: UndoFile
   readonly report: Progress
 }
 
-export async function carryOut(plan: Plan, means: Means): Promise<CarriedOut | Failure<string>> {
+export async function carryOutAdoption(plan: AdoptionPlan, means: Means): Promise<CarriedOut | Failure<string>> {
   const { member, search, undo, report, writing } = means
   const done = makeDone(plan.refused)
-  const performAll = async (steps: readonly Step[], count: Counter): Promise<undefined | Failure<string>> => {
+  const performAll = async (steps: readonly AdoptionStep[], count: Counter): Promise<undefined | Failure<string>> => {
     // Each change is in the file before it is made.
     for await (const [step, outcome] of perform(steps, writing, ({ change }) => undo.add(change))) {
       if (isFailure(outcome)) return outcome
@@ -82,8 +82,8 @@ export async function carryOut(plan: Plan, means: Means): Promise<CarriedOut | F
   return { counts: done.counts, refused: done.refused }
 
   async function moveAll(moves: readonly Move[]): Promise<undefined | Failure<string>> {
-    for (const part of inParts(moves, MOVED_TOGETHER)) {
-      const own = await ownTriples(member.store, part)
+    for (const part of inReferenceParts(moves, MOVED_TOGETHER)) {
+      const own = await referenceTriples(member.store, part)
       if (isFailure(own)) return own
       const failed = await performAll(part.map((move) => moveStep(move, own.get(move.from) ?? [], member)), count) // prettier-ignore
       if (failed) return failed
@@ -103,32 +103,32 @@ function counterOf(of: number, report: Progress): Counter {
 }
 
 interface Done {
-  readonly counts: Record<Kind, number>
-  readonly refused: Refused[]
+  readonly counts: Record<StepKind, number>
+  readonly refused: RefusedMove[]
 }
 
-const makeDone = (refused: readonly Refused[]): Done => ({
+const makeDone = (refused: readonly RefusedMove[]): Done => ({
   counts: { references: 0, containers: 0, types: 0, names: 0 },
   refused: [...refused],
 })
 
 const NOT_COUNTED: Counter = () => undefined
 
-const referencesStep = ({ graph, pairs }: GraphReferences, base: string): Step => ({
+const referencesStep = ({ graph, pairs }: GraphReferences, base: string): AdoptionStep => ({
   graph,
   kind: 'references',
   change: { kind: 'references', base, graph, pairs },
   work: { base, updates: updatesInPlace({ graph, pairs }), graphs: 1 },
 })
 
-const moveStep = (move: Move, own: readonly string[], { base }: Member): Step => ({
+const moveStep = (move: Move, own: readonly string[], { base }: AdoptedMember): AdoptionStep => ({
   graph: move.from,
   kind: 'names',
   change: { kind: 'name', from: move.from, to: move.to, own },
   work: { base, updates: [updateOfMove(move)], graphs: 2 },
 })
 
-const typeStep = ({ document, exists, isContainer }: Typed, { member: { base }, writing }: Means): Step => ({
+const typeStep = ({ document, exists, isContainer }: TypedMove, { member: { base }, writing }: Means): AdoptionStep => ({
   graph: document,
   kind: isContainer ? 'containers' : 'types',
   change: { kind: exists ? 'type' : 'container', document },
@@ -139,11 +139,11 @@ const typeStep = ({ document, exists, isContainer }: Typed, { member: { base }, 
 
 interface Level {
   readonly moves: Move[]
-  readonly typed: Typed[]
+  readonly typed: TypedMove[]
 }
 
 /** By the depth of the documents. */
-function levelsOf({ moves, typed }: Plan): readonly Level[] {
+function levelsOf({ moves, typed }: AdoptionPlan): readonly Level[] {
   const levels: Level[] = []
   const levelOf = (document: string): Level => (levels[document.split('/').length] ??= { moves: [], typed: [] })
   for (const one of typed) levelOf(one.document).typed.push(one)

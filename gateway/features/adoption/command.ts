@@ -7,10 +7,10 @@ import type { Environment } from '../../configuration/settings.js'
 import { isDocumentOf } from '../../documents/document.js'
 import { makeNames } from '../../documents/iri-spelling.js'
 import { isFailure } from '../../problem.js'
-import { PATIENCE_MS } from './adopt-gateway.js'
+import { ADOPTION_PATIENCE_MS } from './adopt-gateway.js'
 import { adopt, type Addresses } from './adopt-graphs.js'
 import { undo } from './adopt-undo.js'
-import { argumentsOf, documentUrl, HELP_OPTION, strayArguments, textOf, wrongArguments, type Command, type CommandDescription } from '../../commands/arguments.js' // prettier-ignore
+import { argumentsOf, documentUrl, HELP_OPTION, strayArguments, argumentText, wrongArguments, type Command, type CommandDescription } from '../../commands/arguments.js' // prettier-ignore
 import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
 import {
   CONNECTION_OPTIONS,
@@ -73,7 +73,7 @@ async function runAdopt(
   if (isFailure(renames)) return fail(terminal, renames)
   const clients: GatewayClient[] = []
   for (const base of [addresses.base, addresses.admin]) {
-    const client = makeGatewayClient(connectionOf(given, new URL(base), env), PATIENCE_MS)
+    const client = makeGatewayClient(connectionOf(given, new URL(base), env), ADOPTION_PATIENCE_MS)
     if (isFailure(client)) return fail(terminal, client)
     clients.push(client)
   }
@@ -91,7 +91,7 @@ function addressesOf(given: Arguments, env: Environment): Addresses | CommandFai
   const known = basesKnownTo(dataOf(given, env))
   const base = written ?? (env.TRIPLEGATE_BASE || known?.base || 'https://localhost:8443/')
   const url = documentUrl(base)
-  const admin = url && documentUrl(textOf(given, 'admin') ?? (env.TRIPLEGATE_ADMIN_BASE || adminBaseAt(url, known).href)) // prettier-ignore
+  const admin = url && documentUrl(argumentText(given, 'admin') ?? (env.TRIPLEGATE_ADMIN_BASE || adminBaseAt(url, known).href)) // prettier-ignore
   const faults = [
     ...given.faults,
     ...strayArguments(more),

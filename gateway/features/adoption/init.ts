@@ -18,7 +18,7 @@ import { answered, confirmed, surveyText } from './adoption-text.js'
 import {
   argumentsOf,
   HELP_OPTION,
-  textOf,
+  argumentText,
   wrongArguments,
   type Command,
   type CommandDescription,
@@ -70,7 +70,7 @@ async function runInit(
   if (url === undefined || more.length > 0) {
     return fail(terminal, wrongArguments('write triplegate init URL, such as http://localhost:3030/ds.'))
   }
-  const written = textOf(given, 'policy')
+  const written = argumentText(given, 'policy')
   if (written !== undefined && !POLICIES.has(written)) return fail(terminal, wrongArguments(WHICH_POLICY))
   const settings = settingsOf({ values: new Map([...given.values, ['backend', [url]]]), faults: given.faults }, env)
   if (isFailure(settings)) return fail(terminal, settings)
@@ -80,7 +80,7 @@ async function runInit(
   if (isFailure(flags)) return fail(terminal, flags)
   const isFine = await report(settings, applications, terminal, endpointNames)
   if (!isFine) return EXIT.findings
-  const file = textOf(given, 'out') ?? 'system.trig'
+  const file = argumentText(given, 'out') ?? 'system.trig'
   const isAsking = !given.values.has('yes') && terminal.interactive
   const policy = written ?? (isAsking ? await answered(WHO_READS, POLICIES, 'owner') : 'owner')
   const isWanted =

@@ -2,24 +2,24 @@
 // Every step has its own outcome: a request that is refused is sent again in halves.
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Failure } from '../../problem.js'
-import { inParts } from './references.js'
+import { inReferenceParts } from './references.js'
 
 /** Of one request: why the gateway refuses it, or a failure that ends all. */
-export type Outcome = undefined | { readonly refusal: string } | Failure<string>
+export type JoinOutcome = undefined | { readonly refusal: string } | Failure<string>
 
 /** Idempotent updates for one graph, which may share their request; or a request of its own. */
-export type Work =
+export type JoinWork =
   | {
       readonly base: string
       readonly updates: readonly string[]
       /** How many graphs they name. */
       readonly graphs: number
     }
-  | { act(): Promise<Outcome> }
+  | { act(): Promise<JoinOutcome> }
 
 interface Updating {
   /** @param base of the application */
-  update(base: string, text: string): Promise<Outcome>
+  update(base: string, text: string): Promise<JoinOutcome>
 }
 
 /** Of one request. The gateway locks up to 64 documents one by one, and reads 2 MiB unless --max-body says otherwise. */
@@ -29,12 +29,12 @@ const MOST_CHARACTERS = 1024 * 1024
 const REQUESTS = 2
 
 /** @param begun is called before the request of a step is sent */
-export async function* perform<S extends { readonly work: Work }>(
+export async function* perform<S extends { readonly work: JoinWork }>(
   steps: Iterable<S>,
   writing: Updating,
   begun: (step: S) => void = () => undefined,
-): AsyncGenerator<readonly [S, Outcome]> {
-  const act = (some: readonly S[]): Promise<readonly (readonly [S, Outcome])[]> => {
+): AsyncGenerator<readonly [S, JoinOutcome]> {
+  const act = (some: readonly S[]): Promise<readonly (readonly [S, JoinOutcome])[]> => {
     for (const step of some) begun(step)
     return outcomesOf(some, writing)
   }
@@ -42,7 +42,7 @@ export async function* perform<S extends { readonly work: Work }>(
 }
 
 /** The steps that share a request, in their order. */
-function* sharing<S extends { readonly work: Work }>(steps: Iterable<S>): Generator<readonly S[]> {
+function* sharing<S extends { readonly work: JoinWork }>(steps: Iterable<S>): Generator<readonly S[]> {
   let share: S[] = []
   let [graphs, characters] = [0, 0]
   let base: string | undefined
@@ -62,18 +62,18 @@ function* sharing<S extends { readonly work: Work }>(steps: Iterable<S>): Genera
   if (share.length > 0) yield share
 }
 
-async function outcomesOf<S extends { readonly work: Work }>(
+async function outcomesOf<S extends { readonly work: JoinWork }>(
   steps: readonly S[],
   writing: Updating,
-): Promise<readonly (readonly [S, Outcome])[]> {
+): Promise<readonly (readonly [S, JoinOutcome])[]> {
   const [first, ...others] = steps
   if (first === undefined) return []
   if (others.length === 0) return [[first, await outcomeOf(first.work, writing)]]
   const works = steps.flatMap(({ work }) => ('updates' in work ? [work] : []))
   const outcome = await writing.update(works[0]!.base, works.flatMap(({ updates }) => updates).join(' ;\n'))
   if (outcome === undefined || isFailure(outcome)) return steps.map((step) => [step, outcome])
-  const outcomes: (readonly [S, Outcome])[] = []
-  for (const half of inParts(steps, Math.ceil(steps.length / 2))) {
+  const outcomes: (readonly [S, JoinOutcome])[] = []
+  for (const half of inReferenceParts(steps, Math.ceil(steps.length / 2))) {
     outcomes.push(...(await outcomesOf(half, writing)))
     // It ends all.
     if (isFailure(outcomes.at(-1)![1])) break
@@ -81,7 +81,7 @@ async function outcomesOf<S extends { readonly work: Work }>(
   return outcomes
 }
 
-async function outcomeOf(work: Work, writing: Updating): Promise<Outcome> {
+async function outcomeOf(work: JoinWork, writing: Updating): Promise<JoinOutcome> {
   if ('act' in work) return work.act()
   for (const text of work.updates) {
     const outcome = await writing.update(work.base, text)

@@ -3,17 +3,17 @@
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Problem } from '../../problem.js'
 import type { GraphStore } from '../../stores/store.js'
-import type { Refused } from './plan.js'
-import { changesIn, inParts, type Changes, type Sought } from './references.js'
+import type { RefusedMove } from './plan.js'
+import { changesIn, inReferenceParts, type ReferenceChanges, type Sought } from './references.js'
 
 /** An application. */
-export interface Member {
+export interface AdoptedMember {
   readonly base: string
   readonly store: Pick<GraphStore, 'query'>
 }
 
 /** With its graphs. */
-export interface Searched extends Member {
+export interface Searched extends AdoptedMember {
   readonly graphs: readonly string[]
 }
 
@@ -33,26 +33,26 @@ export async function* inShares<T>(
   graphs: readonly string[],
   ask: (some: readonly string[]) => Promise<T | Problem>,
 ): AsyncGenerator<Share<T>> {
-  for await (const shares of inParallel(inParts(graphs, TOGETHER), askAll)) yield* shares
+  for await (const shares of inParallel(inReferenceParts(graphs, TOGETHER), askAll)) yield* shares
 
   async function askAll(some: readonly string[]): Promise<readonly Share<T>[]> {
     const answer = await ask(some)
     if (!isFailure(answer) || answer.failure !== 'store.time' || some.length === 1) return [{ graphs: some, answer }]
     const shares: Share<T>[] = []
-    for (const half of inParts(some, Math.ceil(some.length / 2))) shares.push(...(await askAll(half)))
+    for (const half of inReferenceParts(some, Math.ceil(some.length / 2))) shares.push(...(await askAll(half)))
     return shares
   }
 }
 
 interface Part {
-  readonly found: readonly Changes[]
-  readonly refused: readonly Refused[]
+  readonly found: readonly ReferenceChanges[]
+  readonly refused: readonly RefusedMove[]
   readonly looked: number
 }
 
 /** What some graphs have, at a time. `refused`: graphs whose references have to stay. */
 export async function* lookThrough({ store, graphs }: Searched, sought: Sought): AsyncGenerator<Part | Problem> {
-  const stays = (graph: string, why: string): Refused => ({ graph, why: `its references stay: ${why}` })
+  const stays = (graph: string, why: string): RefusedMove => ({ graph, why: `its references stay: ${why}` })
   for await (const { graphs: some, answer } of inShares(graphs, (some) => changesIn(store, some, sought))) {
     const looked = some.length
     if (isFailure(answer)) {
@@ -72,8 +72,8 @@ export interface CountedReferences {
   readonly triples: number
   readonly graphs: number
   /** Those with the most triples. */
-  readonly most: readonly Changes[]
-  readonly refused: readonly Refused[]
+  readonly most: readonly ReferenceChanges[]
+  readonly refused: readonly RefusedMove[]
 }
 
 const LISTED = 5
@@ -85,8 +85,8 @@ export async function countReferences(
 ): Promise<CountedReferences | Problem> {
   const of = graphsOf(members)
   let [triples, graphs, done] = [0, 0, 0]
-  let most: Changes[] = []
-  const refused: Refused[] = []
+  let most: ReferenceChanges[] = []
+  const refused: RefusedMove[] = []
   for (const member of members)
     for await (const part of lookThrough(member, sought)) {
       if (isFailure(part)) return part

@@ -16,14 +16,14 @@ export interface Adopting {
   readonly endpoints: EndpointNames
 }
 
-export interface Wanted {
+export interface WantedMoves {
   readonly renames: Renames | undefined
   readonly containers: boolean
   readonly types: boolean
 }
 
 /** A document that gets a type, or a container that does not exist yet. */
-export interface Typed {
+export interface TypedMove {
   readonly document: string
   readonly exists: boolean
   readonly isContainer: boolean
@@ -36,27 +36,27 @@ export interface Move {
   readonly isContainer: boolean
 }
 
-export interface Plan {
+export interface AdoptionPlan {
   /** All graphs of the store that SPARQL can name. */
   readonly graphs: readonly string[]
   /** By the old names. */
   readonly moves: ReadonlyMap<string, Move>
-  readonly typed: readonly Typed[]
-  readonly refused: readonly Refused[]
+  readonly typed: readonly TypedMove[]
+  readonly refused: readonly RefusedMove[]
 }
 
-export interface Refused {
+export interface RefusedMove {
   readonly graph: string
   readonly why: string
 }
 
 const namesTyped = (type: string): string => `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?g a <${DH(type)}> } }`
 
-export async function planOf(
+export async function adoptionPlanOf(
   store: Pick<GraphStore, 'query'>,
   { base, isDocument, endpoints }: Adopting,
-  { renames, containers, types }: Wanted,
-): Promise<Plan | Problem> {
+  { renames, containers, types }: WantedMoves,
+): Promise<AdoptionPlan | Problem> {
   const documents = new Set<string>()
   const wished: [from: string, to: string][] = []
   const graphs: string[] = []
@@ -67,7 +67,7 @@ export async function planOf(
     if (to !== undefined) wished.push([graph, to])
   })
   if (failed) return failed
-  const refused: Refused[] = []
+  const refused: RefusedMove[] = []
   const names = movesOf(wished, { documents, endpoints }, refused)
   const after = new Set([...documents].filter((document) => !names.has(document)))
   for (const to of names.values()) after.add(to)
@@ -101,7 +101,7 @@ const eachName = (
 function movesOf(
   wished: readonly (readonly [from: string, to: string])[],
   { documents, endpoints }: { readonly documents: ReadonlySet<string>; readonly endpoints: EndpointNames },
-  refused: Refused[],
+  refused: RefusedMove[],
 ): ReadonlyMap<string, string> {
   const times = new Map<string, number>()
   for (const [, to] of wished) times.set(to, (times.get(to) ?? 0) + 1)
@@ -136,7 +136,7 @@ const EXAMPLES = 3
 
 export async function rulesAbout(
   store: Pick<GraphStore, 'query'>,
-  moves: Plan['moves'],
+  moves: AdoptionPlan['moves'],
   endpoints: EndpointNames,
 ): Promise<RulesAbout | Problem> {
   const query = `SELECT ?x WHERE { VALUES ?p { <${ACL('accessTo')}> <${ACL('default')}> } GRAPH ?g { ?rule ?p ?x } }`
@@ -163,4 +163,4 @@ function containersAbove(documents: Iterable<string>, base: string): ReadonlySet
   return above
 }
 
-export const isNothing = ({ moves, typed }: Plan): boolean => moves.size === 0 && typed.length === 0
+export const isNothing = ({ moves, typed }: AdoptionPlan): boolean => moves.size === 0 && typed.length === 0

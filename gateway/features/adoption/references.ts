@@ -7,17 +7,17 @@ import { DEF, DH, RDF } from '../../rdf/vocabulary.js'
 import { selectEach } from '../../stores/select.js'
 import type { GraphStore } from '../../stores/store.js'
 import type { EndpointNames } from '../../documents/endpoint-names.js'
-import type { Move, Plan } from './plan.js'
+import type { Move, AdoptionPlan } from './plan.js'
 import { isNameable } from './renames.js'
 
 type Store = Pick<GraphStore, 'query'>
 
 /** An IRI, and the one that takes its place. */
-export type Pair = readonly [before: string, after: string]
+export type RenamedPair = readonly [before: string, after: string]
 
 /** The references that change. */
 export interface Sought {
-  readonly moves: Plan['moves']
+  readonly moves: AdoptionPlan['moves']
   /** Of the names that change, and of those that they get (renames.ts). */
   readonly beginnings: readonly string[]
   readonly endpoints: EndpointNames
@@ -27,11 +27,11 @@ export interface Sought {
 
 export interface GraphReferences {
   readonly graph: string
-  readonly pairs: readonly Pair[]
+  readonly pairs: readonly RenamedPair[]
 }
 
 /** The IRI of a moved graph, or of something in it (RFC 3986 §3.5); undefined for others. */
-export function iriAfter(iri: string, moves: Plan['moves']): string | undefined {
+export function iriAfter(iri: string, moves: AdoptionPlan['moves']): string | undefined {
   const hash = iri.indexOf('#')
   return moves.get(iri)?.to ?? (hash < 0 ? undefined : withFragment(moves.get(iri.slice(0, hash)), iri.slice(hash)))
 }
@@ -49,7 +49,7 @@ export const beginsAsSought = (variable: string, beginnings: readonly string[]):
   `isIRI(?${variable}) && (${beginnings.map((one) => `STRSTARTS(STR(?${variable}), ${JSON.stringify(one)})`).join(' || ')})`
 
 /** What changes in a graph. */
-export interface Changes extends GraphReferences {
+export interface ReferenceChanges extends GraphReferences {
   /** Triples. */
   readonly count: number
   /** The first of them. */
@@ -73,7 +73,7 @@ export async function changesIn(
   store: Store,
   graphs: readonly string[],
   sought: Sought,
-): Promise<readonly Changes[] | Problem> {
+): Promise<readonly ReferenceChanges[] | Problem> {
   const { moves, beginnings, terms } = sought
   const filter = ['s', 'p', 'o'].map((variable) => `(${beginsAsSought(variable, beginnings)})`).join(' || ')
   const query = `SELECT ?g ?s ?p ?o WHERE { VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }
@@ -95,7 +95,7 @@ export async function changesIn(
   return [...seen].flatMap(([graph, { iris, triples }]) => {
     const changed = [...triples.values()]
     const befores = new Set(changed.flatMap((one) => one.befores))
-    const pairs = [...befores].map((iri): Pair => [iri, iriAfter(iri, moves)!])
+    const pairs = [...befores].map((iri): RenamedPair => [iri, iriAfter(iri, moves)!])
     const taken = pairs.find(([, after]) => iris.has(after))?.[1]
     const count = changed.reduce((sum, one) => sum + one.count, 0)
     const examples = changed.slice(0, EXAMPLES).map(({ example }) => example)
@@ -110,7 +110,7 @@ function lookedUp(graph: string, iris: readonly string[]): string {
   return parts.join('\n  UNION ')
 }
 
-export function inParts<T>(all: readonly T[], size: number): (readonly T[])[] {
+export function inReferenceParts<T>(all: readonly T[], size: number): (readonly T[])[] {
   const parts: (readonly T[])[] = []
   for (let at = 0; at < all.length; at += size) parts.push(all.slice(at, at + size))
   return parts
@@ -118,9 +118,9 @@ export function inParts<T>(all: readonly T[], size: number): (readonly T[])[] {
 
 /** The updates that change these IRIs in the graph: each alone leaves nothing half done. */
 export const updatesInPlace = ({ graph, pairs }: GraphReferences): readonly string[] =>
-  inParts(pairs, AT_ONCE).map((some) => changing(graph, some))
+  inReferenceParts(pairs, AT_ONCE).map((some) => changing(graph, some))
 
-function changing(graph: string, pairs: readonly Pair[]): string {
+function changing(graph: string, pairs: readonly RenamedPair[]): string {
   const rows = pairs.map(([before, after]) => `(<${before}> <${after}>)`).join(' ')
   const terms = ['s', 'p', 'o'].map(
     (one) =>
@@ -144,7 +144,7 @@ const managed = (document: string): string =>
   `?s = <${document}> && (?p IN (${inList([...MANAGED])}) || (?p = <${RDF('type')}> && ?o IN (${KINDS})))`
 
 /** The triples of graphs that would be managed ones under their new names, as N-Triples. */
-export async function ownTriples(
+export async function referenceTriples(
   store: Store,
   moves: readonly Move[],
 ): Promise<ReadonlyMap<string, readonly string[]> | Problem> {

@@ -5,7 +5,7 @@ import type { Failure } from '../../problem.js'
 import { hasDotSegment } from '../../sparql/language/tokens.js'
 
 /** `from` and `to`: whole names, or beginnings of names whose rest is carried over. */
-export interface Rule {
+export interface RenameRule {
   readonly from: string
   readonly to: string
   readonly isPrefix: boolean
@@ -19,7 +19,7 @@ export interface Renames {
 }
 
 /** FROM=TO, or FROM*=TO* for all names that begin with FROM. */
-export function ruleOf(text: string, isDocument: (iri: string) => boolean): Rule | Failure<'rule.wrong'> {
+export function ruleOf(text: string, isDocument: (iri: string) => boolean): RenameRule | Failure<'rule.wrong'> {
   const wrong = (detail: string): Failure<'rule.wrong'> => ({
     failure: 'rule.wrong',
     detail: `--rename ${text}: ${detail}`,
@@ -34,13 +34,13 @@ export function ruleOf(text: string, isDocument: (iri: string) => boolean): Rule
 }
 
 /** The rules for graphs whose names are almost URLs of documents: under the base, and the same with the other scheme. */
-export const rulesForNames = (base: string): readonly Rule[] => [
+export const rulesForNames = (base: string): readonly RenameRule[] => [
   { from: base, to: base, isPrefix: true },
   { from: withOtherScheme(base), to: base, isPrefix: true },
 ]
 
 /** The first rule that has a graph counts. */
-export function renamesOf(rules: readonly Rule[], base: string, { nameOf, isDocument }: Names): Renames {
+export function renamesOf(rules: readonly RenameRule[], base: string, { nameOf, isDocument }: Names): Renames {
   const exact = new Map(rules.filter(({ isPrefix }) => !isPrefix).map(({ from, to }) => [from, to]))
   const prefixes = rules.filter(({ isPrefix }) => isPrefix)
   return {

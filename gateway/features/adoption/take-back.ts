@@ -3,35 +3,35 @@ import { MANAGED } from '../../documents/next-state.js'
 import { isFailure, type Failure, type Problem } from '../../problem.js'
 import { RDF, SIOC } from '../../rdf/vocabulary.js'
 import { select } from '../../stores/select.js'
-import type { Progress, Writing } from './carry-out.js'
-import { perform, type Outcome, type Work } from './joined.js'
-import type { Member } from './look-through.js'
-import type { Refused } from './plan.js'
+import type { Progress, AdoptionWriting } from './carry-out.js'
+import { perform, type JoinOutcome, type JoinWork } from './joined.js'
+import type { AdoptedMember } from './look-through.js'
+import type { RefusedMove } from './plan.js'
 import { updateBack, updatesInPlace } from './references.js'
-import type { Change } from './undo-file.js'
+import type { UndoneChange } from './undo-file.js'
 
 export interface TakenBack {
   readonly names: number
   readonly references: number
   readonly containers: number
-  readonly refused: readonly Refused[]
+  readonly refused: readonly RefusedMove[]
 }
 
 interface Means {
   /** The application whose graphs have been renamed. */
-  readonly member: Member
-  readonly writing: Writing
+  readonly member: AdoptedMember
+  readonly writing: AdoptionWriting
   readonly report: Progress
 }
 
-export async function takeBack(changes: readonly Change[], means: Means): Promise<TakenBack | Failure<string>> {
+export async function takeBack(changes: readonly UndoneChange[], means: Means): Promise<TakenBack | Failure<string>> {
   const { member, writing, report } = means
-  const refused: Refused[] = []
+  const refused: RefusedMove[] = []
   const inReverse = changes.toReversed()
-  async function all<T extends Change>(
+  async function all<T extends UndoneChange>(
     what: string,
     some: readonly T[],
-    workOf: (change: T) => Work,
+    workOf: (change: T) => JoinWork,
   ): Promise<number | Failure<string>> {
     let [count, done] = [0, 0]
     for await (const [{ change }, outcome] of perform(stepsOf(some, workOf), writing)) {
@@ -65,24 +65,24 @@ export async function takeBack(changes: readonly Change[], means: Means): Promis
 }
 
 /** Their texts are long, and made when they are needed. */
-function* stepsOf<T>(changes: readonly T[], workOf: (change: T) => Work): Generator<{ change: T; work: Work }> {
+function* stepsOf<T>(changes: readonly T[], workOf: (change: T) => JoinWork): Generator<{ change: T; work: JoinWork }> {
   for (const change of changes) yield { change, work: workOf(change) }
 }
 
-const graphOf = (change: Change): string =>
+const graphOf = (change: UndoneChange): string =>
   change.kind === 'name' ? change.to : change.kind === 'references' ? change.graph : change.document
 
-const of = <K extends Change['kind']>(changes: readonly Change[], kind: K) =>
-  changes.filter((change): change is Extract<Change, { kind: K }> => change.kind === kind)
+const of = <K extends UndoneChange['kind']>(changes: readonly UndoneChange[], kind: K) =>
+  changes.filter((change): change is Extract<UndoneChange, { kind: K }> => change.kind === kind)
 
-async function removeContainer(document: string, { member, writing }: Means): Promise<Outcome> {
+async function removeContainer(document: string, { member, writing }: Means): Promise<JoinOutcome> {
   const used = await isUsed(document, member)
   if (isFailure(used)) return used
   if (used) return { refusal: 'it stays: it has documents, or statements of its own' }
   return writing.remove(document)
 }
 
-async function isUsed(document: string, { store }: Member): Promise<boolean | Problem> {
+async function isUsed(document: string, { store }: AdoptedMember): Promise<boolean | Problem> {
   const managed = [...MANAGED, RDF('type')].map((property) => `<${property}>`).join(', ')
   const query = `SELECT ?x WHERE {
     { GRAPH ?x { ?x <${SIOC('has_parent')}>|<${SIOC('has_container')}> <${document}> } }

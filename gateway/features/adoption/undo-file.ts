@@ -4,17 +4,17 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } fr
 import { join } from 'node:path'
 import type { Failure } from '../../problem.js'
 import { readNTriples } from '../../rdf/n-triples.js'
-import type { Pair } from './references.js'
+import type { RenamedPair } from './references.js'
 import { isNameable } from './renames.js'
 
-export type Change =
-  | { readonly kind: 'references'; readonly base: string; readonly graph: string; readonly pairs: readonly Pair[] }
+export type UndoneChange =
+  | { readonly kind: 'references'; readonly base: string; readonly graph: string; readonly pairs: readonly RenamedPair[] }
   /** `own`: triples that the gateway may have replaced, as N-Triples. */
   | { readonly kind: 'name'; readonly from: string; readonly to: string; readonly own: readonly string[] }
   | { readonly kind: 'container'; readonly document: string }
   | { readonly kind: 'type'; readonly document: string }
 
-export interface About {
+export interface Undoing {
   readonly base: string
   readonly admin: string
   /** The options. */
@@ -23,7 +23,7 @@ export interface About {
 
 export interface UndoFile {
   readonly file: string
-  add(change: Change): void
+  add(change: UndoneChange): void
   /** The run is complete. */
   end(): void
 }
@@ -33,7 +33,7 @@ const END = 'end'
 const UNDONE = 'undone'
 
 /** @param now ms since the epoch */
-export function openUndoFile(data: string, about: About, now: number): UndoFile | Failure<'undo.failed'> {
+export function openUndoFile(data: string, about: Undoing, now: number): UndoFile | Failure<'undo.failed'> {
   const folder = join(data, FOLDER)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -48,7 +48,7 @@ export function openUndoFile(data: string, about: About, now: number): UndoFile 
 }
 
 /** One of a run that was stopped, without the line that it was writing. */
-function openFile(folder: string, { base, admin, asked }: About): string | undefined {
+function openFile(folder: string, { base, admin, asked }: Undoing): string | undefined {
   for (const name of readdirSync(folder).filter((one) => one.endsWith('.jsonl'))) {
     const file = join(folder, name)
     const bytes = readFileSync(file)
@@ -64,8 +64,8 @@ function openFile(folder: string, { base, admin, asked }: About): string | undef
 }
 
 export interface ReadUndo {
-  readonly about: About
-  readonly changes: readonly Change[]
+  readonly about: Undoing
+  readonly changes: readonly UndoneChange[]
   readonly isUndone: boolean
   markUndone(): void
 }
@@ -83,7 +83,7 @@ export function readUndoFile(file: string): ReadUndo | Failure<'undo.failed'> {
     const why = error instanceof SyntaxError ? 'is no file of adopt' : `cannot be read (${(error as NodeJS.ErrnoException).code})` // prettier-ignore
     return failed(file, `${why}. Give one that triplegate adopt has written.`)
   }
-  const [about, ...rest] = lines as [About | null | undefined, ...Change[]]
+  const [about, ...rest] = lines as [Undoing | null | undefined, ...UndoneChange[]]
   if (typeof about?.base !== 'string' || typeof about.admin !== 'string' || !rest.every(isLine))
     return failed(file, 'is no file of adopt. Give one that triplegate adopt has written.')
   const isOf = (kind: string) => (change: { readonly kind: string }) => change.kind === kind

@@ -3,7 +3,7 @@
 import { isFailure, type Problem } from '../../problem.js'
 import { ACL, OWL, RDF, RDFS, SH } from '../../rdf/vocabulary.js'
 import { selectEach } from '../../stores/select.js'
-import { graphsOf, inShares, type Member, type Searched } from './look-through.js'
+import { graphsOf, inShares, type AdoptedMember, type Searched } from './look-through.js'
 import { beginsAsSought, isChanged, type Sought } from './references.js'
 
 /** Classes whose members are terms of a vocabulary. */
@@ -30,7 +30,7 @@ export async function vocabularyTerms(
   report: (done: number, of: number) => void,
 ): Promise<ReadonlySet<string> | Problem> {
   const terms = new Set<string>()
-  const collect = ({ store }: Member, graphs?: readonly string[]): Promise<undefined | Problem> =>
+  const collect = ({ store }: AdoptedMember, graphs?: readonly string[]): Promise<undefined | Problem> =>
     selectEach(store, queryOf(sought, graphs), ['x'], {}, ([term]) => {
       if (term?.termType === 'NamedNode' && isChanged(term.value, sought)) terms.add(term.value)
     })

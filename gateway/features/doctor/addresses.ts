@@ -6,7 +6,7 @@ import type { Settings } from '../../configuration/settings.js'
 import { LDT } from '../../rdf/vocabulary.js'
 import { doctorOf } from '../../request/observe.js'
 import { readTagKey } from '../../start/tag-key.js'
-import { ask, type Answer } from '../../survey/ask.js'
+import { askUrl, type AskedAnswer } from '../../survey/ask.js'
 import { canaryFindings } from './canaries.js'
 import { fine, finding, unknown, type Finding } from '../../survey/finding.js'
 import type { OpenedStore } from '../../survey/stores.js'
@@ -23,8 +23,8 @@ export async function addressFindings(
   const as = (base: string) => tagKey && doctorOf(tagKey, base, now())
   // Without a management port only the base can say whether it runs.
   const isAsked = settings.management === 'off' || running.some(({ state }) => state !== 'unknown')
-  const asked = await Promise.all(applications.map(({ base }) => (isAsked ? ask(base, 'HEAD', as(base)) : undefined)))
-  const ours = asked.flatMap((answer, at) => (isOurs(applications[at]!.base, answer) ? [answer as Answer] : []))
+  const asked = await Promise.all(applications.map(({ base }) => (isAsked ? askUrl(base, 'HEAD', as(base)) : undefined)))
+  const ours = asked.flatMap((answer, at) => (isOurs(applications[at]!.base, answer) ? [answer as AskedAnswer] : []))
   const isRunning = settings.management === 'off' ? ours.length > 0 : isAsked
   const unserved = unservedBases(settings, dataspaces)
   const seen = await Promise.all(
@@ -40,7 +40,7 @@ export async function addressFindings(
 }
 
 /** @param answer undefined where the gateway does not run */
-async function baseFindings(base: string, answer: Answer | string | undefined): Promise<Finding[]> {
+async function baseFindings(base: string, answer: AskedAnswer | string | undefined): Promise<Finding[]> {
   const what = `base ${base}`
   const { protocol, hostname } = new URL(base)
   const name = hostname.replace(/^\[(.*)\]$/, '$1')
@@ -81,13 +81,13 @@ function proxyFindings({ https, http, trustedProxy }: Settings): Finding[] {
       ]
 }
 
-const isOurs = (base: string, answer: Answer | string | undefined): boolean =>
+const isOurs = (base: string, answer: AskedAnswer | string | undefined): boolean =>
   typeof answer === 'object' && answer.links.includes(`<${base}>; rel="${LDT('base')}"`)
 
 const OBSERVED = 'Read triplegate access observed, then start the gateway without --enforce=false.'
 
 /** What the gateway that runs does counts, whatever these settings say. */
-function enforcementFinding({ enforce }: Settings, isRunning: boolean, answers: readonly Answer[]): Finding {
+function enforcementFinding({ enforce }: Settings, isRunning: boolean, answers: readonly AskedAnswer[]): Finding {
   const what = 'rules'
   if (answers.some(({ isObserved }) => isObserved))
     return finding(what, 'observed only: the gateway that runs has --enforce=false', OBSERVED)
@@ -101,7 +101,7 @@ async function runningFindings({ management }: Settings): Promise<Finding[]> {
   const what = 'running gateway'
   if (management === 'off') return [unknown(what, 'its management listener is off')]
   const url = `http://127.0.0.1:${management}/health/ready`
-  const answer = await ask(url, 'GET')
+  const answer = await askUrl(url, 'GET')
   const health = typeof answer === 'string' ? undefined : healthIn(answer.text)
   if (!health) return [unknown(what, `none answers at ${url}`)]
   const failing = health.checks.flatMap(({ what: checked, problem, warning, journal }) => {

@@ -3,7 +3,7 @@ import type { DescribedApplication } from '../../configuration/dataspace.js'
 import { isDocumentUri } from '../../http/target.js'
 import { isFailure } from '../../problem.js'
 import { select } from '../../stores/select.js'
-import { ask, ASKING_MS, type Answer } from '../../survey/ask.js'
+import { askUrl, ASKING_MS, type AskedAnswer } from '../../survey/ask.js'
 import { fine, finding, unknown, type Finding } from '../../survey/finding.js'
 import type { OpenedStore } from '../../survey/stores.js'
 
@@ -39,12 +39,12 @@ async function canaryFinding(base: string, documents: readonly string[], as?: Ag
   let hidden = 0
   let unclear: string | undefined
   for (const document of documents) {
-    const read = await ask(document, 'HEAD', as?.(base))
+    const read = await askUrl(document, 'HEAD', as?.(base))
     if (typeof read === 'string') return unknown(what, read)
     if (isBusy(read)) unclear ??= `<${document}> answers ${read.status}`
     if (!isRefused(read)) continue
     const query = encodeURIComponent(`ASK { GRAPH <${document}> { ?s ?p ?o } }`)
-    const asked = await ask(`${base}sparql?query=${query}`, 'GET', as?.(base))
+    const asked = await askUrl(`${base}sparql?query=${query}`, 'GET', as?.(base))
     if (typeof asked === 'string') return unknown(what, asked)
     const [, found] = (asked.status === 200 && /"boolean"\s*:\s*(true|false)/.exec(asked.text)) || []
     if (found === 'true') {
@@ -62,5 +62,5 @@ async function canaryFinding(base: string, documents: readonly string[], as?: Ag
   return fine(what, `anonymous clients find nothing in the documents that they may not read (${hidden} asked for)`)
 }
 
-const isRefused = ({ status }: Answer): boolean => status === 401 || status === 403
-const isBusy = ({ status }: Answer): boolean => status === 429 || status >= 500
+const isRefused = ({ status }: AskedAnswer): boolean => status === 401 || status === 403
+const isBusy = ({ status }: AskedAnswer): boolean => status === 429 || status >= 500

@@ -5,7 +5,7 @@ import type { Request } from '../../http/exchange.js'
 import { problem, type Problem } from '../../problem.js'
 
 /** LinkedDataHub 2.7: the digest is the entity-tag. */
-export const entityTagOf = ({ sha1 }: Pick<StoredFile, 'sha1'>): string => `"${sha1}"`
+export const fileTagOf = ({ sha1 }: Pick<StoredFile, 'sha1'>): string => `"${sha1}"`
 
 /**
  * The first and last byte. Undefined for the whole file: there is no range, an unknown or malformed one, several (RFC 9110
@@ -17,7 +17,7 @@ export function rangeOf(
 ): readonly [start: number, end: number] | undefined | Problem {
   const condition = fields['if-range']
   // RFC 9110 §13.1.5: compared strongly.
-  if (condition !== undefined && condition !== entityTagOf(file) && condition !== formatHttpDate(file.storedAt))
+  if (condition !== undefined && condition !== fileTagOf(file) && condition !== formatHttpDate(file.storedAt))
     return undefined
   const [, first, last] = method === 'GET' ? (RANGE.exec(fields.range ?? '') ?? []) : []
   if (first === undefined || last === undefined || (first === '' && last === '')) return undefined

@@ -6,7 +6,7 @@ import { describedAmong, uploadsOf } from '../../files/sweep-files.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { makePartsReader, type PartsReader, type TakeParts } from '../../rdf/multipart-stream.js'
 import { fileNameOf, readFileForm, type FormFile } from '../../rdf/read-file-form.js'
-import type { Pair } from '../../rdf/read-form.js'
+import type { FormPair } from '../../rdf/read-form.js'
 import { boundaryOf, flaw, type PartHead } from '../../rdf/read-multipart.js'
 import type { Uploaded } from '../../methods/write-request.js'
 import { part } from '../../part.js'
@@ -86,7 +86,7 @@ interface ArrivingFile {
 }
 
 interface Form extends TakeParts {
-  readonly pairs: readonly Pair[]
+  readonly pairs: readonly FormPair[]
   readonly files: readonly ArrivingFile[]
   readonly meter: UploadMeter
   /** Holds the piece where the content is no form, or may be none; 'form' where its parts are to be read. */
@@ -125,7 +125,7 @@ function makeArrivals({ application, request, gateway, agent }: Context) {
 function makeForm(context: Context): Form {
   const { maxBody } = context.gateway.settings
   const arrivals = makeArrivals(context)
-  const pairs: Pair[] = []
+  const pairs: FormPair[] = []
   const files: ArrivingFile[] = []
   let kind: 'unknown' | 'form' | 'whole' = 'unknown'
   let whole: Buffer[] = []

@@ -1,8 +1,8 @@
 // GET and HEAD on files (spec 4.6, LinkedDataHub 2.7): who may read them, ranges of bytes, and how browsers treat them.
-import { entityTagOf, rangeOf } from './file-range.js'
+import { fileTagOf, rangeOf } from './file-range.js'
 import { formatHttpDate } from '../../../cache/http-date.js'
 import { isSha1, type StoredFile } from '../../files/files.js'
-import type { Description } from '../../files/sweep-files.js'
+import type { Describing } from '../../files/sweep-files.js'
 import type { Field, Response } from '../../http/exchange.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { MEDIA_TYPE } from '../../rdf/vocabulary.js'
@@ -10,12 +10,12 @@ import { evaluateConditions } from '../../request/negotiate.js'
 import type { Context } from '../../request/context.js'
 import { describedFile, readingOf } from '../../request/file-access.js'
 import { response, streamed } from '../../request/respond.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 
 export async function uploads({
   context,
   target: { iri, endpoint },
-}: Asked<EndpointTarget>): Promise<Response | Problem> {
+}: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const sha1 = iri.slice(context.application.base.length + endpoint.length)
   const found = isSha1(sha1) ? await readable(context, sha1) : ABSENT
   context.trace.continues()
@@ -31,7 +31,7 @@ const ABSENT = problem('document.absent', 'There is no such file.')
 
 interface Readable {
   readonly file: StoredFile
-  readonly description: Description
+  readonly description: Describing
   readonly isPublic: boolean
 }
 
@@ -54,7 +54,7 @@ async function readable(context: Context, sha1: string): Promise<Readable | Prob
 
 function answer({ application, request }: Context, { file, description, isPublic }: Readable): Response | Problem {
   const { size, storedAt, sha256 } = file
-  const tag = entityTagOf(file)
+  const tag = fileTagOf(file)
   const validators: Field[] = [
     ['ETag', tag],
     ['Last-Modified', formatHttpDate(storedAt)],
@@ -93,7 +93,7 @@ const NOTHING: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: nothing }
 
 const UNKNOWN_TYPE = 'application/octet-stream'
 
-function typeOf({ format }: Description): string {
+function typeOf({ format }: Describing): string {
   const type = format?.startsWith(MEDIA_TYPE('')) ? format.slice(MEDIA_TYPE('').length) : ''
   return /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(type) ? type : UNKNOWN_TYPE
 }

@@ -1,12 +1,12 @@
 // The page of a write that met a change by somebody else: what the person started from, what is there now, and what
 // the person typed. Nothing typed is lost, and the person decides.
-import { Changes, type Changed } from '../../pages/changes.js'
-import { Area, shell, type About } from './form-page.js'
+import { ChangesShown, type Changed } from '../../pages/changes.js'
+import { Area, formShell, type FormAbout } from './form-page.js'
 import { Plain } from '../../pages/term.js'
 import { worded } from '../../pages/texts.js'
 import { texts } from './texts.js'
 
-export interface ConflictView extends About {
+export interface ConflictView extends FormAbout {
   readonly started: string
   readonly now: string
   readonly mine: string
@@ -18,7 +18,7 @@ export interface ConflictView extends About {
 }
 
 export const conflictPage = worded((view: ConflictView): string =>
-  shell(
+  formShell(
     { ...view, refusal: undefined },
     texts().errorTitle(412),
     <>
@@ -31,9 +31,9 @@ export const conflictPage = worded((view: ConflictView): string =>
         <Column title={texts().yours} text={view.mine} />
       </div>
       <h2>{texts().theirChanges}</h2>
-      <Changes changed={view.theirs} document={view.document} base={view.frame.site.base} />
+      <ChangesShown changed={view.theirs} document={view.document} base={view.frame.site.base} />
       <h2>{texts().yourChanges}</h2>
-      <Changes changed={view.own} document={view.document} base={view.frame.site.base} />
+      <ChangesShown changed={view.own} document={view.document} base={view.frame.site.base} />
       <h2>{texts().mergeTitle}</h2>
       <form method="post" action="?form=edit">
         <input type="hidden" name="if-match" value={view.entityTag} />

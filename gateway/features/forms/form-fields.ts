@@ -1,7 +1,7 @@
 // Forms by shapes (design 8): which fields a document has, with their values. Triples that no field holds stay in the text
 // beside them.
 import { MANAGED } from '../../documents/next-state.js'
-import type { Shapes } from '../../ontologies/ontologies.js'
+import type { OntologyShapes } from '../../ontologies/ontologies.js'
 import { bySubject } from '../../pages/triples-by-subject.js'
 import { shapeFormsIn, type FieldShape, type ShapeForms } from './shape-fields.js'
 import { fieldName, weightOf, type FormField, type FormSection } from './shape-form.js'
@@ -14,7 +14,7 @@ import type { Context } from '../../request/context.js'
 import { ownTriples } from './turtle-editor.js'
 import type { AskedForm } from '../../request/page-form.js'
 
-const known = new WeakMap<Shapes, { readonly forms: ShapeForms | undefined }>()
+const known = new WeakMap<OntologyShapes, { readonly forms: ShapeForms | undefined }>()
 
 /** Shapes are valid for the end-user application. Undefined where there are none. */
 export async function shapeFormsOf({ application, dataspace }: Context): Promise<ShapeForms | undefined> {

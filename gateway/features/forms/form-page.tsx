@@ -2,23 +2,23 @@
 // was typed is in the form again after an error.
 import type { Child } from 'hono/jsx'
 import type { Coverage } from '../../../policies/authorizations/coverage.js'
-import { Changes, type Changed } from '../../pages/changes.js'
-import { Covers } from '../../pages/covers.js'
+import { ChangesShown, type Changed } from '../../pages/changes.js'
+import { CoverageShown } from '../../pages/covers.js'
 import { Violations } from '../../pages/error-page.js'
 import { Crumbs, Notice, pageOf, type Frame } from '../../pages/frame.js'
 import { FormSections, type FormSection } from './shape-form.js'
-import { Place, type Refusal } from '../../pages/form-parts.js'
+import { ErrorPlace, type Refusal } from '../../pages/form-parts.js'
 import { Time } from '../../pages/term.js'
 import { worded } from '../../pages/texts.js'
 import { texts } from './texts.js'
 
-export interface About {
+export interface FormAbout {
   readonly frame: Frame
   readonly document: string
   readonly refusal?: Refusal | undefined
 }
 
-export interface EditView extends About {
+export interface EditView extends FormAbout {
   readonly form: 'edit' | 'add'
   readonly text: string
   /** The text that the person started from, and the entity-tag of that state. */
@@ -32,14 +32,14 @@ export interface EditView extends About {
 export const editPage = worded((view: EditView): string => {
   const { frame, document, form, text, started, entityTag, preview, refusal, sections = [] } = view
   const title = form === 'edit' ? texts().editTitle : texts().addTitle
-  return shell(
+  return formShell(
     view,
     title,
     <>
       {preview ? (
         <section aria-labelledby="preview">
           <h2 id="preview">{texts().preview}</h2>
-          <Changes changed={preview} document={document} base={frame.site.base} />
+          <ChangesShown changed={preview} document={document} base={frame.site.base} />
         </section>
       ) : null}
       <form method="post" action={`?form=${form}`}>
@@ -53,7 +53,7 @@ export const editPage = worded((view: EditView): string => {
           {form === 'edit' ? texts().editHelp : texts().addHelp}
         </p>
         <Area name="content" text={text} isWrong={refusal !== undefined} />
-        <Place text={text} refusal={refusal} />
+        <ErrorPlace text={text} refusal={refusal} />
         <div class="actions">
           <button class="main" name="do" value="save">
             {texts().save}
@@ -82,7 +82,7 @@ export const FieldsShown = ({ sections }: { readonly sections: readonly FormSect
 /** The store may carry out what it has not answered. */
 const MAY_BE_DONE: ReadonlySet<number> = new Set([500, 502, 504])
 
-export function shell({ frame, document, refusal }: About, title: string, content: Child): string {
+export function formShell({ frame, document, refusal }: FormAbout, title: string, content: Child): string {
   return pageOf(
     frame,
     title,
@@ -126,7 +126,7 @@ export const Area = ({
   </textarea>
 )
 
-export interface DeleteView extends About {
+export interface DeleteView extends FormAbout {
   readonly title: string
   readonly entityTag: string
   readonly isContainer: boolean
@@ -136,7 +136,7 @@ export interface DeleteView extends About {
 }
 
 export const deletePage = worded((view: DeleteView): string =>
-  shell(
+  formShell(
     view,
     texts().deleteTitle,
     <form method="post" action="?form=delete">
@@ -150,7 +150,7 @@ export const deletePage = worded((view: DeleteView): string =>
         {view.coverage ? (
           <>
             <p>{view.coverage.members > 0 ? texts().deleteGroup(view.coverage.members) : texts().deleteRule}</p>
-            <Covers coverage={view.coverage} base={view.frame.site.base} />
+            <CoverageShown coverage={view.coverage} base={view.frame.site.base} />
             <p class="choice">
               <input type="checkbox" id="covered" name="covered" value="all" required />{' '}
               <label for="covered">{texts().deleteRuleSure}</label>
@@ -168,7 +168,7 @@ export const deletePage = worded((view: DeleteView): string =>
   ),
 )
 
-export interface RestoreView extends About {
+export interface RestoreView extends FormAbout {
   readonly version: string
   /** xsd:dateTime. */
   readonly time: string
@@ -177,14 +177,14 @@ export interface RestoreView extends About {
 }
 
 export const restorePage = worded((view: RestoreView): string =>
-  shell(
+  formShell(
     view,
     texts().restoreTitle,
     <>
       <p>
         {texts().restoreQuestion} <Time value={view.time} />. {texts().restoreHelp}
       </p>
-      <Changes changed={view.changed} document={view.document} base={view.frame.site.base} level={2} />
+      <ChangesShown changed={view.changed} document={view.document} base={view.frame.site.base} level={2} />
       <form method="post" action={`?form=restore&of=${view.version}`}>
         <input type="hidden" name="if-match" value={view.entityTag ?? ''} />
         <div class="actions">

@@ -7,7 +7,7 @@ import type { Response } from '../../http/exchange.js'
 import { TURTLE } from '../../http/media-type.js'
 import { describedIn } from '../../pages/triples-by-subject.js'
 import { titleOf } from '../../pages/document-page.js'
-import { deletePage, editPage, type About, type EditView } from './form-page.js'
+import { deletePage, editPage, type FormAbout, type EditView } from './form-page.js'
 import { type Refusal } from '../../pages/form-parts.js'
 import type { MadePage } from '../../pages/texts.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -30,12 +30,12 @@ import {
 } from './turtle-editor.js'
 import { dividedForm } from './form-fields.js'
 import {
-  carryOut,
+  sendForm,
   foreignForm,
   isConflict,
-  refusalOf,
+  refusalShown,
   seeOther,
-  textOf,
+  areaText,
   type AskedForm,
   type FormTarget,
   type SentForm,
@@ -104,14 +104,14 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
     return pageAnswer(200, editPage({ ...about, text, started, entityTag, sections: divided?.sections }))
   }
   const { text, whole, flaws } = typedForm(values, iri, about.frame.texts)
-  const shown = (refusal?: Refusal): Pick<EditView, 'sections'> & About => ({
+  const shown = (refusal?: Refusal): Pick<EditView, 'sections'> & FormAbout => ({
     ...about,
     refusal,
     sections: sectionsAfter(values, iri, divided?.sections ?? [], { flaws, report: refusal?.report }),
   })
   const sent = {
     text,
-    started: textOf(values, 'started'),
+    started: areaText(values, 'started'),
     entityTag: values.get('if-match') ?? '',
     form: 'edit',
   } as const
@@ -123,7 +123,7 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...sent, ...shown({ status: 400, detail: mine.detail }) }))
     return pageAnswer(200, editPage({ ...sent, ...shown(), preview: differenceOf(ownTriples(document), mine) }))
   }
-  const done = await carryOut(context, {
+  const done = await sendForm(context, {
     ...{ method: 'PUT', url: iri, turtle: whole },
     fields: { 'if-match': sent.entityTag },
   })
@@ -132,12 +132,12 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
     return seeOther(iri)
   }
   if (isConflict(done)) return answerConflict(asked, { text: whole, started: sent.started })
-  return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalOf(done)) }), done.fields)
+  return pageAnswer(done.status, editPage({ ...sent, ...shown(refusalShown(done)) }), done.fields)
 }
 
 async function answerAdd({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
   const { iri } = document
-  const text = textOf(values, 'content')
+  const text = areaText(values, 'content')
   const view = { frame: frameOf(context, iri), document: iri, form: 'add', text, started: '', entityTag: '' } as const
   if (!isSent) return pageAnswer(200, editPage(view))
   if (values.get('do') === 'preview') {
@@ -147,9 +147,9 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...view, refusal: { status: 400, detail: mine.detail } }))
     return pageAnswer(200, editPage({ ...view, preview: { added: linesToAdd(document, mine), removed: [] } }))
   }
-  const done = await carryOut(context, { method: 'POST', url: iri, turtle: text })
+  const done = await sendForm(context, { method: 'POST', url: iri, turtle: text })
   if (done.status < 400) return seeOther(iri)
-  return pageAnswer(done.status, editPage({ ...view, refusal: refusalOf(done) }), done.fields)
+  return pageAnswer(done.status, editPage({ ...view, refusal: refusalShown(done) }), done.fields)
 }
 
 async function answerDelete({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
@@ -175,7 +175,7 @@ async function answerDelete({ context, document, values, isSent }: AskedForm): P
     return pageAnswer(400, refuse({ status: 400, detail: deleteRuleUnsure }))
   }
   const fields = { 'if-match': values.get('if-match') ?? '' }
-  const done = await carryOut(context, { method: 'DELETE', url: iri, fields })
+  const done = await sendForm(context, { method: 'DELETE', url: iri, fields })
   if (done.status < 400) return seeOther(isRoot(iri, base) ? iri : parentOf(iri))
-  return pageAnswer(done.status, refuse(refusalOf(done)), done.fields)
+  return pageAnswer(done.status, refuse(refusalShown(done)), done.fields)
 }

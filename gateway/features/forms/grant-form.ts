@@ -4,7 +4,7 @@ import { nTriplesTerm, text } from '../../rdf/graph.js'
 import type { Response } from '../../http/exchange.js'
 import { webId } from '../../configuration/setting-values.js'
 import { ACL, DCT, FOAF, RDF, RDFS } from '../../rdf/vocabulary.js'
-import { carryOut, seeOther, type AskedForm } from '../../request/page-form.js'
+import { sendForm, seeOther, type AskedForm } from '../../request/page-form.js'
 
 const MODES = ['Read', 'Append', 'Write']
 const CLASSES: Readonly<Record<string, string>> = { everyone: FOAF('Agent'), identified: ACL('AuthenticatedAgent') }
@@ -37,7 +37,7 @@ export async function answerGrant({ context, document, values, isSent }: AskedFo
     `  <${ACL(whom[0])}> <${whom[1]}> ; ${modes.map((mode) => `<${ACL('mode')}> <${ACL(mode)}>`).join(' ; ')} ;`,
     `  <${ACL('accessTo')}> <${on}>${values.get('on') === 'below' ? ` ; <${ACL('default')}> <${on}>` : ''} .`,
   ].join('\n')
-  const done = await carryOut(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
+  const done = await sendForm(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
   const member = on.startsWith(admin.base) ? admin : endUser
   if (done.status < 400) return seeOther(`${member.base}access?this=${encodeURIComponent(on)}`)
   return problem(PROBLEMS[done.status] ?? 'request.malformed', done.detail, { fields: done.fields })

@@ -11,7 +11,7 @@ import { DCT, DEF, DH, FOAF, RDF } from '../../rdf/vocabulary.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import { rememberPrefixes } from './turtle-editor.js'
 import { emptySection, shapeFormsOf } from './form-fields.js'
-import { carryOut, isConflict, refusalOf, seeOther, textOf, type AskedForm } from '../../request/page-form.js'
+import { sendForm, isConflict, refusalShown, seeOther, areaText, type AskedForm } from '../../request/page-form.js'
 import { flawedIn, messagesIn, sectionsAfter, typedForm } from './submitted-fields.js'
 
 /** A name as a segment of a path; of the title where there is none. */
@@ -38,7 +38,7 @@ const sectionsOf = (forms: ShapeForms | undefined, type: string): readonly FormS
 export async function answerNew({ context, document, values, isSent, modes }: AskedForm): Promise<Response | Problem> {
   const container = document.iri
   const frame = frameOf(context, container)
-  const field = (name: string): string => textOf(values, name)
+  const field = (name: string): string => areaText(values, name)
   const [name, title] = [field('name'), field('title')]
   const forms = modes.includes('Write') ? await shapeFormsOf(context) : undefined
   const given = field('type')
@@ -73,11 +73,11 @@ export async function answerNew({ context, document, values, isSent, modes }: As
   ]
   // Behind what was typed, so that an error names the line that the person sees.
   const turtle = [whole, ...own].join('\n')
-  const done = await carryOut(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
+  const done = await sendForm(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
   if (done.status < 400) {
     rememberPrefixes(context, url, typed)
     return seeOther(done.location ?? url)
   }
   const detail = isConflict(done) ? frame.texts.with(FORM_TEXTS).nameTaken : done.detail
-  return pageAnswer(done.status, newPage(shown({ ...refusalOf(done), detail })), done.fields)
+  return pageAnswer(done.status, newPage(shown({ ...refusalShown(done), detail })), done.fields)
 }

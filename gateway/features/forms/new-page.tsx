@@ -1,12 +1,12 @@
 // The page with the form of a new document: its title and address, what it is about, and more as Turtle.
-import { Area, FieldsShown, shell, type About } from './form-page.js'
-import { Choice, Place } from '../../pages/form-parts.js'
+import { Area, FieldsShown, formShell, type FormAbout } from './form-page.js'
+import { Choice, ErrorPlace } from '../../pages/form-parts.js'
 import type { FormSection } from './shape-form.js'
 import { Plain } from '../../pages/term.js'
 import { worded } from '../../pages/texts.js'
 import { texts } from './texts.js'
 
-export interface NewView extends About {
+export interface NewView extends FormAbout {
   readonly name: string
   readonly title: string
   readonly titleErrors: readonly string[]
@@ -19,7 +19,7 @@ export interface NewView extends About {
 }
 
 export const newPage = worded((view: NewView): string =>
-  shell(
+  formShell(
     view,
     texts().newDocument,
     <>
@@ -43,7 +43,7 @@ export const newPage = worded((view: NewView): string =>
           {texts().newHelp}
         </p>
         <Area name="content" text={view.text} isWrong={view.refusal !== undefined && view.refusal.status !== 422} />
-        <Place text={view.text} refusal={view.refusal} />
+        <ErrorPlace text={view.text} refusal={view.refusal} />
         <div class="actions">
           <button class="main">{texts().create}</button>
           <a class="button" href={view.document}>

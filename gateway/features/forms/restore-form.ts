@@ -17,7 +17,7 @@ import { frameOf, pageAnswer } from '../../request/page-answer.js'
 import { methodNotAllowed, refusalOf } from '../../request/refusal.js'
 import type { Decided } from '../../request/route.js'
 import { differenceOf, isTooLargeToEdit, ownTriples, tooLargeToEdit } from './turtle-editor.js'
-import { carryOut, FORM_METHODS, seeOther, type FormTarget, type SentForm } from '../../request/page-form.js'
+import { sendForm, FORM_METHODS, seeOther, type FormTarget, type SentForm } from '../../request/page-form.js'
 
 const LARGEST = 256 * 1024
 
@@ -61,7 +61,7 @@ export async function answerRestore(
   }
   if (!isSent) return pageAnswer(200, restorePage(view))
   const ifMatch = values.get('if-match')
-  const done = await carryOut(context, {
+  const done = await sendForm(context, {
     ...{ method: 'PUT', url: document, turtle: ownTriples(version) },
     fields: {
       'content-location': mementoUri(document, memento),

@@ -5,7 +5,7 @@ import { nTriplesTerm, type Term } from '../../rdf/graph.js'
 import { XSD } from '../../rdf/vocabulary.js'
 import { labelOf } from '../../pages/labels.js'
 import type { FieldShape } from './shape-fields.js'
-import { Named, Plain } from '../../pages/term.js'
+import { NamedTerm, Plain } from '../../pages/term.js'
 import { texts } from './texts.js'
 
 /** The fields of one resource. */
@@ -40,7 +40,7 @@ export function FormSections({ sections }: { readonly sections: readonly FormSec
             {types.map((type, j) => (
               <>
                 {j === 0 ? '' : ', '}
-                <Named iri={type} />
+                <NamedTerm iri={type} />
               </>
             ))}
           </legend>

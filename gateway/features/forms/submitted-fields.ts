@@ -7,7 +7,7 @@ import { FIELD, type FormField, type FormSection } from './shape-form.js'
 import type { Texts } from '../../pages/texts.js'
 import { flawOf, iri, literal, nTriplesLine, quad, typed, type Quad } from '../../rdf/graph.js'
 import { readNTriples } from '../../rdf/read.js'
-import { textOf } from '../../request/page-form.js'
+import { areaText } from '../../request/page-form.js'
 
 const absolute = (document: string, resource: string): string =>
   resource === '' || resource.startsWith('#') ? document + resource : resource
@@ -95,7 +95,7 @@ interface TypedForm extends TypedFields {
 }
 
 export function typedForm(values: URLSearchParams, document: string, texts: Texts): TypedForm {
-  const text = textOf(values, 'content')
+  const text = areaText(values, 'content')
   const fields = typedFields(values, document, texts)
   return { ...fields, text, whole: fields.lines === '' ? text : `${text}\n${fields.lines}` }
 }

@@ -1,6 +1,6 @@
 // Reading a dataset as quads (SPARQL 1.1 Graph Store HTTP Protocol has it for one graph; Fuseki for all of them): exactly
 // the graphs that the agent may read, as queries over them find them (design 4), written while the store answers.
-import type { Ask } from '../../../cache/stored-results.js'
+import type { AskStore } from '../../../cache/stored-results.js'
 import type { Decision } from '../../../policies/decide.js'
 import type { Response } from '../../http/exchange.js'
 import { negotiate, type Format } from '../../http/media-type.js'
@@ -57,7 +57,7 @@ type Batches = AsyncIterable<readonly Row[]>
 
 /** The answer to the first part has begun before that of the gateway does. */
 const sending =
-  ({ application, trace }: Context, [first, ...others]: readonly Part[], format: Format): Ask<Problem> =>
+  ({ application, trace }: Context, [first, ...others]: readonly Part[], format: Format): AskStore<Problem> =>
   async (signal) => {
     const send = ({ query, variables }: Part): Promise<Batches | Problem> =>
       selectBatches(application.store, query.text, variables, { signal })

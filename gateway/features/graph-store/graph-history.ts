@@ -6,20 +6,20 @@ import type { Target } from '../../http/target.js'
 import { answerHistory, type HistoryTarget } from '../../memento/history.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { decideOn, lookUp } from '../../request/access.js'
-import { factsOf } from '../../request/agent-graph-rights.js'
-import type { Asked } from '../../request/route.js'
+import { graphFactsOf } from '../../request/agent-graph-rights.js'
+import type { AskedRoute } from '../../request/route.js'
 import { flawOfName, strayName, withoutPages } from './graph-store.js'
 
 type GraphHistoryTarget = Target<Member> & { readonly kind: 'graph-history' }
 
-export async function graphHistory({ context: given, target }: Asked<GraphHistoryTarget>): Promise<Response | Problem> {
+export async function graphHistory({ context: given, target }: AskedRoute<GraphHistoryTarget>): Promise<Response | Problem> {
   const { document, past, application, dataspace } = target
   const flaw = flawOfName(document)
   if (flaw) return flaw
   const context = withoutPages(given)
   const asked: HistoryTarget = { application, dataspace, document, ...past }
   const isDocument = application.isDocument(document)
-  const facts = isDocument ? await lookUp(context, asked, 'Read') : factsOf(context, document)
+  const facts = isDocument ? await lookUp(context, asked, 'Read') : graphFactsOf(context, document)
   if (isFailure(facts)) return isDocument ? facts : strayName(context, { application, dataspace, document }, facts)
   const decision = decideOn(context, facts, 'Read')
   if (isFailure(decision)) return decision

@@ -18,10 +18,10 @@ import { graphOf } from '../../rdf/graph.js'
 import { decideOn, lookUp, type Facts, type OtherFacts } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { prefersPage } from '../../request/page-answer.js'
-import { factsOf } from '../../request/agent-graph-rights.js'
+import { graphFactsOf } from '../../request/agent-graph-rights.js'
 import { methodNotAllowed, refusalOf } from '../../request/refusal.js'
 import { READ_METHODS } from '../../request/respond.js'
-import type { Asked } from '../../request/route.js'
+import type { AskedRoute } from '../../request/route.js'
 import { analyseQuery } from '../../sparql/language/analysis.js'
 import { hasDotSegment } from '../../sparql/language/tokens.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
@@ -29,14 +29,14 @@ import { run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
 import { ABSOLUTE_IRI } from '../../sparql/queries/request.js'
 import { viewOf } from '../../sparql/queries/observe-graphs.js'
 import { answerQuery } from '../../sparql/queries/answer-query.js'
-import { writeGraph } from './store-graph.js'
+import { storeGraph } from './store-graph.js'
 
 type DocumentTarget = Pick<GraphTarget, 'application' | 'dataspace' | 'document'>
 export type GraphTarget = Target<Member> & { readonly kind: 'graph' }
 
-export const graphStore = (asked: Asked<GraphTarget>): Awaitable<Response | Problem> => run(answerGraph(asked))
+export const graphStore = (asked: AskedRoute<GraphTarget>): Awaitable<Response | Problem> => run(answerGraph(asked))
 
-function* answerGraph({ context: given, target }: Asked<GraphTarget>): Steps<Response | Problem> {
+function* answerGraph({ context: given, target }: AskedRoute<GraphTarget>): Steps<Response | Problem> {
   const { document: graph, isReadOnly } = target
   const { method } = given.request
   if (isReadOnly && method !== 'GET' && method !== 'HEAD') return methodNotAllowed(method, READ_METHODS)
@@ -109,14 +109,14 @@ export async function strayName(
 function* answerOther(context: Context, target: GraphTarget): Steps<Response | Problem> {
   const { application, request, trace } = context
   const { document: graph, url } = target
-  const other = factsOf(context, graph)
+  const other = graphFactsOf(context, graph)
   if (isFailure(other)) return yield* wait(strayName(context, target, other))
   const isRead = requiredMode(request.method) === 'Read'
   const cached = isRead ? application.cache.documents.cached(graph, request.receivedAt) : undefined
   if (cached?.value) return yield* wait(answerFound(context, other, cached))
   const decision = decided(context, other)
   if (isFailure(decision)) return decision
-  if (!isRead) return yield* wait(writeGraph(context, other, url))
+  if (!isRead) return yield* wait(storeGraph(context, other, url))
   const found = yield* wait(readDocument(application, graph, trace, context))
   return isFailure(found) ? found : yield* wait(answerFound(context, other, found))
 }
@@ -140,11 +140,11 @@ async function answerDefault(context: Context, target: GraphTarget): Promise<Res
   if (isFailure(traits)) return traits
   const isRead = requiredMode(request.method) === 'Read'
   if (traits.defaultGraph !== 'own') return isRead ? answerUnion(context) : UNION
-  const other = factsOf(context, DEFAULT_GRAPH)
+  const other = graphFactsOf(context, DEFAULT_GRAPH)
   if (isFailure(other)) return other
   const decision = decided(context, other)
   if (isFailure(decision)) return decision
-  if (!isRead) return writeGraph(context, other, target.url)
+  if (!isRead) return storeGraph(context, other, target.url)
   const found = await readDocument(application, DEFAULT_GRAPH, trace, context)
   if (isFailure(found)) return found
   const value = found.value ?? documentOf(DEFAULT_GRAPH, application.base, graphOf([]), application.cache.tagKey)

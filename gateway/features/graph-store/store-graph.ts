@@ -6,12 +6,12 @@ import {
   MAX_DOCUMENT,
   readDocumentNow,
   readFactsNow,
-  tooLarge,
+  documentTooLarge,
   type Document,
 } from '../../documents/document.js'
 import { everyWrite } from '../../documents/locks.js'
 import type { Response } from '../../http/exchange.js'
-import { commit, type Plan } from '../../methods/commit.js'
+import { commit, type WritePlan } from '../../methods/commit.js'
 import { tooLargeToWrite, writingOf } from '../../methods/write.js'
 import { isConditional, preconditions } from '../../methods/write-conditions.js'
 import { isLargeContent, readWriteRequest, type WriteRequest } from '../../methods/write-request.js'
@@ -26,7 +26,7 @@ import type { GraphEdit } from '../../stores/store.js'
 import { requiredMode } from '../../../policies/decide.js'
 
 /** @param url of the request: what triples of the default graph are relative to */
-export async function writeGraph(context: Context, other: OtherFacts, url: string): Promise<Response | Problem> {
+export async function storeGraph(context: Context, other: OtherFacts, url: string): Promise<Response | Problem> {
   const graph = other.iri
   const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph, 'triples alone')
   if (isFailure(asked)) return asked
@@ -39,7 +39,7 @@ async function planOf(
   context: Context,
   other: OtherFacts,
   asked: WriteRequest,
-): Promise<Plan<Response | Problem> | Problem> {
+): Promise<WritePlan<Response | Problem> | Problem> {
   const { application, agent, request } = context
   const graph = other.iri
   const decision = decideOn(context, other, requiredMode(request.method)!)
@@ -55,7 +55,7 @@ async function planOf(
   const text = contentOf(asked)
   // Design 7: what is added is bounded together with what is there, as of a document.
   const there = asked.method === 'POST' ? (before.state?.nTriples ?? '') : ''
-  const size = there.length + text.length > MAX_DOCUMENT ? GROWN : tooLarge({ iri: graph, nTriples: text })
+  const size = there.length + text.length > MAX_DOCUMENT ? GROWN : documentTooLarge({ iri: graph, nTriples: text })
   if (size) return size
   const status = before.exists || asked.method === 'DELETE' ? 204 : 201
   const answer = (failed: Problem | undefined): Response | Problem =>

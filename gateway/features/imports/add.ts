@@ -8,23 +8,23 @@ import type { Response } from '../../http/exchange.js'
 import { parseMediaType } from '../../http/media-type.js'
 import { isReadable } from '../../rdf/read.js'
 import { mayImport, receivedFrom, startImport, withFolder } from './described-import.js'
-import { orderOf, planOf } from './import-order.js'
+import { importOrderOf, importPlanOf } from './import-order.js'
 import { N_QUADS, TRIG } from '../../rdf/syntaxes.js'
 import { bringUrl, withSource, type Source } from './sources.js'
-import { queryText } from './saved-query.js'
-import { appendAs, mayWriteAs, placeOf, type Place } from './write-as.js'
+import { savedQueryText } from './saved-query.js'
+import { appendAs, mayWriteAs, importPlaceOf, type ImportPlace } from './write-as.js'
 import { unpacked } from '../../rdf/unpacked.js'
 import { toStore, type WrittenContent } from '../../methods/write-request.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { lookUp } from '../../request/access.js'
 import { askerOf, contextsFor, type Context } from '../../request/context.js'
 import { linkField, response } from '../../request/respond.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 
 /** A document of the gateway is no larger; a source in another syntax may take more. */
 const LARGEST = 64 * 1024 * 1024
 
-export const add = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
+export const add = ({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> =>
   withData(context, target.iri, async (_, place, source) => {
     const content = await readContent(context, source, place.document)
     if (!isFailure(content)) return appendAs(context, place, content, context.request.receivedAt)
@@ -32,7 +32,7 @@ export const add = ({ context, target }: Asked<EndpointTarget>): Promise<Respons
   })
 
 /** Too much for one document becomes many, in the background, where the target is a container. */
-async function importInto(context: Context, place: Place, source: Source): Promise<Response | Problem> {
+async function importInto(context: Context, place: ImportPlace, source: Source): Promise<Response | Problem> {
   const { application, dataspace, document } = place
   const facts = await lookUp({ ...context, application, dataspace }, { kind: 'document', ...place }, 'Append')
   if (isFailure(facts)) return facts
@@ -44,8 +44,8 @@ async function importInto(context: Context, place: Place, source: Source): Promi
     await rename(source.path, path)
     const received = await receivedFrom({ ...source, path })
     if (isFailure(received)) return received
-    const order = { ...orderOf(new URLSearchParams()), into: document }
-    const plan = await planOf(context, order, received, join(folder, 'spool'))
+    const order = { ...importOrderOf(new URLSearchParams()), into: document }
+    const plan = await importPlanOf(context, order, received, join(folder, 'spool'))
     if (isFailure(plan)) return plan
     const started = await startImport(context, plan, order, 'add')
     if (isFailure(started)) return started
@@ -66,11 +66,11 @@ const GRAPHS = problem(
   'The source is too large for one document, and names graphs, which would become documents elsewhere: send it to importer.',
 )
 
-export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> =>
+export const transform = ({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> =>
   withData(context, target.iri, async ({ query }, place, source) => {
     const { gateway, application, request } = context
     if (!query) return problem('request.malformed', 'The request has to name a query: spin:query, or sp:text.')
-    const text = await queryText(context, query)
+    const text = await savedQueryText(context, query)
     if (isFailure(text)) return text
     const { base } = application
     const construct = await gateway.reading.analyseConstruct(askerOf(context), text, base, base)
@@ -91,13 +91,13 @@ export const transform = ({ context, target }: Asked<EndpointTarget>): Promise<R
     return isFailure(content) ? content : appendAs(context, place, content, request.receivedAt)
   })
 
-type Act = (asked: DataRequest, place: Place, source: Source) => Promise<Response | Problem>
+type Act = (asked: DataRequest, place: ImportPlace, source: Source) => Promise<Response | Problem>
 
 /** Nothing is fetched before the gateway knows that this client may write there (design 7). */
 async function withData(context: Context, endpoint: string, act: Act): Promise<Response | Problem> {
   const asked = await readDataRequest(context, endpoint)
   if (isFailure(asked)) return asked
-  const place = placeOf(context, asked.target)
+  const place = importPlaceOf(context, asked.target)
   if (isFailure(place)) return place
   const refused = await mayWriteAs(context, place, 'POST')
   if (refused) return refused

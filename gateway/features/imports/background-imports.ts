@@ -20,16 +20,16 @@ import { backgroundContext, whyEnded, type Behind } from './background.js'
 import { noteRuns, type DescribedBy } from './import-notes.js'
 import { stateTriples } from './import-state.js'
 import { hasNotEnded, IMPORTING } from './importing.js'
-import type { Plan } from './plan.js'
+import type { ImportPlan } from './plan.js'
 import { runImport } from './run-import.js'
-import { GIVEN_UP, startOf } from './starts.js'
+import { GIVEN_UP, startOfRun } from './starts.js'
 
 /** A run as it is on disk. */
 export interface RunRecord extends Behind {
   /** Of the application. */
   readonly base: string
   readonly title: string
-  readonly plan: Plan
+  readonly plan: ImportPlan
   /** Documents are replaced, or created and added to. */
   readonly how: 'PUT' | 'add'
   readonly stopsAtRefusal: boolean
@@ -172,7 +172,7 @@ async function run(
     return undefined
   }
   await storeState(gateway, member, record, progress)
-  const starts = await startOf(record.plan, written, before)
+  const starts = await startOfRun(record.plan, written, before)
   await keep({ record, progress, written, starts })
   let [keptAt, done] = [-Infinity, written]
   const failed = starts

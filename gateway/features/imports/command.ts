@@ -4,7 +4,7 @@ import {
   argumentsOf,
   documentUrl,
   HELP_OPTION,
-  textOf,
+  argumentText,
   wrongArguments,
   type Command,
   type CommandDescription,
@@ -16,7 +16,7 @@ import {
   makeGatewayClient,
   type GatewayClient,
 } from '../../commands/gateway-client.js'
-import { contentOf, filesOf, textIn } from './import-files.js'
+import { contentOfFile, importFilesOf, textIn } from './import-files.js'
 import { gatewayRefusal } from '../../commands/gateway-refusal.js'
 import { fail, printable, type Terminal } from '../../commands/terminal.js'
 import type { Environment } from '../../configuration/settings.js'
@@ -56,21 +56,21 @@ export async function runImportCommand(argv: readonly string[], env: Environment
     terminal.out(given.help)
     return EXIT.done
   }
-  const into = documentUrl(textOf(given, 'into') ?? '')
+  const into = documentUrl(argumentText(given, 'into') ?? '')
   if (given.faults.length > 0) return fail(terminal, wrongArguments(...given.faults))
   if (!into || given.positionals.length === 0) {
     return fail(terminal, wrongArguments('write triplegate import FILE --into URL, the URL of a container. See triplegate import --help.')) // prettier-ignore
   }
-  const files = filesOf(given.positionals)
+  const files = importFilesOf(given.positionals)
   if (isFailure(files)) return fail(terminal, files)
-  const queryFile = textOf(given, 'query')
+  const queryFile = argumentText(given, 'query')
   const query = queryFile === undefined ? undefined : textIn(queryFile)
   if (isFailure(query)) return fail(terminal, query)
   const client = makeGatewayClient(connectionOf(given, into, env))
   if (isFailure(client)) return fail(terminal, client)
   const options = Object.fromEntries(
     ['delimiter', 'encoding', 'stop', 'dry-run'].flatMap((name) =>
-      given.values.has(name) ? [[name, textOf(given, name) ?? '']] : [],
+      given.values.has(name) ? [[name, argumentText(given, name) ?? '']] : [],
     ),
   )
   try {
@@ -134,7 +134,7 @@ async function importFile(asked: ImportedFile): Promise<undefined | CommandFailu
     ...(!hasGraphs && { into }),
     ...(query !== undefined && { query }),
   })
-  const content = contentOf(file, mediaType, query === undefined)
+  const content = contentOfFile(file, mediaType, query === undefined)
   if (isFailure(content)) return content
   const { type, body } = content
   terminal.waiting(`${file}: sending …`)

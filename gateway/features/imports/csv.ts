@@ -5,7 +5,7 @@ import { CsvError, parse, type Options } from 'csv-parse'
 import { iri, nTriplesTerm } from '../../rdf/graph.js'
 import { guessedDelimiter, SEP_LINE } from './csv-delimiter.js'
 import type { Dialect } from './csvw-dialect.js'
-import type { Finding } from './plan.js'
+import type { ImportFinding } from './plan.js'
 import { SourceBreak } from './decode-source.js'
 import { isFailure, problem } from '../../problem.js'
 
@@ -155,7 +155,7 @@ const flaw = (line: number, what: string): SourceBreak =>
 export interface Header {
   /** The names of the columns: each is there once. */
   readonly names: readonly string[]
-  readonly findings: readonly Finding[]
+  readonly findings: readonly ImportFinding[]
 }
 
 /** In characters: each row repeats a name. */
@@ -163,7 +163,7 @@ const LONGEST_NAME = 1000
 
 /** @param rows of the header: where there are several, the names of a column are joined */
 export function headerOf(rows: readonly CsvRow[]): Header {
-  const findings: Finding[] = []
+  const findings: ImportFinding[] = []
   const known = new Set<string>()
   /** By name: all numbers before it are taken. */
   const next = new Map<string, number>()

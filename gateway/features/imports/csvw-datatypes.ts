@@ -2,9 +2,9 @@
 // description is valid. Pure.
 import { typeNamed } from '../../../policies/datatypes.js'
 import { isObject, type Json } from './csvw-json.js'
-import { formatReader, isForm, kindOf, orderOf } from './csvw-forms.js'
+import { formatReader, isForm, formKindOf, fieldOrderOf } from './csvw-forms.js'
 
-export interface Datatype {
+export interface CsvwDatatype {
   /** The name of a built-in datatype in XML Schema, or xml, html, json. */
   readonly base: string
   /** Of the values, where it is another one. */
@@ -16,7 +16,7 @@ export interface Datatype {
 export type Bounds = Partial<Record<'length' | 'minLength' | 'maxLength', number>> &
   Partial<Record<'minInclusive' | 'minExclusive' | 'maxInclusive' | 'maxExclusive', string>>
 
-export const STRING: Datatype = { base: 'string' }
+export const STRING: CsvwDatatype = { base: 'string' }
 
 const ALIASES: Readonly<Record<string, string>> = {
   any: 'anyAtomicType',
@@ -36,7 +36,7 @@ export function datatypeOf(
   value: unknown,
   report: (what: string) => void,
   refuse: (why: string) => void,
-): Datatype | undefined {
+): CsvwDatatype | undefined {
   if (typeof value === 'string') {
     const base = baseOf(value)
     if (base === undefined) report(`the datatype ${value.slice(0, 100)}`)
@@ -89,7 +89,7 @@ function boundsOf(
     if (!Number.isSafeInteger(value) || (value as number) < 0) report(`${key} of the datatype`)
     else bounds[key] = value as number
   }
-  const kind = kindOf(base)
+  const kind = formKindOf(base)
   if (Object.keys(bounds).length > 0 && kind !== 'text' && kind !== 'binary') refuse(`a ${base} has no length`)
   const { length, minLength, maxLength } = bounds as Bounds
   if ((minLength ?? 0) > (maxLength ?? length ?? Infinity) || (length ?? 0) > (maxLength ?? Infinity))
@@ -99,7 +99,7 @@ function boundsOf(
     if (value === undefined) continue
     if (kind !== 'number' && kind !== 'calendar') refuse(`a ${base} has no ${key}`)
     const lexical = typeof value === 'number' ? String(value) : value
-    if (typeof lexical !== 'string' || lexical.length > LONGEST || Number.isNaN(orderOf(lexical, base)))
+    if (typeof lexical !== 'string' || lexical.length > LONGEST || Number.isNaN(fieldOrderOf(lexical, base)))
       report(`${key} of the datatype`) // prettier-ignore
     else bounds[LIMIT_NAMES[key] ?? key] = lexical
   }
@@ -113,7 +113,7 @@ function contradictionIn({ minInclusive, minExclusive, maxInclusive, maxExclusiv
   if (maxInclusive !== undefined && maxExclusive !== undefined) return 'a datatype has two maximums'
   const [least, most] = [minInclusive ?? minExclusive, maxInclusive ?? maxExclusive]
   if (least === undefined || most === undefined) return undefined
-  const [from, to] = [orderOf(least, base), orderOf(most, base)]
+  const [from, to] = [fieldOrderOf(least, base), fieldOrderOf(most, base)]
   const isOpen = minExclusive === undefined ? maxExclusive !== undefined : maxExclusive === undefined
   return from > to || (from === to && isOpen) ? 'the minimum of a datatype is greater than its maximum' : undefined
 }

@@ -4,7 +4,7 @@ import { isLexical, isTimeType, timeOf } from '../../../policies/datatypes.js'
 import { dateReader } from './csvw-dates.js'
 import { numberReader, type NumberFormat } from './csvw-numbers.js'
 
-export type Kind = 'text' | 'number' | 'calendar' | 'boolean' | 'duration' | 'binary' | 'other'
+export type FormKind = 'text' | 'number' | 'calendar' | 'boolean' | 'duration' | 'binary' | 'other'
 
 const ANY = /^[^]*$/
 const NAME = /^[\p{L}_][\p{L}\p{N}\p{M}._-]*$/u
@@ -25,7 +25,7 @@ const FORMS: Readonly<Record<string, RegExp>> = {
   NMTOKEN: /^[\p{L}\p{N}\p{M}._:-]+$/u,
 }
 
-const KINDS: Readonly<Record<string, Kind>> = {
+const KINDS: Readonly<Record<string, FormKind>> = {
   ...sameFor(TEXTS, 'text' as const),
   ...sameFor('duration dayTimeDuration yearMonthDuration', 'duration' as const),
   ...sameFor('base64Binary hexBinary', 'binary' as const),
@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 }
 
 export const isForm = (base: string): boolean => Object.hasOwn(FORMS, base) || isLexical('', base) !== undefined
-export const kindOf = (base: string): Kind =>
+export const formKindOf = (base: string): FormKind =>
   isTimeType(base) ? 'calendar' : Object.hasOwn(KINDS, base) ? KINDS[base]! : 'number'
 
 /** Longer numbers and times are read by no store. */
@@ -44,14 +44,14 @@ const YEAR_0 = /^-?0000/
 
 /** True of a lexical form whose value the datatype has. */
 export function isValid(lexical: string, base: string): boolean {
-  const kind = kindOf(base)
+  const kind = formKindOf(base)
   if ((kind === 'number' || kind === 'calendar') && TOO_LONG[kind].test(lexical)) return false
   if (kind === 'calendar' && YEAR_0.test(lexical)) return false
   return Object.hasOwn(FORMS, base) ? FORMS[base]!.test(lexical) : isLexical(lexical, base)!
 }
 
 /** A number that orders the values of numbers and of the calendar; NaN of others. */
-export function orderOf(lexical: string, base: string): number {
+export function fieldOrderOf(lexical: string, base: string): number {
   if (isTimeType(base)) return isValid(lexical, base) ? timeOf(lexical, base)!.seconds : NaN
   return Number(lexical.replace('INF', 'Infinity'))
 }
@@ -61,14 +61,14 @@ type Read = (text: string) => string | undefined
 
 /** Without a format: numbers have percent signs and no groups, 1 and 0 are booleans. */
 export function plainReader(base: string): Read {
-  const kind = kindOf(base)
+  const kind = formKindOf(base)
   if (kind === 'number') return formatReader(base, {})!
   return kind === 'boolean' ? (text) => ({ 1: 'true', 0: 'false' })[text] ?? text : (text) => text
 }
 
 /** Undefined if the format is not understood. */
 export function formatReader(base: string, format: unknown): Read | undefined {
-  const kind = kindOf(base)
+  const kind = formKindOf(base)
   if (kind === 'boolean') return typeof format === 'string' ? booleanReader(format) : undefined
   if (kind === 'calendar') return typeof format === 'string' ? dateReader(format, base) : undefined
   // Of other datatypes it is a regular expression, whose time nothing bounds.

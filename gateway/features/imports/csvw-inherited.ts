@@ -3,7 +3,7 @@
 import { datatypeOf, STRING } from './csvw-datatypes.js'
 import type { Json } from './csvw-json.js'
 import type { CellFormat } from './csvw-values.js'
-import { isTemplate } from './uri-template.js'
+import { isUriTemplate } from './uri-template.js'
 
 export interface Inherited extends CellFormat {
   readonly aboutUrl?: string
@@ -44,7 +44,7 @@ export function inheritedFrom(
   const isSeparator = (value: unknown): value is string | null => value === null || (isText(value) && value !== '')
   const [aboutUrl, propertyUrl, valueUrl] = ['aboutUrl', 'propertyUrl', 'valueUrl'].map((key) => {
     const value = level[key] ?? undefined
-    if (value === undefined || (isText(value) && isTemplate(value))) return value
+    if (value === undefined || (isText(value) && isUriTemplate(value))) return value
     report(key)
     // §5.1.2: what is no text counts as an empty one, which is the URL of the table.
     return typeof value === 'string' ? undefined : ''

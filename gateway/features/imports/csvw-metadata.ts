@@ -4,7 +4,7 @@ import { isFailure, problem, type Problem } from '../../problem.js'
 import { dialectOf, USUAL, type Dialect } from './csvw-dialect.js'
 import { INHERITED, inheritedFrom, isLanguage, UNSAID, type Inherited } from './csvw-inherited.js'
 import { isObject, objectsIn, type Json } from './csvw-json.js'
-import { flawOf, flawOfColumns, flawOfForeignKeys } from './csvw-validity.js'
+import { csvwFlawOf, flawOfColumns, flawOfForeignKeys } from './csvw-validity.js'
 
 export interface MetadataText {
   readonly text: string
@@ -137,11 +137,11 @@ function checkTable(table: Json, tables: readonly Json[], group: Json, base: str
   const columns = objectsIn(schema['columns'])
   const transformations = objectsIn(table['transformations'])
   const flaws = [
-    ...(table === group ? [] : [flawOf(group, 'TableGroup')]),
-    flawOf(table, 'Table'),
-    flawOf(schema, 'Schema'),
-    ...(isObject(table['dialect']) ? [flawOf(table['dialect'], 'Dialect')] : []),
-    ...transformations.map((one) => flawOf(one, 'Template')),
+    ...(table === group ? [] : [csvwFlawOf(group, 'TableGroup')]),
+    csvwFlawOf(table, 'Table'),
+    csvwFlawOf(schema, 'Schema'),
+    ...(isObject(table['dialect']) ? [csvwFlawOf(table['dialect'], 'Dialect')] : []),
+    ...transformations.map((one) => csvwFlawOf(one, 'Template')),
     flawOfColumns(columns),
     flawOfForeignKeys(table, tables, (one) => urlOf(one, base).url ?? one['url']),
   ]

@@ -2,12 +2,12 @@
 // properties, references. Pure.
 import { baseOf } from './csvw-datatypes.js'
 import { isObject, objectsIn, type Json } from './csvw-json.js'
-import { PREFIXES } from './uri-template.js'
+import { TEMPLATE_PREFIXES } from './uri-template.js'
 
 /** A property that this specification does not define has a prefix, or is a URL. */
 const isCommon = (key: string): boolean => {
   const [, prefix, rest] = /^([a-z][\w.+-]*):(.*)$/is.exec(key) ?? []
-  return prefix !== undefined && (Object.hasOwn(PREFIXES, prefix) || /^\/\/./.test(rest!) || prefix === 'urn')
+  return prefix !== undefined && (Object.hasOwn(TEMPLATE_PREFIXES, prefix) || /^\/\/./.test(rest!) || prefix === 'urn')
 }
 
 const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : `no text`)
@@ -16,7 +16,7 @@ const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stri
 const DEEPEST = 32
 
 /** §5.1.1 to 5.1.3, §5.8: of an object and its common properties. Undefined if it is valid. */
-export function flawOf(object: Json, type: string): string | undefined {
+export function csvwFlawOf(object: Json, type: string): string | undefined {
   if (typeof object['@id'] === 'string' && object['@id'].startsWith('_:')) return `the @id of a ${type} is a blank node`
   if ('@type' in object && object['@type'] !== type) return `the @type of a ${type} is ${shown(object['@type'])}`
   for (const key of Object.keys(object)) {
@@ -79,7 +79,7 @@ export function flawOfColumns(columns: readonly Json[]): string | undefined {
     names.add(name)
     if (isVirtual && column['virtual'] !== true) return 'a column stands after a virtual one'
     isVirtual ||= column['virtual'] === true
-    return flawOf(column, 'Column')
+    return csvwFlawOf(column, 'Column')
   })
 }
 

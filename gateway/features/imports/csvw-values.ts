@@ -2,11 +2,11 @@
 // datatypes. Pure.
 import { RDF, XSD } from '../../rdf/vocabulary.js'
 import { literal, nTriplesTerm, text, typed } from '../../rdf/graph.js'
-import type { Bounds, Datatype } from './csvw-datatypes.js'
-import { formatReader, isValid, kindOf, orderOf, plainReader } from './csvw-forms.js'
+import type { Bounds, CsvwDatatype } from './csvw-datatypes.js'
+import { formatReader, isValid, formKindOf, fieldOrderOf, plainReader } from './csvw-forms.js'
 
 export interface CellFormat {
-  readonly datatype: Datatype
+  readonly datatype: CsvwDatatype
   /** Texts that stand for no value. */
   readonly nulls: readonly string[]
   readonly default: string
@@ -52,7 +52,7 @@ export function cellReader(column: CellFormat): (cell: string) => CellValue[] {
   }
 }
 
-function valueReader({ base, format, bounds }: Datatype): (part: string) => CellValue {
+function valueReader({ base, format, bounds }: CsvwDatatype): (part: string) => CellValue {
   const read = (format === undefined ? undefined : formatReader(base, format)) ?? plainReader(base)
   return (part) => {
     const lexical = read(part)
@@ -63,24 +63,24 @@ function valueReader({ base, format, bounds }: Datatype): (part: string) => Cell
 
 function isWithin(lexical: string, base: string, bounds: Bounds): boolean {
   const { length, minLength = length ?? 0, maxLength = length ?? Infinity } = bounds
-  const kind = kindOf(base)
+  const kind = formKindOf(base)
   if (kind === 'text' || kind === 'binary') {
     const own =
       kind === 'text' ? [...lexical].length : Buffer.from(lexical, base === 'hexBinary' ? 'hex' : 'base64').length
     return own >= minLength && own <= maxLength
   }
-  const own = orderOf(lexical, base)
+  const own = fieldOrderOf(lexical, base)
   const { minInclusive, minExclusive, maxInclusive, maxExclusive } = bounds
   return (
-    (minInclusive === undefined || own >= orderOf(minInclusive, base)) &&
-    (minExclusive === undefined || own > orderOf(minExclusive, base)) &&
-    (maxInclusive === undefined || own <= orderOf(maxInclusive, base)) &&
-    (maxExclusive === undefined || own < orderOf(maxExclusive, base))
+    (minInclusive === undefined || own >= fieldOrderOf(minInclusive, base)) &&
+    (minExclusive === undefined || own > fieldOrderOf(minExclusive, base)) &&
+    (maxInclusive === undefined || own <= fieldOrderOf(maxInclusive, base)) &&
+    (maxExclusive === undefined || own < fieldOrderOf(maxExclusive, base))
   )
 }
 
 /** The value in N-Triples. */
-export function termOf({ lexical, isValid }: CellValue, { datatype, lang }: CellFormat): string {
+export function csvwTermOf({ lexical, isValid }: CellValue, { datatype, lang }: CellFormat): string {
   if (!isValid) return nTriplesTerm(text(lexical))
   const { base, iri } = datatype
   if (base === 'string' && iri === undefined)

@@ -1,6 +1,6 @@
 // What a request for `add` or `transform` asks for (LinkedDataHub 2.3): the source, the document that gets the data,
 // and the query.
-import { bySubject, objectsOf, readContent, type Described } from '../../request/endpoint-rdf.js'
+import { indexBySubject, objectsOf, readContent, type TriplesBySubject } from '../../request/endpoint-rdf.js'
 import { MULTIPART, partsOf } from '../../rdf/read-multipart.js'
 import { mediaTypeOf } from '../../rdf/syntaxes.js'
 import { unpackedStart } from '../../rdf/unpacked.js'
@@ -33,7 +33,7 @@ export async function readDataRequest(context: Context, endpoint: string): Promi
 async function fromGraph(context: Context, endpoint: string): Promise<DataRequest | Problem> {
   const content = await readContent(context, endpoint)
   if (isFailure(content)) return content
-  const described = bySubject(content)
+  const described = indexBySubject(content)
   const subject = subjectWith(described, DCT('source'))
   if (!subject) return missing('dct:source, the URL of the data')
   const source = onlyIri(described, subject, DCT('source'))
@@ -58,7 +58,7 @@ async function fromParts(context: Context, endpoint: string): Promise<DataReques
   const sent = { body: Buffer.from(form), contentType: 'application/x-www-form-urlencoded', base: endpoint }
   const content = await gateway.reading.readRdf(askerOf(context), sent, undefined)
   if (isFailure(content)) return content
-  const described = bySubject(content)
+  const described = indexBySubject(content)
   const subject = content.find(
     ({ predicate, object }) => predicate.value === NFO('fileName') && object.value === FILE,
   )?.subject
@@ -72,7 +72,7 @@ async function fromParts(context: Context, endpoint: string): Promise<DataReques
 /** Stands for the file in the form. */
 const FILE = 'the file'
 
-function requestOf(described: Described, subject: Term, source: DataRequest['source']): DataRequest | Problem {
+function requestOf(described: TriplesBySubject, subject: Term, source: DataRequest['source']): DataRequest | Problem {
   const target = onlyIri(described, subject, SD('name'))
   if (target === undefined) return missing('one sd:name, the URL of the document that gets the data')
   const queries = [...objectsOf(described, subject, SPIN('query')), ...objectsOf(described, subject, SP('text'))]
@@ -85,10 +85,10 @@ function requestOf(described: Described, subject: Term, source: DataRequest['sou
   }
 }
 
-const subjectWith = (described: Described, property: string): Term | undefined =>
+const subjectWith = (described: TriplesBySubject, property: string): Term | undefined =>
   [...described.values()].flat().find(({ predicate }) => predicate.value === property)?.subject
 
-function onlyIri(described: Described, subject: Term, property: string): string | undefined {
+function onlyIri(described: TriplesBySubject, subject: Term, property: string): string | undefined {
   const [value, another] = objectsOf(described, subject, property)
   return value?.termType === 'NamedNode' && !another ? value.value : undefined
 }

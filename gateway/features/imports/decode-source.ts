@@ -26,7 +26,7 @@ export interface SourceContent extends Pick<SourceText, 'bytes'> {
 const PIECE = 64 * 1024
 
 /** The bytes of a source, unpacked. */
-export function contentOf(path: string, limit: number): SourceContent {
+export function decodedContent(path: string, limit: number): SourceContent {
   let bytes = 0
   const start = Buffer.alloc(4)
   const file = openSync(path, 'r')
@@ -58,8 +58,8 @@ export function contentOf(path: string, limit: number): SourceContent {
 }
 
 /** @param encoding as the Encoding Standard names it; a byte order mark counts more */
-export function textOf(path: string, encoding: string, limit: number): SourceText {
-  const { pieces, bytes } = contentOf(path, limit)
+export function decodedText(path: string, encoding: string, limit: number): SourceText {
+  const { pieces, bytes } = decodedContent(path, limit)
 
   async function* text(): AsyncGenerator<string> {
     let decoder: InstanceType<typeof TextDecoder> | undefined

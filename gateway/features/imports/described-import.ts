@@ -19,14 +19,14 @@ import {
   describedOrder,
   IMPORT_PROPERTIES,
   IMPORT_TYPES,
-  orderOf,
-  planOf,
+  importOrderOf,
+  importPlanOf,
   typingsIn,
   type ImportOrder,
   type Received,
 } from './import-order.js'
 import { CSV, TSV } from '../../rdf/syntaxes.js'
-import type { Plan } from './plan.js'
+import type { ImportPlan } from './plan.js'
 import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
 import { newProgress } from './import-state.js'
 import { IMPORTING, mayStart } from './importing.js'
@@ -82,7 +82,7 @@ const BUSY = problem('server.overloaded', 'Too many sources are being read. Retr
 /** The URL of the document of the run. */
 export async function startImport(
   context: Context,
-  plan: Plan,
+  plan: ImportPlan,
   { stopsAtRefusal }: ImportOrder,
   how: 'PUT' | 'add',
   describedBy?: DescribedBy,
@@ -159,7 +159,7 @@ export function mayImport(context: Context): boolean {
 }
 
 const BROKEN = problem('internal', 'The start of the import broke off.')
-const NO_ORDER = orderOf(new URLSearchParams())
+const NO_ORDER = importOrderOf(new URLSearchParams())
 
 async function startOne(
   context: Context,
@@ -172,7 +172,7 @@ async function startOne(
   return inFolder(context, async (folder, keep) => {
     const brought = await bringDescribed(context, order, join(folder, 'source'))
     if (isFailure(brought)) return brought
-    const plan = await planOf(context, order, brought.received, join(folder, 'spool'))
+    const plan = await importPlanOf(context, order, brought.received, join(folder, 'spool'))
     if (isFailure(plan)) return plan
     const started = await startImport(context, plan, order, 'add', describedBy)
     if (isFailure(started)) return started

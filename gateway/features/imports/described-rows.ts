@@ -6,9 +6,9 @@ import { DCT, FOAF, RDF } from '../../rdf/vocabulary.js'
 import type { CsvRow } from './csv.js'
 import type { Inherited } from './csvw-inherited.js'
 import type { Metadata, MetadataColumn } from './csvw-metadata.js'
-import { cellReader, termOf, type CellValue } from './csvw-values.js'
-import { TITLES, valueOf, type Columns, type Datatype } from './plain-mapping.js'
-import type { Finding } from './plan.js'
+import { cellReader, csvwTermOf, type CellValue } from './csvw-values.js'
+import { TITLES, valueOf, type Columns, type PlainDatatype } from './plain-mapping.js'
+import type { ImportFinding } from './plan.js'
 import { makeTemplate, type Template } from './uri-template.js'
 
 export interface DescribedColumns extends Columns {
@@ -17,13 +17,13 @@ export interface DescribedColumns extends Columns {
   readonly base: string
 }
 
-type Report = (finding: Finding) => void
+type Report = (finding: ImportFinding) => void
 
 /** The names of the columns, and what the metadata says otherwise than the header. @param header names of the file's first row */
 export function namesBy({ columns, dialect, isSuppressed, unused }: Metadata, header: readonly string[]) {
   const hasHeader = dialect.headerRowCount > 0
   const real = columns.filter(({ isVirtual }) => !isVirtual)
-  const findings: Finding[] = unused.map((sentence) => ({ detail: `Metadata: ${sentence}.` }))
+  const findings: ImportFinding[] = unused.map((sentence) => ({ detail: `Metadata: ${sentence}.` }))
   if (isSuppressed) findings.push({ detail: 'Metadata: it suppresses the output of this table (suppressOutput).' })
   const names = header.map((written, i) => {
     const { name, title, titles } = real[i] ?? { titles: [] }
@@ -48,7 +48,7 @@ interface Column {
   readonly at: number | undefined
   readonly described: (Inherited & Partial<MetadataColumn>) | undefined
   readonly read: (cell: string) => readonly CellValue[]
-  readonly guessed: Datatype
+  readonly guessed: PlainDatatype
   readonly templates: Readonly<Record<'about' | 'property' | 'value', Template | undefined>>
 }
 
@@ -164,7 +164,7 @@ function objectsOf(
   if (!described) return cell === '' ? [] : [valueOf(cell, guessed)]
   const wrong = values.find(({ isValid }) => !isValid)
   if (wrong) report(`Metadata: ${JSON.stringify(wrong.lexical.slice(0, 100))} is no ${described.datatype.base} as the metadata describes it: it is plain text.`) // prettier-ignore
-  return values.map((value) => termOf(value, described))
+  return values.map((value) => csvwTermOf(value, described))
 }
 
 /** csv2rdf §4.6: values with an order are a list. Its nodes have names in the document, which a second run gives again. */

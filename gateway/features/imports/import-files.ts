@@ -12,7 +12,7 @@ import { MULTIPART } from '../../rdf/read-multipart.js'
 const FILES = /\.(?:csv|tsv|ttl|nt|nq|trig|rdf|owl|jsonld)(?:\.gz)?$/i
 
 /** Files, and those in folders, by their names. */
-export function filesOf(paths: readonly string[]): string[] | CommandFailure {
+export function importFilesOf(paths: readonly string[]): string[] | CommandFailure {
   const files: string[] = []
   for (const path of paths) {
     try {
@@ -35,7 +35,7 @@ export function textIn(file: string): string | CommandFailure {
   }
 }
 
-export function contentOf(
+export function contentOfFile(
   file: string,
   mediaType: string,
   isPlain: boolean,

@@ -9,10 +9,10 @@ import { askerOf, type Context } from '../../request/context.js'
 import { TAB_SEPARATED, USUAL, type Dialect } from './csvw-dialect.js'
 import { readMetadata, type Metadata, type MetadataText } from './csvw-metadata.js'
 import { CSV, TSV } from '../../rdf/syntaxes.js'
-import type { Mapping, Plan } from './plan.js'
-import { queryText, type NamedQuery } from './saved-query.js'
+import type { Mapping, ImportPlan } from './plan.js'
+import { savedQueryText, type NamedQuery } from './saved-query.js'
 import { isEncoding } from '../../rdf/encodings.js'
-import { placeOf } from './write-as.js'
+import { importPlaceOf } from './write-as.js'
 
 export interface ImportOrder {
   /** The URL of the data; undefined where it comes with the request. */
@@ -28,7 +28,7 @@ export interface ImportOrder {
 }
 
 /** `into` a container, or `name`, a document; `query`, its IRI or text; `delimiter`, `encoding`, `stop`. */
-export function orderOf(query: URLSearchParams): ImportOrder {
+export function importOrderOf(query: URLSearchParams): ImportOrder {
   const given = (name: string): string | undefined => query.get(name) ?? undefined
   const text = given('query')
   const isIri = text !== undefined && /^https?:[^\s<>"{}]+$/.test(text)
@@ -96,17 +96,17 @@ export interface Received {
 }
 
 /** The plan, or the mistake in the order: nothing is read before it is right. */
-export async function planOf(
+export async function importPlanOf(
   context: Context,
   order: ImportOrder,
   received: Received,
   spool: string,
-): Promise<Plan | Problem> {
+): Promise<ImportPlan | Problem> {
   const { application, gateway } = context
   const type = parseMediaType(received.mediaType)?.type
   // A described import of CSV without a query names the container of its rows.
   if ((type === CSV || type === TSV) && !order.query && order.source !== undefined && order.name !== undefined)
-    return planOf(context, { ...order, name: undefined, into: order.name }, received, spool)
+    return importPlanOf(context, { ...order, name: undefined, into: order.name }, received, spool)
   const kind = type === CSV || type === TSV ? 'csv' : 'rdf'
   const mapping = await mappingOf(context, order, received.base)
   if (isFailure(mapping)) return mapping
@@ -148,7 +148,7 @@ async function mappingOf(
   base: string,
 ): Promise<Mapping | undefined | Problem> {
   if (!query) return undefined
-  const text = await queryText(context, query)
+  const text = await savedQueryText(context, query)
   if (isFailure(text)) return text
   const { application, gateway } = context
   const construct = await gateway.reading.analyseConstruct(askerOf(context), text, base, application.base)
@@ -164,7 +164,7 @@ async function mappingOf(
 function wrongIn(
   context: Context,
   { delimiter, encoding, name, into, source }: ImportOrder,
-  kind: Plan['kind'],
+  kind: ImportPlan['kind'],
   mapping: Mapping | undefined,
 ): Problem | undefined {
   const wrong = (detail: string): Problem => problem('request.malformed', detail)
@@ -174,7 +174,7 @@ function wrongIn(
   if (name !== undefined && into !== undefined)
     return wrong('Give a container (?into=) or a document (?name=), not both.')
   for (const document of [name, into]) {
-    const place = document === undefined ? undefined : placeOf(context, document)
+    const place = document === undefined ? undefined : importPlaceOf(context, document)
     if (isFailure(place)) return place
   }
   if (kind === 'csv' && !mapping && into === undefined)

@@ -1,7 +1,7 @@
 // The thread of an import as its process sees it: jobs within their limits, and the documents that it makes, in batches.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { startThread, type LimitedThread } from '../../stores/limited-thread.js'
-import type { ImportJob, ImportReply, Made, ToStore } from './plan.js'
+import type { ImportJob, ImportReply, Made, ImportTarget } from './plan.js'
 
 const MEMORY = 384 * 2 ** 20
 const YOUNG = 4 * 2 ** 20
@@ -25,7 +25,7 @@ export const startImportThread = (): Promise<Thread> =>
 const TOO_LONG = problem('update.time', `A step of the import took longer than ${STEP_MS / 1000} s, and was ended: a simpler query is needed.`) // prettier-ignore
 const TOO_BUSY = problem('server.overloaded', 'The machine was too busy for the import: start it again. What it has written stays as it is.') // prettier-ignore
 
-export async function ask<Reply extends ImportReply>(
+export async function askImport<Reply extends ImportReply>(
   thread: Thread,
   job: ImportJob,
   signal?: AbortSignal,
@@ -43,11 +43,11 @@ const AHEAD = 2
  * The documents in batches: an empty one at the end.
  * @param from the documents before this one are left out
  */
-export function makeBatches(thread: Thread, from: number, toStore: ToStore) {
+export function makeBatches(thread: Thread, from: number, toStore: ImportTarget) {
   const made: Promise<readonly Made[] | Problem>[] = []
   let next = Promise.resolve(from)
   const prepare = (): void => {
-    const batch = next.then((at) => ask<readonly Made[]>(thread, { kind: 'documents', from: at, most: BATCH, toStore }))
+    const batch = next.then((at) => askImport<readonly Made[]>(thread, { kind: 'documents', from: at, most: BATCH, toStore }))
     next = Promise.all([next, batch]).then(([at, one]) => (isFailure(one) ? at : at + one.length))
     made.push(batch)
   }

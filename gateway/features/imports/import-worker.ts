@@ -4,13 +4,13 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import { constants, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
-import { isOfDisk, makeRoom, notStored, type Room } from '../../files/arriving.js'
+import { isOfDisk, makeRoom, notStored, type DiskRoom } from '../../files/arriving.js'
 import { openOxigraph, type Oxigraph } from '../../stores/bounded-oxigraph.js'
 import { ready, type ThreadMessage } from '../../stores/limited-thread.js'
 import { thisThread } from '../../stores/processor-time.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { openSource } from './open-source.js'
-import { MOST_FINDINGS, type Finding, type ImportJob, type ImportReply, type OpenSource, type Plan, type ReadProgress } from './plan.js' // prettier-ignore
+import { MOST_FINDINGS, type ImportFinding, type ImportJob, type ImportReply, type OpenSource, type ImportPlan, type ReadProgress } from './plan.js' // prettier-ignore
 import { openSpool, TooMuch, type Spool } from './spool.js'
 import { SourceBreak } from './decode-source.js'
 import { SyntaxBreak } from '../../rdf/read-quads.js'
@@ -21,10 +21,10 @@ let opened: Oxigraph | undefined
 const oxigraph = (): Oxigraph => (opened ??= openOxigraph(memory))
 
 interface Begun {
-  readonly plan: Plan
+  readonly plan: ImportPlan
   readonly spool: Spool
   readonly source: OpenSource
-  readonly room: Room
+  readonly room: DiskRoom
 }
 let begun: Begun | undefined
 
@@ -52,7 +52,7 @@ interface Done {
   readonly done: boolean
 }
 
-function doneBefore({ spool, kind }: Plan): Done {
+function doneBefore({ spool, kind }: ImportPlan): Done {
   const none = { rows: 0, spooled: 0, done: false }
   if (!existsSync(`${spool}.progress`) || !existsSync(spool)) return none
   const known = JSON.parse(readFileSync(`${spool}.progress`, 'utf8')) as Done
@@ -60,13 +60,13 @@ function doneBefore({ spool, kind }: Plan): Done {
   return statSync(spool).size < known.spooled || (kind === 'rdf' && !known.done) ? none : known
 }
 
-function keep({ spool }: Plan, done: Done): void {
+function keep({ spool }: ImportPlan, done: Done): void {
   writeFileSync(`${spool}.next`, JSON.stringify(done), { mode: 0o600 })
   renameSync(`${spool}.next`, `${spool}.progress`)
 }
 
 async function read({ plan, spool, source, room }: Begun, rows: number, time: number): Promise<ReadProgress | Problem> {
-  const findings: Finding[] = []
+  const findings: ImportFinding[] = []
   let found = 0
   const until = performance.now() + time
   const isKnown = spool.index(until)

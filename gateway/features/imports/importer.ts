@@ -12,13 +12,13 @@ import type { Request, Response } from '../../http/exchange.js'
 import { parseMediaType } from '../../http/media-type.js'
 import { addFindings, newProgress, stateTriples } from './import-state.js'
 import { bringDescribed, inFolder, isImportable, startImport, unsupported, type Brought } from './described-import.js'
-import { startOf } from './sources.js'
-import { onlyOrder, orderOf, planOf, type ImportOrder } from './import-order.js'
+import { startOfSource } from './sources.js'
+import { onlyOrder, importOrderOf, importPlanOf, type ImportOrder } from './import-order.js'
 import { makeFileWithMetadata, type FileWithMetadata } from './file-with-metadata.js'
 import { CSV, isVague, mediaTypeOf, N_QUADS, TRIG, TSV } from '../../rdf/syntaxes.js'
-import type { Plan, ReadProgress } from './plan.js'
+import type { ImportPlan, ReadProgress } from './plan.js'
 import type { ImportRun } from './importing.js'
-import { ask, startImportThread } from './import-thread.js'
+import { askImport, startImportThread } from './import-thread.js'
 import { CANCELLED, runImport } from './run-import.js'
 import { containerOf } from './background-imports.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -27,11 +27,11 @@ import { MULTIPART } from '../../rdf/read-multipart.js'
 import type { Context } from '../../request/context.js'
 import { graphAnswer } from '../../request/graph-answer.js'
 import { linkField, response } from '../../request/respond.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 
 export const IMPORTER_METHODS = 'GET, HEAD, POST, DELETE, OPTIONS'
 
-export function importer({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> | Response | Problem {
+export function importer({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> | Response | Problem {
   const { method } = context.request
   if (method === 'POST') return receive(context, target)
   return method === 'DELETE' ? cancel(context, target) : list(context, target)
@@ -81,7 +81,7 @@ const receive = (context: Context, target: EndpointTarget): Promise<Response | P
     context.trace.continues()
     if (isFailure(brought)) return brought
     const { order, received } = brought
-    const plan = await planOf(context, order, received, join(folder, 'spool'))
+    const plan = await importPlanOf(context, order, received, join(folder, 'spool'))
     if (isFailure(plan)) return plan
     if (target.query.has('dry-run')) return preview(plan)
     const isBulk = plan.kind === 'rdf' && !plan.mapping && !plan.name && !plan.into
@@ -98,7 +98,7 @@ async function bring(
   path: string,
 ): Promise<Brought | Problem> {
   const { request } = context
-  const order = orderOf(query)
+  const order = importOrderOf(query)
   const type = parseMediaType(request.fields['content-type'] ?? '')?.type
   const brings =
     [CSV, TSV, N_QUADS, TRIG, 'application/gzip'].includes(type ?? '') || query.has('into') || query.has('name')
@@ -143,7 +143,7 @@ async function bringBody(
     await file.close()
   }
   const { head, metadata } = (form as FileWithMetadata | undefined)?.parts() ?? {}
-  const mediaType = mediaTypeOf(head ? head.contentType : sentAs, head?.file ?? '', await startOf(path))
+  const mediaType = mediaTypeOf(head ? head.contentType : sentAs, head?.file ?? '', await startOfSource(path))
   if (!isImportable(mediaType)) return unsupported(mediaType)
   // Where LinkedDataHub would store the file: so that a mapping gets the same IRIs.
   const base = `${application.base}uploads/${sha1.digest('hex')}`
@@ -184,18 +184,18 @@ const PREVIEWED = 10
 const PREVIEW_STEPS = 10
 
 /** The first rows as N-Quads, and the problems in the default graph. */
-async function preview(plan: Plan): Promise<Response | Problem> {
+async function preview(plan: ImportPlan): Promise<Response | Problem> {
   const thread = await startImportThread()
   try {
     const progress = newProgress(plan.size)
-    let read = await ask<ReadProgress>(thread, { kind: 'open', plan: { ...plan, isPreview: true } })
+    let read = await askImport<ReadProgress>(thread, { kind: 'open', plan: { ...plan, isPreview: true } })
     for (let left = PREVIEW_STEPS; left > 0 && !isFailure(read) && !read.done && read.rows < PREVIEWED; left--) {
-      read = await ask<ReadProgress>(thread, { kind: 'read', rows: PREVIEWED - read.rows, time: 1_000 })
+      read = await askImport<ReadProgress>(thread, { kind: 'read', rows: PREVIEWED - read.rows, time: 1_000 })
       if (!isFailure(read)) addFindings(progress, read)
     }
     if (isFailure(read)) return read
     Object.assign(progress, { rows: read.rows, documents: read.documents })
-    const made = await ask<{ quads: string }>(thread, { kind: 'quads' })
+    const made = await askImport<{ quads: string }>(thread, { kind: 'quads' })
     if (isFailure(made)) return made
     const state = nTriplesOf(graphOf(stateTriples('urn:triplegate:preview', { plan, startedAt: 0 }, progress)))
     const fields = [
@@ -209,7 +209,7 @@ async function preview(plan: Plan): Promise<Response | Problem> {
 }
 
 /** Each document is made or replaced before the answer, which says what was refused. */
-async function bulk(context: Context, plan: Plan, { stopsAtRefusal }: ImportOrder): Promise<Response | Problem> {
+async function bulk(context: Context, plan: ImportPlan, { stopsAtRefusal }: ImportOrder): Promise<Response | Problem> {
   const { request, gateway, application, agent, accept } = context
   const progress = newProgress(plan.size)
   const failed = await runImport({

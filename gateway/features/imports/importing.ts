@@ -45,7 +45,7 @@ export interface ImportedSource {
 }
 
 /** A problem with a part of a source, for people. */
-export interface Finding {
+export interface ImportFinding {
   readonly line?: number
   readonly column?: number
   /** The document that was refused. */
@@ -66,7 +66,7 @@ export interface ImportProgress {
   unchanged: number
   refused: number
   /** The first ones, and how many there are. */
-  readonly findings: Finding[]
+  readonly findings: ImportFinding[]
   found: number
   reason?: string
 }

@@ -1,15 +1,15 @@
 // Reading a CSV step by step into triples of documents: by a query, plainly, or by metadata. The datatypes of columns
 // follow from all rows, which are read once before. For the thread of an import only.
-import { constructRows, type Row } from '../../evaluation/run-construct.js'
+import { constructRows, type ConstructRow } from '../../evaluation/run-construct.js'
 import { isFailure, problem } from '../../problem.js'
 import { nTriplesText } from '../../rdf/graph.js'
 import type { TakeQuad } from '../../rdf/read-quads.js'
 import type { Oxigraph } from '../../stores/bounded-oxigraph.js'
 import { headerOf, propertyOf, rowsOf, type CsvRow, type Header } from './csv.js'
 import { makeDescribedItems, namesBy } from './described-rows.js'
-import { itemOf, makeSurvey, type Datatype } from './plain-mapping.js'
-import type { Finding, OpenSource, Plan } from './plan.js'
-import { SourceBreak, textOf } from './decode-source.js'
+import { itemOf, makeSurvey, type PlainDatatype } from './plain-mapping.js'
+import type { ImportFinding, OpenSource, ImportPlan } from './plan.js'
+import { SourceBreak, decodedText } from './decode-source.js'
 
 /** Rows of one step, and of one evaluation of a query. */
 const AT_ONCE = 250
@@ -18,10 +18,10 @@ const PREVIEWED_FROM = 5_000
 /** Characters of triples that one row, and one step, may make: by templates, a short row can make many. */
 const [MOST_OF_ROW, MOST_OF_STEP] = [4 * 1024 * 1024, 4 * 1024 * 1024]
 
-type Report = (finding: Finding) => void
+type Report = (finding: ImportFinding) => void
 
 /** @param before rows that an earlier thread has read */
-export async function openCsv(oxigraph: () => Oxigraph, plan: Plan, before: number): Promise<OpenSource> {
+export async function openCsv(oxigraph: () => Oxigraph, plan: ImportPlan, before: number): Promise<OpenSource> {
   const source = await openRows(plan)
   const { header } = source
   const survey = isGuessed(plan, header.names.length) ? await openRows(plan) : undefined
@@ -67,14 +67,14 @@ export async function openCsv(oxigraph: () => Oxigraph, plan: Plan, before: numb
 }
 
 /** True if the datatypes of columns follow from their cells. */
-function isGuessed({ mapping, metadata }: Plan, columns: number): boolean {
+function isGuessed({ mapping, metadata }: ImportPlan, columns: number): boolean {
   if (mapping && 'construct' in mapping) return false
   return !metadata || (!metadata.rest && metadata.columns.filter(({ isVirtual }) => !isVirtual).length < columns)
 }
 
 /** The rows below the header. */
-async function openRows(plan: Plan) {
-  const { text, bytes } = textOf(plan.path, plan.encoding, plan.maxBytes)
+async function openRows(plan: ImportPlan) {
+  const { text, bytes } = decodedText(plan.path, plan.encoding, plan.maxBytes)
   const read = rowsOf(text, plan.dialect)
   let left: readonly CsvRow[] = []
   const next = async (most: number): Promise<readonly CsvRow[]> => {
@@ -102,7 +102,7 @@ async function openRows(plan: Plan) {
   return { header: headerBy(plan, ofHeader), next, giveBack, bytes, close: () => read.return() }
 }
 
-function headerBy({ metadata, dialect }: Plan, first: readonly CsvRow[]): Header {
+function headerBy({ metadata, dialect }: ImportPlan, first: readonly CsvRow[]): Header {
   const hasHeader = dialect.headerRowCount > 0
   const { names, findings } = headerOf(hasHeader ? first : [{ ...first[0]!, cells: first[0]!.cells.map(() => '') }])
   if (!metadata) return { names, findings }
@@ -113,7 +113,7 @@ function headerBy({ metadata, dialect }: Plan, first: readonly CsvRow[]): Header
 /** Returns how many of the rows it has converted: it stops early if a step has made enough. */
 type MakeRows = (rows: readonly CsvRow[], take: TakeQuad, report: Report) => number
 
-function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datatypes: readonly Datatype[]): MakeRows {
+function rowMaker(oxigraph: () => Oxigraph, plan: ImportPlan, { names }: Header, datatypes: readonly PlainDatatype[]): MakeRows {
   const isWhole = ({ cells, line, number }: CsvRow, report: Report): boolean => {
     // Spreadsheets write delimiters at the end of rows.
     if (cells.slice(names.length).every((cell) => cell === '')) return true
@@ -124,7 +124,7 @@ function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datat
   if (mapping && 'construct' in mapping) {
     const { base, digest, name } = plan
     const properties = names.map((one) => propertyOf(base, one))
-    const toRow = ({ cells, number }: CsvRow): Row => ({
+    const toRow = ({ cells, number }: CsvRow): ConstructRow => ({
       name: `${base}#row=${number}`,
       cells: cells.flatMap((cell, i) => (cell === '' ? [] : [[properties[i]!, nTriplesText(cell)] as const])),
     })
@@ -150,7 +150,7 @@ function rowMaker(oxigraph: () => Oxigraph, plan: Plan, { names }: Header, datat
 }
 
 /** Gives the size of what a row becomes. A row that would become too much is left out. */
-function itemMaker(plan: Plan, names: readonly string[], datatypes: readonly Datatype[]) {
+function itemMaker(plan: ImportPlan, names: readonly string[], datatypes: readonly PlainDatatype[]) {
   const { base, digest, into, namespace, metadata } = plan
   const columns = { names, datatypes, namespace }
   const make: ReturnType<typeof makeDescribedItems> = metadata

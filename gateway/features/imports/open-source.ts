@@ -8,15 +8,15 @@ import { makeQuadReader, STREAMED, type TakeQuad } from '../../rdf/read-quads.js
 import { syntaxOf } from '../../rdf/syntaxes.js'
 import type { Oxigraph } from '../../stores/bounded-oxigraph.js'
 import { openCsv } from './open-csv.js'
-import type { OpenSource, Plan } from './plan.js'
-import { contentOf, SourceBreak, textOf } from './decode-source.js'
+import type { OpenSource, ImportPlan } from './plan.js'
+import { decodedContent, SourceBreak, decodedText } from './decode-source.js'
 
 const MOST_QUERIED = 64 * 1024 * 1024
 
 /** @param before what an earlier thread has read: rows of CSV, or all */
 export async function openSource(
   oxigraph: () => Oxigraph,
-  plan: Plan,
+  plan: ImportPlan,
   before: { readonly rows: number; readonly done: boolean },
 ): Promise<OpenSource> {
   if (before.done) return { rows: () => before.rows, bytes: () => plan.size, done: () => true, step: NOTHING }
@@ -25,13 +25,13 @@ export async function openSource(
 
 const NOTHING = (): Promise<void> => Promise.resolve()
 
-function openRdf(oxigraph: () => Oxigraph, plan: Plan): OpenSource {
+function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
   const place = makePlace(plan)
   let [count, isDone] = [0, false]
   const format = STREAMED[syntaxOf(plan.mediaType) as keyof typeof STREAMED]
   // The reader of the whole finds the encoding of XML itself.
-  const whole = plan.mapping !== undefined || format === undefined ? contentOf(plan.path, plan.maxBytes) : undefined
-  const streamed = whole ? undefined : textOf(plan.path, 'utf-8', plan.maxBytes)
+  const whole = plan.mapping !== undefined || format === undefined ? decodedContent(plan.path, plan.maxBytes) : undefined
+  const streamed = whole ? undefined : decodedText(plan.path, 'utf-8', plan.maxBytes)
   let taking: TakeQuad = () => undefined
   const reader =
     format !== undefined &&
@@ -65,7 +65,7 @@ function openRdf(oxigraph: () => Oxigraph, plan: Plan): OpenSource {
 
 /** Blank nodes get names that follow from the source, in the document in which they stand. */
 const nameNode =
-  ({ digest, base }: Plan) =>
+  ({ digest, base }: ImportPlan) =>
   (label: string, graph: string) => {
     const hash = createHash('sha256')
       .update(`${digest} ${label.replace(/^d.{11}b/, '')}`)
@@ -75,7 +75,7 @@ const nameNode =
 
 async function readWhole(
   oxigraph: () => Oxigraph,
-  plan: Plan,
+  plan: ImportPlan,
   pieces: AsyncIterable<Buffer>,
   take: TakeQuad,
 ): Promise<number> {
@@ -110,7 +110,7 @@ async function readWhole(
 const IN_ONE = 500
 
 /** The document of a triple; undefined where it has none. */
-function makePlace({ name, into, digest }: Plan): (graph: string, triple: string) => string | undefined {
+function makePlace({ name, into, digest }: ImportPlan): (graph: string, triple: string) => string | undefined {
   let [part, inPart] = [1, 0]
   let subject = ''
   return (graph, triple) => {

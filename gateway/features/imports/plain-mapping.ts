@@ -5,10 +5,10 @@ import { DCT, FOAF, XSD } from '../../rdf/vocabulary.js'
 import type { CsvRow } from './csv.js'
 import { isValid } from './csvw-forms.js'
 
-export type Datatype = 'integer' | 'decimal' | 'double' | 'boolean' | 'date' | 'dateTime' | 'iri' | 'string'
+export type PlainDatatype = 'integer' | 'decimal' | 'double' | 'boolean' | 'date' | 'dateTime' | 'iri' | 'string'
 
 /** Numbers with leading zeros or signs are text: codes look so. Longer ones than these are text too: stores would round them. */
-const FORMS: readonly (readonly [Datatype, RegExp, isValid?: (cell: string) => boolean])[] = [
+const FORMS: readonly (readonly [PlainDatatype, RegExp, isValid?: (cell: string) => boolean])[] = [
   ['integer', /^(?:0|-?[1-9]\d{0,17})$/],
   ['decimal', /^-?(?:0|[1-9]\d{0,17})\.\d{1,18}$/],
   ['double', /^-?\d{1,18}(?:\.\d{1,18})?[eE][+-]?\d{1,2}$/],
@@ -19,24 +19,24 @@ const FORMS: readonly (readonly [Datatype, RegExp, isValid?: (cell: string) => b
 ]
 
 /** The datatype of a cell; undefined for an empty one. */
-function formOf(cell: string): Datatype | undefined {
+function formOf(cell: string): PlainDatatype | undefined {
   if (cell === '') return undefined
   const [datatype, , isValid] = FORMS.find(([, form]) => form.test(cell)) ?? []
   return datatype === undefined || isValid?.(cell) === false ? 'string' : datatype
 }
 
 /** True if every value of `form` is a value of `datatype`. */
-const isWithin = (form: Datatype, datatype: Datatype): boolean =>
+const isWithin = (form: PlainDatatype, datatype: PlainDatatype): boolean =>
   form === datatype || (datatype === 'decimal' && form === 'integer')
 
-export interface Survey {
+export interface ColumnSurvey {
   see(row: CsvRow): void
   /** Of the rows that were seen. */
-  datatypes(): Datatype[]
+  datatypes(): PlainDatatype[]
 }
 
-export function makeSurvey(columns: number): Survey {
-  const found = new Array<Datatype | undefined>(columns).fill(undefined)
+export function makeSurvey(columns: number): ColumnSurvey {
+  const found = new Array<PlainDatatype | undefined>(columns).fill(undefined)
   return {
     see({ cells }) {
       for (let i = 0; i < columns; i++) {
@@ -52,7 +52,7 @@ export function makeSurvey(columns: number): Survey {
 
 export interface Columns {
   readonly names: readonly string[]
-  readonly datatypes: readonly Datatype[]
+  readonly datatypes: readonly PlainDatatype[]
   /** Where the properties are. */
   readonly namespace: string
 }
@@ -82,7 +82,7 @@ export function itemOf(
 }
 
 /** A cell that does not have the form of its column is plain text: a preview knows the first rows only. */
-export function valueOf(cell: string, datatype: Datatype): string {
+export function valueOf(cell: string, datatype: PlainDatatype): string {
   const form = datatype === 'string' ? undefined : formOf(cell)
   if (form === undefined || !isWithin(form, datatype)) return nTriplesTerm(literal(cell))
   return nTriplesTerm(datatype === 'iri' ? iri(cell) : typed(cell, XSD(datatype)))

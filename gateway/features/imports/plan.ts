@@ -1,21 +1,21 @@
 // What an import is to do, as its thread and its record on disk have it, and what the thread says of it.
-import type { Finding } from './importing.js'
+import type { ImportFinding } from './importing.js'
 import type { TakeQuad } from '../../rdf/read-quads.js'
 import type { Dialect } from './csvw-dialect.js'
 import type { Metadata } from './csvw-metadata.js'
 import type { LiteralForms } from '../../rdf/literal-forms.js'
-import type { Construct } from '../../sparql/language/construct-plan.js'
+import type { ConstructPlan } from '../../sparql/language/construct-plan.js'
 import type { Problem } from '../../problem.js'
 
 /** That are said. */
 export const MOST_FINDINGS = 100
 
-export type { Finding } from './importing.js'
+export type { ImportFinding } from './importing.js'
 
 /** Columns become properties by a query, or by themselves: one item for each row. */
-export type Mapping = { readonly construct: Construct } | { readonly plain: true }
+export type Mapping = { readonly construct: ConstructPlan } | { readonly plain: true }
 
-export interface Plan {
+export interface ImportPlan {
   /** The source on disk, perhaps packed. */
   readonly path: string
   /** Bytes on disk. */
@@ -49,7 +49,7 @@ export interface Plan {
 /** A source that is read step by step, in the thread of its import. */
 export interface OpenSource {
   /** Reads on, at most so many rows. */
-  step(take: TakeQuad, report: (finding: Finding) => void, rows: number): Promise<void>
+  step(take: TakeQuad, report: (finding: ImportFinding) => void, rows: number): Promise<void>
   rows(): number
   bytes(): number
   done(): boolean
@@ -62,7 +62,7 @@ export interface ReadProgress {
   readonly documents: number
   /** New ones: so many, and the first of them. */
   readonly found: number
-  readonly findings: readonly Finding[]
+  readonly findings: readonly ImportFinding[]
   readonly done: boolean
 }
 
@@ -72,17 +72,17 @@ export type Made = { readonly document: string; readonly level: number } & (
 )
 
 /** The secret of the entity-tags (cache/entity-tag.ts), and how the store keeps literals. */
-export interface ToStore {
+export interface ImportTarget {
   readonly tagKey: string
   readonly forms: LiteralForms
 }
 
 export type ImportJob =
-  | { readonly kind: 'open'; readonly plan: Plan }
+  | { readonly kind: 'open'; readonly plan: ImportPlan }
   /** Reads on, for some rows or some time in ms. */
   | { readonly kind: 'read'; readonly rows: number; readonly time: number }
   /** The documents from this one on, parents before their children. `toStore` is not kept. */
-  | { readonly kind: 'documents'; readonly from: number; readonly most: number; readonly toStore: ToStore }
+  | { readonly kind: 'documents'; readonly from: number; readonly most: number; readonly toStore: ImportTarget }
   /** All that was made, as N-Quads. */
   | { readonly kind: 'quads' }
 

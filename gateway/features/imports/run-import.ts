@@ -2,22 +2,22 @@
 // their children, many at once, so that they share flushes of the journal and requests to the store.
 import { setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Finding, ImportProgress } from './importing.js'
+import type { ImportFinding, ImportProgress } from './importing.js'
 import type { Outcomes } from '../../methods/create-batch.js'
 import { toStore, type WrittenContent } from '../../methods/write-request.js'
 import { isFailure, problem, type Problem, type ProblemCode } from '../../problem.js'
 import type { LiteralForms } from '../../rdf/literal-forms.js'
 import type { Context } from '../../request/context.js'
 import type { Awaitable } from '../../maybe-async.js'
-import type { Made, Plan, ReadProgress } from './plan.js'
+import type { Made, ImportPlan, ReadProgress } from './plan.js'
 import { makeFairShare } from './fair-share.js'
-import { ask, makeBatches, startImportThread, type Thread } from './import-thread.js'
+import { askImport, makeBatches, startImportThread, type Thread } from './import-thread.js'
 import { addCounts, addFindings, newProgress } from './import-state.js'
-import { createAs, importAs, placeHere, placeOf } from './write-as.js'
+import { createAs, importAs, placeHere, importPlaceOf } from './write-as.js'
 
-export interface Running {
+export interface RunningImport {
   readonly context: Context
-  readonly plan: Plan
+  readonly plan: ImportPlan
   readonly how: 'PUT' | 'add'
   /** `placeHere`. */
   readonly onlyHere?: boolean
@@ -38,7 +38,7 @@ const STEP = { rows: 5_000, time: 100 } as const
 const AT_ONCE = 8
 
 /** Undefined once everything was written or refused; else why it ended early. */
-export async function runImport(running: Running): Promise<undefined | Problem> {
+export async function runImport(running: RunningImport): Promise<undefined | Problem> {
   // Each of the writes that wait for a busy store listens.
   setMaxListeners(0, running.signal)
   const thread = await startImportThread()
@@ -51,9 +51,9 @@ export async function runImport(running: Running): Promise<undefined | Problem> 
 
 export const CANCELLED = problem('server.closing', 'The import was cancelled.')
 
-async function readAll(running: Running, thread: Thread): Promise<undefined | Problem> {
+async function readAll(running: RunningImport, thread: Thread): Promise<undefined | Problem> {
   const { plan, progress, signal, kept, from } = running
-  let read = await ask<ReadProgress>(thread, { kind: 'open', plan })
+  let read = await askImport<ReadProgress>(thread, { kind: 'open', plan })
   while (!isFailure(read)) {
     const { rows, bytes, documents, done } = read
     // What an earlier thread has read, this one finds again.
@@ -64,12 +64,12 @@ async function readAll(running: Running, thread: Thread): Promise<undefined | Pr
     if (done) return undefined
     const ended = signal.aborted ? CANCELLED : await running.ended?.()
     if (ended) return ended
-    read = await ask<ReadProgress>(thread, { kind: 'read', ...STEP }, signal)
+    read = await askImport<ReadProgress>(thread, { kind: 'read', ...STEP }, signal)
   }
   return signal.aborted ? CANCELLED : read
 }
 
-const report = (progress: ImportProgress, finding: Finding): void =>
+const report = (progress: ImportProgress, finding: ImportFinding): void =>
   addFindings(progress, { found: 1, findings: [finding] })
 
 /** Groups of documents that are written at once: while the store has one, the next are made ready. */
@@ -84,7 +84,7 @@ interface UnderWay {
   readonly counts: ImportProgress
 }
 
-async function writeAll(running: Running, thread: Thread): Promise<undefined | Problem> {
+async function writeAll(running: RunningImport, thread: Thread): Promise<undefined | Problem> {
   const { signal, kept, progress, stopsAtRefusal } = running
   const share = makeFairShare(signal)
   const underWay: UnderWay[] = []
@@ -145,7 +145,7 @@ function byLevel(batch: readonly Made[]): Made[][] {
   return levels
 }
 
-async function writeLevel(running: Running, documents: readonly Made[]): Promise<undefined | Problem> {
+async function writeLevel(running: RunningImport, documents: readonly Made[]): Promise<undefined | Problem> {
   const { signal, progress, stopsAtRefusal } = running
   const created = stopsAtRefusal ? new Map<string, never>() : await createLevel(running, documents)
   const waiting = documents.filter(({ document }) => !created.has(document)).values()
@@ -177,7 +177,7 @@ const contentOf = (
 })
 
 /** Most documents of an import do not exist yet. Gives those that are done with. */
-async function createLevel({ context, progress }: Running, documents: readonly Made[]): Promise<Outcomes> {
+async function createLevel({ context, progress }: RunningImport, documents: readonly Made[]): Promise<Outcomes> {
   const forms = context.application.traits.literals()
   const contents = documents.flatMap((made) =>
     'refused' in made ? [] : [[made.document, contentOf(made, forms)] as const],
@@ -203,10 +203,10 @@ const PASSING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
 const TRIES = 30
 const WAIT_MS = 1_000
 
-async function writeOne(running: Running, made: Made): Promise<'written' | 'unchanged' | 'stopped' | Problem> {
+async function writeOne(running: RunningImport, made: Made): Promise<'written' | 'unchanged' | 'stopped' | Problem> {
   if ('refused' in made) return problem('content.too-large', made.refused)
   const { context, how, signal, onlyHere } = running
-  const place = (onlyHere ? placeHere : placeOf)(context, made.document)
+  const place = (onlyHere ? placeHere : importPlaceOf)(context, made.document)
   if (isFailure(place)) return place
   const content = contentOf(made, running.context.application.traits.literals())
   for (let tries = 1; ; tries++) {

@@ -10,7 +10,7 @@ export type NamedQuery = { readonly iri: string } | { readonly text: string }
 
 const LONGEST = 256 * 1024
 
-export async function queryText(context: Context, query: NamedQuery): Promise<string | Problem> {
+export async function savedQueryText(context: Context, query: NamedQuery): Promise<string | Problem> {
   const text = 'text' in query ? query.text : await textAt(context, query.iri)
   if (isFailure(text)) return text
   return text.length > LONGEST ? problem('content.too-large', `A query has at most ${LONGEST} characters.`) : text

@@ -102,7 +102,7 @@ export const bringUrl =
       return problem(PROBLEMS[answer.failure], `The source cannot be fetched. ${answer.detail}`)
     }
     if (answer.status > 299) return problem('proxy.failed', `The server of the source answered ${answer.status}.`)
-    const mediaType = mediaTypeOf(answer.fields['content-type'], answer.url, await startOf(path))
+    const mediaType = mediaTypeOf(answer.fields['content-type'], answer.url, await startOfSource(path))
     return { path, size: (await stat(path)).size, url: answer.url, mediaType, link: answer.fields['link'] }
   }
 
@@ -156,14 +156,14 @@ async function bringFile(
   const failed = await passOn(context, application.files.read(stored, 0, stored.size - 1), file, path)
   if (failed) return failed
   const format = description.format?.slice(MEDIA_TYPE('').length)
-  const mediaType = mediaTypeOf(format, description.name ?? '', await startOf(path))
+  const mediaType = mediaTypeOf(format, description.name ?? '', await startOfSource(path))
   return { path, size: stored.size, url: iri, mediaType }
 }
 
 const EXAMINED = 16 * 1024
 
 /** The beginning of a file, unpacked. */
-export async function startOf(path: string): Promise<Buffer> {
+export async function startOfSource(path: string): Promise<Buffer> {
   const file = await open(path, 'r')
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(EXAMINED), 0, EXAMINED, 0)

@@ -4,7 +4,7 @@ import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs
 import { sumOf } from '../../../cache/entity-tag.js'
 import { compareAsBytes, sortedAsBytes } from '../../rdf/graph.js'
 import { lineInForm } from '../../rdf/literal-forms.js'
-import type { Made, ToStore } from './plan.js'
+import type { Made, ImportTarget } from './plan.js'
 
 export interface Spool {
   /** Learns where the documents are that it had when it was opened, until that time (`performance.now()`). True once it knows all. */
@@ -20,7 +20,7 @@ export interface Spool {
   /**
    * So many documents from this one on: parents before their children, names in the order of their characters.
    */
-  read(from: number, most: number, toStore: ToStore): Made[]
+  read(from: number, most: number, toStore: ImportTarget): Made[]
   /** Everything, as N-Quads. */
   quads(): string
   close(): void
@@ -70,7 +70,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
 
   const textOf = (number: number): string => readStretches(file, index.stretchesOf(number))
   const lengthOf = (number: number): number => index.stretchesOf(number).reduce((sum, [, one]) => sum + one, 0)
-  const made = (number: number, { tagKey, forms }: ToStore): Made => {
+  const made = (number: number, { tagKey, forms }: ImportTarget): Made => {
     const document = index.nameOf(number)
     const about = { document, level: levelOf(document) }
     if (lengthOf(number) > LARGEST) return { ...about, refused: 'The document would be too large.' }
@@ -106,7 +106,7 @@ export function openSpool(path: string, bytes: number, most = Infinity): Spool {
   }
 }
 
-function linesIn(text: string, forms: ToStore['forms']): string[] {
+function linesIn(text: string, forms: ImportTarget['forms']): string[] {
   const lines = text.split('\n').slice(0, -1)
   return sortedAsBytes(lines.map((line) => lineInForm(line, forms)))
 }

@@ -19,7 +19,7 @@ const OPERATORS: Readonly<
 const EXPRESSION = /\{([+#./;?&]?)([^{}]*)\}/g
 const NAMES = /^[\w.%]+(?:,[\w.%]+)*$/
 
-export const isTemplate = (text: string): boolean =>
+export const isUriTemplate = (text: string): boolean =>
   [...text.matchAll(EXPRESSION)].every(([, , names]) => NAMES.test(names!)) &&
   !/[{}]/.test(text.replace(EXPRESSION, ''))
 
@@ -61,7 +61,7 @@ const encoded = (value: string): string =>
 const openEncoded = (value: string): string => encodeURI(value.toWellFormed()).replace(/%25([0-9a-f]{2})/gi, '%$1')
 
 /** Those of the initial context of CSV on the Web that tables use; `dc` means other terms there than elsewhere. */
-export const PREFIXES: Readonly<Record<string, string>> = {
+export const TEMPLATE_PREFIXES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['dcat', 'dct', 'foaf', 'gr', 'org', 'owl', 'prov', 'qb', 'rdf', 'rdfs', 'schema', 'sioc', 'skos', 'time', 'vcard', 'void', 'xsd'].map((prefix) => [prefix, vocabulary.PREFIXES[prefix]!]), // prettier-ignore
   ),
@@ -71,7 +71,7 @@ export const PREFIXES: Readonly<Record<string, string>> = {
 
 function resolved(text: string, base: string): string | undefined {
   const [, prefix, rest] = /^([a-z][a-z0-9]*):(?!\/\/)(.*)$/i.exec(text) ?? []
-  const namespace = prefix !== undefined && Object.hasOwn(PREFIXES, prefix) ? PREFIXES[prefix]! + rest! : text
+  const namespace = prefix !== undefined && Object.hasOwn(TEMPLATE_PREFIXES, prefix) ? TEMPLATE_PREFIXES[prefix]! + rest! : text
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(namespace)
   const whole = isAbsolute ? namespace : URL.canParse(namespace, base) ? new URL(namespace, base).href : undefined
   return whole !== undefined && whole.length <= LONGEST_IRI && isIri(whole) ? whole : undefined

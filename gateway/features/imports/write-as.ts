@@ -12,12 +12,12 @@ import type { Context } from '../../request/context.js'
 import { refusalOf } from '../../request/refusal.js'
 
 /** The target of a write: a document of either application of the dataspace. */
-export interface Place extends Member {
+export interface ImportPlace extends Member {
   readonly document: string
 }
 
 /** The document at this URL, in one of the applications of the dataspace. */
-export function placeOf({ dataspace }: Pick<Context, 'dataspace'>, document: string): Place | Problem {
+export function importPlaceOf({ dataspace }: Pick<Context, 'dataspace'>, document: string): ImportPlace | Problem {
   const { endUser, admin } = dataspace
   const application = [admin, endUser].find((one) => one.isDocument(document))
   return application
@@ -26,8 +26,8 @@ export function placeOf({ dataspace }: Pick<Context, 'dataspace'>, document: str
 }
 
 /** The same, of imports that a document describes: rules are imported by a request to `importer`, which nobody sends unseen. */
-export function placeHere(context: Pick<Context, 'application' | 'dataspace'>, document: string): Place | Problem {
-  const place = placeOf(context, document)
+export function placeHere(context: Pick<Context, 'application' | 'dataspace'>, document: string): ImportPlace | Problem {
+  const place = importPlaceOf(context, document)
   return isFailure(place) || place.application === context.application ? place : ELSEWHERE
 }
 
@@ -70,7 +70,7 @@ const NO_BODY = problem('internal', 'A request of this process has no body.')
 /** Why the agent may not write there, before anything is read for it. */
 export async function mayWriteAs(
   context: Context,
-  { application, dataspace, document }: Place,
+  { application, dataspace, document }: ImportPlace,
   method: 'PUT' | 'POST',
 ): Promise<undefined | Problem> {
   const inner = { ...context, application, dataspace, request: innerRequest(context.request, method, document) }
@@ -85,7 +85,7 @@ export async function mayWriteAs(
     : undefined
 }
 
-type MakeContext = (place: Place, method: 'PUT' | 'POST', fields?: Request['fields']) => Context
+type MakeContext = (place: ImportPlace, method: 'PUT' | 'POST', fields?: Request['fields']) => Context
 
 /** Requests of the agent at documents, each in its application. */
 function makeContexts(context: Context, now: number): MakeContext {
@@ -107,7 +107,7 @@ export function createAs(
 ): Promise<Outcomes> {
   const contextAt = makeContexts(context, now)
   const wanted = documents.flatMap(([iri, content]) => {
-    const place = placeOf(context, iri)
+    const place = importPlaceOf(context, iri)
     // A document of the rules is written alone: the next one may rest on it.
     if (isFailure(place) || place.application.kind === 'admin') return []
     return [{ context: contextAt(place, 'PUT'), iri, content }]
@@ -118,7 +118,7 @@ export function createAs(
 /** As by a POST of the agent. */
 export const appendAs = (
   context: Context,
-  place: Place,
+  place: ImportPlace,
   content: WrittenContent,
   now: number,
 ): Promise<Response | Problem> =>
@@ -130,7 +130,7 @@ export const appendAs = (
  */
 export async function importAs(
   context: Context,
-  place: Place,
+  place: ImportPlace,
   content: WrittenContent,
   { how, now }: { readonly how: 'PUT' | 'add'; readonly now: number },
 ): Promise<'written' | 'unchanged' | Problem> {

@@ -8,7 +8,7 @@ import { linkField, response } from '../../request/respond.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
 
 export async function clear({ context }: Decided<EndpointTarget>): Promise<Response | Problem> {
-  const form = await readForm(context)
+  const form = await readOntologyForm(context)
   if (isFailure(form)) return form
   const uri = form.get('uri')
   if (uri === null || !URL.canParse(uri))
@@ -23,7 +23,7 @@ const LARGEST = 64 * 1024
 const FORM = 'application/x-www-form-urlencoded'
 
 /** An ordinary form (LinkedDataHub 3.2). */
-export async function readForm({ request, trace }: Context): Promise<URLSearchParams | Problem> {
+export async function readOntologyForm({ request, trace }: Context): Promise<URLSearchParams | Problem> {
   if (parseMediaType(request.fields['content-type'] ?? '')?.type !== FORM) return unsupported(`Send a form: ${FORM}.`)
   const text = await readText(request, LARGEST, (reason, detail) =>
     reason === 'unsupported' ? unsupported(detail) : problem('request.malformed', detail),

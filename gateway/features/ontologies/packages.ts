@@ -20,7 +20,7 @@ import { judgeDocument } from '../../request/access.js'
 import { askerOf, type Context } from '../../request/context.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
 import { select } from '../../stores/select.js'
-import { done, readForm } from './clear.js'
+import { done, readOntologyForm } from './clear.js'
 
 export const install = (asked: Decided<EndpointTarget>): Promise<Response | Problem> => change(asked, installed)
 export const uninstall = (asked: Decided<EndpointTarget>): Promise<Response | Problem> => change(asked, uninstalled)
@@ -29,7 +29,7 @@ async function change(
   { context }: Decided<EndpointTarget>,
   act: (context: Context, uri: string) => Promise<undefined | Problem>,
 ): Promise<Response | Problem> {
-  const form = await readForm(context)
+  const form = await readOntologyForm(context)
   if (isFailure(form)) return form
   const uri = form.get('package-uri') ?? ''
   if (isFailure(parseHttpUrl(uri)))

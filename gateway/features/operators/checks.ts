@@ -5,7 +5,7 @@ import type { Settings } from '../../configuration/settings.js'
 import type { Dataspace } from '../../gateway.js'
 import { isFailure } from '../../problem.js'
 
-export interface Check {
+export interface HealthCheck {
   readonly what: string
   /** Why the gateway is not ready. */
   readonly problem?: string
@@ -20,11 +20,11 @@ interface Limits extends Pick<Settings, 'data' | 'historyDelay'> {
   readonly now: () => number
 }
 
-export const checksOf = (dataspaces: readonly Dataspace[], limits: Limits): Promise<readonly Check[]> =>
+export const checksOf = (dataspaces: readonly Dataspace[], limits: Limits): Promise<readonly HealthCheck[]> =>
   Promise.all([...dataspaces.flatMap((dataspace) => checksOn(dataspace, limits)), diskCheck(limits.data)])
 
-const checksOn = ({ endUser, admin, access }: Dataspace, { historyDelay, now }: Limits): readonly Promise<Check>[] => [
-  ...[endUser, admin].map(async ({ base, store }): Promise<Check> => {
+const checksOn = ({ endUser, admin, access }: Dataspace, { historyDelay, now }: Limits): readonly Promise<HealthCheck>[] => [
+  ...[endUser, admin].map(async ({ base, store }): Promise<HealthCheck> => {
     const failed = await store.ready({ signal: AbortSignal.timeout(PROBE_MS) })
     return { what: `store of ${base} (${store.name})`, ...(failed && { problem: failed.detail }) }
   }),
@@ -34,14 +34,14 @@ const checksOn = ({ endUser, admin, access }: Dataspace, { historyDelay, now }: 
     const late = lateText(history.status().oldest, historyDelay, now())
     return [Promise.resolve({ ...check, ...(late !== undefined && { problem: late }) })]
   }),
-  (async (): Promise<Check> => {
+  (async (): Promise<HealthCheck> => {
     const index = access.current()
     return { what: `authorizations of ${endUser.base}`, ...(isFailure(index) && { problem: index.detail }) }
   })(),
 ]
 
 /** While commits wait, documents are read and written, and nothing is lost: for some time that is a warning only. */
-function historyCheck(base: string, history: History, misaligned: string | undefined): Check {
+function historyCheck(base: string, history: History, misaligned: string | undefined): HealthCheck {
   const { repository, parked, blocked, lastError, oldest, ...figures } = history.status()
   const journal = {
     ...figures,
@@ -65,7 +65,7 @@ function lateText(oldest: number | undefined, limit: number | 'off', now: number
 /** Journal, history and uploads need room: below this, writes are about to fail. */
 const LEAST_FREE = 64 * 1024 * 1024
 
-async function diskCheck(folder: string): Promise<Check> {
+async function diskCheck(folder: string): Promise<HealthCheck> {
   const what = `disk of ${folder}`
   try {
     const { bavail, bsize } = await statfs(folder)

@@ -9,7 +9,7 @@ import { DEFAULT_DATA, type Environment, type Settings } from '../../configurati
 import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
 import { MIRROR_DESCRIPTION, parseMirrorArguments, type MirrorArguments } from './mirror-arguments.js'
 import { askGateway, type MirrorRequest } from './mirror-client.js'
-import type { DescribedMember, Means } from './mirror-without-gateway.js'
+import type { DescribedMember, MirrorMeans } from './mirror-without-gateway.js'
 import type { MirrorEvent, MirrorOutcome, Report } from '../../mirror/report.js'
 import { mismatchText, outcomeText } from './mirror-text.js'
 import { isFailure, type Failure } from '../../problem.js'
@@ -28,7 +28,7 @@ export async function runMirrorCommand(
   argv: readonly string[],
   env: Environment,
   terminal: Terminal,
-  means: Pick<Means, 'endpointNames' | 'openStore'>,
+  means: Pick<MirrorMeans, 'endpointNames' | 'openStore'>,
 ): Promise<number> {
   const given = parseMirrorArguments(argv, env)
   if (isFailure(given)) return fail(terminal, given)
@@ -58,7 +58,7 @@ async function mirrorOne(
   member: DescribedMember,
   given: MirrorArguments,
   terminal: Terminal,
-  means: Pick<Means, 'endpointNames' | 'openStore'>,
+  means: Pick<MirrorMeans, 'endpointNames' | 'openStore'>,
 ): Promise<{ readonly result: MirrorResult; readonly found: readonly FoundDifference[]; readonly exit: number }> {
   const { base } = member.application
   const { out, error } = terminal
@@ -111,7 +111,7 @@ const isFilledFromHistory = ({ service, versioning }: DescribedApplication): boo
 async function outcomeOf(
   member: DescribedMember,
   given: MirrorArguments,
-  means: Means,
+  means: MirrorMeans,
 ): Promise<MirrorOutcome | Failure> {
   const { application } = member
   const { action, settings, force } = given

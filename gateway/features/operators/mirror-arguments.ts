@@ -3,7 +3,7 @@ import {
   argumentsOf,
   HELP_OPTION,
   strayArguments,
-  textOf,
+  argumentText,
   wrongArguments,
   type CommandDescription,
 } from '../../commands/arguments.js'
@@ -74,5 +74,5 @@ export function parseMirrorArguments(
   ]
   const settings = settingsOf({ ...given, faults }, env)
   if (isFailure(settings)) return settings
-  return { action, application: textOf(given, 'application'), json: given.values.has('json'), force, settings }
+  return { action, application: argumentText(given, 'application'), json: given.values.has('json'), force, settings }
 }

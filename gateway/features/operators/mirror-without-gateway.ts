@@ -24,7 +24,7 @@ export interface DescribedMember {
   readonly dataspaces: readonly DescribedDataspace[]
 }
 
-export interface Means {
+export interface MirrorMeans {
   readonly report: Report
   readonly now: () => number
   readonly endpointNames: AllEndpointNames
@@ -35,7 +35,7 @@ export interface Means {
 export async function mirrorWithoutGateway(
   member: DescribedMember,
   given: MirrorArguments,
-  means: Means,
+  means: MirrorMeans,
 ): Promise<MirrorOutcome | Failure> {
   const stores = makeStores(given.settings, means.openStore)
   try {
@@ -53,7 +53,7 @@ async function mirrorOn(
   stores: Stores,
   { application, dataspace, dataspaces }: DescribedMember,
   { action, settings, force }: MirrorArguments,
-  { report, now, endpointNames }: Means,
+  { report, now, endpointNames }: MirrorMeans,
 ): Promise<MirrorOutcome | Failure> {
   const locks = makeLocks()
   const existing = EXISTING[action]

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { membersOf, type Gateway } from '../../gateway.js'
 import { BodyBreak } from '../../http/body.js'
-import type { Door, Routes } from '../../http/listener.js'
+import type { Door, AddRoutes } from '../../http/listener.js'
 import { makeTrace, noteProblem } from '../../log.js'
 import { sweep } from '../../mirror/mirror.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -14,8 +14,8 @@ import { observe } from '../../request/observe.js'
 import { methodNotAllowed } from '../../request/refusal.js'
 import { READ_METHODS, problemResponse } from '../../request/respond.js'
 import { openExchange, type Exchange } from '../../stores/http-exchange.js'
-import { fieldsOf } from '../../stores/http-endpoints.js'
-import { LIMITS } from '../../stores/http-store.js'
+import { endpointFieldsOf } from '../../stores/http-endpoints.js'
+import { STORE_LIMITS } from '../../stores/http-store.js'
 import { piecesOf } from '../../stores/http-response.js'
 import { LATEST_WRITE_MS, StoreBreak } from '../../stores/store.js'
 import type { Sent } from '../../stores/whole-response.js'
@@ -34,14 +34,14 @@ const WRITE_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 export function storePages(
   gateway: Gateway,
   { mayWrite, maxBytes }: { readonly mayWrite: boolean; readonly maxBytes: number },
-): (Routes & { close(): Promise<void> }) | undefined {
+): (AddRoutes & { close(): Promise<void> }) | undefined {
   const dataspace = gateway.dataspaces[0]!
   const { graphStore, credentials } = dataspace.endUser.service
   const root = graphStore?.endsWith('/data') ? new URL('.', graphStore.slice(0, -'/data'.length)) : undefined
   if (!root) return undefined
-  const exchange = openExchange({ ...LIMITS, connections: 8, queue: 64 })
+  const exchange = openExchange({ ...STORE_LIMITS, connections: 8, queue: 64 })
   const member = { application: dataspace.admin, dataspace }
-  const pages = { gateway, member, exchange, root, identity: fieldsOf(credentials), maxBytes }
+  const pages = { gateway, member, exchange, root, identity: endpointFieldsOf(credentials), maxBytes }
   const allowed = mayWrite ? WRITE_METHODS : READ_METHODS
   return { add: (app, door) => addRoutes(pages, allowed, app, door), close: exchange.close }
 }

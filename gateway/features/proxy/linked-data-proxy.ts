@@ -1,6 +1,6 @@
 // The Linked Data proxy (spec 4.4): the agents who may use it, the URLs that it fetches, and what it sends: an
 // anonymous request with the fields that are listed here. Nothing is cached.
-import { LIMITS, ownUrls } from '../../start/fetchers.js'
+import { FETCH_LIMITS, ownUrls } from '../../start/fetchers.js'
 import { createHash } from 'node:crypto'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
 import type { GuardedFetch } from '../../../policies/fetch/guarded-fetch.js'
@@ -11,7 +11,7 @@ import type { Member } from '../../gateway.js'
 import { part } from '../../part.js'
 import { makeSharedPlaces, type TakePlaceOf } from '../../places.js'
 import type { Context } from '../../request/context.js'
-import type { Asked } from '../../request/route.js'
+import type { AskedRoute } from '../../request/route.js'
 import type { Target } from '../../http/target.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { FETCH_PROBLEMS } from '../../request/fetch-problems.js'
@@ -45,7 +45,7 @@ export const makeProxying = (use: Proxying['use'], bases: readonly string[], fet
   takePlace: makeSharedPlaces(PLACES),
 })
 
-export async function proxied({ context, target: { uri } }: Asked<ProxiedTarget>): Promise<Response | Problem> {
+export async function proxied({ context, target: { uri } }: AskedRoute<ProxiedTarget>): Promise<Response | Problem> {
   const { request, agent, gateway } = context
   const { use, pseudonym, takePlace } = PROXYING.of(gateway)
   if (use === 'off') return methodNotAllowed(request.method, '')
@@ -81,7 +81,7 @@ async function exchange(context: Context, url: URL, body: Buffer): Promise<Respo
   )
   const sent = { ...sentFields(fields, body.length > 0), ...conditions.fields, via: viaOf(fields, pseudonym) }
   if (gateway.isOwn(url)) {
-    const inner = { method, fields: { ...sent, accept: acceptOf(accept) }, body, ...LIMITS }
+    const inner = { method, fields: { ...sent, accept: acceptOf(accept) }, body, ...FETCH_LIMITS }
     const answered = await answerInside(context, url, inner)
     trace.continues()
     return isFailure(answered) ? answered : responseFrom(context, answered, conditions)

@@ -13,14 +13,14 @@ import { evaluateConditions } from '../../request/negotiate.js'
 import { askerOf, type Context } from '../../request/context.js'
 import { graphAnswer, graphTag, withConditions } from '../../request/graph-answer.js'
 import { linkField, response } from '../../request/respond.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 import { violated } from '../../request/endpoint-rdf.js'
 import { controlRefused } from '../../request/explain.js'
 
 const LARGEST = 64 * 1024
 const UNMET = 'The settings are not in the state that the request asks for.'
 
-export async function settings({ context, target: { iri } }: Asked<EndpointTarget>): Promise<Response | Problem> {
+export async function settings({ context, target: { iri } }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const { application, agent, request, gateway } = context
   const refused = accessRefused(context, iri)
   if (refused) return refused

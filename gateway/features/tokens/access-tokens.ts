@@ -1,7 +1,7 @@
 // The endpoints `tokens` and `tokens/ID` of the admin application: access tokens for programs that can send no
 // certificate are created, listed and revoked.
 import { TOKENS } from './issued-tokens.js'
-import type { Asked, EndpointTarget } from '../../request/route.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 import { judge } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { graphAnswer } from '../../request/graph-answer.js'
@@ -19,7 +19,7 @@ import { foreignForm, seeOther } from '../../request/page-form.js'
 import { prefersPage } from '../../request/page-answer.js'
 import { askedToken, tokenTriples } from './access-token-content.js'
 
-export async function accessTokens({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+export async function accessTokens({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const { accept, request } = context
   const isPage = prefersPage(accept)
   if (request.method === 'POST' && target.query.has('revoke'))
@@ -44,7 +44,7 @@ async function revoke(context: Context, id: string): Promise<undefined | Problem
   return (await TOKENS.of(context.gateway).revoke(id)) ? NOT_STORED : undefined
 }
 
-export async function accessToken({ context, target }: Asked<EndpointTarget>): Promise<Response | Problem> {
+export async function accessToken({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const shown = shownTo(context)
   if (isFailure(shown)) return shown
   const found = shown.find(({ id }) => target.iri === iriOf(context, id))

@@ -4,7 +4,7 @@ import {
   argumentsOf,
   documentUrl,
   HELP_OPTION,
-  textOf,
+  argumentText,
   wrongArguments,
   type Command,
   type CommandDescription,
@@ -99,7 +99,7 @@ export function parseTokenArguments(
   }
   const url = adminBase(address, given, env)
   if (isFailure(url)) return url
-  const [name, agent, only, when] = ['name', 'for', 'only', 'expires'].map((flag) => textOf(given, flag))
+  const [name, agent, only, when] = ['name', 'for', 'only', 'expires'].map((flag) => argumentText(given, flag))
   const expires = when === undefined ? undefined : timeOf(when, now)
   const faults = [
     action === 'revoke' && !ID.test(id!) && `${id} is no ID of a token: triplegate token list prints them.`,
@@ -123,7 +123,7 @@ export function parseTokenArguments(
 
 /** Flags first, then the environment, then what the data folder knows. @param address of the gateway */
 function adminBase(address: string | undefined, given: Arguments, env: Environment): URL | CommandFailure {
-  const written = textOf(given, 'admin')
+  const written = argumentText(given, 'admin')
   if (written !== undefined)
     return documentUrl(written) ?? wrongArguments(`--admin: ${written} is no base of an application.`)
   const known = basesKnownTo(dataOf(given, env))

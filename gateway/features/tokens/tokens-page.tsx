@@ -4,7 +4,7 @@ import { ACL, DCT, RDF, TGA, XSD } from '../../rdf/vocabulary.js'
 import { Choice } from '../../pages/form-parts.js'
 import { Notice, pageOf, type Frame } from '../../pages/frame.js'
 import { TableHead } from '../../pages/table-head.js'
-import { Iri, Plain, Time } from '../../pages/term.js'
+import { IriShown, Plain, Time } from '../../pages/term.js'
 import { worded } from '../../pages/texts.js'
 import { texts } from './texts.js'
 
@@ -99,13 +99,13 @@ const List = ({ tokens, admin, base }: ListProps) => (
               <Plain text={name} />
             </th>
             <td data-label={texts().who}>
-              <Iri iri={agent} base={base} />
+              <IriShown iri={agent} base={base} />
             </td>
             <td data-label={texts().may}>
               {readOnly ? texts().mode('Read') : texts().allOfYours}
               {only === undefined ? null : (
                 <div>
-                  <Iri iri={only} base={base} />
+                  <IriShown iri={only} base={base} />
                 </div>
               )}
             </td>

@@ -9,7 +9,7 @@ import { parseSparql, unreadable } from './parse.js'
 import { readsOfUpdate, readsOver, type Reads } from './reads.js'
 import { closingAfter, sparqlOf, type Token } from './tokens.js'
 import { datasetIn, operationsIn, type Findings } from './tree.js'
-import { planOf, type StoreOnly, type UpdatePlan } from './update-plan.js'
+import { updatePlanOf, type StoreOnly, type UpdatePlan } from './update-plan.js'
 import { makeTreeReader } from './read-tree.js'
 import type { Query, Term } from './syntax.js'
 
@@ -142,7 +142,7 @@ export function analyseUpdate(
   const functions = [...findings.functions]
   const services = servicesOf(findings)
   const isPlain = services.length === 0 && functions.length === 0 && !reads.magic
-  const found = isPlain ? planOf(parsed) : undefined
+  const found = isPlain ? updatePlanOf(parsed) : undefined
   const [plan, storeOnly] = typeof found === 'string' ? [undefined, found] : [found, undefined]
   const ordering = orderingWork(tree)
   return { text, reads, removes, services, functions, ordering, plan, storeOnly, ...writesOf(operations, iriOf) }

@@ -17,7 +17,7 @@ export interface RowPattern {
   readonly rest?: { readonly needs: readonly string[]; readonly query: readonly [before: string, after: string] }
 }
 
-export interface Construct {
+export interface ConstructPlan {
   /** The SELECT over the default graph. */
   readonly query: string
   /** The same over many graphs at once, each by itself, whose name is the value of ROW; undefined where that could differ. */

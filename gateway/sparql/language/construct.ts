@@ -3,8 +3,8 @@
 // quads: the template is read as that of an INSERT, which has the same grammar.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { parseSparql, type Parsed } from './parse.js'
-import { MOST_SOLUTIONS, ROW, type Construct, type TemplateGraph } from './construct-plan.js'
-import { templateOf, templateTerm } from './patch.js'
+import { MOST_SOLUTIONS, ROW, type ConstructPlan, type TemplateGraph } from './construct-plan.js'
+import { patchTemplateOf, templateTerm } from './patch.js'
 import { rowPatternOf } from './one-row-query.js'
 import { closingAfter, sparqlOf, type Token } from './tokens.js'
 import { isVariable, nameOf, nodesOf, operationsIn, type Node } from './tree.js'
@@ -14,7 +14,7 @@ import { isVariable, nameOf, nodesOf, operationsIn, type Node } from './tree.js'
  * @param base relative IRIs are resolved against it
  * @param given the IRI that ?base stands for, unless the query binds it itself (LinkedDataHub 2.8)
  */
-export function analyseConstruct(source: string, base: string, given?: string): Construct | Problem {
+export function analyseConstruct(source: string, base: string, given?: string): ConstructPlan | Problem {
   let pattern: readonly Token[] = []
   let solutions: readonly Token[] = []
   const change = (tokens: readonly Token[]): readonly Token[] | Problem => {
@@ -86,13 +86,13 @@ function planOf(
   operation: Node,
   parsed: Parsed,
   { pattern, solutions }: Pick<Parts, 'pattern' | 'solutions'>,
-): Construct | Problem {
+): ConstructPlan | Problem {
   const { base, values, findings } = parsed
   const template: TemplateGraph[] = []
   for (const block of operation['insert'] as readonly Node[]) {
     const graph = block['type'] === 'graph' ? templateTerm(nameOf(block) as Node, values) : ''
     if (isFailure(graph)) return graph
-    const triples = templateOf(block, values)
+    const triples = patchTemplateOf(block, values)
     if (isFailure(triples)) return triples
     template.push({ graph, triples })
   }

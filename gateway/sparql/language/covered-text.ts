@@ -1,6 +1,6 @@
 // Rewriting queries and updates for a store with covered literals (stores/covers.ts): patterns, joins and results keep
 // terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). Works on tokens; reads each at most once per level of brackets. Pure.
-import { makeValues, type Covering, type Use, type Values } from './covered-values.js'
+import { makeValues, type Covering, type Use, type CoveredValues } from './covered-values.js'
 import { stringToken } from './escapes.js'
 import { literalAt } from './literal-tokens.js'
 import { closingAfter, sparqlOf, type Token } from './tokens.js'
@@ -38,7 +38,7 @@ export function coveredText(tokens: readonly Token[], covering: Covering): strin
 interface Rewriting {
   readonly tokens: readonly Token[]
   readonly covering: Covering
-  readonly values: Values
+  readonly values: CoveredValues
   readonly out: string[]
   /** The next token. */
   at: number

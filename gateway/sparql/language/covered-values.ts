@@ -15,7 +15,7 @@ export type Use = 'term' | 'value'
 /** A form that every covered datatype covers. */
 const NEVER_CANONICAL = ' '
 
-export type Values = ReturnType<typeof makeValues>
+export type CoveredValues = ReturnType<typeof makeValues>
 
 export function makeValues({ mark, isUsed, coverOf }: Covering) {
   const typeIn = (term: string): string => `STR(DATATYPE(${term}))`

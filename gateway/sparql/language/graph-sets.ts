@@ -1,7 +1,7 @@
 // The sets of graphs that a query reads and an update writes: names, or the whole dataset where the text does
 // not say (SPARQL 1.1 Update §3). Pure.
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
-import { isIri, type Node } from './tree.js'
+import { isIriNode, type Node } from './tree.js'
 
 export type GraphSet = 'dataset' | readonly string[]
 
@@ -34,7 +34,7 @@ export function writesOf(operations: readonly Node[], iriOf: (term: Node) => str
 
   const named = (term: unknown): void => {
     if (term === undefined) graphs.add(DEFAULT_GRAPH)
-    else if (isIri(term)) graphs.add(iriOf(term))
+    else if (isIriNode(term)) graphs.add(iriOf(term))
     else everything = true
   }
   /** GraphRef or GraphRefAll (SPARQL 1.1 §19.8 [46], [47]). */

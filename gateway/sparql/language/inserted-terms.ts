@@ -1,13 +1,13 @@
 // The constants that an update would insert: stores let in terms that RDF does not allow. Pure.
 import { flawOf, iri, quad } from '../../rdf/graph.js'
-import type { Values } from './parse.js'
-import { partsOf, rdfTerm } from './rdf-term.js'
+import type { ParsedValues } from './parse.js'
+import { triplePartsOf, rdfTerm } from './rdf-term.js'
 import { nodesOf, type Node } from './tree.js'
 
 const ANY = iri('urn:any')
 
 /** Why the operations would insert what no document may have, or create such a graph; undefined where they do not. */
-export function flawOfInserted(operations: readonly Node[], values: Values): string | undefined {
+export function flawOfInserted(operations: readonly Node[], values: ParsedValues): string | undefined {
   // Many triples have one subject: a long one is read once.
   const flawless = new Set<unknown>()
   for (const { subType, graph, data, insert, destination } of operations) {
@@ -26,7 +26,7 @@ export function flawOfInserted(operations: readonly Node[], values: Values): str
 /** Of the name of a graph, the terms of a triple, or a reifier. */
 function flawOfNode(
   { graph, subject, predicate, object, identifier, val }: Node,
-  values: Values,
+  values: ParsedValues,
   flawless: Set<unknown>,
 ): string | undefined {
   const { type, subType } = (subject ?? {}) as Node
@@ -43,12 +43,12 @@ function flawOfNode(
   return undefined
 }
 
-function flawOfTerm(term: Node | undefined, values: Values): string | undefined {
+function flawOfTerm(term: Node | undefined, values: ParsedValues): string | undefined {
   if (term?.['type'] !== 'term') return undefined
   const constant = rdfTerm(term, values)
   if (constant) return flawOf(quad(ANY, ANY, constant))
   if (term['subType'] !== 'triple') return undefined
-  return partsOf(term)
+  return triplePartsOf(term)
     .map((part) => flawOfTerm(part, values))
     .find((flaw) => flaw !== undefined)
 }

@@ -1,9 +1,9 @@
 // The triples that patterns may read: a graph without any triple like one of a pattern's has no part in its solutions
 // (SPARQL 1.1 §18.3, §18.6). Pure.
-import type { Values } from './parse.js'
+import type { ParsedValues } from './parse.js'
 import { triplesOf, Unknown } from './read-terms.js'
 import type { Path, Term, Triple } from './syntax.js'
-import { isIri, nameOf, PLAIN, type Node } from './tree.js'
+import { isIriNode, nameOf, PLAIN, type Node } from './tree.js'
 
 /** Triples: those with these IRIs, as they stand in SPARQL, and anything in the other places. */
 export type Like = readonly [subject: string | undefined, predicate: string | undefined, object: string | undefined]
@@ -19,7 +19,7 @@ export interface Likes {
 const MOST_LIKES = 50
 
 /** Undefined where the pattern has what is not known here. Without recursion but for brackets, which are bounded. */
-export function likesIn(where: unknown, values: Values): Likes | undefined {
+export function likesIn(where: unknown, values: ParsedValues): Likes | undefined {
   const found = { any: new Map<string, Like>(), default: new Map<string, Like>() }
   type Place = 'any' | 'default' | 'named'
   const add = (place: Place, like: Like): unknown => place !== 'named' && found[place].set(like.join(' '), like)
@@ -34,7 +34,7 @@ export function likesIn(where: unknown, values: Values): Likes | undefined {
       continue
     }
     const isGraph = isPattern(node as Node, 'graph') || (node as Node)['type'] === 'graph'
-    const inner = isGraph ? (isIri(nameOf(node as Node)) ? 'named' : 'any') : place
+    const inner = isGraph ? (isIriNode(nameOf(node as Node)) ? 'named' : 'any') : place
     // It may have a solution for each graph that exists.
     if (isGraph && !needsTriple(node as Node)) add(inner, ANY_TRIPLE)
     for (const [name, child] of Object.entries(node)) if (!PLAIN.has(name)) waiting.push({ node: child, place: inner })
@@ -44,7 +44,7 @@ export function likesIn(where: unknown, values: Values): Likes | undefined {
 
 const isPattern = ({ type, subType }: Node, kind: string): boolean => type === 'pattern' && subType === kind
 
-function triplesIn({ triples }: Node, values: Values): readonly Triple[] | undefined {
+function triplesIn({ triples }: Node, values: ParsedValues): readonly Triple[] | undefined {
   try {
     return triplesOf(triples, values)
   } catch (error) {

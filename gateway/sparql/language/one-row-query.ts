@@ -4,7 +4,7 @@ import type { RowPattern } from './construct-plan.js'
 import { ROW } from './construct-plan.js'
 import { templateTerm } from './patch.js'
 import { sparqlOf, type Token } from './tokens.js'
-import { isIri, isVariable, nodesOf, type Node } from './tree.js'
+import { isIriNode, isVariable, nodesOf, type Node } from './tree.js'
 import type { Parsed } from './parse.js'
 
 type Columns = RowPattern['columns']
@@ -38,7 +38,7 @@ export function rowPatternOf(
   const columns: Columns[number][] = []
   for (const [i, some] of triples.entries()) {
     for (const { subject, predicate, object } of some) {
-      if (!isVariable(subject) || subject['value'] !== row['value'] || !isIri(predicate) || !isVariable(object))
+      if (!isVariable(subject) || subject['value'] !== row['value'] || !isIriNode(predicate) || !isVariable(object))
         return undefined
       const property = templateTerm(predicate, values)
       if (typeof property !== 'string') return undefined

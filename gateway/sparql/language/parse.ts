@@ -16,11 +16,11 @@ export interface Parsed extends Tokens {
   readonly findings: Findings
   /** The tokens as SPARQL. */
   readonly text: string
-  readonly values: Values
+  readonly values: ParsedValues
 }
 
 /** The meaning of the numbers in the tree. */
-export interface Values {
+export interface ParsedValues {
   /** The IRI of a named node of the tree. */
   iriOf(term: Node): string
   /** The value of a literal of the tree. */
@@ -93,7 +93,7 @@ export function parseSparql(source: string, { kind, base, change, forms }: Parse
 }
 
 /** The parser gets a number for each IRI and each string, so that it changes none and none takes it long. */
-function numbered(tokens: readonly Token[]): { readonly words: readonly string[]; readonly values: Values } {
+function numbered(tokens: readonly Token[]): { readonly words: readonly string[]; readonly values: ParsedValues } {
   const originals: string[] = []
   const words = tokens.map(({ text }) => {
     if (text.startsWith('"')) return `"i:${originals.push(text) - 1}"`
@@ -103,7 +103,7 @@ function numbered(tokens: readonly Token[]): { readonly words: readonly string[]
     const number = /^i:(\d+)$/.exec(value as string)?.[1]
     return number === undefined ? undefined : originals[Number(number)]
   }
-  const values: Values = {
+  const values: ParsedValues = {
     iriOf: (term) => originalOf(term)?.slice(1, -1) ?? (term['value'] as string),
     lexicalOf: (term) => {
       const original = originalOf(term)

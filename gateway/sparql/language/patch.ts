@@ -4,7 +4,7 @@ import { flawOf, iri, nTriplesTerm, quad } from '../../rdf/graph.js'
 import type { LiteralForms } from '../../rdf/literal-forms.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { NEW_TOKENS } from './keywords.js'
-import { parseSparql, unreadable, type Parsed, type ParseOptions, type Values } from './parse.js'
+import { parseSparql, unreadable, type Parsed, type ParseOptions, type ParsedValues } from './parse.js'
 import { rdfTerm } from './rdf-term.js'
 import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { isVariable, nodesOf, operationsIn, type Node } from './tree.js'
@@ -80,8 +80,8 @@ const newIn = (tokens: readonly Token[]): string | undefined =>
 
 function planOf(update: string, operation: Node, { tokens, base, values }: Parsed): Patch | Problem {
   const isModify = operation['subType'] === 'modify'
-  const remove = templateOf(isModify ? operation['delete'] : operation['data'], values)
-  const add = isModify ? templateOf(operation['insert'], values) : []
+  const remove = patchTemplateOf(isModify ? operation['delete'] : operation['data'], values)
+  const add = isModify ? patchTemplateOf(operation['insert'], values) : []
   if (isFailure(remove)) return remove
   if (isFailure(add)) return add
   const terms = [...remove, ...add].flat()
@@ -99,7 +99,7 @@ function planOf(update: string, operation: Node, { tokens, base, values }: Parse
 }
 
 /** The triples of a template: lists and bracketed nodes are triples too (SPARQL 1.1 §4.1.4, §4.2.3). */
-export function templateOf(blocks: unknown, values: Values): TemplateTriple[] | Problem {
+export function patchTemplateOf(blocks: unknown, values: ParsedValues): TemplateTriple[] | Problem {
   const template: TemplateTriple[] = []
   // Many triples have one subject: a long one is written once.
   const known = new Map<Node, string>()
@@ -120,7 +120,7 @@ export function templateOf(blocks: unknown, values: Values): TemplateTriple[] | 
 
 const ANY = iri('urn:any')
 
-export function templateTerm(term: Node, values: Values): string | Problem {
+export function templateTerm(term: Node, values: ParsedValues): string | Problem {
   if (isVariable(term)) return `?${String(term['value'])}`
   const node = rdfTerm(term, values)!
   const flaw = flawOf(quad(ANY, ANY, node))

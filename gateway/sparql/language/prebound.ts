@@ -1,7 +1,7 @@
 // Pre-binding variables of a query (SHACL 1.0, Appendix A), on its tree. Pure.
 import { queryText } from './print.js'
 import { projected } from './variables.js'
-import { iri, triples, type Iri, type Path, type Pattern, type Query, type Select, type Variable } from './syntax.js'
+import { iriTerm, triples, type Iri, type Path, type GraphPattern, type Query, type Select, type Variable } from './syntax.js'
 
 export interface Prebinding {
   /** Variables that may get a value. */
@@ -27,8 +27,8 @@ export function withPlaces(query: Query, prebinding: Prebinding): { readonly par
   return { parts: queryText({ ...query, body: limited }).split(MARK) }
 }
 
-const PLACE: Iri = iri('urn:triplegate:values')
-const MARKER: Pattern = triples({ subject: PLACE, predicate: PLACE, object: PLACE })
+const PLACE: Iri = iriTerm('urn:triplegate:values')
+const MARKER: GraphPattern = triples({ subject: PLACE, predicate: PLACE, object: PLACE })
 const MARK = /<urn:triplegate:values> <urn:triplegate:values> <urn:triplegate:values>/
 
 type Node = { readonly kind?: string }
@@ -42,15 +42,15 @@ function inserted(part: unknown, path: Path | undefined): unknown {
     Object.entries(part).map(([name, child]) => {
       if (name === 'predicate' && path && isPath(child)) return [name, path]
       const within = inserted(child, path)
-      if (name === 'where' || name === 'patterns') return [name, placed(within as Pattern[])]
-      if (name === 'branches') return [name, (within as Pattern[][]).map(placed)]
+      if (name === 'where' || name === 'patterns') return [name, placed(within as GraphPattern[])]
+      if (name === 'branches') return [name, (within as GraphPattern[][]).map(placed)]
       return [name, within]
     }),
   )
 }
 
 /** A sub-query stands alone in its group. */
-const placed = (patterns: readonly Pattern[]): readonly Pattern[] => [
+const placed = (patterns: readonly GraphPattern[]): readonly GraphPattern[] => [
   MARKER,
   ...(patterns[0]?.kind === 'select' ? [{ kind: 'group' as const, patterns }] : patterns),
 ]

@@ -2,7 +2,7 @@
 // around every operation, so that no precedence matters.
 import { stringToken } from './escapes.js'
 import { sparqlOf } from './tokens.js'
-import type { Bound, Expression, Modifiers, Path, Pattern, Query, Select, Term, Triple, Values } from './syntax.js'
+import type { Bound, Expression, Modifiers, Path, GraphPattern, Query, Select, Term, Triple, ValuesBlock } from './syntax.js'
 
 /** Words in words, as deep as the tree: so that each is written once, however deep it stands. */
 type Words = readonly (string | Words)[]
@@ -19,7 +19,7 @@ function checked(value: string, shape: RegExp): string {
   return value
 }
 
-export function textOf(words: Words): string {
+export function printedText(words: Words): string {
   const found: string[] = []
   const add = (part: string | Words): void => {
     if (typeof part === 'string') found.push(part)
@@ -33,7 +33,7 @@ export function queryText({ base, dataset, body }: Query): string {
   const from = (graphs: readonly string[] = [], keywords: Words): Words =>
     graphs.flatMap((graph) => [...keywords, iriWord(graph)])
   const datasetWords = [...from(dataset?.default, ['FROM']), ...from(dataset?.named, ['FROM', 'NAMED'])]
-  return textOf([...(base === undefined ? [] : ['BASE', iriWord(base)]), head(body), ...datasetWords, tail(body)])
+  return printedText([...(base === undefined ? [] : ['BASE', iriWord(base)]), head(body), ...datasetWords, tail(body)])
 }
 
 function head(body: Query['body']): Words {
@@ -88,11 +88,11 @@ function modifierWords({ group, having, order, limit, offset, values }: Modifier
 
 const inBrackets = (expression: Expression): Words => ['(', expressionWords(expression), ')']
 
-export function groupWords(patterns: readonly Pattern[]): Words {
+export function groupWords(patterns: readonly GraphPattern[]): Words {
   return ['{', patterns.map(patternWords), '}']
 }
 
-function patternWords(pattern: Pattern): Words {
+function patternWords(pattern: GraphPattern): Words {
   switch (pattern.kind) {
     case 'triples':
       return triplesWords(pattern.triples)
@@ -121,7 +121,7 @@ function patternWords(pattern: Pattern): Words {
   }
 }
 
-const valuesWords = ({ variables, rows }: Values): Words => [
+const valuesWords = ({ variables, rows }: ValuesBlock): Words => [
   ...['VALUES', '(', ...variables.map(termWords), ')', '{'],
   ...rows.flatMap((row) => ['(', ...row.flatMap((term) => (term ? termWords(term) : ['UNDEF'])), ')']),
   '}',

@@ -4,23 +4,23 @@ import { iri, literal, nTriplesTerm, typed } from '../../rdf/graph.js'
 import { stringValue } from './escapes.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import { literalAt } from './literal-tokens.js'
-import type { Values } from './parse.js'
+import type { ParsedValues } from './parse.js'
 import type { PlainStatement } from './ground-triples.js'
 import { literalOf } from './rdf-term.js'
 import { triplesOf, Unknown } from './read-terms.js'
 import type { Term } from './syntax.js'
 import type { Token } from './tokens.js'
-import { isIri, isVariable, type Node } from './tree.js'
+import { isIriNode, isVariable, type Node } from './tree.js'
 
 /**
  * A `?variable`, a `_:label` (a new blank node in every solution), a term in canonical N-Triples, or the parts of a triple term that has
  * variables or blank nodes.
  */
-export type TemplateTerm = string | Terms
-export type Terms = readonly [subject: TemplateTerm, predicate: TemplateTerm, object: TemplateTerm]
+export type TemplateTerm = string | TemplateTerms
+export type TemplateTerms = readonly [subject: TemplateTerm, predicate: TemplateTerm, object: TemplateTerm]
 
 /** The terms, and those in triple terms in place of these. */
-export const leavesOf = (terms: Terms): readonly string[] =>
+export const leavesOf = (terms: TemplateTerms): readonly string[] =>
   terms.flatMap((term) => (typeof term === 'string' ? [term] : leavesOf(term)))
 
 export const tripleTerm = (parts: readonly string[]): string => `<<( ${parts.join(' ')} )>>`
@@ -28,11 +28,11 @@ export const tripleTerm = (parts: readonly string[]): string => `<<( ${parts.joi
 export interface QuadTemplate {
   /** An IRI, DEFAULT_GRAPH, or a `?variable`. */
   readonly graph: string
-  readonly terms: Terms
+  readonly terms: TemplateTerms
 }
 
 /** A name that stands for other graphs, or for none of its own, is left to the store. */
-export const graphName = (term: Node, values: Values): string | undefined => {
+export const graphName = (term: Node, values: ParsedValues): string | undefined => {
   const name = values.iriOf(term)
   return isOwnName(name) ? name : undefined
 }
@@ -46,7 +46,7 @@ export const graphOfValue = (value: string | undefined): string | undefined =>
 const OF_JENA = /^urn:x-arq:/i
 
 /** Undefined where it has graph names of the store, or what is no triple. */
-export function templateOf(blocks: unknown, withGraph: string | undefined, values: Values): QuadTemplate[] | undefined {
+export function templateOf(blocks: unknown, withGraph: string | undefined, values: ParsedValues): QuadTemplate[] | undefined {
   const template: QuadTemplate[] = []
   // Many triples have one subject: a long one is written once.
   const known = new Map<unknown, TemplateTerm>()
@@ -61,13 +61,13 @@ export function templateOf(blocks: unknown, withGraph: string | undefined, value
     if (triples?.length === 0) continue
     const graph = isGraph ? templateGraph(block['graph'], values) : (withGraph ?? DEFAULT_GRAPH)
     if (!triples || graph === undefined) return undefined
-    for (const triple of triples) template.push({ graph, terms: triple.map(termOf) as unknown as Terms })
+    for (const triple of triples) template.push({ graph, terms: triple.map(termOf) as unknown as TemplateTerms })
   }
   return template
 }
 
 /** Annotations and reifiers as the triples that they are short for (SPARQL 1.2 §4.3). */
-function templateTriples(triples: unknown, values: Values): readonly (readonly Term[])[] | undefined {
+function templateTriples(triples: unknown, values: ParsedValues): readonly (readonly Term[])[] | undefined {
   try {
     return triplesOf(triples, values).map(({ subject, predicate, object }) => [subject, predicate as Term, object])
   } catch (error) {
@@ -76,8 +76,8 @@ function templateTriples(triples: unknown, values: Values): readonly (readonly T
   }
 }
 
-const templateGraph = (term: unknown, values: Values): string | undefined =>
-  isVariable(term) ? `?${String(term['value'])}` : isIri(term) ? graphName(term, values) : undefined
+const templateGraph = (term: unknown, values: ParsedValues): string | undefined =>
+  isVariable(term) ? `?${String(term['value'])}` : isIriNode(term) ? graphName(term, values) : undefined
 
 function templateTerm(term: Term): TemplateTerm {
   switch (term.kind) {
@@ -92,7 +92,7 @@ function templateTerm(term: Term): TemplateTerm {
         term.datatype === undefined ? literalOf(term.value, term.language) : typed(term.value, term.datatype),
       )
     case 'triple': {
-      const parts = [term.subject, term.predicate, term.object].map(templateTerm) as unknown as Terms
+      const parts = [term.subject, term.predicate, term.object].map(templateTerm) as unknown as TemplateTerms
       const isConstant = parts.every((part) => typeof part === 'string' && !/^[?_]/.test(part))
       return isConstant ? tripleTerm(parts as readonly string[]) : parts
     }

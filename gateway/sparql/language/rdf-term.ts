@@ -1,20 +1,20 @@
 // The RDF terms that the tree of a query or an update names as constants. Pure.
 import { blankNode, iri, literal, quad, typed, type Literal, type Quad } from '../../rdf/graph.js'
-import type { Values } from './parse.js'
-import { isIri, isVariable, type Node } from './tree.js'
+import type { ParsedValues } from './parse.js'
+import { isIriNode, isVariable, type Node } from './tree.js'
 
 /** Undefined for a variable, and for a triple term that has one. Brackets are bounded, and so is the recursion. */
-export function rdfTerm(term: Node, values: Values): Quad['object'] | undefined {
+export function rdfTerm(term: Node, values: ParsedValues): Quad['object'] | undefined {
   if (isVariable(term)) return undefined
-  if (isIri(term)) return iri(values.iriOf(term))
+  if (isIriNode(term)) return iri(values.iriOf(term))
   if (term['subType'] === 'blankNode') return blankNode(String(term['label']))
   if (term['subType'] === 'triple') {
-    const [subject, predicate, object] = partsOf(term).map((part) => rdfTerm(part, values))
+    const [subject, predicate, object] = triplePartsOf(term).map((part) => rdfTerm(part, values))
     return subject && predicate && object && quad(subject as Quad['subject'], predicate as Quad['predicate'], object)
   }
   const value = values.lexicalOf(term)
   const { langOrIri } = term
-  if (isIri(langOrIri)) return typed(value, values.iriOf(langOrIri))
+  if (isIriNode(langOrIri)) return typed(value, values.iriOf(langOrIri))
   return literalOf(value, langOrIri)
 }
 
@@ -24,4 +24,4 @@ export function literalOf(value: string, tag = ''): Literal {
   return literal(value, direction === undefined ? language || undefined : ({ language: language!, direction } as never))
 }
 
-export const partsOf = ({ subject, predicate, object }: Node): readonly Node[] => [subject, predicate, object] as Node[]
+export const triplePartsOf = ({ subject, predicate, object }: Node): readonly Node[] => [subject, predicate, object] as Node[]

@@ -1,9 +1,9 @@
 // Reading terms, paths and triples of the parser's tree as those of our own tree (syntax.ts). Pure.
 import { RDF } from '../../rdf/vocabulary.js'
-import type { Values as Originals } from './parse.js'
-import { isIri, isVariable, type Node } from './tree.js'
+import type { ParsedValues as Originals } from './parse.js'
+import { isIriNode, isVariable, type Node } from './tree.js'
 import {
-  iri,
+  iriTerm,
   variable,
   type Iri,
   type Path,
@@ -23,15 +23,15 @@ export function variableOf(node: unknown): Variable {
   return variable(String(node['value']))
 }
 
-export const nameOf = (node: unknown, originals: Originals): Iri | Variable =>
-  isIri(node) ? iri(originals.iriOf(node)) : variableOf(node)
+export const variableNameOf = (node: unknown, originals: Originals): Iri | Variable =>
+  isIriNode(node) ? iriTerm(originals.iriOf(node)) : variableOf(node)
 
 export function termOf(node: unknown, originals: Originals): Term {
   const term = node as Node
   if (term['type'] !== 'term') throw new Unknown()
   switch (term['subType']) {
     case 'namedNode':
-      return iri(originals.iriOf(term))
+      return iriTerm(originals.iriOf(term))
     case 'variable':
       return variableOf(term)
     case 'blankNode':
@@ -39,7 +39,7 @@ export function termOf(node: unknown, originals: Originals): Term {
     case 'literal': {
       const { langOrIri } = term
       const value = originals.lexicalOf(term)
-      if (isIri(langOrIri)) return { kind: 'literal', value, datatype: originals.iriOf(langOrIri) }
+      if (isIriNode(langOrIri)) return { kind: 'literal', value, datatype: originals.iriOf(langOrIri) }
       return { kind: 'literal', value, language: langOrIri as string | undefined }
     }
     case 'triple': {
@@ -65,7 +65,7 @@ function labelOf(label: unknown, originals: Originals): string {
 const OPERATORS: ReadonlySet<unknown> = new Set<PathOperator>(['/', '|', '^', '!', '*', '+', '?'])
 
 function pathOf(node: unknown, originals: Originals): Path {
-  if (isIri(node)) return iri(originals.iriOf(node))
+  if (isIriNode(node)) return iriTerm(originals.iriOf(node))
   const { type, subType, items } = node as Node
   if (type !== 'path' || !OPERATORS.has(subType)) throw new Unknown()
   const read = listed(items).map((item) => pathOf(item, originals))
@@ -113,4 +113,4 @@ export function triplesOf(nodes: unknown, originals: Originals): readonly Triple
   for (const node of listed(nodes)) collect(node)
   return found
 }
-const REIFIES = iri(RDF('reifies'))
+const REIFIES = iriTerm(RDF('reifies'))

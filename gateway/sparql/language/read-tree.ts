@@ -1,14 +1,14 @@
 // Reading the parser's tree as a tree of our own (syntax.ts). Pure. It fails closed: undefined where the parser's
 // tree has anything that is not known here. Brackets and chains are bounded (tree.ts), and so is the recursion.
-import type { Values as Originals } from './parse.js'
+import type { ParsedValues as Originals } from './parse.js'
 import { isVariable, type Node } from './tree.js'
-import { listed, nameOf, termOf, triplesOf, Unknown, variableOf } from './read-terms.js'
-import type { Bound, Dataset, Expression, Modifiers, Pattern, Query, Select, Triple, Values } from './syntax.js'
+import { listed, variableNameOf, termOf, triplesOf, Unknown, variableOf } from './read-terms.js'
+import type { Bound, Dataset, Expression, Modifiers, GraphPattern, Query, Select, Triple, ValuesBlock } from './syntax.js'
 
 export interface TreeReader {
   query(tree: Node): Query | undefined
   /** Of an update: the parts of an operation. */
-  patterns(group: unknown): readonly Pattern[] | undefined
+  patterns(group: unknown): readonly GraphPattern[] | undefined
   triples(block: unknown): readonly Triple[] | undefined
 }
 
@@ -48,7 +48,7 @@ function queryOf(tree: Node, originals: Originals): Query {
       return query({ form: 'CONSTRUCT', template, where: patterns, modifiers })
     }
     case 'describe': {
-      const described = isAll(variables) ? '*' : listed(variables).map((each) => nameOf(each, originals))
+      const described = isAll(variables) ? '*' : listed(variables).map((each) => variableNameOf(each, originals))
       return query({ form: 'DESCRIBE', described, where: patterns, modifiers })
     }
     default:
@@ -110,7 +110,7 @@ const boundOf = (node: Node, originals: Originals): Bound => {
   return bound(node['expression'], node['variable'], originals)
 }
 
-function valuesOf({ variables, values }: Node, originals: Originals): Values {
+function valuesOf({ variables, values }: Node, originals: Originals): ValuesBlock {
   const names = listed(variables).map(variableOf)
   const rows = listed(values).map((row) =>
     names.map(({ value }) => (Object.hasOwn(row, value) && row[value] ? termOf(row[value], originals) : undefined)),
@@ -118,17 +118,17 @@ function valuesOf({ variables, values }: Node, originals: Originals): Values {
   return { kind: 'values', variables: names, rows }
 }
 
-const patternsOf = (patterns: unknown, originals: Originals): readonly Pattern[] =>
+const patternsOf = (patterns: unknown, originals: Originals): readonly GraphPattern[] =>
   listed(patterns).map((pattern) => patternOf(pattern, originals))
 
-function patternOf(node: Node, originals: Originals): Pattern {
+function patternOf(node: Node, originals: Originals): GraphPattern {
   const { type, subType } = node
   // A sub-query stands alone in its group.
   if (type === 'query' && subType === 'select' && (node['datasets'] as { clauses: unknown[] }).clauses.length === 0) {
     return { kind: 'select', query: selectOf(node, originals) }
   }
   if (type !== 'pattern') throw new Unknown()
-  const within = (): readonly Pattern[] => patternsOf(node['patterns'], originals)
+  const within = (): readonly GraphPattern[] => patternsOf(node['patterns'], originals)
   switch (subType) {
     case 'bgp':
       return { kind: 'triples', triples: triplesOf(node['triples'], originals) }
@@ -145,11 +145,11 @@ function patternOf(node: Node, originals: Originals): Pattern {
         }),
       }
     case 'graph':
-      return { kind: 'graph', name: nameOf(node['name'], originals), patterns: within() }
+      return { kind: 'graph', name: variableNameOf(node['name'], originals), patterns: within() }
     case 'service':
       return {
         kind: 'service',
-        name: nameOf(node['name'], originals),
+        name: variableNameOf(node['name'], originals),
         silent: node['silent'] === true,
         patterns: within(),
       }

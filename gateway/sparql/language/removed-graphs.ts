@@ -1,5 +1,5 @@
 // The named graphs that an update leaves empty for sure, whatever the store has (SPARQL 1.1 Update §3). Pure.
-import { isIri, isVariable, type Node } from './tree.js'
+import { isIriNode, isVariable, type Node } from './tree.js'
 
 export interface RemovedGraphs {
   readonly graphs: readonly string[]
@@ -24,7 +24,7 @@ export function removedGraphs(operations: readonly Node[], iriOf: (term: Node) =
 
 function follow(removal: Removal, operation: Node, iriOf: (term: Node) => string): void {
   /** The name of a graph; undefined for a variable. */
-  const nameOf = (term: unknown): string | undefined => (isIri(term) ? iriOf(term) : undefined)
+  const nameOf = (term: unknown): string | undefined => (isIriNode(term) ? iriOf(term) : undefined)
   const referred = (graph: unknown): string | undefined => nameOf((graph as Node | undefined)?.['graph'])
   switch (operation['subType']) {
     case 'clear':

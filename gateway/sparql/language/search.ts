@@ -1,11 +1,11 @@
 // Finds what the steps of an update may read where they do not name their graphs. Pure.
 import { bounded, type Like, type Likes } from './likes.js'
 import type { QuadTemplate } from './quad-templates.js'
-import type { Pattern } from './update-steps.js'
+import type { StepPattern } from './update-steps.js'
 
 /** What the store is asked for. */
 interface Asked {
-  readonly pattern: Pattern
+  readonly pattern: StepPattern
   readonly remove: readonly QuadTemplate[]
   readonly add: readonly QuadTemplate[]
 }

@@ -30,7 +30,7 @@ export type Expression =
   /** An operator or a function of SPARQL, in lower case. */
   | { readonly kind: 'operation'; readonly operator: string; readonly args: readonly Expression[] }
   | { readonly kind: 'call'; readonly name: string; readonly distinct: boolean; readonly args: readonly Expression[] }
-  | { readonly kind: 'exists'; readonly negated: boolean; readonly patterns: readonly Pattern[] }
+  | { readonly kind: 'exists'; readonly negated: boolean; readonly patterns: readonly GraphPattern[] }
   | {
       readonly kind: 'aggregate'
       readonly name: string
@@ -40,27 +40,27 @@ export type Expression =
     }
 
 export type Bound = { readonly kind: 'bind'; readonly expression: Expression; readonly variable: Variable }
-export type Values = {
+export type ValuesBlock = {
   readonly kind: 'values'
   readonly variables: readonly Variable[]
   /** A value for each variable; undefined is UNDEF. */
   readonly rows: readonly (readonly (Term | undefined)[])[]
 }
 
-export type Pattern =
+export type GraphPattern =
   | { readonly kind: 'triples'; readonly triples: readonly Triple[] }
-  | { readonly kind: 'group' | 'optional' | 'minus'; readonly patterns: readonly Pattern[] }
-  | { readonly kind: 'union'; readonly branches: readonly (readonly Pattern[])[] }
-  | { readonly kind: 'graph'; readonly name: Iri | Variable; readonly patterns: readonly Pattern[] }
+  | { readonly kind: 'group' | 'optional' | 'minus'; readonly patterns: readonly GraphPattern[] }
+  | { readonly kind: 'union'; readonly branches: readonly (readonly GraphPattern[])[] }
+  | { readonly kind: 'graph'; readonly name: Iri | Variable; readonly patterns: readonly GraphPattern[] }
   | {
       readonly kind: 'service'
       readonly name: Iri | Variable
       readonly silent: boolean
-      readonly patterns: readonly Pattern[]
+      readonly patterns: readonly GraphPattern[]
     }
   | { readonly kind: 'filter'; readonly expression: Expression }
   | Bound
-  | Values
+  | ValuesBlock
   | { readonly kind: 'select'; readonly query: Select }
 
 export interface Modifiers {
@@ -69,11 +69,11 @@ export interface Modifiers {
   readonly order: readonly { readonly expression: Expression; readonly descending: boolean }[]
   readonly limit: number | undefined
   readonly offset: number | undefined
-  readonly values: Values | undefined
+  readonly values: ValuesBlock | undefined
 }
 
 interface Body {
-  readonly where: readonly Pattern[]
+  readonly where: readonly GraphPattern[]
   readonly modifiers: Modifiers
 }
 
@@ -82,7 +82,7 @@ export interface Select extends Body {
   readonly duplicates: 'DISTINCT' | 'REDUCED' | undefined
   readonly projection: readonly (Variable | Bound)[] | '*'
 }
-export interface Construct extends Body {
+export interface ConstructBody extends Body {
   readonly form: 'CONSTRUCT'
   readonly template: readonly Triple[]
 }
@@ -90,11 +90,11 @@ export interface Describe extends Body {
   readonly form: 'DESCRIBE'
   readonly described: readonly (Variable | Iri)[] | '*'
 }
-export interface Ask extends Body {
+export interface AskBody extends Body {
   readonly form: 'ASK'
 }
 /** DESCRIBE becomes CONSTRUCT (describe.ts). */
-export type Restrictable = Select | Construct | Ask
+export type Restrictable = Select | ConstructBody | AskBody
 
 /** The graphs of FROM, or of USING, as they are written. */
 export interface Dataset {
@@ -107,18 +107,18 @@ export interface Query {
   readonly base: string | undefined
   /** Undefined without any clause. */
   readonly dataset: Dataset | undefined
-  readonly body: Select | Construct | Describe | Ask
+  readonly body: Select | ConstructBody | Describe | AskBody
 }
 
-export const iri = (value: string): Iri => ({ kind: 'iri', value })
+export const iriTerm = (value: string): Iri => ({ kind: 'iri', value })
 export const variable = (value: string): Variable => ({ kind: 'variable', value })
-export const text = (value: string): Literal => ({ kind: 'literal', value })
+export const textTerm = (value: string): Literal => ({ kind: 'literal', value })
 export const operation = (operator: string, ...args: readonly Expression[]): Expression => ({
   kind: 'operation',
   operator,
   args,
 })
-export const filter = (expression: Expression): Pattern => ({ kind: 'filter', expression })
+export const filter = (expression: Expression): GraphPattern => ({ kind: 'filter', expression })
 const boolean = (value: 'true' | 'false'): Expression => ({ kind: 'literal', value, datatype: XSD('boolean') })
 export const FALSE = boolean('false')
 /**
@@ -134,8 +134,8 @@ function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expr
 }
 export const allOf = (conditions: readonly Expression[]): Expression => chained('&&', conditions)
 export const anyOf = (conditions: readonly Expression[]): Expression => chained('||', conditions)
-export const exists = (...patterns: readonly Pattern[]): Expression => ({ kind: 'exists', negated: false, patterns })
-export const triples = (...all: readonly Triple[]): Pattern => ({ kind: 'triples', triples: all })
+export const exists = (...patterns: readonly GraphPattern[]): Expression => ({ kind: 'exists', negated: false, patterns })
+export const triples = (...all: readonly Triple[]): GraphPattern => ({ kind: 'triples', triples: all })
 export const NO_MODIFIERS: Modifiers = {
   group: [],
   having: [],

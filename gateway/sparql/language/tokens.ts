@@ -4,7 +4,7 @@
 import { resolve } from 'relative-to-absolute-iri'
 import { iriWithoutEscapes, stringSpelling } from './escapes.js'
 import { isFailure, type Failure } from '../../problem.js'
-import { isTooLong, normalBase, TOO_LONG } from '../../rdf/bases.js'
+import { isTooLong, normalBase, BASE_TOO_LONG } from '../../rdf/bases.js'
 
 /** A token in its one spelling. `at`: where it begins in the text, for `placeOf`. */
 export interface Token {
@@ -222,10 +222,10 @@ function makePrologue(document: string): Prologue {
         return DECLARATION
       }
       if (iri === undefined) return malformed(`${begun[0]} needs an IRI`)
-      if (isTooLong(iri)) return malformed(TOO_LONG)
+      if (isTooLong(iri)) return malformed(BASE_TOO_LONG)
       const target = absolute(iri)
       if (isFailure(target)) return target
-      if (isTooLong(target, document)) return malformed(TOO_LONG)
+      if (isTooLong(target, document)) return malformed(BASE_TOO_LONG)
       if (begun[0] === 'BASE') base = normalBase(target)
       else namespaces.set(begun[1]!, target)
       begun = []

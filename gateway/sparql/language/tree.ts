@@ -99,14 +99,14 @@ function makeFindings(iriOf: (term: Node) => string) {
   const found = { graphs, services, functions, ...flags }
 
   const predicate = (term: unknown): void => {
-    if (!isIri(term)) return
+    if (!isIriNode(term)) return
     const iri = iriOf(term)
     if (!MAGIC.test(iri)) return
     found.isMagic = true
     functions.add(iri)
   }
   const call = (name: unknown): void => {
-    const iri = isIri(name) ? iriOf(name) : undefined
+    const iri = isIriNode(name) ? iriOf(name) : undefined
     // SPARQL 1.1 §17.5: casts.
     if (iri?.startsWith(DATATYPES)) return
     if (iri !== undefined) functions.add(iri)
@@ -116,12 +116,12 @@ function makeFindings(iriOf: (term: Node) => string) {
     switch (kindOf(node)) {
       case 'graph': {
         const name = nameOf(node)
-        if (isIri(name)) graphs.add(iriOf(name))
+        if (isIriNode(name)) graphs.add(iriOf(name))
         else found.readsAnyGraph = true
         return true
       }
       case 'service':
-        if (isIri(node['name'])) services.add(iriOf(node['name']))
+        if (isIriNode(node['name'])) services.add(iriOf(node['name']))
         else found.isServiceVariable = true
         return false
       case 'path':
@@ -142,7 +142,7 @@ function makeFindings(iriOf: (term: Node) => string) {
 
 const isTerm = (node: object): node is Node => 'type' in node && node.type === 'term'
 
-export const isIri = (term: unknown): term is Node =>
+export const isIriNode = (term: unknown): term is Node =>
   typeof term === 'object' && term !== null && isTerm(term) && term['subType'] === 'namedNode'
 
 export const isVariable = (term: unknown): term is Node =>

@@ -6,7 +6,7 @@ import { isOwnName, type QuadTemplate } from './quad-templates.js'
 import { ANY_TRIPLE, type Likes } from './likes.js'
 import { searchFor, type Search } from './search.js'
 import { joined, type Touch } from './touches.js'
-import { stepsOf, type Load, type Pattern, type Step } from './update-steps.js'
+import { stepsOf, type Load, type StepPattern, type UpdateStep } from './update-steps.js'
 
 /** The facts that have to be known before the steps are carried out. */
 export interface UpdatePlan {
@@ -23,7 +23,7 @@ export interface UpdatePlan {
 }
 
 export interface OpenStep {
-  readonly pattern: Pattern
+  readonly pattern: StepPattern
   readonly remove: readonly QuadTemplate[]
   readonly add: readonly QuadTemplate[]
   /** Instead of these it clears the graphs that ?graph stands for. */
@@ -38,7 +38,7 @@ const MOST_TEMPLATES = 10_000
 /** The part of an update that only the store can carry out. */
 export type StoreOnly = 'names' | 'templates'
 
-export function planOf(parsed: Parsed): UpdatePlan | StoreOnly {
+export function updatePlanOf(parsed: Parsed): UpdatePlan | StoreOnly {
   const steps = stepsOf(parsed)
   if (!steps) return 'names'
   const loads = loadsOf(steps)
@@ -54,7 +54,7 @@ export function planOf(parsed: Parsed): UpdatePlan | StoreOnly {
   return search ? { touches, reads: readsOf(steps), loads, search } : 'names'
 }
 
-function searchOf(steps: readonly Step[]): Search | undefined {
+function searchOf(steps: readonly UpdateStep[]): Search | undefined {
   const likes: Likes[] = []
   const clears = steps.some(({ kind }) => kind === 'clearAll')
   const copies = steps.some((step) => 'source' in step && step.source === DEFAULT_GRAPH)
@@ -69,7 +69,7 @@ function searchOf(steps: readonly Step[]): Search | undefined {
   return searchFor(likes, { clears, copies })
 }
 
-function openOf(step: Step): OpenStep | undefined {
+function openOf(step: UpdateStep): OpenStep | undefined {
   if (step.kind === 'clearAll') return { ...EVERY_GRAPH, clears: step.graphs }
   if ('source' in step && step.source === DEFAULT_GRAPH && step.destination !== DEFAULT_GRAPH)
     return { pattern: DEFAULT_TRIPLES, remove: [], add: [{ graph: step.destination, terms: SPO }], copies: 'default' }
@@ -90,14 +90,14 @@ const EVERY_GRAPH: OpenStep = {
 }
 
 const SPO = ['?s', '?p', '?o'] as const
-const DEFAULT_TRIPLES: Pattern = {
+const DEFAULT_TRIPLES: StepPattern = {
   ...{ base: '', group: '{ ?s ?p ?o }', variables: SPO, each: false },
   ...{ default: undefined, named: undefined, with: undefined },
   reads: { graphs: [], default: true, any: false, magic: false },
   likes: undefined,
 }
 
-function isNamed(step: Step): boolean {
+function isNamed(step: UpdateStep): boolean {
   if (step.kind === 'clearAll') return false
   if (step.kind !== 'change') return !('source' in step) || step.source !== DEFAULT_GRAPH
   const { reads } = step.pattern ?? {}
@@ -105,7 +105,7 @@ function isNamed(step: Step): boolean {
   return [...step.remove, ...step.add].every(({ graph }) => !graph.startsWith('?'))
 }
 
-function touchesIn(steps: readonly Step[]): readonly Touch[] {
+function touchesIn(steps: readonly UpdateStep[]): readonly Touch[] {
   const touches: Touch[] = []
   const touch = (graph: string, mode: Touch['mode'], isFilled = false): void =>
     void (graph.startsWith('?') || touches.push({ graph, mode, isFilled }))
@@ -122,14 +122,14 @@ function touchesIn(steps: readonly Step[]): readonly Touch[] {
   return [...joined(touches).values()]
 }
 
-function readsOf(steps: readonly Step[]): readonly string[] {
+function readsOf(steps: readonly UpdateStep[]): readonly string[] {
   const graphs = steps.flatMap((step) =>
     'source' in step ? [step.source] : 'pattern' in step ? (step.pattern?.reads.graphs ?? []) : [],
   )
   return [...new Set(graphs)]
 }
 
-function loadsOf(steps: readonly Step[]): readonly Load[] {
+function loadsOf(steps: readonly UpdateStep[]): readonly Load[] {
   const loads = new Map<string, Load>()
   for (const step of steps) {
     if (step.kind !== 'load') continue

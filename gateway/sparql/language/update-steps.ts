@@ -2,17 +2,17 @@
 // (design 3, 4). Pure. The checked steps are carried out, and no others: both come from these steps.
 import { isFailure } from '../../problem.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
-import type { Parsed, Values } from './parse.js'
+import type { Parsed, ParsedValues } from './parse.js'
 import { SOLUTION_LIMIT } from './patch.js'
 import { plainStatements } from './ground-triples.js'
 import { graphName, leavesOf, quadsOfStatement, templateOf, type QuadTemplate } from './quad-templates.js'
 import { readsOfOperation, type Reads } from './reads.js'
 import { likesIn, type Likes } from './likes.js'
 import { lastGroup, sparqlOf, type Token } from './tokens.js'
-import { datasetIn, findingsIn, isIri, operationsIn, type Node } from './tree.js'
+import { datasetIn, findingsIn, isIriNode, operationsIn, type Node } from './tree.js'
 
 /** The meaning of WHERE: the solutions that fill the templates. */
-export interface Pattern {
+export interface StepPattern {
   /** BASE, where functions resolve against it, and the group of WHERE. */
   readonly base: string
   readonly group: string
@@ -37,11 +37,11 @@ export interface Load {
   readonly silent: boolean
 }
 
-export type Step =
+export type UpdateStep =
   | {
       readonly kind: 'change'
       /** Undefined for data. */
-      readonly pattern: Pattern | undefined
+      readonly pattern: StepPattern | undefined
       readonly remove: readonly QuadTemplate[]
       readonly add: readonly QuadTemplate[]
     }
@@ -57,12 +57,12 @@ export type Step =
     }
 
 /** The steps; undefined where only the store can carry the update out. `whole`: with all data, which can be long. */
-export function stepsOf(parsed: Parsed, whole?: 'whole'): readonly Step[] | undefined {
+export function stepsOf(parsed: Parsed, whole?: 'whole'): readonly UpdateStep[] | undefined {
   const { tree, tokens, values } = parsed
   const operations = operationsIn(tree)
   const texts = textsOf(tokens)
   if (texts.length !== operations.length) return undefined
-  const steps: Step[] = []
+  const steps: UpdateStep[] = []
   for (const [i, operation] of operations.entries()) {
     const step = stepOf(operation, texts[i]!, values, whole)
     if (!step) return undefined
@@ -74,9 +74,9 @@ export function stepsOf(parsed: Parsed, whole?: 'whole'): readonly Step[] | unde
 function stepOf(
   operation: Node,
   tokens: readonly Token[],
-  values: Values,
+  values: ParsedValues,
   whole: 'whole' | undefined,
-): Step | undefined {
+): UpdateStep | undefined {
   switch (operation['subType']) {
     case 'insertdata':
     case 'deletedata':
@@ -127,18 +127,18 @@ function textsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
   return texts.filter((text) => text.length > 0)
 }
 
-function graphOfReference(reference: unknown, values: Values): string | undefined {
+function graphOfReference(reference: unknown, values: ParsedValues): string | undefined {
   const { subType, graph } = reference as Node
   if (subType === 'default') return DEFAULT_GRAPH
-  return subType === 'specific' && isIri(graph) ? graphName(graph, values) : undefined
+  return subType === 'specific' && isIriNode(graph) ? graphName(graph, values) : undefined
 }
 
 function dataStep(
   operation: Node,
   tokens: readonly Token[],
-  values: Values,
+  values: ParsedValues,
   whole: 'whole' | undefined,
-): Step | undefined {
+): UpdateStep | undefined {
   const parsed = templateOf(operation['data'], undefined, values)
   if (!parsed) return undefined
   const quads = whole ? [...parsed, ...plainStatements(tokens).flatMap(quadsOfStatement)] : parsed
@@ -146,7 +146,7 @@ function dataStep(
   return { kind: 'change', pattern: undefined, remove: isInsert ? [] : quads, add: isInsert ? quads : [] }
 }
 
-function patternStep(operation: Node, tokens: readonly Token[], values: Values): Step | undefined {
+function patternStep(operation: Node, tokens: readonly Token[], values: ParsedValues): UpdateStep | undefined {
   const isModify = operation['subType'] === 'modify'
   const { graph, from } = operation
   const withGraph = graph ? graphName(graph as Node, values) : DEFAULT_GRAPH
@@ -163,7 +163,7 @@ function patternStep(operation: Node, tokens: readonly Token[], values: Values):
   const base = tokens[0]?.text === 'BASE' ? `BASE ${tokens[1]!.text}\n` : ''
   const reads = readsOfOperation(operation, values.iriOf)
   const likes = reads.any || reads.default ? likesIn(where, values) : undefined
-  const pattern: Pattern = {
+  const pattern: StepPattern = {
     base,
     group: sparqlOf(lastGroup(tokens)),
     variables: [...new Set(terms.filter((term) => term.startsWith('?')))],
@@ -179,7 +179,7 @@ function patternStep(operation: Node, tokens: readonly Token[], values: Values):
 }
 
 /** The SELECT whose solutions fill the templates, at most SOLUTION_LIMIT + 1 of them. */
-export function queryOf({ base, group, variables, each }: Pattern): string {
+export function queryOf({ base, group, variables, each }: StepPattern): string {
   const projection = variables.length === 0 ? '*' : `${each ? '' : 'DISTINCT '}${variables.join(' ')}`
   const limit = variables.length === 0 && !each ? 1 : SOLUTION_LIMIT + 1
   return `${base}SELECT ${projection} WHERE ${group} LIMIT ${limit}`

@@ -5,26 +5,26 @@ import type {
   Expression,
   Modifiers,
   Path,
-  Pattern,
+  GraphPattern,
   Query,
   Select,
   Term,
   Triple,
-  Values,
+  ValuesBlock,
   Variable,
 } from './syntax.js'
 
 /** The variables in scope after these patterns, in the order in which Jena selects them: the name of a GRAPH follows what stands in it. */
-export function inScope(patterns: readonly Pattern[]): ReadonlySet<string> {
+export function inScope(patterns: readonly GraphPattern[]): ReadonlySet<string> {
   const found = new Set<string>()
   for (const pattern of patterns) for (const name of scopeOf(pattern)) found.add(name)
   return found
 }
 
 /** Of groups and sub-queries: each level of a query asks for what is in it. */
-const scopes = new WeakMap<Pattern, ReadonlySet<string>>()
+const scopes = new WeakMap<GraphPattern, ReadonlySet<string>>()
 
-function scopeOf(pattern: Pattern): Iterable<string> {
+function scopeOf(pattern: GraphPattern): Iterable<string> {
   switch (pattern.kind) {
     case 'triples':
       return pattern.triples.flatMap(variablesIn)
@@ -43,7 +43,7 @@ function scopeOf(pattern: Pattern): Iterable<string> {
   }
 }
 
-function scopeWithin(pattern: Pattern): ReadonlySet<string> {
+function scopeWithin(pattern: GraphPattern): ReadonlySet<string> {
   switch (pattern.kind) {
     case 'graph':
     case 'service': {
@@ -76,7 +76,7 @@ export function mayLackName(body: unknown): boolean {
   const [names, taken] = [new Set<string>(), new Set<string>()]
   const visit = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return
-    const node = part as Pattern
+    const node = part as GraphPattern
     if (node.kind === 'graph') names.add(node.name.value)
     if (node.kind === 'select') for (const name of projected(node.query)) taken.add(name)
     if (node.kind === 'values') for (const name of unvalued(node)) taken.add(name)
@@ -107,22 +107,22 @@ export function hasAlternatives(part: unknown): boolean {
 /** Of lists. Each level of a query asks for what is in it: it is searched once. */
 const alternatives = new WeakMap<object, boolean>()
 
-const unvalued = ({ variables, rows }: Values): readonly string[] =>
+const unvalued = ({ variables, rows }: ValuesBlock): readonly string[] =>
   variables.flatMap(({ value }, i) => (rows.some((row) => row[i] === undefined) ? [value] : []))
 
 /** All VALUES of a query, and whether a predicate is a variable. */
 export interface Contents {
-  readonly values: readonly Values[]
+  readonly values: readonly ValuesBlock[]
   readonly hasPredicates: boolean
 }
 
 /** In one walk. */
 export function contentsOf(body: unknown): Contents {
-  const values: Values[] = []
+  const values: ValuesBlock[] = []
   let hasPredicates = false
   const visit = (part: unknown): void => {
     if (typeof part !== 'object' || part === null) return
-    const node = part as Pattern
+    const node = part as GraphPattern
     if (node.kind === 'values') values.push(node)
     else if (node.kind === 'triples')
       hasPredicates ||= node.triples.some(({ predicate }) => predicate.kind === 'variable')
@@ -133,7 +133,7 @@ export function contentsOf(body: unknown): Contents {
 }
 
 /** True where VALUES may give the same row twice. */
-export const mayRepeat = (values: Values): boolean =>
+export const mayRepeat = (values: ValuesBlock): boolean =>
   unvalued(values).length > 0 || new Set(values.rows.map((row) => JSON.stringify(row))).size < values.rows.length
 
 /** The variables of a triple. */
@@ -161,7 +161,7 @@ export function mentions(part: unknown): ReadonlyMap<string, number> {
 }
 
 /** The variables of the FILTERs of a group. */
-export const filtered = (patterns: readonly Pattern[]): ReadonlySet<string> =>
+export const filtered = (patterns: readonly GraphPattern[]): ReadonlySet<string> =>
   new Set(allVariables(patterns.filter(({ kind }) => kind === 'filter')))
 
 /** Makes names that are no variable of these parts: `view1`, `view2` … */
@@ -178,7 +178,7 @@ function freshPrefix(parts: readonly unknown[]): string {
   return prefix
 }
 
-type Part = Query | Pattern | Expression | Modifiers | Term | Path
+type Part = Query | GraphPattern | Expression | Modifiers | Term | Path
 
 /** Every variable, wherever it stands. */
 export function allVariables(parts: readonly unknown[]): string[] {

@@ -1,5 +1,5 @@
 // Answering SPARQL queries: negotiation, stored results and their validators, and streamed results.
-import type { Ask, ResultAnswer, StoredResult } from '../../../cache/stored-results.js'
+import type { AskStore, ResultAnswer, StoredResult } from '../../../cache/stored-results.js'
 import type { Decision } from '../../../policies/decide.js'
 import { representationOfBytes } from '../../documents/representation.js'
 import type { Field, ReadyHead, Response } from '../../http/exchange.js'
@@ -54,7 +54,7 @@ function answerIn(
   format: ResultFormat,
 ): Awaitable<Response | Problem> {
   const asGraph = asWrittenGraph(context, query, format)
-  const send: Ask<Problem> = async (signal) => {
+  const send: AskStore<Problem> = async (signal) => {
     const call = { signal, asker: askerOf(context) }
     const ask = ({ mediaType }: Format) =>
       context.trace.store(storeOf(context, query).query(query.text, mediaType, call))
@@ -77,10 +77,10 @@ export interface AskedResult extends Judged {
 }
 
 /** The stored result with its validators, or what `send` gives. */
-export const answerResult = (context: Context, asked: AskedResult, send: Ask<Problem>): Awaitable<Response | Problem> =>
+export const answerResult = (context: Context, asked: AskedResult, send: AskStore<Problem>): Awaitable<Response | Problem> =>
   run(resultSteps(context, asked, send))
 
-function* resultSteps(context: Context, asked: AskedResult, send: Ask<Problem>): Steps<Response | Problem> {
+function* resultSteps(context: Context, asked: AskedResult, send: AskStore<Problem>): Steps<Response | Problem> {
   const { format, decision } = asked
   try {
     const answer = yield* wait(ask(context, asked, send))
@@ -105,7 +105,7 @@ const keyOf = ({ key, format: { mediaType } }: AskedResult): string => `${mediaT
 function ask(
   { application, request }: Context,
   asked: AskedResult,
-  send: Ask<Problem>,
+  send: AskStore<Problem>,
 ): Awaitable<ResultAnswer<Problem>> {
   if (!isOfOneAnswer(asked)) {
     const question = {
@@ -123,7 +123,7 @@ function ask(
   return askAnew(request.signal(), send)
 }
 
-async function askAnew(signal: AbortSignal, send: Ask<Problem>): Promise<ResultAnswer<Problem>> {
+async function askAnew(signal: AbortSignal, send: AskStore<Problem>): Promise<ResultAnswer<Problem>> {
   const sent = await send(signal)
   if ('failure' in sent) return { kind: 'failed', failure: sent.failure }
   return { kind: 'streamed', pieces: await begun(sent.pieces) }

@@ -51,13 +51,13 @@ export function restrictedBy({ query, rights }: Viewing, found: Viewed): Dependi
     tree: undefined,
     text,
     readSet,
-    key: keyOf(rights, text),
+    key: viewKeyOf(rights, text),
     ...(!rights.everything && { isRestricted: true }),
   }
 }
 
 /** Agents with the same rights share results, others never do. Where it counts what an agent owns, the text that the store gets says so. */
-export const keyOf = (rights: GraphRights, text: string): string =>
+export const viewKeyOf = (rights: GraphRights, text: string): string =>
   `${fingerprintByRules(rights)} ${text.length <= MOST_IN_KEY ? text : createHash('sha256').update(text).digest('base64url')}`
 
 /** In characters: a longer text, which the rights make, would be kept once more in each key. */

@@ -1,12 +1,12 @@
 // Results that do not pass as the store gives them: graphs that are written here, and all of agents who may not read every
 // graph: nothing of them tells of the graphs that these may not read (design 4), neither their bytes nor their fields.
-import type { Ask } from '../../../cache/stored-results.js'
+import type { AskStore } from '../../../cache/stored-results.js'
 import { N_TRIPLES, TURTLE, type Format } from '../../http/media-type.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { askerOf, type Context } from '../../request/context.js'
 import type { QueryAnalysis } from '../language/analysis.js'
 import { StoreBreak } from '../../stores/store.js'
-import { textOf, wholeText } from '../../stores/whole-text.js'
+import { wholeTextOf, wholeText } from '../../stores/whole-text.js'
 import type { ResultFormat } from './formats.js'
 
 export type Judged = Pick<QueryAnalysis, 'readSet' | 'volatile' | 'makesBlankNodes' | 'isRestricted'>
@@ -21,7 +21,7 @@ export const isOfOneAnswer = ({ volatile, isRestricted, makesBlankNodes }: Judge
 interface WrittenGraph {
   /** That the store is asked for. */
   readonly source: Format
-  written(pieces: AsyncIterable<Uint8Array>): ReturnType<Ask<Problem>>
+  written(pieces: AsyncIterable<Uint8Array>): ReturnType<AskStore<Problem>>
 }
 
 /**
@@ -42,7 +42,7 @@ export function asWrittenGraph(
 }
 
 /** True where the result is too large to be written here. */
-export const isTooLargeToWrite = (answer: Awaited<ReturnType<Ask<Problem>>>): boolean =>
+export const isTooLargeToWrite = (answer: Awaited<ReturnType<AskStore<Problem>>>): boolean =>
   'failure' in answer && answer.failure === TOO_LARGE
 
 /** In bytes of N-Triples: all of it has to be read before the first byte can be written. */
@@ -52,13 +52,13 @@ async function writtenAs(
   context: Context,
   pieces: AsyncIterable<Uint8Array>,
   format: Format,
-): ReturnType<Ask<Problem>> {
+): ReturnType<AskStore<Problem>> {
   const text = await wholeText(Promise.resolve(pieces), MOST_WRITTEN, TOO_LARGE)
   return isFailure(text) ? { failure: text } : textAs(context, text, format)
 }
 
 /** N-Triples are Turtle: a result that cannot be written here passes as it is. */
-async function asTurtle(context: Context, pieces: AsyncIterable<Uint8Array>): ReturnType<Ask<Problem>> {
+async function asTurtle(context: Context, pieces: AsyncIterable<Uint8Array>): ReturnType<AskStore<Problem>> {
   const source = pieces[Symbol.asyncIterator]()
   const begun: Uint8Array[] = []
   let size = 0
@@ -66,7 +66,7 @@ async function asTurtle(context: Context, pieces: AsyncIterable<Uint8Array>): Re
     while (size <= MOST_WRITTEN) {
       const next = await source.next()
       if (next.done === true) {
-        const text = textOf(Buffer.concat(begun, size))
+        const text = wholeTextOf(Buffer.concat(begun, size))
         const written = isFailure(text) ? { failure: text } : await textAs(context, text, TURTLE)
         return 'failure' in written ? { pieces: inOrder(begun, source) } : written
       }
@@ -92,7 +92,7 @@ function inOrder(begun: Uint8Array[], source: AsyncIterator<Uint8Array>): AsyncI
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-async function textAs(context: Context, text: string, format: Format): ReturnType<Ask<Problem>> {
+async function textAs(context: Context, text: string, format: Format): ReturnType<AskStore<Problem>> {
   const { application, gateway } = context
   const graph = await gateway.reading.canonical(askerOf(context), text, application.cache.tagKey)
   if (isFailure(graph)) return { failure: graph.failure === 'store.unreadable' ? NO_FORM : graph }

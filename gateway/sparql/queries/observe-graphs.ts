@@ -7,7 +7,7 @@ import { parentOf } from '../../documents/hierarchy.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { judge, type Facts } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
-import { factsOf, rightsOnGraphs } from '../../request/agent-graph-rights.js'
+import { graphFactsOf, rightsOnGraphs } from '../../request/agent-graph-rights.js'
 import type { QueryAnalysis, UpdateAnalysis } from '../language/analysis.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import { queryOfView } from './restrict-for-agent.js'
@@ -65,7 +65,7 @@ async function refusedOn(context: Context, required: Mode, graph: string): Promi
 
 async function factsAt(context: Context, graph: string): Promise<Facts | Problem> {
   const { application, trace } = context
-  if (!application.isDocument(graph)) return factsOf(context, graph)
+  if (!application.isDocument(graph)) return graphFactsOf(context, graph)
   const found = await readFacts(application, graph, trace)
   if (isFailure(found)) return found
   const { value: document, answeredAt } = found

@@ -8,7 +8,7 @@ import { select } from '../../stores/select.js'
 import type { Call, GraphStore } from '../../stores/store.js'
 import { NOTHING } from '../../stores/traits.js'
 import { only } from './hide-store-traces.js'
-import { keyOf, restrictedBy, takeStep, type Viewing } from './ask-restricted.js'
+import { viewKeyOf, restrictedBy, takeStep, type Viewing } from './ask-restricted.js'
 
 /** Above that, a store takes long for a dataset of named graphs. */
 const MOST_LISTED = 100
@@ -39,7 +39,7 @@ export async function overList(
 const cachedStore = (context: Context, rights: GraphRights): Pick<GraphStore, 'query'> => ({
   async query(sparql, accept) {
     const { application, request, trace } = context
-    const asked = { key: `${accept} ${keyOf(rights, sparql)}`, readSet: 'dataset', formatCode: '' } as const
+    const asked = { key: `${accept} ${viewKeyOf(rights, sparql)}`, readSet: 'dataset', formatCode: '' } as const
     const answer = await application.cache.results.get<Problem>(
       { ...asked, signal: request.signal() },
       async (signal) => {

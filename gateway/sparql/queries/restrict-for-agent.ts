@@ -15,7 +15,7 @@ import { all, run, wait, type Awaitable, type Steps } from '../../maybe-async.js
 import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../../stores/oxigraph-traits.js'
 import type { Call } from '../../stores/store.js'
 import { overList } from './readable-graphs.js'
-import { dependingAtOnce, keyOf, restrictedBy, takeStep, type Viewing } from './ask-restricted.js'
+import { dependingAtOnce, viewKeyOf, restrictedBy, takeStep, type Viewing } from './ask-restricted.js'
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
 export function queryOfView(context: Context, query: QueryAnalysis, call?: Call): Awaitable<QueryAnalysis | Problem> {
@@ -117,7 +117,7 @@ async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem)
   if (!('plan' in found)) throw new Error('The query is over no copy.')
   context.trace.view = 'copy'
   const { plan, text } = found
-  return { ...query, text, copy: plan, readSet: 'dataset', key: keyOf(rights, plan.collect + text), isRestricted: true }
+  return { ...query, text, copy: plan, readSet: 'dataset', key: viewKeyOf(rights, plan.collect + text), isRestricted: true }
 }
 
 const MOST_DEPENDING = 256

@@ -1,6 +1,6 @@
 // What gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the other. Pure.
 import { usesName } from './graph-name.js'
-import { either, FALSE, type Bound, type Expression, type Pattern, type Variable } from '../language/syntax.js'
+import { either, FALSE, type Bound, type Expression, type GraphPattern, type Variable } from '../language/syntax.js'
 
 /** True where AS gives the variable a value in any part. */
 export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
@@ -67,7 +67,7 @@ const givesValue = ({ kind, operator = '', name }: Node): boolean =>
  * A condition on the name of a GRAPH with these patterns. Jena puts the names that it lists into them, and leaves an OPTIONAL out that
  * mentions the name.
  */
-export const sealed = (test: Expression, patterns: readonly Pattern[], name: Variable): Expression =>
+export const sealed = (test: Expression, patterns: readonly GraphPattern[], name: Variable): Expression =>
   test.kind === 'operation' && test.operator === 'in' && optionalUses(patterns, name) ? either(test, FALSE) : test
 
 function optionalUses(part: unknown, name: Variable): boolean {
@@ -77,8 +77,8 @@ function optionalUses(part: unknown, name: Variable): boolean {
 }
 
 /** The part before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */
-export function sheltered(patterns: readonly Pattern[]): readonly Pattern[] {
-  const isOther = ({ kind }: Pattern): boolean => kind !== 'filter'
+export function sheltered(patterns: readonly GraphPattern[]): readonly GraphPattern[] {
+  const isOther = ({ kind }: GraphPattern): boolean => kind !== 'filter'
   const first = patterns.findIndex((each) => isOther(each) && mayFail(each))
   const before = patterns.slice(0, Math.max(first, 0))
   if (!before.some(isOther)) return patterns

@@ -1,7 +1,7 @@
 // Finding values that a store computes otherwise than in a FILTER. Jena fails on some, such as the hours of an IRI, and its
 // answer says on which; of a FILTER, such a failure is false. So it computes none of what an agent may not read (design 4). Pure.
 import { usesName } from './graph-name.js'
-import type { Expression, Pattern, Query, Select } from '../language/syntax.js'
+import type { Expression, GraphPattern, Query, Select } from '../language/syntax.js'
 import { inScope } from '../language/variables.js'
 
 /** True where a part has such a value, in EXISTS too. */
@@ -20,7 +20,7 @@ export const computesAtOnce = makeSearch({
 interface Search {
   readonly isSkipped: (kind: string) => boolean
   /** Of the patterns of an OPTIONAL: Jena may join them by a hash table. */
-  readonly isJoined: (patterns: readonly Pattern[]) => boolean
+  readonly isJoined: (patterns: readonly GraphPattern[]) => boolean
 }
 
 function makeSearch({ isSkipped, isJoined }: Search): (part: unknown) => boolean {
@@ -39,10 +39,10 @@ function makeSearch({ isSkipped, isJoined }: Search): (part: unknown) => boolean
 }
 
 interface Node {
-  readonly kind?: Pattern['kind'] | Expression['kind']
+  readonly kind?: GraphPattern['kind'] | Expression['kind']
   readonly expression?: Expression
   readonly of?: Expression | '*'
-  readonly patterns?: readonly Pattern[]
+  readonly patterns?: readonly GraphPattern[]
   readonly query?: Select
 }
 
@@ -64,7 +64,7 @@ function isComputed(node: Node, isJoined: Search['isJoined']): boolean {
   }
 }
 
-function isFilter({ kind }: Pattern): boolean {
+function isFilter({ kind }: GraphPattern): boolean {
   return kind === 'filter'
 }
 

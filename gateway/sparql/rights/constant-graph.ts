@@ -4,26 +4,26 @@ import { usesName } from './graph-name.js'
 import { isNameOfStores, MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import {
   filter,
-  iri,
+  iriTerm,
   operation,
-  text,
+  textTerm,
   triples,
   type Expression,
   type Iri,
-  type Pattern,
+  type GraphPattern,
   type Triple,
 } from '../language/syntax.js'
-import { isPlain } from './triple-terms.js'
-import { freshInScope, Refused, type Work } from './restriction.js'
+import { isPlainTriple } from './triple-terms.js'
+import { freshInScope, RefusedQuery, type Restriction } from './restriction.js'
 
 /** @param patterns what stands in it, restricted */
-export function restrictConstant(work: Work, name: Iri, patterns: readonly Pattern[]): readonly Pattern[] {
+export function restrictConstant(work: Restriction, name: Iri, patterns: readonly GraphPattern[]): readonly GraphPattern[] {
   const { view, graphs } = work
   const graph = name.value
-  if (isNameOfStores(graph) && graph !== MERGED_GRAPHS) throw new Refused('store-name')
+  if (isNameOfStores(graph) && graph !== MERGED_GRAPHS) throw new RefusedQuery('store-name')
   const known = view.named.byName(graph)
   const ground = known === 'depends' ? view.grounds.get(graph) : known ? 'name' : undefined
-  if (!ground) return [{ kind: 'graph', name: iri(view.nothing), patterns }]
+  if (!ground) return [{ kind: 'graph', name: iriTerm(view.nothing), patterns }]
   graphs.add(graph)
   // Its right may change before the store answers. Without variables, a statement matches once.
   const test = view.named.holds(name, ground)
@@ -45,15 +45,15 @@ function statementOf(test: Expression): readonly Triple[] | undefined {
 }
 
 const beginsWithTriples = (
-  patterns: readonly Pattern[],
-): patterns is readonly [Pattern & { readonly kind: 'triples' }, ...Pattern[]] =>
-  patterns[0] !== undefined && hasTriples(patterns[0]) && isPlain(patterns[0])
+  patterns: readonly GraphPattern[],
+): patterns is readonly [GraphPattern & { readonly kind: 'triples' }, ...GraphPattern[]] =>
+  patterns[0] !== undefined && hasTriples(patterns[0]) && isPlainTriple(patterns[0])
 
 /** In a store that would look into other graphs, the name does not stand in its own GRAPH. */
-function inItself(work: Work, name: Iri, patterns: readonly Pattern[]): Pattern {
+function inItself(work: Restriction, name: Iri, patterns: readonly GraphPattern[]): GraphPattern {
   if (work.view.looksInItself || !usesName(patterns, name)) return { kind: 'graph', name, patterns }
-  if (!bindsName(patterns)) throw new Refused('pattern')
+  if (!bindsName(patterns)) throw new RefusedQuery('pattern')
   const other = freshInScope(work)
-  const isIt = operation('=', operation('str', other), text(name.value))
+  const isIt = operation('=', operation('str', other), textTerm(name.value))
   return { kind: 'group', patterns: [{ kind: 'graph', name: other, patterns }, filter(isIt)] }
 }

@@ -8,13 +8,13 @@ import { overView, type Sight } from './restrict-query.js'
 import { waysWithoutStep } from './paths.js'
 import { queryText } from '../language/print.js'
 import {
-  iri,
+  iriTerm,
   isPath,
   NO_MODIFIERS,
   triples,
   variable,
   type Path,
-  type Pattern,
+  type GraphPattern,
   type Query,
   type Select,
   type Triple,
@@ -64,8 +64,8 @@ const [S, P, O] = [variable('s'), variable('p'), variable('o')]
 const ANY: Triple = { subject: S, predicate: P, object: O }
 
 /** At most one solution more than may be copied, each once. */
-function collecting(properties: readonly string[] | undefined): readonly Pattern[] {
-  const where: readonly Pattern[] = properties
+function collecting(properties: readonly string[] | undefined): readonly GraphPattern[] {
+  const where: readonly GraphPattern[] = properties
     ? [{ kind: 'union', branches: properties.map((property) => ofProperty(property)) }]
     : [triples(ANY)]
   const modifiers = { ...NO_MODIFIERS, limit: MOST_COPIED + 1 }
@@ -73,9 +73,9 @@ function collecting(properties: readonly string[] | undefined): readonly Pattern
   return [{ kind: 'group', patterns: [{ kind: 'select', query }] }]
 }
 
-const ofProperty = (property: string): readonly Pattern[] => [
-  triples({ subject: S, predicate: iri(property), object: O }),
-  { kind: 'bind', expression: iri(property), variable: P },
+const ofProperty = (property: string): readonly GraphPattern[] => [
+  triples({ subject: S, predicate: iriTerm(property), object: O }),
+  { kind: 'bind', expression: iriTerm(property), variable: P },
 ]
 
 /** All triples that the patterns match; undefined where these read other graphs, or another server. */

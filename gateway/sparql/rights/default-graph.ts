@@ -7,20 +7,20 @@ import {
   either,
   exists,
   filter,
-  iri,
+  iriTerm,
   isPath,
   NO_MODIFIERS,
   operation,
   triples,
   variable,
-  type Pattern,
+  type GraphPattern,
   type Select,
   type Term,
   type Triple,
   type Variable,
 } from '../language/syntax.js'
 import { variablesIn } from '../language/variables.js'
-import { freshInScope, lengthOf, Refused, setIn, tested, unusedIn, type View, type Work } from './restriction.js'
+import { freshInScope, lengthOf, RefusedQuery, setIn, tested, unusedIn, type View, type Restriction } from './restriction.js'
 
 type DefaultGraph = View['defaultGraph']
 
@@ -36,7 +36,7 @@ export const empty =
   (all, work) => {
     const steps = all.map((triple) => withoutStep(triple, work, stays))
     if (!steps.includes(undefined)) return steps.flatMap((step) => step ?? [])
-    return [{ kind: 'graph', name: iri(work.view.nothing), patterns: [triples(...all)] }]
+    return [{ kind: 'graph', name: iriTerm(work.view.nothing), patterns: [triples(...all)] }]
   }
 
 /** It is the union of all named graphs, of which these count: a triple is there once, however many graphs have it. */
@@ -48,7 +48,7 @@ export const unionOf =
       if (found.length === 0) return []
       const patterns = [
         triples(...found),
-        ...found.flatMap((triple): Pattern[] => {
+        ...found.flatMap((triple): GraphPattern[] => {
           const name = work.fresh()
           const test = graphs.test(name)
           if (!test) return []
@@ -92,13 +92,13 @@ const isAnyTriple = (found: readonly Triple[]): boolean =>
  * Triples, each in any of these graphs, as a set. That is far cheaper than to ask of each triple of each solution whether one
  * of the graphs has it, but where something before has given values to the variables, stores match the whole set beside it.
  */
-function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work, isFirst: boolean): readonly Pattern[] {
+function joined(all: readonly Triple[], graphs: GraphPredicate, work: Restriction, isFirst: boolean): readonly GraphPattern[] {
   if (all.length === 0) return []
   const names: Variable[] = []
-  const where = ordered(all).flatMap((triple, i, inOrder): readonly Pattern[] => {
+  const where = ordered(all).flatMap((triple, i, inOrder): readonly GraphPattern[] => {
     const name = work.fresh()
     names.push(name)
-    const graph: Pattern = { kind: 'graph', name, patterns: [triples(triple)] }
+    const graph: GraphPattern = { kind: 'graph', name, patterns: [triples(triple)] }
     const test = graphs.test(name)
     if (!test) return [graph]
     work.isTested = true
@@ -114,7 +114,7 @@ function joined(all: readonly Triple[], graphs: GraphPredicate, work: Work, isFi
   return [selecting(query)]
 }
 
-const selecting = (query: Select): Pattern => ({ kind: 'group', patterns: [{ kind: 'select', query }] })
+const selecting = (query: Select): GraphPattern => ({ kind: 'group', patterns: [{ kind: 'select', query }] })
 
 /** The place of a triple before this one: the last with its subject, else the last; -1 for the first. */
 function nearest(inOrder: readonly Triple[], place: number): number {
@@ -126,17 +126,17 @@ function nearest(inOrder: readonly Triple[], place: number): number {
 /** Paths become triples first: each may be in another graph. */
 function overGraphs(
   all: readonly Triple[],
-  work: Work,
+  work: Restriction,
   isFirst: boolean,
-  find: (triples: readonly Triple[], isFirst: boolean) => readonly Pattern[],
-): readonly Pattern[] {
+  find: (triples: readonly Triple[], isFirst: boolean) => readonly GraphPattern[],
+): readonly GraphPattern[] {
   work.readsDataset = true
-  const write = (steps: readonly Unfolded[], isFirst: boolean): readonly Pattern[] => {
+  const write = (steps: readonly Unfolded[], isFirst: boolean): readonly GraphPattern[] => {
     const found = steps.flatMap((step) => (step.kind === 'triple' ? [step.triple] : []))
     const others = steps.filter((step) => step.kind !== 'triple')
     return [
       ...find(found, isFirst),
-      ...others.map((step, i): Pattern => {
+      ...others.map((step, i): GraphPattern => {
         if (step.kind === 'filter') return filter(step.expression)
         const branches = step.branches.map((branch) => write(branch, isFirst && found.length === 0 && i === 0))
         return { kind: 'union', branches }
@@ -147,7 +147,7 @@ function overGraphs(
     const { subject, predicate, object } = withoutBlanks(triple, work)
     if (!isPath(predicate)) return [{ kind: 'triple', triple: { subject, predicate, object } }]
     const found = unfolded(subject, predicate, object, () => freshInScope(work))
-    if (!found) throw new Refused('closure')
+    if (!found) throw new RefusedQuery('closure')
     return found
   })
   const patterns = write(steps, isFirst)
@@ -157,14 +157,14 @@ function overGraphs(
     : patterns
 }
 
-export const withoutBlanks = ({ subject, predicate, object }: Triple, work: Work): Triple => ({
+export const withoutBlanks = ({ subject, predicate, object }: Triple, work: Restriction): Triple => ({
   subject: withoutBlank(subject, work),
   predicate,
   object: withoutBlank(object, work),
 })
 
 /** A blank node of a pattern is a variable that no result shows (SPARQL 1.1 §4.1.4). */
-function withoutBlank(term: Term, work: Work): Term {
+function withoutBlank(term: Term, work: Restriction): Term {
   if (term.kind === 'triple') {
     const part = (each: Term): Term => withoutBlank(each, work)
     return { ...term, subject: part(term.subject), predicate: part(term.predicate), object: part(term.object) }
@@ -180,13 +180,13 @@ function withoutBlank(term: Term, work: Work): Term {
  * Over a graph without any triple only a path without a step leads anywhere, from a term that the pattern names (SPARQL 1.1
  * §18.4). Undefined where the triple matches nothing.
  */
-function withoutStep(triple: Triple, work: Work, stays: boolean): readonly Pattern[] | undefined {
+function withoutStep(triple: Triple, work: Restriction, stays: boolean): readonly GraphPattern[] | undefined {
   const { subject, predicate, object } = triple
   const ways = stays && isPath(predicate) ? waysWithoutStep(predicate) : 0
   const ends = [subject, object].flatMap((term) => (isOpen(term) ? [term] : []))
   if (ways === 0 || ends.length === 2) return undefined
   if (ends.length === 0 && JSON.stringify(subject) !== JSON.stringify(object)) return undefined
-  if (ways > MOST_WAYS || ends.some((end) => end.kind === 'triple')) throw new Refused('closure')
+  if (ways > MOST_WAYS || ends.some((end) => end.kind === 'triple')) throw new RefusedQuery('closure')
   const end = ends.length > 0 ? withoutBlank(ends[0]!, work) : freshInScope(work)
   const value = isOpen(subject) ? object : subject
   work.view.add(ways * lengthOf(value))

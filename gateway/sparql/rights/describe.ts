@@ -1,36 +1,36 @@
 // DESCRIBE as CONSTRUCT: stores may look for a description outside the dataset of a query (SPARQL 1.1 §16.4). Pure.
 // A description is what the default graph and each named graph say of the resource, and of the blank nodes that it names there.
 import {
-  iri,
+  iriTerm,
   NO_MODIFIERS,
   operation,
   filter,
   triples,
   variable,
   type Bound,
-  type Construct,
+  type ConstructBody,
   type Describe,
   type Expression,
   type Iri,
-  type Pattern,
+  type GraphPattern,
   type Select,
   type Variable,
 } from '../language/syntax.js'
 import { inScope } from '../language/variables.js'
 
-export function constructOf({ described, where, modifiers }: Describe, fresh: () => Variable): Construct {
+export function constructOf({ described, where, modifiers }: Describe, fresh: () => Variable): ConstructBody {
   const resource = fresh()
   const [property, value, innerProperty, innerValue, graph] = [fresh(), fresh(), fresh(), fresh(), fresh()]
   const said = { subject: resource, predicate: property, object: value }
   const inner = { subject: value, predicate: innerProperty, object: innerValue }
-  const saying: Pattern[] = [
+  const saying: GraphPattern[] = [
     triples(said),
     { kind: 'optional', patterns: [triples(inner), filter(operation('isblank', value))] },
   ]
   const names =
     described === '*' ? [...inScope(where)].map(variable) : described.filter((each) => each.kind === 'variable')
   const constants = described === '*' ? [] : described.filter((each) => each.kind === 'iri')
-  const branches: Pattern[][] = []
+  const branches: GraphPattern[][] = []
   if (constants.length > 0) branches.push([listOf(resource, constants)])
   if (names.length > 0) {
     const query: Select = { form: 'SELECT', duplicates: undefined, projection: names, where, modifiers }
@@ -54,15 +54,15 @@ export function constructOf({ described, where, modifiers }: Describe, fresh: ()
   }
 }
 
-const listOf = (resource: Variable, constants: readonly Iri[]): Pattern => ({
+const listOf = (resource: Variable, constants: readonly Iri[]): GraphPattern => ({
   kind: 'values',
   variables: [resource],
   rows: constants.map((constant) => [constant]),
 })
 
 /** The value of each of these variables, one after the other; unbound ones are left out. */
-function eachOf(resource: Variable, names: readonly Variable[], number: Variable): readonly Pattern[] {
-  const numbers = names.map((_, i) => iri(`urn:${i}`))
+function eachOf(resource: Variable, names: readonly Variable[], number: Variable): readonly GraphPattern[] {
+  const numbers = names.map((_, i) => iriTerm(`urn:${i}`))
   const chosen = names.reduceRight<Expression>(
     (rest, name, i) => operation('if', operation('=', number, numbers[i]!), name, rest),
     names.at(-1)!,

@@ -1,9 +1,9 @@
 // Expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one query
 // of a hundred characters, a thread of it. Jena looks at the time between rows only. Pure.
 import { isEndlessPath } from './endless-paths.js'
-import { waysOf } from './regex-ways.js'
-import { isPath, type Expression, type Pattern, type Query } from '../language/syntax.js'
-import { boundIn, DURATIONS, isNumber, longestOf, makeSizes, NUMBERS, STEP } from './unbounded-expressions.js'
+import { regexWaysOf } from './regex-ways.js'
+import { isPath, type Expression, type GraphPattern, type Query } from '../language/syntax.js'
+import { boundIn, DURATIONS, isNumber, longestOf, makeSizes, NUMERIC_FUNCTIONS, STEP } from './unbounded-expressions.js'
 import { once } from './restriction.js'
 
 export type Endless = 'endless-regex' | 'endless-path' | 'growth' | 'long-duration'
@@ -60,7 +60,7 @@ export function endlessIn(body: Query['body']): Endless | undefined {
   }
   const inCall = (name: string, args: readonly Expression[]): Endless | undefined => {
     if (DURATIONS.has(name) && args.some(isComputed)) return 'long-duration'
-    return NUMBERS.has(name) && longestOf(args.map(sizeOf)) > MOST_NUMBER ? 'growth' : undefined
+    return NUMERIC_FUNCTIONS.has(name) && longestOf(args.map(sizeOf)) > MOST_NUMBER ? 'growth' : undefined
   }
   const inExpression = (part: Expression): Endless | undefined => {
     if (part.kind === 'operation') return inOperation(part.operator, part.args)
@@ -70,7 +70,7 @@ export function endlessIn(body: Query['body']): Endless | undefined {
   }
   const find = (part: unknown): Endless | undefined => {
     if (typeof part !== 'object' || part === null) return undefined
-    if ((part as Pattern).kind === 'triples') return hasEndlessPath(part as Triples) ? 'endless-path' : undefined
+    if ((part as GraphPattern).kind === 'triples') return hasEndlessPath(part as Triples) ? 'endless-path' : undefined
     const found = inExpression(part as Expression)
     if (found) return found
     for (const each of Object.values(part)) {
@@ -82,7 +82,7 @@ export function endlessIn(body: Query['body']): Endless | undefined {
   return find(body)
 }
 
-type Triples = Pattern & { readonly kind: 'triples' }
+type Triples = GraphPattern & { readonly kind: 'triples' }
 const hasEndlessPath = ({ triples }: Triples): boolean =>
   triples.some(({ predicate }) => isPath(predicate) && isEndlessPath(predicate))
 
@@ -128,11 +128,11 @@ function sizeOfOperation(operator: string, args: readonly Expression[], sizes: r
 }
 
 /** As if it were endless where the pattern or its flags are not constant. */
-export function waysOfCall(operator: 'regex' | 'replace', args: readonly Expression[]): ReturnType<typeof waysOf> {
+export function waysOfCall(operator: 'regex' | 'replace', args: readonly Expression[]): ReturnType<typeof regexWaysOf> {
   const [pattern, flags] = [args[1], args[operator === 'regex' ? 2 : 3]]
   const known = flags === undefined ? '' : flags.kind === 'literal' && /^[imsq]*$/.test(flags.value) && flags.value
   if (pattern?.kind !== 'literal' || known === false) return { degree: Infinity, isNullable: true }
-  if (!known.includes('q')) return waysOf(pattern.value, known)
+  if (!known.includes('q')) return regexWaysOf(pattern.value, known)
   return { degree: pattern.value.length > LONGEST_SOUGHT ? 2 : 1, isNullable: pattern.value === '' }
 }
 

@@ -2,7 +2,7 @@
 // the group has matched has been tested. Oxigraph, which fails on no value, may evaluate them in GRAPH before, as it does BIND. Pure.
 import { hasExists } from './group-properties.js'
 import { countsAll } from './count-distinct-star.js'
-import { FALSE, filter, operation, variable, type Bound, type Expression, type Pattern, type Query, type Select } from '../language/syntax.js' // prettier-ignore
+import { FALSE, filter, operation, variable, type Bound, type Expression, type GraphPattern, type Query, type Select } from '../language/syntax.js' // prettier-ignore
 import { makeBounds } from './unbounded-expressions.js'
 import { freshNames, inScope } from '../language/variables.js'
 
@@ -23,11 +23,11 @@ export function withLaterFilters(query: Query): Later {
   const name = freshNames([body])
   const isUnbounded = makeBounds(body)
 
-  function inGroup(patterns: readonly Pattern[], isOptional = false): readonly Pattern[] {
-    const isLater = (each: Pattern): each is Pattern & { kind: 'filter' } =>
+  function inGroup(patterns: readonly GraphPattern[], isOptional = false): readonly GraphPattern[] {
+    const isLater = (each: GraphPattern): each is GraphPattern & { kind: 'filter' } =>
       each.kind === 'filter' && !hasExists(each.expression) && isUnbounded(each.expression)
     const later = isOptional ? [] : patterns.filter(isLater)
-    const others = patterns.filter((each) => !(later as readonly Pattern[]).includes(each)).map(inPattern)
+    const others = patterns.filter((each) => !(later as readonly GraphPattern[]).includes(each)).map(inPattern)
     if (later.length === 0) return others
     const isLast = variable(name())
     const bind: Bound = {
@@ -39,7 +39,7 @@ export function withLaterFilters(query: Query): Later {
     for (const each of filters) expressions.add(each)
     return [...others, bind, ...filters.map(filter)]
   }
-  function inPattern(pattern: Pattern): Pattern {
+  function inPattern(pattern: GraphPattern): GraphPattern {
     switch (pattern.kind) {
       case 'group':
       case 'minus':

@@ -16,9 +16,9 @@ import {
   exists,
   FALSE,
   filter,
-  iri,
+  iriTerm,
   operation,
-  text,
+  textTerm,
   triples,
   type Expression,
   type Iri,
@@ -88,15 +88,15 @@ function byName(rights: GraphRights, named: ReadonlySet<string>, graph: string):
 
 const not = (condition: Expression): Expression => operation('!', condition)
 const begins = (graph: Variable, start: string): Expression =>
-  operation('strstarts', operation('str', graph), text(start))
+  operation('strstarts', operation('str', graph), textTerm(start))
 const isOneOf = (graph: Variable, graphs: readonly string[], place?: TestPlace): Expression =>
   place?.isInExists
-    ? { kind: 'operation', operator: 'in', args: [operation('str', graph), ...graphs.map(text)] }
-    : { kind: 'operation', operator: 'in', args: [graph, ...graphs.map(iri)] }
+    ? { kind: 'operation', operator: 'in', args: [operation('str', graph), ...graphs.map(textTerm)] }
+    : { kind: 'operation', operator: 'in', args: [graph, ...graphs.map(iriTerm)] }
 
 /** `isDocumentName`. */
 export function isDocument({ reach: { base, below } }: GraphRights, graph: Variable): Expression {
-  const slash = operation('strends', operation('str', graph), text('/'))
+  const slash = operation('strends', operation('str', graph), textTerm('/'))
   return allOf([begins(graph, base), slash, ...below.map((other) => not(begins(graph, other)))])
 }
 
@@ -124,7 +124,7 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
   const document = isDocument(rights, graph)
   const isOther = [operation('isiri', graph), not(document)]
   const below = (prefix: string): Expression[] => [
-    ...[begins(graph, prefix), operation('!=', graph, iri(prefix))],
+    ...[begins(graph, prefix), operation('!=', graph, iriTerm(prefix))],
     ...notOfStores(graph, (start) => start.startsWith(prefix) || prefix.startsWith(start)),
   ]
   const found: Expression[] = []
@@ -132,7 +132,7 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
   for (const prefix of prefixes) found.push(allOf(hasOthers(reach) ? below(prefix) : [...below(prefix), document]))
   if (others) found.push(allOf([...isOther, ...notOfStores(graph)]))
   for (const prefix of otherPrefixes) found.push(allOf([...below(prefix), ...isOther]))
-  if (items && containers) found.push(allOf([document, operation('!=', graph, iri(reach.base))]))
+  if (items && containers) found.push(allOf([document, operation('!=', graph, iriTerm(reach.base))]))
   const state = stateConditions(rights, graph, items && containers, place)
   // Jena tests the parts of && one by one, the names as early as it can: on more rows than it has at last.
   if (state.length > 0) found.push(operation('if', anyOf(state), document, FALSE))
@@ -142,7 +142,7 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
 /** A graph's name may be computed, and stores have names for unions. */
 const notOfStores = (graph: Variable, isMet: (start: string) => boolean = () => true): Expression[] => [
   ...OF_STORES.filter(isMet).map((start) => not(begins(graph, start))),
-  ...[MERGED_GRAPHS].filter(isMet).map((name) => operation('!=', graph, iri(name))),
+  ...[MERGED_GRAPHS].filter(isMet).map((name) => operation('!=', graph, iriTerm(name))),
 ]
 
 /** The condition on a constant whose name says that it depends. */
@@ -162,7 +162,7 @@ function ofConstant(
 /** The graph has this statement about itself. */
 function says(graph: Iri | Variable, property: string, value: string, place?: TestPlace): Expression {
   const subject = place ? place.fresh() : graph
-  const said = triples({ subject, predicate: iri(property), object: iri(value) })
+  const said = triples({ subject, predicate: iriTerm(property), object: iriTerm(value) })
   const isItself = operation('=', operation('str', subject), operation('str', graph))
   return exists({ kind: 'graph', name: graph, patterns: [said] }, ...(place ? [filter(isItself)] : []))
 }
@@ -176,7 +176,7 @@ function stateConditions(
 ): Expression[] {
   const { reach, items, containers, classes, owner } = rights
   const has = (property: string, value: string): Expression => says(graph, property, value, place)
-  const isNoRoot = operation('!=', graph, iri(reach.base))
+  const isNoRoot = operation('!=', graph, iriTerm(reach.base))
   const found: Expression[] = []
   if (containers && !isKindKnown) found.push(allOf([isNoRoot, has(TYPE, DH('Container'))]))
   if (items && !isKindKnown) {

@@ -1,10 +1,10 @@
 // The name of a GRAPH in the patterns that stand in it: in some stores it has its value there, and in some at last. Pure.
 import { hasExists, hasTriples, optionalFirst } from './group-properties.js'
-import type { Iri, Pattern, Select, Term, Variable } from '../language/syntax.js'
+import type { Iri, GraphPattern, Select, Term, Variable } from '../language/syntax.js'
 import { inScope, variablesIn } from '../language/variables.js'
 
 /** True where its triples bind the name of the graph in every solution of a store that puts it into each triple. */
-const namesGraph = (patterns: readonly Pattern[], name: Variable): boolean =>
+const namesGraph = (patterns: readonly GraphPattern[], name: Variable): boolean =>
   patterns.some((each) => {
     switch (each.kind) {
       case 'triples':
@@ -21,7 +21,7 @@ const namesGraph = (patterns: readonly Pattern[], name: Variable): boolean =>
   })
 
 /** True where a FILTER around GRAPH or VALUES, or an OPTIONAL in it, meets the name before triples have bound it. */
-export const testsName = (patterns: readonly Pattern[], name: Variable, isOutside: boolean): boolean =>
+export const testsName = (patterns: readonly GraphPattern[], name: Variable, isOutside: boolean): boolean =>
   (isOutside || patterns.some(({ kind }) => kind === 'optional')) && !namesGraph(patterns, name)
 
 const selects = ({ projection }: Select, name: Variable): boolean =>
@@ -32,15 +32,15 @@ const selects = ({ projection }: Select, name: Variable): boolean =>
  * where it makes a difference that it gets its value at last.
  */
 export function withoutName(
-  patterns: readonly Pattern[],
+  patterns: readonly GraphPattern[],
   name: Variable,
   fresh: () => Variable,
   asQuads: boolean,
-): readonly Pattern[] | undefined {
+): readonly GraphPattern[] | undefined {
   if (!usesName(patterns, name)) return patterns
   if (asQuads && (removesInExists(patterns, name) || optionalBefore(patterns, name))) return undefined
   if (inScope(patterns).has(name.value)) return isJoin(patterns, name) ? patterns : undefined
-  return renamed(patterns, name, fresh()) as readonly Pattern[]
+  return renamed(patterns, name, fresh()) as readonly GraphPattern[]
 }
 
 /** True where MINUS in EXISTS mentions the name: there, TDB2 gives it no other variable. */
@@ -62,7 +62,7 @@ function optionalBefore(part: unknown, name: Variable): boolean {
 const namesAGraph = (part: unknown, name: Variable): boolean =>
   typeof part === 'object' &&
   part !== null &&
-  (((part as Pattern).kind === 'graph' && isTerm((part as { readonly name: unknown }).name, name)) ||
+  (((part as GraphPattern).kind === 'graph' && isTerm((part as { readonly name: unknown }).name, name)) ||
     Object.values(part).some((each) => namesAGraph(each, name)))
 
 function renamed(part: unknown, name: Variable, other: Variable): unknown {
@@ -82,7 +82,7 @@ export const usesName = (part: unknown, name: Variable | Iri): boolean =>
   (isTerm(part, name) || Object.values(part).some((each) => usesName(each, name)))
 
 /** True where what mentions it is only joined: it is the same then whether it has its value before or after. */
-function isJoin(patterns: readonly Pattern[], name: Variable): boolean {
+function isJoin(patterns: readonly GraphPattern[], name: Variable): boolean {
   const first = patterns.find(({ kind }) => kind !== 'filter')
   const begins = first?.kind === 'triples' && first.triples.length > 0
   const hasValue = begins && first.triples.some((triple) => variablesIn(triple).includes(name.value))

@@ -1,8 +1,8 @@
 // What a group of patterns does with its graph in stores that evaluate GRAPH triple by triple. Pure.
-import { isPath, type Expression, type Path, type Pattern, type Select, type Term } from '../language/syntax.js'
+import { isPath, type Expression, type Path, type GraphPattern, type Select, type Term } from '../language/syntax.js'
 
 /** The groups that are parts of a pattern. */
-export function groupsIn(pattern: Pattern): readonly (readonly Pattern[])[] {
+export function groupsIn(pattern: GraphPattern): readonly (readonly GraphPattern[])[] {
   switch (pattern.kind) {
     case 'group':
     case 'optional':
@@ -18,7 +18,7 @@ export function groupsIn(pattern: Pattern): readonly (readonly Pattern[])[] {
 }
 
 /** It matches once, whatever the graph has. */
-export const isEmpty = (pattern: Pattern): boolean =>
+export const isEmpty = (pattern: GraphPattern): boolean =>
   (pattern.kind === 'triples' && pattern.triples.length === 0) ||
   (pattern.kind === 'group' && pattern.patterns.every(isEmpty))
 
@@ -35,7 +35,7 @@ const selectsNothing = ({ projection, where, modifiers }: Select): boolean =>
   Object.values(modifiers).every((each: unknown) => each === undefined || (Array.isArray(each) && each.length === 0))
 
 /** True where the algebra of a group has an empty group in it (SPARQL 1.1 §18.2.2): in GRAPH ?g this matches each graph. */
-export function startsEmpty(patterns: readonly Pattern[]): boolean {
+export function startsEmpty(patterns: readonly GraphPattern[]): boolean {
   const first = patterns.find(({ kind }) => kind !== 'filter')
   return first === undefined || ['bind', 'optional', 'minus'].includes(first.kind)
 }
@@ -44,7 +44,7 @@ export function startsEmpty(patterns: readonly Pattern[]): boolean {
  * MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first. RDF4J does.
  * @param keepsPlace an empty MINUS takes its place: Jena joins in another way beside it, and Oxigraph tests a FILTER later
  */
-export function withoutFirstMinus(patterns: readonly Pattern[], keepsPlace: boolean): readonly Pattern[] {
+export function withoutFirstMinus(patterns: readonly GraphPattern[], keepsPlace: boolean): readonly GraphPattern[] {
   const first = patterns.findIndex(({ kind }) => kind !== 'filter' && kind !== 'minus')
   return patterns.flatMap((each, i) => {
     if (each.kind !== 'minus' || (first >= 0 && i > first)) return [each]
@@ -53,7 +53,7 @@ export function withoutFirstMinus(patterns: readonly Pattern[], keepsPlace: bool
 }
 
 /** True where BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
-export function assignsName(patterns: readonly Pattern[]): boolean {
+export function assignsName(patterns: readonly GraphPattern[]): boolean {
   const names = new Set<string>()
   return patterns.some((each) => {
     if (each.kind === 'graph') names.add(each.name.value)
@@ -62,19 +62,19 @@ export function assignsName(patterns: readonly Pattern[]): boolean {
 }
 
 /** True where its triples bind the name of the graph in every solution, before anything else looks at graphs. */
-export const bindsName = (patterns: readonly Pattern[]): boolean =>
+export const bindsName = (patterns: readonly GraphPattern[]): boolean =>
   patterns.some(hasTriples) && namesFirst(patterns) && patterns.every(looksAtNoOther)
 
-export const hasTriples = (pattern: Pattern): boolean => pattern.kind === 'triples' && pattern.triples.length > 0
+export const hasTriples = (pattern: GraphPattern): boolean => pattern.kind === 'triples' && pattern.triples.length > 0
 
 /** An OPTIONAL that stands before the triples is matched in any graph, and decides which one is left. */
-function namesFirst(patterns: readonly Pattern[]): boolean {
+function namesFirst(patterns: readonly GraphPattern[]): boolean {
   const first = patterns.find((each) => hasTriples(each) || each.kind === 'optional')
   return first?.kind !== 'optional'
 }
 
 /** True where an OPTIONAL stands before other patterns in any of its groups. */
-export function optionalFirst(patterns: readonly Pattern[]): boolean {
+export function optionalFirst(patterns: readonly GraphPattern[]): boolean {
   const others = patterns.filter(({ kind }) => !['optional', 'filter', 'bind', 'minus'].includes(kind))
   if (others.length > 0 && !namesFirst(patterns)) return true
   return patterns.some((each) => {
@@ -83,7 +83,7 @@ export function optionalFirst(patterns: readonly Pattern[]): boolean {
   })
 }
 
-function looksAtNoOther(pattern: Pattern): boolean {
+function looksAtNoOther(pattern: GraphPattern): boolean {
   switch (pattern.kind) {
     case 'triples':
     case 'values':
@@ -102,9 +102,9 @@ function looksAtNoOther(pattern: Pattern): boolean {
  * True where patterns of GRAPH ?g say the same if each of their triples stands in a GRAPH ?g by itself (SPARQL 1.1 §18.6): each of their
  * solutions, and of those of an OPTIONAL in them, has a triple, and nothing else looks at the graph.
  */
-export function standsApart(patterns: readonly Pattern[]): boolean {
+export function standsApart(patterns: readonly GraphPattern[]): boolean {
   let isNamed = false
-  const isApart = (pattern: Pattern): boolean => {
+  const isApart = (pattern: GraphPattern): boolean => {
     switch (pattern.kind) {
       case 'triples':
         isNamed ||= hasTriples(pattern)
@@ -138,7 +138,7 @@ export function hasExists(expression: Expression): boolean {
  * Each GRAPH of plain triples once among others and filters: it has each solution once, with the same variables, so that its join
  * with itself is itself (SPARQL 1.1 §18.5). Stores take long to order many patterns.
  */
-export function withoutRepeats(patterns: readonly Pattern[]): readonly Pattern[] {
+export function withoutRepeats(patterns: readonly GraphPattern[]): readonly GraphPattern[] {
   if (patterns.length < 2) return patterns
   const seen = new Set<string>()
   return patterns.filter((pattern) => {
@@ -153,7 +153,7 @@ export function withoutRepeats(patterns: readonly Pattern[]): readonly Pattern[]
 }
 
 /** Blank nodes and paths may give a solution several times. */
-export const hasEachOnce = (patterns: readonly Pattern[]): boolean =>
+export const hasEachOnce = (patterns: readonly GraphPattern[]): boolean =>
   patterns.length > 0 &&
   patterns.every(
     (each) =>

@@ -6,13 +6,13 @@ import {
   either,
   FALSE,
   filter,
-  iri,
+  iriTerm,
   NO_MODIFIERS,
   operation,
   triples,
   variable,
   type Expression,
-  type Pattern,
+  type GraphPattern,
   type Select,
   type Term,
   type Variable,
@@ -32,7 +32,7 @@ export interface Unused {
  * row, but the variables of the first: Jena puts values from before into both, or into none, as it would without the UNION.
  * What stands in expressions stays as it is.
  */
-export const deferred = (patterns: readonly Pattern[], unused: Unused): readonly Pattern[] =>
+export const deferred = (patterns: readonly GraphPattern[], unused: Unused): readonly GraphPattern[] =>
   branching(unused, (branch) => withinGroup(patterns, branch))
 
 /** The same of a query. */
@@ -42,9 +42,9 @@ export const deferredIn = <Body extends Part>(body: Body, unused: Unused): Body 
 })
 
 type Part = Pick<Select, 'where' | 'modifiers'>
-type Branch = (pattern: Pattern) => Pattern
+type Branch = (pattern: GraphPattern) => GraphPattern
 
-function branching(unused: Unused, make: (branch: Branch) => readonly Pattern[]): readonly Pattern[] {
+function branching(unused: Unused, make: (branch: Branch) => readonly GraphPattern[]): readonly GraphPattern[] {
   let isBranched = false
   const made = make((pattern) => {
     isBranched = true
@@ -54,7 +54,7 @@ function branching(unused: Unused, make: (branch: Branch) => readonly Pattern[])
 }
 
 /** Of a query with LIMIT 0, Jena asks for no row. */
-function withinPart({ where, modifiers }: Part, branch: Branch): readonly Pattern[] {
+function withinPart({ where, modifiers }: Part, branch: Branch): readonly GraphPattern[] {
   const patterns = withinGroup(where, branch)
   return modifiers.limit === 0 && joins(where) ? [branch({ kind: 'group', patterns })] : patterns
 }
@@ -62,8 +62,8 @@ function withinPart({ where, modifiers }: Part, branch: Branch): readonly Patter
 /** So often in one group: a text as deep as it is long would take all of a stack. */
 const MOST_FIRST = 10
 
-function withinGroup(patterns: readonly Pattern[], branch: Branch): readonly Pattern[] {
-  const made: Pattern[] = []
+function withinGroup(patterns: readonly GraphPattern[], branch: Branch): readonly GraphPattern[] {
+  const made: GraphPattern[] = []
   let count = 0
   let mayJoin = false
   for (const each of patterns) {
@@ -84,10 +84,10 @@ function withinGroup(patterns: readonly Pattern[], branch: Branch): readonly Pat
 
 /** A pattern with other groups; another server answers those of SERVICE. */
 function mapped(
-  pattern: Pattern,
-  group: (patterns: readonly Pattern[]) => readonly Pattern[],
+  pattern: GraphPattern,
+  group: (patterns: readonly GraphPattern[]) => readonly GraphPattern[],
   branch?: Branch,
-): Pattern {
+): GraphPattern {
   switch (pattern.kind) {
     case 'group':
     case 'optional':
@@ -106,7 +106,7 @@ function mapped(
 }
 
 /** Jena takes one variable for the other where a FILTER says that they are equal, in a UNION that leaves both without a value too. */
-const withoutEqualities = (pattern: Pattern): Pattern =>
+const withoutEqualities = (pattern: GraphPattern): GraphPattern =>
   pattern.kind === 'filter'
     ? { ...pattern, expression: withoutEquality(pattern.expression) }
     : mapped(pattern, (group) => group.map(withoutEqualities))
@@ -119,10 +119,10 @@ function withoutEquality(expression: Expression): Expression {
   return isEquality && args.every(({ kind }) => kind === 'variable') ? either(expression, FALSE) : expression
 }
 
-const isOperand = ({ kind }: Pattern): boolean => kind !== 'filter'
+const isOperand = ({ kind }: GraphPattern): boolean => kind !== 'filter'
 
 /** True where one of these is joined with another, or with the row that a group begins with. Each level of a query asks for what is in it. */
-function joins(patterns: readonly Pattern[]): boolean {
+function joins(patterns: readonly GraphPattern[]): boolean {
   const known = searched.get(patterns)
   if (known !== undefined) return known
   const operands = patterns.filter(isOperand)
@@ -131,17 +131,17 @@ function joins(patterns: readonly Pattern[]): boolean {
   return found
 }
 
-const searched = new WeakMap<readonly Pattern[], boolean>()
+const searched = new WeakMap<readonly GraphPattern[], boolean>()
 
-const joinsItself = (pattern: Pattern): boolean =>
+const joinsItself = (pattern: GraphPattern): boolean =>
   pattern.kind === 'optional' ||
   pattern.kind === 'minus' ||
   (pattern.kind === 'select' && pattern.query.modifiers.values !== undefined) ||
   (pattern.kind !== 'union' && groupsIn(pattern).some(joins))
 
 /** The pattern as the branch of a UNION. */
-export function branched(pattern: Pattern, unused: Unused): Pattern {
-  const branches = (patterns: readonly Pattern[]): Pattern => ({
+export function branched(pattern: GraphPattern, unused: Unused): GraphPattern {
+  const branches = (patterns: readonly GraphPattern[]): GraphPattern => ({
     kind: 'union',
     branches: [patterns, withoutRow(patterns, unused)],
   })
@@ -152,9 +152,9 @@ export function branched(pattern: Pattern, unused: Unused): Pattern {
   return { ...pattern, patterns: [branches(patterns.filter(isOperand)), ...filters] }
 }
 
-function withoutRow(patterns: readonly Pattern[], { nothing, fresh, add }: Unused): readonly Pattern[] {
-  const name = iri(nothing)
-  const graph = (...objects: readonly Term[]): Pattern => ({
+function withoutRow(patterns: readonly GraphPattern[], { nothing, fresh, add }: Unused): readonly GraphPattern[] {
+  const name = iriTerm(nothing)
+  const graph = (...objects: readonly Term[]): GraphPattern => ({
     kind: 'graph',
     name,
     patterns: [triples(...objects.map((object) => ({ subject: name, predicate: name, object })))],
@@ -169,14 +169,14 @@ function withoutRow(patterns: readonly Pattern[], { nothing, fresh, add }: Unuse
 }
 
 /** Jena puts no values from before into it. */
-const isWhole = (pattern: Pattern): boolean =>
+const isWhole = (pattern: GraphPattern): boolean =>
   !isSet(pattern) &&
   (['select', 'bind', 'service'].includes(pattern.kind) || groupsIn(pattern).some((group) => group.some(isWhole)))
 
-const isTriples = ({ kind }: Pattern): boolean => kind === 'triples'
+const isTriples = ({ kind }: GraphPattern): boolean => kind === 'triples'
 
 /** A sub-query as of `asSet`. */
-function isSet(pattern: Pattern): boolean {
+function isSet(pattern: GraphPattern): boolean {
   if (pattern.kind !== 'select') return false
   const { projection, where, modifiers } = pattern.query
   const { group, having, order, ...others } = modifiers
@@ -193,10 +193,10 @@ function isSet(pattern: Pattern): boolean {
  * before into these; it does so into a sub-query that groups by its variables, as the branch of a UNION.
  */
 export function asSet(
-  patterns: readonly Pattern[],
+  patterns: readonly GraphPattern[],
   unused: Unused,
   group: readonly Variable[] = [...inScope(patterns)].map(variable),
-): Pattern {
+): GraphPattern {
   if (group.length === 0) return { kind: 'group', patterns }
   const modifiers = { ...NO_MODIFIERS, group }
   const query: Select = { form: 'SELECT', duplicates: undefined, projection: group, where: patterns, modifiers }

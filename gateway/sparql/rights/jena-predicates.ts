@@ -1,6 +1,6 @@
 // Predicates that may get a value from before that is no IRI: a literal, a blank node, a triple term. Jena fails on it where
 // it orders several triples, for each row of what stands before. Pure.
-import { isPath, type Pattern, type Term, type Triple, type Values } from '../language/syntax.js'
+import { isPath, type GraphPattern, type Term, type Triple, type ValuesBlock } from '../language/syntax.js'
 import { equalIn, hasOther, type Equal } from './triple-terms.js'
 import { variablesOf } from '../language/variables.js'
 
@@ -23,7 +23,7 @@ function add({ names, equal }: Before, ...terms: readonly Term[]): void {
 }
 
 /** Of a whole query: VALUES may be joined before anything else. */
-export function startBefore(body: unknown, values: readonly Values[]): Before {
+export function startBefore(body: unknown, values: readonly ValuesBlock[]): Before {
   const before: Before = { names: new Set(), equal: equalIn(body), isWhole: false }
   for (const each of values) addValues(before, each)
   return before
@@ -36,14 +36,14 @@ export function addAll(before: Before | undefined, body: unknown): void {
   visit(body, (each) => addValues(before, each))
 }
 
-function visit(part: unknown, see: (part: Pattern) => unknown): void {
+function visit(part: unknown, see: (part: GraphPattern) => unknown): void {
   if (typeof part !== 'object' || part === null) return
-  see(part as Pattern)
+  see(part as GraphPattern)
   for (const each of Object.values(part)) visit(each, see)
 }
 
 /** After a pattern: its own variables, and not those of patterns in it. */
-export function addValues(before: Before | undefined, pattern: Pattern): void {
+export function addValues(before: Before | undefined, pattern: GraphPattern): void {
   if (!before) return
   if (pattern.kind === 'bind') add(before, pattern.variable)
   if (pattern.kind === 'values' && hasOther(pattern)) add(before, ...pattern.variables)
@@ -57,7 +57,7 @@ export function unfitIn(triples: readonly Triple[], before: Before): readonly Tr
 }
 
 /** How many triples are ordered together; a path may become several. Each level of a query asks for what is in it: it is searched once. */
-export function orderedIn(patterns: readonly Pattern[]): number {
+export function orderedIn(patterns: readonly GraphPattern[]): number {
   const known = searched.get(patterns)
   if (known !== undefined) return known
   const found = patterns.reduce((count, each) => {
@@ -69,4 +69,4 @@ export function orderedIn(patterns: readonly Pattern[]): number {
   return found
 }
 
-const searched = new WeakMap<readonly Pattern[], number>()
+const searched = new WeakMap<readonly GraphPattern[], number>()

@@ -2,11 +2,11 @@
 // restrict.ts keeps apart is in it, so that each GRAPH is restricted by itself. Pure.
 import { restrictConstant } from './constant-graph.js'
 import { hasEachOnce, hasExists, withoutRepeats } from './group-properties.js'
-import type { Expression, Iri, Pattern, Restrictable } from '../language/syntax.js'
-import type { Work } from './restriction.js'
+import type { Expression, Iri, GraphPattern, Restrictable } from '../language/syntax.js'
+import type { Restriction } from './restriction.js'
 
 /** What `restrictBody` makes of it too. Undefined for other queries. */
-export function restrictOnlyConstants(work: Work, body: Restrictable): Restrictable | undefined {
+export function restrictOnlyConstants(work: Restriction, body: Restrictable): Restrictable | undefined {
   const { looksInItself, addsFrom } = work.view
   const isOnly = looksInItself && !addsFrom && body.where.every(isOnlyConstants)
   if (!isOnly || !isFit(body.where) || computesOfGraphs(body)) return undefined
@@ -16,16 +16,16 @@ export function restrictOnlyConstants(work: Work, body: Restrictable): Restricta
   return { ...body, where: restricted }
 }
 
-function isOnlyConstants(pattern: Pattern): boolean {
+function isOnlyConstants(pattern: GraphPattern): boolean {
   if (pattern.kind !== 'graph') return isPlainFilter(pattern)
   const [first, ...others] = pattern.patterns
   return pattern.name.kind === 'iri' && first !== undefined && hasEachOnce([first]) && others.every(isPlainFilter)
 }
 
-const isPlainFilter = (pattern: Pattern): boolean => pattern.kind === 'filter' && !hasExists(pattern.expression)
+const isPlainFilter = (pattern: GraphPattern): boolean => pattern.kind === 'filter' && !hasExists(pattern.expression)
 
 /** Of the triples that Jena orders, unfit-predicates.ts keeps some apart. */
-function isFit(where: readonly Pattern[]): boolean {
+function isFit(where: readonly GraphPattern[]): boolean {
   const patterns = where.flatMap((each) => (each.kind === 'graph' ? each.patterns : []))
   const all = patterns.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
   return all.length < 2 || all.every(({ predicate }) => predicate.kind === 'iri')

@@ -1,6 +1,6 @@
 // Property paths: as triples, alternatives and fresh variables (SPARQL 1.1 §18.4), and over a graph without any
 // triple. Pure.
-import { iri, type Expression, type Path, type Term, type Triple, type Variable } from '../language/syntax.js'
+import { iriTerm, type Expression, type Path, type Term, type Triple, type Variable } from '../language/syntax.js'
 
 /** The meaning of a path between two terms. */
 export type Unfolded =
@@ -57,7 +57,7 @@ function negated(subject: Term, path: Path, object: Term, fresh: () => Variable)
       { kind: 'triple', triple: { subject: from, predicate, object: to } },
       {
         kind: 'filter',
-        expression: { kind: 'operation', operator: 'notin', args: [predicate, ...properties.map(iri)] },
+        expression: { kind: 'operation', operator: 'notin', args: [predicate, ...properties.map(iriTerm)] },
       },
     ]
   }

@@ -3,7 +3,7 @@ import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { NAMES_OF_JENA, type Sight, type StoreTraits } from './restrict-query.js'
 import { hasTriples } from './group-properties.js'
 import { graphPredicate, isDocument, type TestPlace } from './graph-condition.js'
-import { expressionWords, isWritable, queryText, textOf } from '../language/print.js'
+import { expressionWords, isWritable, queryText, printedText } from '../language/print.js'
 import {
   allOf,
   filter,
@@ -11,7 +11,7 @@ import {
   triples,
   variable,
   type Dataset,
-  type Pattern,
+  type GraphPattern,
   type Query,
   type Select,
 } from '../language/syntax.js'
@@ -24,7 +24,7 @@ export function graphsQuery({ rights, store, nothing }: Rights, most: number): s
   const any = store.looksInItself
     ? []
     : [triples({ subject: variable('s'), predicate: variable('p'), object: variable('o') })]
-  const where: Pattern[] = [{ kind: 'graph', name, patterns: any }, ...(test ? [filter(test)] : [])]
+  const where: GraphPattern[] = [{ kind: 'graph', name, patterns: any }, ...(test ? [filter(test)] : [])]
   const modifiers = { ...NO_MODIFIERS, limit: most }
   const body: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: [name], where, modifiers }
   return queryText({ base: undefined, dataset: undefined, body })
@@ -42,7 +42,7 @@ export function documentCondition({ rights, store, nothing }: Rights, name: stri
   const graph = variable(name)
   const isAll = rights.documents || rights.everything
   const test = isAll ? undefined : graphPredicate(rights, nothing, placeIn(store)).test(graph)
-  return textOf(['(', expressionWords(allOf([isDocument(rights, graph), ...(test ? [test] : [])])), ')'])
+  return printedText(['(', expressionWords(allOf([isDocument(rights, graph), ...(test ? [test] : [])])), ')'])
 }
 
 /** True where the dataset of a query is all that its agent may read, or the merge of it. */
@@ -84,7 +84,7 @@ function hasAlternativeInExists(part: unknown, isInExists = false): boolean {
 function readsDefault(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, form } = part as { readonly kind?: string; readonly form?: string }
-  if (form === 'DESCRIBE' || (kind === 'triples' && hasTriples(part as Pattern))) return true
+  if (form === 'DESCRIBE' || (kind === 'triples' && hasTriples(part as GraphPattern))) return true
   return kind !== 'graph' && kind !== 'service' && Object.values(part).some(readsDefault)
 }
 
@@ -96,12 +96,12 @@ function isAlikeOverFrom(part: unknown, isInGraph = false): boolean {
   if (typeof part !== 'object' || part === null) return true
   const { kind = '' } = part as { readonly kind?: string }
   if (isInGraph && ['select', 'minus', 'exists'].includes(kind)) return false
-  if (kind === 'graph' && !isOfGraph((part as { readonly patterns: readonly Pattern[] }).patterns)) return false
+  if (kind === 'graph' && !isOfGraph((part as { readonly patterns: readonly GraphPattern[] }).patterns)) return false
   return Object.values(part).every((each) => isAlikeOverFrom(each, isInGraph || kind === 'graph'))
 }
 
 /** True where each solution has a triple of a graph in it. */
-const isOfGraph = (patterns: readonly Pattern[]): boolean =>
+const isOfGraph = (patterns: readonly GraphPattern[]): boolean =>
   patterns.some((each) => {
     if (each.kind === 'union') return each.branches.every(isOfGraph)
     return each.kind === 'graph' || (each.kind === 'group' ? isOfGraph(each.patterns) : hasTriples(each))

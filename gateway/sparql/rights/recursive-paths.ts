@@ -10,13 +10,13 @@ import {
   triples,
   type Expression,
   type Path,
-  type Pattern,
+  type GraphPattern,
   type Select,
   type Term,
   type Variable,
 } from '../language/syntax.js'
-import type { Place } from './restrict-triples.js'
-import { Refused, type Work } from './restriction.js'
+import type { TriplePlace } from './restrict-triples.js'
+import { RefusedQuery, type Restriction } from './restriction.js'
 
 /** True where a part has a path with * or +. */
 export function runsDeep(part: unknown): boolean {
@@ -28,7 +28,7 @@ export function runsDeep(part: unknown): boolean {
 /** True where a FILTER has one, in EXISTS: a row may get there that has not been tested, and Jena catches no lack of stack there. */
 export function filtersDeep(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
-  return (part as Pattern).kind === 'filter' ? runsDeep(part) : Object.values(part).some(filtersDeep)
+  return (part as GraphPattern).kind === 'filter' ? runsDeep(part) : Object.values(part).some(filtersDeep)
 }
 
 /**
@@ -36,30 +36,30 @@ export function filtersDeep(part: unknown): boolean {
  * of these names. Only of triples and FILTERs, Jena puts the names into what follows.
  */
 export function testedFirst(
-  work: Work,
-  { name, patterns, place }: { readonly name: Variable; readonly patterns: readonly Pattern[]; readonly place: Place },
+  work: Restriction,
+  { name, patterns, place }: { readonly name: Variable; readonly patterns: readonly GraphPattern[]; readonly place: TriplePlace },
   test: Expression,
-  restrict: (patterns: readonly Pattern[]) => readonly Pattern[],
-): readonly Pattern[] {
+  restrict: (patterns: readonly GraphPattern[]) => readonly GraphPattern[],
+): readonly GraphPattern[] {
   const filters = patterns.filter(({ kind }) => kind === 'filter')
   const others = patterns.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
   const isPlain = patterns.every((each) => each.kind === 'triples' || (each.kind === 'filter' && isLater(each, name)))
   // In OPTIONAL, TDB2 would lose what stands before it.
-  if (!isPlain || work.place || (place !== 'first' && place !== 'later')) throw new Refused('pattern')
+  if (!isPlain || work.place || (place !== 'first' && place !== 'later')) throw new RefusedQuery('pattern')
   const all = others.map((each) => withoutBlanks(each, work))
   const first = all.findIndex(({ predicate }) => isDeep(predicate))
-  const inGraph = (some: typeof all): Pattern => ({ kind: 'graph', name, patterns: restrict([triples(...some)]) })
+  const inGraph = (some: typeof all): GraphPattern => ({ kind: 'graph', name, patterns: restrict([triples(...some)]) })
   work.isTested = true
   const names = first > 0 ? inGraph(all.slice(0, first)) : anyGraph(work, name)
-  const named: Pattern = { kind: 'group', patterns: [names, filter(test)] }
+  const named: GraphPattern = { kind: 'group', patterns: [names, filter(test)] }
   return [{ kind: 'group', patterns: [named, inGraph(all.slice(first)), ...filters] }]
 }
 
 /** Each name once. TDB2 finds none by `GRAPH ?g { }` beside what it joins by a hash table. */
-function anyGraph({ view, fresh }: Work, name: Variable): Pattern {
+function anyGraph({ view, fresh }: Restriction, name: Variable): GraphPattern {
   if (!view.asQuads) return { kind: 'graph', name, patterns: [] }
   const any = triples({ subject: fresh(), predicate: fresh(), object: fresh() })
-  const where: Pattern[] = [{ kind: 'graph', name, patterns: [any] }]
+  const where: GraphPattern[] = [{ kind: 'graph', name, patterns: [any] }]
   const modifiers = NO_MODIFIERS
   const query: Select = { form: 'SELECT', duplicates: 'DISTINCT', projection: [name], where, modifiers }
   return { kind: 'group', patterns: [{ kind: 'select', query }] }
@@ -68,5 +68,5 @@ function anyGraph({ view, fresh }: Work, name: Variable): Pattern {
 const isDeep = (predicate: Term | Path): boolean => isPath(predicate) && runsDeep(predicate)
 
 /** Outside of the GRAPH it says the same. */
-const isLater = ({ expression }: Pattern & { readonly kind: 'filter' }, name: Variable): boolean =>
+const isLater = ({ expression }: GraphPattern & { readonly kind: 'filter' }, name: Variable): boolean =>
   !hasExists(expression) && !usesName(expression, name)

@@ -23,7 +23,7 @@ const MOST_CHOICES = 256
 const MOST_CHOICES_OF_SQUARE = 32
 
 /** @param flags of i, m and s */
-export function waysOf(pattern: string, flags: string): Ways {
+export function regexWaysOf(pattern: string, flags: string): Ways {
   const read = pattern.length <= LONGEST_PATTERN ? readRegex(pattern, flags) : undefined
   if (!read) return UNKNOWN
   const { isAnchored, hasEnd } = read

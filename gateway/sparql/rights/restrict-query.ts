@@ -18,7 +18,7 @@ import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.
 import { startOf } from './restrict-triples.js'
 import {
   filter,
-  iri,
+  iriTerm,
   variable,
   type Dataset,
   type Expression,
@@ -46,12 +46,12 @@ import {
   lengthOf,
   makeCount,
   once,
-  Refused,
+  RefusedQuery,
   startWork,
   unusedIn,
   type Grounds,
   type View,
-  type Work,
+  type Restriction,
 } from './restriction.js'
 
 /** Jena's names for this merge, and for the default graph of the store, in FROM too. */
@@ -134,22 +134,22 @@ export function overView(query: Query, sight: Sight, asked: Query['body'] = quer
           (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(work, restrictOnlyConstants(work, body) ?? restrictBody(work, body), guard)
-    if (work.isTested && hasService(body)) throw new Refused('service')
+    if (work.isTested && hasService(body)) throw new RefusedQuery('service')
     const unbounded = work.isTested && unboundedIn(body, sight.later)
-    if (unbounded) throw new Refused(unbounded)
-    if (work.isTested && view.isJena && filtersDeep(body)) throw new Refused('closure')
+    if (unbounded) throw new RefusedQuery(unbounded)
+    if (work.isTested && view.isJena && filtersDeep(body)) throw new RefusedQuery('closure')
     const sent = sight.store.isJena ? deferredIn(restricted, unusedIn(work)) : restricted
     const text = queryText({ base: query.base, dataset, body: withHead(sent, asked, sight.store) })
     const isWhole = reads === undefined && work.readsDataset
     const readSet = isWhole ? 'dataset' : [...new Set([...work.graphs, ...(reads ?? [])])].sort()
     return { text, readSet, strategy: isWhole ? 'predicate' : 'constants' }
   } catch (error) {
-    if (error instanceof Refused) return REFUSALS[error.reason]
+    if (error instanceof RefusedQuery) return REFUSALS[error.reason]
     throw error
   }
 }
 
-function restrictBody(work: Work, body: Restrictable): Restrictable {
+function restrictBody(work: Restriction, body: Restrictable): Restrictable {
   if (body.form === 'SELECT') return restrictSelect(work, body)
   return {
     ...body,
@@ -159,7 +159,7 @@ function restrictBody(work: Work, body: Restrictable): Restrictable {
 }
 
 /** With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group of its own. */
-function guarded(work: Work, body: Restrictable, guard: readonly Expression[]): Restrictable {
+function guarded(work: Restriction, body: Restrictable, guard: readonly Expression[]): Restrictable {
   if (guard.length === 0) return body
   const conditions = guard.map(filter)
   const isApart = hasOwnGroup(work) || body.where.some(hasAlternatives)
@@ -227,7 +227,7 @@ function datasetOver(
   const graphs = isListed ? stated.default : stated.default.filter(isSeen)
   const reads = [...new Set([...graphs, ...named])]
   const depending = reads.filter((graph) => readable.byName(graph) === 'depends')
-  const guard = depending.flatMap((graph) => readable.holds(iri(graph), grounds.get(graph)!) ?? [])
+  const guard = depending.flatMap((graph) => readable.holds(iriTerm(graph), grounds.get(graph)!) ?? [])
   const listed = counted(listedGraphs(named, nothing), add)
   const added = depending.filter((graph) => !named.includes(graph))
   // Some stores take a dataset without FROM for one with their own default graph.

@@ -25,12 +25,12 @@ import {
   variable,
   type Expression,
   type Modifiers,
-  type Pattern,
+  type GraphPattern,
   type Select,
   type Variable,
 } from '../language/syntax.js'
-import { inGraph, inParts, isInGraph, mayFailOnTerm, restrictTriples, startOf, type Place } from './restrict-triples.js'
-import { isPlain } from './triple-terms.js'
+import { inGraph, inParts, isInGraph, mayFailOnTerm, restrictTriples, startOf, type TriplePlace } from './restrict-triples.js'
+import { isPlainTriple } from './triple-terms.js'
 import { assigns, mayFail, sealed, sheltered } from './as-bindings.js'
 import { addAll, addValues, orderedIn } from './jena-predicates.js'
 import { filtered, hasAlternatives, inScope, mentions, projectedIn } from '../language/variables.js'
@@ -39,20 +39,20 @@ import {
   hasOwnGroup,
   isFiltered,
   isOxigraph,
-  placed,
-  Refused,
+  placedPattern,
+  RefusedQuery,
   tested,
   unusedIn,
-  type Work,
+  type Restriction,
 } from './restriction.js'
 
 /** @param areOrdered whether Jena orders triples around it with its own */
 export function restrictPatterns(
-  work: Work,
-  all: readonly Pattern[],
-  place: Place = 'first',
+  work: Restriction,
+  all: readonly GraphPattern[],
+  place: TriplePlace = 'first',
   areOrdered = false,
-): readonly Pattern[] {
+): readonly GraphPattern[] {
   const around = { areOrdered: work.areOrdered, isBesideAlternatives: work.isBesideAlternatives }
   work.areOrdered = areOrdered || orderedIn(all) > 1
   work.isBesideAlternatives = all.some((each) => each.kind !== 'filter' && hasAlternatives(each))
@@ -63,14 +63,14 @@ export function restrictPatterns(
   return restricted
 }
 
-function restrictGroup(work: Work, all: readonly Pattern[], place: Place): readonly Pattern[] {
-  if (assignsName(all)) throw new Refused('pattern')
+function restrictGroup(work: Restriction, all: readonly GraphPattern[], place: TriplePlace): readonly GraphPattern[] {
+  if (assignsName(all)) throw new RefusedQuery('pattern')
   // In EXISTS, Oxigraph removes what has a variable in common with the solution around it.
   const keepsMinus = isInGraph(place) || (place === 'exists' && isOxigraph(work.view))
   const keepsPlace = work.view.isJena || isOxigraph(work.view)
   const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all, keepsPlace)))
   if (place === 'first') return restrictFirst(work, patterns)
-  const within = (each: readonly Pattern[]): readonly Pattern[] =>
+  const within = (each: readonly GraphPattern[]): readonly GraphPattern[] =>
     each.flatMap((pattern) => restrictPattern(work, pattern, place))
   if (typeof place === 'string') return within(patterns)
   const rest = patterns.filter((pattern) => !isEmpty(pattern))
@@ -79,8 +79,8 @@ function restrictGroup(work: Work, all: readonly Pattern[], place: Place): reado
 }
 
 /** The patterns of a group with nothing before it. FILTER ends no basic graph pattern (SPARQL 1.1 §18.2.2.5). */
-function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Pattern[] {
-  const isFilter = ({ kind }: Pattern): boolean => kind === 'filter'
+function restrictFirst(work: Restriction, patterns: readonly GraphPattern[]): readonly GraphPattern[] {
+  const isFilter = ({ kind }: GraphPattern): boolean => kind === 'filter'
   const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
   const leading = end < 0 ? patterns : patterns.slice(0, end)
   const { first: all, others } = inParts(
@@ -97,14 +97,14 @@ function restrictFirst(work: Work, patterns: readonly Pattern[]): readonly Patte
   ]
 }
 
-function restrictPattern(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
+function restrictPattern(work: Restriction, pattern: GraphPattern, place: TriplePlace): readonly GraphPattern[] {
   const restricted = restrictOne(work, pattern, place)
   addValues(work.before(), pattern)
   return restricted
 }
 
-function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Pattern[] {
-  const within = (patterns: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, patterns, place)
+function restrictOne(work: Restriction, pattern: GraphPattern, place: TriplePlace): readonly GraphPattern[] {
+  const within = (patterns: readonly GraphPattern[]): readonly GraphPattern[] => restrictPatterns(work, patterns, place)
   switch (pattern.kind) {
     case 'triples':
       return restrictTriples(work, pattern.triples, place)
@@ -112,9 +112,9 @@ function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Patte
       return [{ ...pattern, patterns: restrictPatterns(work, pattern.patterns, place, work.areOrdered) }]
     case 'optional': {
       const inside = { fresh: work.fresh, isInExists: work.place?.isInExists === true }
-      const make = (): readonly Pattern[] =>
+      const make = (): readonly GraphPattern[] =>
         restrictPatterns(work, pattern.patterns, place === 'first' ? 'later' : place)
-      return [{ ...pattern, patterns: placed(work, inside, make) }]
+      return [{ ...pattern, patterns: placedPattern(work, inside, make) }]
     }
     case 'minus': {
       const made = apart(work, () => restrictPatterns(work, pattern.patterns, alone(place))).made
@@ -137,49 +137,49 @@ function restrictOne(work: Work, pattern: Pattern, place: Place): readonly Patte
 }
 
 /** Of what is matched without regard to what is before it. */
-const alone = (place: Place): Place => (place === 'later' ? 'first' : place)
+const alone = (place: TriplePlace): TriplePlace => (place === 'later' ? 'first' : place)
 
-type Graph = Pattern & { readonly kind: 'graph' }
+type Graph = GraphPattern & { readonly kind: 'graph' }
 
-function restrictGraph(work: Work, pattern: Graph, place: Place): readonly Pattern[] {
+function restrictGraph(work: Restriction, pattern: Graph, place: TriplePlace): readonly GraphPattern[] {
   const { name, patterns } = pattern
   if (name.kind === 'variable') return restrictAnyGraph(work, pattern, name, place)
   return restrictConstant(work, name, restrictPatterns(work, patterns, 'graph', work.areOrdered))
 }
 
-function restrictAnyGraph(work: Work, pattern: Graph, name: Variable, place: Place): readonly Pattern[] {
+function restrictAnyGraph(work: Restriction, pattern: Graph, name: Variable, place: TriplePlace): readonly GraphPattern[] {
   const { patterns } = pattern
   const { named, asQuads, showsName, looksInItself, isJena } = work.view
   work.readsDataset = true
   const found = named.test(name, work.place)
   const test = found && isJena ? sealed(found, patterns, name) : found
   // A store may let it take the place of the graph's name, which would then be tested in vain.
-  if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new Refused('pattern')
-  const inside = (all: readonly Pattern[]): readonly Pattern[] => restrictPatterns(work, all, 'graph', work.areOrdered)
+  if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new RefusedQuery('pattern')
+  const inside = (all: readonly GraphPattern[]): readonly GraphPattern[] => restrictPatterns(work, all, 'graph', work.areOrdered)
   if (test && isJena && runsDeep(patterns)) return testedFirst(work, { name, patterns, place }, test, inside)
   // Jena computes it before the test.
   const computesHidden = test !== undefined && !isOxigraph(work.view) && computesAtOnce(patterns)
   const isApart = asQuads || (looksInItself && standsApart(patterns))
-  if (computesHidden && !isApart) throw new Refused('computed')
+  if (computesHidden && !isApart) throw new RefusedQuery('computed')
   // The store tries each graph before the test.
-  const meets = test && !patterns.every(isPlain) && mayFailOnTerm(work, patterns)
+  const meets = test && !patterns.every(isPlainTriple) && mayFailOnTerm(work, patterns)
   const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
-  if (test && !asQuads && (meets || mayFail(patterns))) throw new Refused('pattern')
-  const asGraph = (within: readonly Pattern[]): readonly Pattern[] =>
+  if (test && !asQuads && (meets || mayFail(patterns))) throw new RefusedQuery('pattern')
+  const asGraph = (within: readonly GraphPattern[]): readonly GraphPattern[] =>
     tested(work, { kind: 'graph', name, patterns: inside(within) }, test)
   if (!test) return asGraph(patterns)
   // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
-  if (free && free !== patterns && isElsewhere()) throw new Refused('pattern')
-  if (!showsName && asQuads && hasEmptySelect(patterns)) throw new Refused('pattern')
+  if (free && free !== patterns && isElsewhere()) throw new RefusedQuery('pattern')
+  if (!showsName && asQuads && hasEmptySelect(patterns)) throw new RefusedQuery('pattern')
   const isWhole = !asQuads || (!meets && bindsName(patterns))
   if ((isWhole && !computesHidden) || patterns.every(isEmpty)) return asGraph(free ?? patterns)
   // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
   if (!showsName && testsName(patterns, name, isFiltered(work, name) || work.given().has(name.value)) && isElsewhere())
-    throw new Refused('pattern')
+    throw new RefusedQuery('pattern')
   // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
-  if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new Refused('pattern')
-  if (!free) throw new Refused('pattern')
+  if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new RefusedQuery('pattern')
+  if (!free) throw new RefusedQuery('pattern')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
   const { size } = work.blanks
   const { made } = apart(work, () => restrictPatterns(work, free, name, work.areOrdered))
@@ -187,9 +187,9 @@ function restrictAnyGraph(work: Work, pattern: Graph, name: Variable, place: Pla
   return [{ kind: 'group', patterns: made }]
 }
 
-export function restrictSelect(work: Work, query: Select, around: Place = 'first', isNested = false): Select {
+export function restrictSelect(work: Restriction, query: Select, around: TriplePlace = 'first', isNested = false): Select {
   const { isJena, addsFrom } = work.view
-  if (isNested && isJena && !addsFrom && groupsByOther(query)) throw new Refused('pattern')
+  if (isNested && isJena && !addsFrom && groupsByOther(query)) throw new RefusedQuery('pattern')
   const place = placeIn(work, query, startOf(query.modifiers, around))
   const { made: where, showsFresh } = apart(work, () => restrictPatterns(work, query.where, place))
   const { projection } = query
@@ -206,7 +206,7 @@ export function restrictSelect(work: Work, query: Select, around: Place = 'first
   }
   const counts = projection !== '*' && countsAll(restricted)
   if (!showsFresh || (projection !== '*' && !counts)) return restricted
-  if (counts && hasHidden(query.where)) throw new Refused('counted')
+  if (counts && hasHidden(query.where)) throw new RefusedQuery('counted')
   if (isNested && projection === '*' && !query.duplicates && typeof place !== 'object') {
     // What surrounds it hides them.
     work.showsFresh = true
@@ -214,27 +214,27 @@ export function restrictSelect(work: Work, query: Select, around: Place = 'first
   }
   const own = typeof place === 'object' && (projection !== '*' || !work.view.showsName) ? [place.value] : []
   const names = [...new Set([...inScope(query.where), ...own])].map(variable)
-  if (names.length === 0) throw new Refused('no-variables')
+  if (names.length === 0) throw new RefusedQuery('no-variables')
   // Jena takes what a sub-query selects for bound, and tests a FILTER on it there.
   const bound = new Set([...inScope(query.where.filter(({ kind }) => kind === 'triples')), ...own])
   const misleads = (name: Variable): boolean => !bound.has(name.value) && isFiltered(work, name)
-  if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads)) throw new Refused('pattern')
+  if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads)) throw new RefusedQuery('pattern')
   if (projection === '*') return { ...restricted, projection: names }
   const inner: Select = { form: 'SELECT', duplicates: undefined, projection: names, where, modifiers: NO_MODIFIERS }
   return { ...restricted, where: [{ kind: 'group', patterns: [{ kind: 'select', query: inner }] }] }
 }
 
 /** In Oxigraph the name of the graph is another variable in a sub-query that does not select it. */
-function placeIn(work: Work, { projection, where }: Select, place: Place): Place {
+function placeIn(work: Restriction, { projection, where }: Select, place: TriplePlace): TriplePlace {
   if (typeof place !== 'object' || !work.view.showsName) return place
   const names = projection === '*' ? inScope(where) : projectedIn(projection)
   return names.has(place.value) ? place : work.fresh()
 }
 
 export function restrictModifiers(
-  work: Work,
+  work: Restriction,
   { group, having, order, ...rest }: Modifiers,
-  place: Place = 'exists',
+  place: TriplePlace = 'exists',
 ): Modifiers {
   const within = (expression: Expression): Expression => restrictExpression(work, expression, place)
   return {
@@ -247,7 +247,7 @@ export function restrictModifiers(
   }
 }
 
-function restrictExpression(work: Work, expression: Expression, place: Place): Expression {
+function restrictExpression(work: Restriction, expression: Expression, place: TriplePlace): Expression {
   const within = (each: Expression): Expression => restrictExpression(work, each, place)
   switch (expression.kind) {
     case 'operation':
@@ -256,9 +256,9 @@ function restrictExpression(work: Work, expression: Expression, place: Place): E
     case 'exists': {
       const inExists = work.place && { ...work.place, isInExists: true }
       addAll(work.before(), work.body)
-      const make = (): readonly Pattern[] =>
+      const make = (): readonly GraphPattern[] =>
         restrictPatterns(work, expression.patterns, isInGraph(place) ? place : 'exists')
-      const { made } = apart(work, () => placed(work, inExists, make))
+      const { made } = apart(work, () => placedPattern(work, inExists, make))
       return { ...expression, patterns: work.view.isJena ? deferred(made, unusedIn(work)) : made }
     }
     case 'aggregate':

@@ -2,7 +2,7 @@
 import { asSet, type Unused } from './jena-hash-joins.js'
 import { hasEachOnce } from './group-properties.js'
 import type { GraphPredicate, KnownGround, TestPlace } from './graph-condition.js'
-import { filter, type Expression, type Pattern, type Triple, type Variable } from '../language/syntax.js'
+import { filter, type Expression, type GraphPattern, type Triple, type Variable } from '../language/syntax.js'
 import type { Before } from './jena-predicates.js'
 
 /** So many characters of conditions and values are added to a query: it is too large for the rules of its agent. */
@@ -16,7 +16,7 @@ export function makeCount(): View['add'] {
   let count = 0
   return (characters) => {
     count += characters
-    if (count > MOST_ADDED) throw new Refused('too-large')
+    if (count > MOST_ADDED) throw new RefusedQuery('too-large')
   }
 }
 
@@ -27,7 +27,7 @@ export interface View {
   /** Counts what restricting adds to the query, before it is made where it may be much. */
   readonly add: (characters: number) => void
   /** Restricts triples that stand in no GRAPH. `isFirst`: nothing before them gives values to their variables. */
-  readonly defaultGraph: (triples: readonly Triple[], work: Work, isFirst: boolean) => readonly Pattern[]
+  readonly defaultGraph: (triples: readonly Triple[], work: Restriction, isFirst: boolean) => readonly GraphPattern[]
   /** For GRAPH. */
   readonly named: GraphPredicate
   /** The graphs that may be read, of those for which `named.byName` says that it depends. */
@@ -72,14 +72,14 @@ export type Unanswerable =
   'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'pattern' | Unbounded | 'computed' | 'service'
 
 /** Thrown by the functions that restrict. */
-export class Refused extends Error {
+export class RefusedQuery extends Error {
   constructor(readonly reason: Unanswerable) {
     super(reason)
   }
 }
 
 /** One restriction of one text. */
-export interface Work {
+export interface Restriction {
   readonly view: View
   /** How often the query mentions each variable, but for its FILTERs. */
   readonly mentions: () => ReadonlyMap<string, number>
@@ -124,8 +124,8 @@ export function once<T>(make: () => T): () => T {
 
 /** The functions search the query: each is called once. */
 export const startWork = (
-  given: Pick<Work, 'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'groups' | 'before'>,
-): Work => ({
+  given: Pick<Restriction, 'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'groups' | 'before'>,
+): Restriction => ({
   view: given.view,
   body: given.body,
   mentions: once(given.mentions),
@@ -150,11 +150,11 @@ export const startWork = (
  * A condition stands in a group of its own with its GRAPH. It meets no name but that of this; in OPTIONAL, Jena would leave the whole of it
  * out beside a FILTER around that lists names; and Jena loses a FILTER beside a UNION that has a FILTER of alternatives in it.
  */
-export const hasOwnGroup = ({ isolates, groups, place, isBesideAlternatives, view }: Work): boolean =>
+export const hasOwnGroup = ({ isolates, groups, place, isBesideAlternatives, view }: Restriction): boolean =>
   !isOxigraph(view) && (isBesideAlternatives || place !== undefined || isolates() || groups())
 
 /** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
-export function tested(work: Work, pattern: Pattern, test: Expression | undefined): readonly Pattern[] {
+export function tested(work: Restriction, pattern: GraphPattern, test: Expression | undefined): readonly GraphPattern[] {
   if (!test) return [pattern]
   work.isTested = true
   const both = [pattern, filter(test)]
@@ -165,13 +165,13 @@ export function tested(work: Work, pattern: Pattern, test: Expression | undefine
 }
 
 /** A group of patterns that have each solution once. Where Jena orders triples, it fails on what no predicate can be. */
-export const setIn = (work: Work, patterns: readonly Pattern[]): Pattern =>
+export const setIn = (work: Restriction, patterns: readonly GraphPattern[]): GraphPattern =>
   work.view.isJena && work.place?.isInExists === false && !mayBeOrdered(patterns)
     ? asSet(patterns, unusedIn(work))
     : { kind: 'group', patterns }
 
 /** True where several triples have a variable as predicate. */
-const mayBeOrdered = (patterns: readonly Pattern[]): boolean =>
+const mayBeOrdered = (patterns: readonly GraphPattern[]): boolean =>
   patterns.some((each) => {
     if (each.kind === 'graph') return mayBeOrdered(each.patterns)
     return (
@@ -182,20 +182,20 @@ const mayBeOrdered = (patterns: readonly Pattern[]): boolean =>
   })
 
 /** Names that nothing has. */
-export const unusedIn = ({ view: { nothing, add }, fresh }: Work): Unused => ({ nothing, fresh, add })
+export const unusedIn = ({ view: { nothing, add }, fresh }: Restriction): Unused => ({ nothing, fresh, add })
 
 /** True where a FILTER of a group around mentions the variable. */
-export const isFiltered = ({ filtered }: Work, { value }: Variable): boolean =>
+export const isFiltered = ({ filtered }: Restriction, { value }: Variable): boolean =>
   filtered.some((names) => names.has(value))
 
 /** A variable that is in scope where it stands. */
-export function freshInScope(work: Work): Variable {
+export function freshInScope(work: Restriction): Variable {
   work.showsFresh = true
   return work.fresh()
 }
 
 /** Does work on what stands in OPTIONAL. */
-export function placed<T>(work: Work, place: TestPlace | undefined, make: () => T): T {
+export function placedPattern<T>(work: Restriction, place: TestPlace | undefined, make: () => T): T {
   const before = work.place
   work.place = place
   const made = make()
@@ -204,7 +204,7 @@ export function placed<T>(work: Work, place: TestPlace | undefined, make: () => 
 }
 
 /** Does work on what shows none of its variables outside. */
-export function apart<T>(work: Work, make: () => T): { readonly made: T; readonly showsFresh: boolean } {
+export function apart<T>(work: Restriction, make: () => T): { readonly made: T; readonly showsFresh: boolean } {
   const before = work.showsFresh
   work.showsFresh = false
   const made = make()

@@ -3,7 +3,7 @@
 import { XSD } from '../../rdf/vocabulary.js'
 import { operation, type Expression, type Query } from '../language/syntax.js'
 import { waysOfCall } from './endless-expressions.js'
-import { NUMBERS } from './unbounded-expressions.js'
+import { NUMERIC_FUNCTIONS } from './unbounded-expressions.js'
 
 /** In characters. */
 const LONGEST = 32_768
@@ -53,7 +53,7 @@ function quadraticOf(expression: Expression & { readonly kind: 'operation' | 'ca
     case 'strafter':
       return second?.kind === 'literal' && second.value.length <= SOUGHT ? [] : [0, 1]
     case 'strdt':
-      return second?.kind === 'iri' && !NUMBERS.has(second.value) ? [] : [0]
+      return second?.kind === 'iri' && !NUMERIC_FUNCTIONS.has(second.value) ? [] : [0]
     case 'iri':
     case 'uri':
       return [0]

@@ -1,6 +1,6 @@
 // The variables of a query that may stand for a triple term (RDF 1.2) where the name of a graph stands. Pure. Jena fails
 // there, and RDF4J on a literal too. So what is hidden must not get there. As predicates: unfit-predicates.ts.
-import { isPath, type Expression, type Path, type Pattern, type Term, type Values } from '../language/syntax.js'
+import { isPath, type Expression, type Path, type GraphPattern, type Term, type ValuesBlock } from '../language/syntax.js'
 
 interface Places {
   /** Variables that may stand for a triple term, as objects do. */
@@ -33,7 +33,7 @@ function placesIn(part: unknown): Places {
 function collect(part: unknown, places: Places): void {
   if (typeof part !== 'object' || part === null) return
   const { terms, names, equal } = places
-  const node = part as Pattern | Expression
+  const node = part as GraphPattern | Expression
   if (node.kind === 'graph') add(names, node.name)
   if (node.kind === 'bind') add(terms, node.variable)
   if (node.kind === 'values' && hasOther(node)) add(terms, ...node.variables)
@@ -56,7 +56,7 @@ function add(to: Set<string>, ...terms: readonly (Term | Path)[]): void {
 }
 
 /** True where VALUES has what is no IRI. */
-export const hasOther = ({ rows }: Values): boolean =>
+export const hasOther = ({ rows }: ValuesBlock): boolean =>
   rows.some((row) => row.some((value) => value !== undefined && value.kind !== 'iri'))
 
 function relate(equal: Equal, one: string, other: string): void {
@@ -65,5 +65,5 @@ function relate(equal: Equal, one: string, other: string): void {
 }
 
 /** Triples without paths, and nothing beside them: a store matches them together. */
-export const isPlain = (pattern: Pattern): boolean =>
+export const isPlainTriple = (pattern: GraphPattern): boolean =>
   pattern.kind === 'triples' && pattern.triples.every(({ predicate }) => !isPath(predicate))

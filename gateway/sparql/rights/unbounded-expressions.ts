@@ -2,7 +2,7 @@
 // read, before it tests whether the agent may: whether the query fails would tell of these values, and another server would get them
 // (design 4). Pure.
 import { XSD } from '../../rdf/vocabulary.js'
-import type { Bound, Expression, Query, Term, Values, Variable } from '../language/syntax.js'
+import type { Bound, Expression, Query, Term, ValuesBlock, Variable } from '../language/syntax.js'
 import type { Unbounded } from './restriction.js'
 
 /** A size is that of one value of the data, or of a text of STEP characters. */
@@ -134,7 +134,7 @@ export function boundIn(body: Query['body']): ReadonlyMap<string, readonly Expre
     const { kind } = part as { readonly kind?: string }
     if (kind === 'bind') add((part as Bound).variable, (part as Bound).expression)
     if (kind === 'values') {
-      const { variables, rows } = part as Values
+      const { variables, rows } = part as ValuesBlock
       for (const row of rows) for (const [i, term] of row.entries()) if (term) add(variables[i]!, term)
       return
     }
@@ -185,7 +185,7 @@ function isDuration(expression: Expression): boolean {
   }
 }
 
-export const NUMBERS: ReadonlySet<string> = new Set(['integer', 'decimal', 'double', 'float'].map(XSD))
+export const NUMERIC_FUNCTIONS: ReadonlySet<string> = new Set(['integer', 'decimal', 'double', 'float'].map(XSD))
 const COUNTS = new Set([
   'strlen',
   'abs',
@@ -204,9 +204,9 @@ const COUNTS = new Set([
 export function isNumber(expression: Expression): boolean {
   switch (expression.kind) {
     case 'literal':
-      return expression.datatype !== undefined && NUMBERS.has(expression.datatype)
+      return expression.datatype !== undefined && NUMERIC_FUNCTIONS.has(expression.datatype)
     case 'call':
-      return NUMBERS.has(expression.name)
+      return NUMERIC_FUNCTIONS.has(expression.name)
     case 'aggregate':
       return ['count', 'sum', 'avg'].includes(expression.name)
     case 'operation':

@@ -3,7 +3,7 @@
 import { RDFS } from '../../rdf/vocabulary.js'
 import { usesName } from './graph-name.js'
 import type { View } from './restriction.js'
-import { iri, isPath, type Pattern, type Query, type Triple } from '../language/syntax.js'
+import { iriTerm, isPath, type GraphPattern, type Query, type Triple } from '../language/syntax.js'
 
 export const readsMore = (
   { body, dataset }: Query,
@@ -39,7 +39,7 @@ function countsMembers(part: unknown): boolean {
   return Object.values(part).some(countsMembers)
 }
 
-const MEMBER = iri(RDFS('member'))
+const MEMBER = iriTerm(RDFS('member'))
 
 /**
  * True where a path with *, +, ? or ! stands in a graph. With RDF4J, one that takes no step leads from the terms of all graphs, and ! looks
@@ -49,7 +49,7 @@ function hasPath(part: unknown, isInGraph: boolean): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind } = part as { readonly kind?: string }
   if (kind === 'triples') return isInGraph && (part as { readonly triples: readonly Triple[] }).triples.some(looksOut)
-  return Object.values(part as Record<string, Pattern>).some((each) => hasPath(each, isInGraph || kind === 'graph'))
+  return Object.values(part as Record<string, GraphPattern>).some((each) => hasPath(each, isInGraph || kind === 'graph'))
 }
 
 const looksOut = ({ predicate }: Triple): boolean =>

@@ -2,7 +2,7 @@
 // the locks of these: so each document keeps what every write keeps, and each agent changes what it may (design 3, 4).
 import { isRoot, parentOf } from '../../documents/hierarchy.js'
 import { everyUpdate, everyWrite, type Lock } from '../../documents/locks.js'
-import { commit, type Plan } from '../../methods/commit.js'
+import { commit, type WritePlan } from '../../methods/commit.js'
 import type { Writing } from '../../methods/write-rules.js'
 import { afterEdit, changesOf } from '../../methods/edit-documents.js'
 import { writingOf } from '../../methods/write.js'
@@ -21,9 +21,9 @@ import {
   refusedTouch,
   TOO_MUCH,
   type ForStore,
-  type Named,
+  type NamedGraphs,
 } from './touched-graphs.js'
-import { loadSources, type Loaded } from './load-sources.js'
+import { loadSources, type LoadedSources } from './load-sources.js'
 import { readPattern, solve, solveSoon } from './find-solutions.js'
 import { searchGraphs, type Seen } from './search-graphs.js'
 import { mayReadOther, REFUSED, updateRights, type UpdateRights } from './update-rights.js'
@@ -82,7 +82,7 @@ async function carryOutRounds(
   const first = opened && (await solve(context, early, opened, { signal: left, asker: askerOf(context) }))
   if (isFailure(first) || isForStore(first)) return first
   let touches = first ? touchesOf(open!, first) : []
-  let loaded: Loaded | undefined
+  let loaded: LoadedSources | undefined
   for (let round = 0; round < (search ? MOST_ROUNDS_OF_COPIES : MOST_ROUNDS); round++) {
     const named = namedIn(plan, touches)
     if (named.length > MOST_GRAPHS) return TOO_MUCH
@@ -94,7 +94,7 @@ async function carryOutRounds(
     const sources = loaded ?? (await loadSources(context, plan.loads))
     if (isFailure(sources)) return sources
     loaded = sources
-    const pinnedPlan = async (): Promise<Plan<Outcome | Again> | Problem> => {
+    const pinnedPlan = async (): Promise<WritePlan<Outcome | Again> | Problem> => {
       // Rules may have changed while it waited.
       const asked = updateRights(context, endpoint)
       if (isFailure(asked)) return asked
@@ -146,7 +146,7 @@ interface Again {
 const isAgain = (outcome: Outcome | Again): outcome is Again => outcome !== undefined && 'again' in outcome
 
 /** Starts again where the touches need other rights than those that were decided on. */
-function beyond(touches: readonly Touch[], named: readonly Named[]): Plan<Again> | undefined {
+function beyond(touches: readonly Touch[], named: readonly NamedGraphs[]): WritePlan<Again> | undefined {
   const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
   return touches.every((touch) => isWithin(pinned.get(touch.graph), touch)) ? undefined : nothing({ again: touches })
 }
@@ -169,14 +169,14 @@ const UNSTEADY = problem(
 const updating = (context: Context): Writing => ({ ...writingOf(context), method: 'UPDATE' })
 
 /** Leaves everything as it is. */
-const nothing = <Answer>(answer: Answer): Plan<Answer> => ({ changes: [], answer: () => answer })
+const nothing = <Answer>(answer: Answer): WritePlan<Answer> => ({ changes: [], answer: () => answer })
 
 interface Carried {
   readonly context: Context
   readonly text: string
   readonly rights: UpdateRights
-  readonly named: readonly Named[]
-  readonly loaded: Loaded
+  readonly named: readonly NamedGraphs[]
+  readonly loaded: LoadedSources
   readonly plan: UpdatePlan
   /** Where the steps are carried out on copies of all that they may read. */
   readonly seen: Seen | undefined
@@ -185,7 +185,7 @@ interface Carried {
 async function planOf(
   { context, text, rights, named: pinned, loaded, plan, seen }: Carried,
   solutions: Solutions | undefined,
-): Promise<Plan<Outcome | Again> | Problem> {
+): Promise<WritePlan<Outcome | Again> | Problem> {
   const { application, gateway } = context
   const named = seen ? withRead(pinned, seen.graphs) : pinned
   const graphs = named.length > MOST_GRAPHS ? TOO_MUCH : await findGraphs(context, rights, named)
@@ -213,12 +213,12 @@ async function planOf(
 }
 
 /** Fail closed: all of the edits, or a problem if one of them changes what nothing was decided on. */
-export const editsWithin = (named: readonly Named[], edits: readonly GraphEdit[]): readonly GraphEdit[] | Problem =>
+export const editsWithin = (named: readonly NamedGraphs[], edits: readonly GraphEdit[]): readonly GraphEdit[] | Problem =>
   edits.some((edit) => isBeyond(edit, named))
     ? problem('internal', 'The update would change other graphs than those of its rights.')
     : edits
 
-function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly Named[]): boolean {
+function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly NamedGraphs[]): boolean {
   const touch = named.find((one) => one.graph === graph)?.touch
   return !touch || (touch.mode === 'Append' && (isCleared || removed.length > 0))
 }
@@ -226,20 +226,20 @@ function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly Name
 /** Limits of the evaluation, and syntax that only the store has. */
 const FOR_STORE: ReadonlySet<Problem['failure']> = new Set(['content.too-large', 'update.time', 'update.syntax'])
 
-function namedIn({ touches, reads, search }: UpdatePlan, found: readonly Touch[]): readonly Named[] {
+function namedIn({ touches, reads, search }: UpdatePlan, found: readonly Touch[]): readonly NamedGraphs[] {
   const written = joined([...touches, ...found])
   const named = [...written.values()].map((touch) => ({ graph: touch.graph, touch, isRead: search !== undefined }))
   return withRead(named, reads)
 }
 
-function withRead(named: readonly Named[], reads: readonly string[]): readonly Named[] {
+function withRead(named: readonly NamedGraphs[], reads: readonly string[]): readonly NamedGraphs[] {
   const graphs = new Map(named.map((one) => [one.graph, one]))
   for (const graph of reads) graphs.set(graph, { graph, touch: graphs.get(graph)?.touch, isRead: true })
   return [...graphs.values()]
 }
 
 /** Locks written graphs exclusively; graphs that are read by name, and the parents of documents that may be created, against changes. */
-function locksOf({ application }: Context, named: readonly Named[], isOpen: boolean): readonly Lock[] {
+function locksOf({ application }: Context, named: readonly NamedGraphs[], isOpen: boolean): readonly Lock[] {
   const shared = named.flatMap(({ graph, touch }) =>
     touch === undefined
       ? [graph]

@@ -10,7 +10,7 @@ import type { OpenStep } from '../language/update-plan.js'
 import { graphOfValue } from '../language/quad-templates.js'
 import { waysOf, type Solutions } from '../language/touches.js'
 import { hasDotSegment } from '../language/tokens.js'
-import type { Pattern } from '../language/update-steps.js'
+import type { StepPattern } from '../language/update-steps.js'
 import type { Awaitable } from '../../maybe-async.js'
 import { selectBatches } from '../../stores/select.js'
 import { StoreBreak, type Call } from '../../stores/store.js'
@@ -27,7 +27,7 @@ const MOST_FILLED = 1_000_000
  * The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`: the last one has a value in a
  * row of its own, which Jena finds last. Fuseki ends a result as if it were complete where a row of it fails.
  */
-function storeQueryOf(pattern: Pattern): string {
+function storeQueryOf(pattern: StepPattern): string {
   const { base, group, each, variables } = pattern
   const from = (keyword: string, graphs: readonly string[] = []): string =>
     graphs.map((graph) => `${keyword} <${graph}> `).join('')
@@ -41,13 +41,13 @@ function storeQueryOf(pattern: Pattern): string {
   return `${base}SELECT ${each ? '' : 'DISTINCT '}${projection} ${dataset}WHERE { ${solutions} UNION { VALUES ${end} { true } } } LIMIT ${MOST_ROWS + 2}`
 }
 
-const columnsOf = (pattern: Pattern): readonly string[] => [
+const columnsOf = (pattern: StepPattern): readonly string[] => [
   ...pattern.variables.map((name) => name.slice(1)),
   endOf(pattern),
 ]
 
 /** A name that the pattern does not have. */
-function endOf({ group }: Pattern): string {
+function endOf({ group }: StepPattern): string {
   let name = 'end'
   while (group.includes(name)) name += '_'
   return name

@@ -9,7 +9,7 @@ import { FETCH_PROBLEMS } from '../../request/fetch-problems.js'
 import type { Load } from '../language/update-steps.js'
 
 /** N-Triples by URL, without the sources that could not be read and need not be. */
-export type Loaded = ReadonlyMap<string, string>
+export type LoadedSources = ReadonlyMap<string, string>
 
 const MOST_SOURCES = 16
 /** Of one source unpacked, in bytes, and of all in characters of N-Triples: what an update may add. */
@@ -19,7 +19,7 @@ const START = 16 * 1024
 /** ms for all of them. */
 const MOST_MS = 30_000
 
-export async function loadSources(context: Context, loads: readonly Load[]): Promise<Loaded | Problem> {
+export async function loadSources(context: Context, loads: readonly Load[]): Promise<LoadedSources | Problem> {
   if (loads.length > MOST_SOURCES) return TOO_MUCH
   const loaded = new Map<string, string>()
   const enough = AbortSignal.timeout(MOST_MS)

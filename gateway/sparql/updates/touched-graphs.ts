@@ -10,7 +10,7 @@ import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import type { Touch } from '../language/touches.js'
 import { isDocumentName, isNameOfStores } from '../../../policies/authorizations/reach.js'
 import {
-  accessTo,
+  rightsOnUpdate,
   isRefusedOther,
   mayReadOther,
   REFUSED,
@@ -39,7 +39,7 @@ export const TOO_MUCH: ForStore = {
 }
 
 /** A graph that the update names; `touch` is undefined where it is only read. */
-export interface Named {
+export interface NamedGraphs {
   readonly graph: string
   readonly touch: Touch | undefined
   readonly isRead: boolean
@@ -59,7 +59,7 @@ interface Finding {
   readonly filled: ReadonlySet<string>
 }
 
-const findingOf = (context: Context, rights: UpdateRights, named: readonly Named[]): Finding => ({
+const findingOf = (context: Context, rights: UpdateRights, named: readonly NamedGraphs[]): Finding => ({
   context,
   rights,
   filled: new Set(named.flatMap(({ touch }) => (touch?.isFilled ? [touch.graph] : []))),
@@ -69,16 +69,16 @@ const findingOf = (context: Context, rights: UpdateRights, named: readonly Named
 export async function refusedTouch(
   context: Context,
   rights: UpdateRights,
-  named: readonly Named[],
+  named: readonly NamedGraphs[],
 ): Promise<undefined | Problem> {
   if (rights.isFree) return undefined
   const finding = findingOf(context, rights, named)
-  const refusal = async (one: Named): Promise<undefined | Problem> => {
+  const refusal = async (one: NamedGraphs): Promise<undefined | Problem> => {
     if (!one.touch) return undefined
     if (!context.application.isDocument(one.graph))
       return otherFound(finding, one).then((other) => (isFailure(other) ? other : undefined))
     const found = await documentFacts(finding, one, false)
-    const access = isFailure(found) ? found : accessTo(context, found.decided, one.touch)
+    const access = isFailure(found) ? found : rightsOnUpdate(context, found.decided, one.touch)
     return isFailure(access) ? access : undefined
   }
   for await (const refused of inParallel(named, refusal)) if (refused) return refused
@@ -88,7 +88,7 @@ export async function refusedTouch(
 export async function findGraphs(
   context: Context,
   rights: UpdateRights,
-  named: readonly Named[],
+  named: readonly NamedGraphs[],
 ): Promise<FoundGraphs | ForStore | Problem> {
   const { isDocument } = context.application
   const finding = findingOf(context, rights, named)
@@ -96,7 +96,7 @@ export async function findGraphs(
   const others = new Map<string, string>()
   const copies: CopiedGraph[] = []
   let characters = 0
-  const findOne = (one: Named): Promise<FoundDocument | CopiedGraph | ForStore | Problem> =>
+  const findOne = (one: NamedGraphs): Promise<FoundDocument | CopiedGraph | ForStore | Problem> =>
     isDocument(one.graph) ? findDocument(finding, one) : findOther(finding, one)
   for await (const found of inParallel(named, findOne)) {
     if (isFailure(found) || isForStore(found)) return found
@@ -119,14 +119,14 @@ const copyOf = ({ iri, current, access: { mayRead }, mode }: FoundDocument): Cop
   isVisible: mayRead,
 })
 
-async function findDocument(finding: Finding, named: Named): Promise<FoundDocument | ForStore | Problem> {
+async function findDocument(finding: Finding, named: NamedGraphs): Promise<FoundDocument | ForStore | Problem> {
   const { context } = finding
   const { graph: iri, touch } = named
   const { application, trace } = context
   const found = await documentFacts(finding, named, true)
   if (isFailure(found)) return found
   const { facts, decided } = found
-  const access = accessTo(context, decided, touch)
+  const access = rightsOnUpdate(context, decided, touch)
   if (isFailure(access)) return access
   // Nothing of a document is read for agents who may not read or write it.
   const isNeeded = facts.document !== undefined && (touch !== undefined || access.mayRead)
@@ -140,7 +140,7 @@ async function findDocument(finding: Finding, named: Named): Promise<FoundDocume
 /** The facts of a document, and those that the decision rests on. */
 async function documentFacts(
   { context, filled }: Finding,
-  { graph: iri, touch }: Named,
+  { graph: iri, touch }: NamedGraphs,
   now: boolean,
 ): Promise<{ readonly facts: DocumentFound; readonly decided: DocumentFound } | Problem> {
   const found = await factsOf(context, iri, now)
@@ -180,7 +180,7 @@ async function firstCreated(
   return found
 }
 
-async function findOther(finding: Finding, named: Named): Promise<CopiedGraph | ForStore | Problem> {
+async function findOther(finding: Finding, named: NamedGraphs): Promise<CopiedGraph | ForStore | Problem> {
   const { graph, isRead } = named
   const { application, trace } = finding.context
   const isVisible = await otherFound(finding, named)
@@ -193,7 +193,7 @@ async function findOther(finding: Finding, named: Named): Promise<CopiedGraph | 
 }
 
 /** True where the agent may read a graph that is no document; a problem where its touch is refused. */
-async function otherFound({ context, rights }: Finding, { graph, touch }: Named): Promise<boolean | Problem> {
+async function otherFound({ context, rights }: Finding, { graph, touch }: NamedGraphs): Promise<boolean | Problem> {
   if (rights.isFree) return true
   // A store may take the name for its default graph, or for several graphs.
   if (graph !== DEFAULT_GRAPH && isNameOfStores(graph)) return touch ? REFUSED : false

@@ -28,7 +28,7 @@ import {
   changedDocument,
   documentAfter,
   replacedDocument,
-  type Change,
+  type DocumentChange,
 } from '../../../gateway/documents/changed-document.js'
 import { documentOf, type Document } from '../../../gateway/documents/document.js'
 import { dateTime, lastModifiedOf, nextState, type Write } from '../../../gateway/documents/next-state.js'
@@ -274,7 +274,7 @@ void t.test('a POST and a PATCH leave what parsing the whole document would', as
 })
 
 /** The change as a reading thread makes it. */
-function changedLarge(change: Change): Document | 'absent' | 'unchanged' {
+function changedLarge(change: DocumentChange): Document | 'absent' | 'unchanged' {
   const { method, document, current, tagKey, removed } = change
   const common = { document, tagKey, forms: AS_WRITTEN }
   const given = method === 'POST' ? largeContentOf(change.added, common).nTriples : undefined

@@ -1,17 +1,17 @@
 // A CONSTRUCT over rows (gateway/evaluation/run-construct.ts): a pattern about one row alone is answered from the cells, and gives
 // what a graph for each row gives.
 import t from 'tap'
-import { constructRows, type Row } from '../../../gateway/evaluation/run-construct.js'
+import { constructRows, type ConstructRow } from '../../../gateway/evaluation/run-construct.js'
 import { isFailure } from '../../../gateway/problem.js'
 import { analyseConstruct } from '../../../gateway/sparql/language/construct.js'
 import { openOxigraph } from '../../../gateway/stores/bounded-oxigraph.js'
 
 const BASE = 'https://localhost/uploads/x'
-const rowOf = (number: number, cells: Readonly<Record<string, string>>): Row => ({
+const rowOf = (number: number, cells: Readonly<Record<string, string>>): ConstructRow => ({
   name: `${BASE}#row=${number}`,
   cells: Object.entries(cells).map(([name, value]) => [`<${BASE}#${name}>`, JSON.stringify(value)] as const),
 })
-const ROWS: readonly Row[] = [
+const ROWS: readonly ConstructRow[] = [
   rowOf(2, { id: '1', name: 'Ann', city: 'Ghent' }),
   rowOf(3, { id: '2', name: 'Bob' }),
   rowOf(4, { name: 'no id', city: 'Oslo' }),

@@ -7,7 +7,7 @@ import t from 'tap'
 import { Parser } from 'n3'
 import type { Quad, Term } from '../../../gateway/rdf/graph.js'
 import { isFailure } from '../../../policies/failure.js'
-import { indexOf, keyOf, type TripleIndex } from '../../../policies/constraints/graph.js'
+import { indexOf, termKeyOf, type TripleIndex } from '../../../policies/constraints/graph.js'
 import { checkAgainst } from '../../support/constraints.js'
 
 const folder = process.env.TRIPLEGATE_TEST_DATA_SHAPES
@@ -32,7 +32,7 @@ const filesIn = (directory: string): readonly string[] =>
 /** The results that refuse, as text without the labels of blank nodes. */
 function resultsIn(report: Term, index: TripleIndex): readonly string[] {
   const structure = (node: Term, depth = 0): string => {
-    if (node.termType !== 'BlankNode' || depth > 20) return keyOf(node)
+    if (node.termType !== 'BlankNode' || depth > 20) return termKeyOf(node)
     const said = index.about(node).map(({ predicate, object }) => `${predicate.value} ${structure(object, depth + 1)}`)
     return `[${said.sort().join(' ; ')}]`
   }
@@ -43,7 +43,7 @@ function resultsIn(report: Term, index: TripleIndex): readonly string[] {
     .map((result) => {
       const path = one(result, 'resultPath')
       const terms = ['focusNode', 'value', 'sourceConstraintComponent'].map((name) => one(result, name))
-      const words = terms.map((term) => (term?.termType === 'BlankNode' ? '_:' : term ? keyOf(term) : '-'))
+      const words = terms.map((term) => (term?.termType === 'BlankNode' ? '_:' : term ? termKeyOf(term) : '-'))
       return [...words, path ? structure(path) : '-'].join(' ')
     })
     .sort()

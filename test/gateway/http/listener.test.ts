@@ -1,6 +1,6 @@
 // The listener without a gateway behind it: which requests are let in, and which are answered at once (design 2, 7).
 import t, { type Test } from 'tap'
-import { listen, type Answer, type Listener } from '../../../gateway/http/listener.js'
+import { listen, type AnswerRequest, type Listener } from '../../../gateway/http/listener.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
 import type { Problem } from '../../../gateway/problem.js'
 import { problemResponse, response } from '../../../gateway/request/respond.js'
@@ -11,7 +11,7 @@ const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
 const PAGE = response(503, [['Content-Type', 'text/html']], Buffer.from('<p>'))
 
 /** A listener on a free port that answers so; `concurrency` requests may wait. */
-async function listener(t: Test, answer: Answer, concurrency = 1): Promise<Listener> {
+async function listener(t: Test, answer: AnswerRequest, concurrency = 1): Promise<Listener> {
   let count = 0
   const nextId = () => String(++count)
   const refuse = (reason: Problem, { fields: { accept } }: Request): Response =>

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Version } from '../../../versioning/change.js'
-import { stateIn, visibleHistory, type IsOpen, type ReadHistory } from '../../../gateway/memento/visible-versions.js'
+import { stateInVersion, visibleHistory, type IsOpen, type ReadHistory } from '../../../gateway/memento/visible-versions.js'
 import { livesOf, makeVersionList, type Life } from '../../../gateway/memento/version-list.js'
 import { MOST_DELETIONS, type Outline } from '../../../versioning/history.js'
 import { isFailure } from '../../../gateway/problem.js'
@@ -232,13 +232,13 @@ void t.test('the facts of a version', async (t) => {
     `<urn:x> ${owner} <${DOCUMENT}> .`,
     'junk',
   ]
-  t.same(stateIn(DOCUMENT, BASE, lines.join('\n')), {
+  t.same(stateInVersion(DOCUMENT, BASE, lines.join('\n')), {
     iri: DOCUMENT,
     types: ['urn:T', 'https://www.w3.org/ns/ldt/document-hierarchy#Item'],
     owners: ['urn:me'],
   })
   const nothing = { iri: DOCUMENT, types: [], owners: [] }
   const many = Array.from({ length: 5_000 }, (_, i) => `<${DOCUMENT}> ${type} <urn:T${i}> .`)
-  t.same(stateIn(DOCUMENT, BASE, [...lines, ...many].join('\n')), nothing, 'more than is read')
-  t.same(stateIn(DOCUMENT, BASE, [...lines, `<${DOCUMENT}> ${type} junk`].join('\n')), nothing, 'no N-Triples')
+  t.same(stateInVersion(DOCUMENT, BASE, [...lines, ...many].join('\n')), nothing, 'more than is read')
+  t.same(stateInVersion(DOCUMENT, BASE, [...lines, `<${DOCUMENT}> ${type} junk`].join('\n')), nothing, 'no N-Triples')
 })

@@ -5,7 +5,7 @@ import { Chart } from '../../../gateway/pages/chart.js'
 import { GraphPicture } from '../../../gateway/pages/graph-picture.js'
 import { PointMap } from '../../../gateway/pages/map.js'
 import { placesIn } from '../../../gateway/pages/places.js'
-import { numberOf, ticksOf, timeOf } from '../../../gateway/pages/plotted.js'
+import { numberOf, ticksOf, plottedTimeOf } from '../../../gateway/pages/plotted.js'
 import { iri, text, triple, typed, type Term } from '../../../gateway/rdf/graph.js'
 import { XSD } from '../../../gateway/rdf/vocabulary.js'
 import { Value } from '../../../gateway/pages/term.js'
@@ -161,7 +161,7 @@ void t.test('values', async (t) => {
   ]
   for (const [value, datatype, time] of times) {
     await row(`the time of ${JSON.stringify(value)} as xsd:${datatype}`, (t) => {
-      const found = timeOf(typed(value, XSD(datatype)))
+      const found = plottedTimeOf(typed(value, XSD(datatype)))
       t.equal(found === undefined ? undefined : new Date(found).toISOString(), time)
     })
   }

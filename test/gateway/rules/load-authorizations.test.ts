@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import t from 'tap'
 import { makeAccess } from '../../../gateway/rules/compiled-rules.js'
 import { iri, text, triple } from '../../../gateway/rdf/graph.js'
-import { factsOf, loadAuthorizations } from '../../../gateway/rules/load-authorizations.js'
+import { ruleFactsOf, loadAuthorizations } from '../../../gateway/rules/load-authorizations.js'
 import { isFailure, problem } from '../../../gateway/problem.js'
 import { StoreBreak, type GraphStore } from '../../../gateway/stores/store.js'
 import {
@@ -204,5 +204,5 @@ await t.test('responses as text', async (t) => {
 await t.test('the statements of a write', async (t) => {
   const triples = mine.map(({ subject, predicate, object }) => triple(subject, predicate, iri(object)))
   triples.push(triple('urn:x', 'urn:p', iri('urn:o')), triple('urn:x', `${ACL}mode`, text('Read')))
-  t.same(factsOf(triples), mine)
+  t.same(ruleFactsOf(triples), mine)
 })

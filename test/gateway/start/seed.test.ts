@@ -3,7 +3,7 @@ import t from 'tap'
 import type { DescribedDataspace } from '../../../gateway/configuration/configuration.js'
 import { dataspacesOfSettings } from '../../../gateway/configuration/settings-dataspace.js'
 import { flawOf, graphOf, irisOf, nTriplesLine, valuesOf, type Graph } from '../../../gateway/rdf/graph.js'
-import { factsOf } from '../../../gateway/rules/load-authorizations.js'
+import { ruleFactsOf } from '../../../gateway/rules/load-authorizations.js'
 import { ancestorsOf, parentOf, typesOf } from '../../../gateway/documents/hierarchy.js'
 import { agentDocuments, agentWebId } from '../../../gateway/agents/agent-documents.js'
 import { seedGraphs, strayAgents, type Seed, type SeedAgents } from '../../../gateway/start/seed.js'
@@ -192,7 +192,7 @@ void t.test('the rights of each agent', async (t) => {
   const graphs = everyGraph(seed)
   const readers = `${ADMIN}acl/groups/readers/`
   const index = makeAuthorizationIndex(ADMIN)
-  for (const [iri, graph] of graphs) index.replaceGraph(iri, factsOf(graph.triples))
+  for (const [iri, graph] of graphs) index.replaceGraph(iri, ruleFactsOf(graph.triples))
   index.replaceGraph(readers, [
     { subject: `${readers}#this`, predicate: 'http://xmlns.com/foaf/0.1/member', object: READER },
   ])

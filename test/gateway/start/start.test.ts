@@ -16,14 +16,14 @@ import type { DescribedDataspace } from '../../../gateway/configuration/dataspac
 import type { Settings } from '../../../gateway/configuration/settings.js'
 import { isFailure } from '../../../gateway/problem.js'
 import { openSeeded, refuseMoved, SEEDED_FILE } from '../../../gateway/start/seeded.js'
-import { startGateway, type Running, type StartOptions } from '../../../gateway/start/start.js'
+import { startGateway, type RunningGateway, type StartOptions } from '../../../gateway/start/start.js'
 import { freePort } from '../../support/fuseki.js'
 import { rowsOf } from '../../support/stores.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-start-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
-async function start(flags: readonly string[], options: Partial<StartOptions> = {}): Promise<Running> {
+async function start(flags: readonly string[], options: Partial<StartOptions> = {}): Promise<RunningGateway> {
   const off = flags.includes('--management') ? [] : ['--management', 'off']
   const settings = parseSettings([...off, ...flags], {})
   if (isFailure(settings)) throw new Error(settings.detail)

@@ -10,7 +10,7 @@ import {
   storedForm,
   UNCLEAR,
   type LiteralForms,
-  type Typed,
+  type TypedLiteral,
 } from '../../../gateway/rdf/literal-forms.js'
 import { readNTriples } from '../../../gateway/rdf/n-triples.js'
 import { areSame } from '../../../gateway/rdf/same-graph.js'
@@ -112,7 +112,7 @@ const zone = fc.constantFrom('', 'Z', '+00:00', '-00:00', '-00:15', '-00:30', '+
 const time = joined(fc.constantFrom('00', '13', '23', '25'), ':', two, ':', two)
 const part = fc.oneof(fc.constantFrom('', '.0', '.500', '.580'), joined('.', digits(7)))
 
-const anyLiteral: fc.Arbitrary<Typed> = fc.oneof(
+const anyLiteral: fc.Arbitrary<TypedLiteral> = fc.oneof(
   ...[
     'integer',
     'long',

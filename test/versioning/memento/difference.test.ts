@@ -1,7 +1,7 @@
 // The tests of differences between two versions: triples added and removed, by subject, and as RDF Patch.
 import fc from 'fast-check'
 import t from 'tap'
-import { bySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../../versioning/memento/difference.js'
+import { linesBySubject, documentDifference, rdfPatchOf, readRdfPatch } from '../../../versioning/memento/difference.js'
 
 const text = (...lines: string[]): string => lines.map((line) => `${line}\n`).join('')
 const a = '<urn:a> <urn:p> "1" .'
@@ -22,7 +22,7 @@ void t.test('added and removed', async (t) => {
 })
 
 void t.test('by subject, in the order of the subjects', async (t) => {
-  t.same(bySubject({ added: [a, c], removed: [b] }), [
+  t.same(linesBySubject({ added: [a, c], removed: [b] }), [
     { subject: '<urn:a>', added: [a], removed: [] },
     { subject: '<urn:b>', added: [c], removed: [b] },
   ])

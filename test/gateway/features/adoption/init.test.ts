@@ -11,7 +11,7 @@ import { runCommand } from '../../../../gateway/run-command.js'
 import { makeNames } from '../../../../gateway/documents/iri-spelling.js'
 import { renamesOf, ruleOf, rulesForNames } from '../../../../gateway/features/adoption/renames.js'
 import { isDocumentOf } from '../../../../gateway/documents/document.js'
-import { kindOf } from '../../../../gateway/survey/survey.js'
+import { graphKindOf } from '../../../../gateway/survey/survey.js'
 import { fusekiEndpoints, openHttpStore } from '../../../../gateway/stores/http-store.js'
 import { freePort } from '../../../support/ports.js'
 import { freshDataset, reasonWithoutFuseki } from '../../../support/stores.js'
@@ -47,7 +47,7 @@ void t.test('what a graph is, by its name', async (t) => {
     ['https://data.example.com/a/', 'elsewhere'],
   ] as const
   const isDocument = (graph: string): boolean => isDocumentOf({ base, kind: 'end-user' }, `${base}admin/`, graph)
-  for (const [graph, kind] of rows) t.equal(kindOf(graph, { base, isDocument }), kind, graph)
+  for (const [graph, kind] of rows) t.equal(graphKindOf(graph, { base, isDocument }), kind, graph)
 })
 
 void t.test('adopt: the URL that a graph gets', async (t) => {

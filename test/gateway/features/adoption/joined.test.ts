@@ -1,10 +1,10 @@
 // The requests of an adoption: updates of several graphs share one, and each graph has its own outcome.
 import t from 'tap'
-import { perform, type Outcome, type Work } from '../../../../gateway/features/adoption/joined.js'
+import { perform, type JoinOutcome, type JoinWork } from '../../../../gateway/features/adoption/joined.js'
 
 interface Step {
   readonly graph: string
-  readonly work: Work
+  readonly work: JoinWork
 }
 
 const BASE = 'https://data.example.org/'
@@ -14,7 +14,7 @@ const step = (graph: string, size = 10, { base = BASE, graphs = 1, parts = 1 } =
 })
 const some = (count: number, size?: number, more?: Parameters<typeof step>[2]): Step[] =>
   Array.from({ length: count }, (_, i) => step(`g${i}.`, size, more))
-const alone = (graph: string, outcome: Outcome): Step => ({
+const alone = (graph: string, outcome: JoinOutcome): Step => ({
   graph,
   work: { act: () => Promise.resolve(outcome) },
 })
@@ -41,13 +41,13 @@ void t.test('outcomes', async (t) => {
   for (const [name, steps, bad, requests, refused] of rows) {
     const begun: string[] = []
     let sent = 0
-    const update = (_base: string, text: string): Promise<Outcome> => {
+    const update = (_base: string, text: string): Promise<JoinOutcome> => {
       sent++
       for (const { graph } of steps.filter((one) => text.includes(`# ${one.graph} `)))
         t.ok(begun.includes(graph), `${name}: ${graph} is noted before it is sent`)
       return Promise.resolve(bad.some((graph) => text.includes(`# ${graph} `)) ? { refusal: 'bad' } : undefined)
     }
-    const outcomes: (readonly [Step, Outcome])[] = []
+    const outcomes: (readonly [Step, JoinOutcome])[] = []
     for await (const one of perform(steps, { update }, ({ graph }) => begun.push(graph))) outcomes.push(one)
     t.strictSame(outcomes.map(([{ graph }]) => graph), steps.map(({ graph }) => graph), name) // prettier-ignore
     t.strictSame(outcomes.flatMap(([{ graph }, outcome]) => (outcome ? [graph] : [])), refused, name) // prettier-ignore
@@ -58,8 +58,8 @@ void t.test('outcomes', async (t) => {
 void t.test('a failure ends all', async (t) => {
   let sent = 0
   const gone = { failure: 'gateway.unreachable', detail: 'gone' } as const
-  const update = (): Promise<Outcome> => Promise.resolve(++sent === 1 ? { refusal: 'bad' } : gone)
-  const failures: Outcome[] = []
+  const update = (): Promise<JoinOutcome> => Promise.resolve(++sent === 1 ? { refusal: 'bad' } : gone)
+  const failures: JoinOutcome[] = []
   for await (const [, outcome] of perform(some(40), { update })) failures.push(outcome)
   t.equal(sent, 2, 'the second half is not sent')
   t.ok(failures.length > 0 && failures.every((one) => one === gone))

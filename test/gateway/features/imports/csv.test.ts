@@ -5,20 +5,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { TAB_SEPARATED, USUAL } from '../../../../gateway/features/imports/csvw-dialect.js'
-import type { Plan } from '../../../../gateway/features/imports/plan.js'
+import type { ImportPlan } from '../../../../gateway/features/imports/plan.js'
 import { flawOf } from '../../../../gateway/rdf/graph.js'
 import { readNTriples } from '../../../../gateway/rdf/read.js'
 import { XSD } from '../../../../gateway/rdf/vocabulary.js'
 import { readRows } from '../../../support/csv-rows.js'
 
-const TSV: Partial<Plan> = { mediaType: 'text/tab-separated-values', dialect: TAB_SEPARATED }
-const UTF16: Partial<Plan> = { encoding: 'utf-8' }
+const TSV: Partial<ImportPlan> = { mediaType: 'text/tab-separated-values', dialect: TAB_SEPARATED }
+const UTF16: Partial<ImportPlan> = { encoding: 'utf-8' }
 
 void t.test('CSV and TSV without metadata', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-csv-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const path = join(folder, 'a.csv')
-  const read = async (csv: string | Buffer, plan: Partial<Plan> = {}) => {
+  const read = async (csv: string | Buffer, plan: Partial<ImportPlan> = {}) => {
     writeFileSync(path, csv)
     const { lines, reports } = await readRows(path, 'https://x.test/a.csv', undefined, { namespace: 'ns:', ...plan })
     const triples = readNTriples(lines.map((line) => `${line} .\n`).join(''))!
@@ -30,7 +30,7 @@ void t.test('CSV and TSV without metadata', async (t) => {
   }
   const TWO = ['2 a "x"', '2 b "y"']
   // prettier-ignore
-  const rows: readonly [name: string, csv: string | Buffer, cells: readonly string[], reports?: readonly RegExp[], plan?: Partial<Plan>][] = [
+  const rows: readonly [name: string, csv: string | Buffer, cells: readonly string[], reports?: readonly RegExp[], plan?: Partial<ImportPlan>][] = [
     // How it is written.
     ['a semicolon, where the header has as many commas', 'Name, first;City\nA;B\n', ['2 Name%2C%20first "A"', '2 City "B"']],
     ['a semicolon, with decimal commas: they stay text', 'a;b\n1,5;2,5\n', ['2 a "1,5"', '2 b "2,5"']],

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import t from 'tap'
 import { readMetadata } from '../../../../gateway/features/imports/csvw-metadata.js'
-import { isTemplate, makeTemplate } from '../../../../gateway/features/imports/uri-template.js'
+import { isUriTemplate, makeTemplate } from '../../../../gateway/features/imports/uri-template.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { RDF } from '../../../../gateway/rdf/vocabulary.js'
 import { readRows } from '../../../support/csv-rows.js'
@@ -145,6 +145,6 @@ void t.test('URI templates (RFC 6570 §1.2, level 3)', (t) => {
       iri,
       template,
     )
-  for (const wrong of ['{var:3}', '{var*}', '{', '}', '{}', '{!x}']) t.notOk(isTemplate(wrong), wrong)
+  for (const wrong of ['{var:3}', '{var*}', '{', '}', '{}', '{!x}']) t.notOk(isUriTemplate(wrong), wrong)
   t.end()
 })

@@ -6,13 +6,13 @@ import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import t from 'tap'
 import { Worker } from 'node:worker_threads'
-import { ask, makeBatches, startImportThread } from '../../../../gateway/features/imports/import-thread.js'
+import { askImport, makeBatches, startImportThread } from '../../../../gateway/features/imports/import-thread.js'
 import { USUAL } from '../../../../gateway/features/imports/csvw-dialect.js'
 import { readMetadata, type Metadata } from '../../../../gateway/features/imports/csvw-metadata.js'
-import { startOf } from '../../../../gateway/features/imports/starts.js'
+import { startOfRun } from '../../../../gateway/features/imports/starts.js'
 import type { Starts } from '../../../../versioning/starts.js'
 import { openSpool } from '../../../../gateway/features/imports/spool.js'
-import type { Plan, ReadProgress } from '../../../../gateway/features/imports/plan.js'
+import type { ImportPlan, ReadProgress } from '../../../../gateway/features/imports/plan.js'
 import { CANCELLED } from '../../../../gateway/features/imports/run-import.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { AS_WRITTEN } from '../../../../gateway/rdf/literal-forms.js'
@@ -44,13 +44,13 @@ void t.test('a run that has read everything is continued by another thread, howe
   spool.close()
   writeFileSync(`${path}.progress`, JSON.stringify({ rows: documents, spooled, done: true }))
   // The source is not read again: there is none.
-  const plan = { path: join(folder, 'none'), size: spooled, spool: path, kind: 'csv', maxBytes: spooled } as Plan
+  const plan = { path: join(folder, 'none'), size: spooled, spool: path, kind: 'csv', maxBytes: spooled } as ImportPlan
   const thread = await startImportThread()
   t.teardown(() => thread.end(CANCELLED))
-  let progress = await ask<ReadProgress>(thread, { kind: 'open', plan })
+  let progress = await askImport<ReadProgress>(thread, { kind: 'open', plan })
   let steps = 0
   while (!isFailure(progress) && !progress.done) {
-    progress = await ask<ReadProgress>(thread, { kind: 'read', rows: 5_000, time: 100 })
+    progress = await askImport<ReadProgress>(thread, { kind: 'read', rows: 5_000, time: 100 })
     steps++
   }
   t.match(progress, { rows: documents, documents, bytes: spooled, done: true })
@@ -104,13 +104,13 @@ void t.test(
           mapping: { plain: true },
           ...(metadata && { metadata: metadataOf(metadata) }),
         },
-      } satisfies Plan
+      } satisfies ImportPlan
       const thread = await startImportThread()
       const before = process.memoryUsage().rss
-      let [progress, most] = [await ask<ReadProgress>(thread, { kind: 'open', plan }), 0]
+      let [progress, most] = [await askImport<ReadProgress>(thread, { kind: 'open', plan }), 0]
       const said: string[] = []
       while (!isFailure(progress) && !progress.done) {
-        progress = await ask<ReadProgress>(thread, { kind: 'read', rows: 5_000, time: 100 })
+        progress = await askImport<ReadProgress>(thread, { kind: 'read', rows: 5_000, time: 100 })
         if (!isFailure(progress)) said.push(...progress.findings.map(({ detail }) => detail))
         most = Math.max(most, process.memoryUsage().rss - before)
       }
@@ -131,8 +131,8 @@ void t.test('an import is given up at its third start without progress', async (
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-starts-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const spool = join(folder, 'spool')
-  const plan = { spool } as Plan
-  const start = (written: number, before?: Starts) => startOf(plan, written, before)
+  const plan = { spool } as ImportPlan
+  const start = (written: number, before?: Starts) => startOfRun(plan, written, before)
   const first = await start(0)
   const second = await start(0, first)
   t.equal(second?.count, 2)

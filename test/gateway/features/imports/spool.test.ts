@@ -6,7 +6,7 @@ import t from 'tap'
 import { sumOf } from '../../../../cache/entity-tag.js'
 import { openSpool } from '../../../../gateway/features/imports/spool.js'
 import { AS_WRITTEN } from '../../../../gateway/rdf/literal-forms.js'
-import { createTogether, type Wanted } from '../../../../gateway/methods/create-batch.js'
+import { createTogether, type WantedDocument } from '../../../../gateway/methods/create-batch.js'
 
 const KEY = 'key'
 const TO_STORE = { tagKey: KEY, forms: AS_WRITTEN }
@@ -76,7 +76,7 @@ void t.test('what a large document brings with it', async (t) => {
   }
   const wanted = ['a', 'b'].map((name) => {
     const content = { nTriples: `<urn:s> <urn:p> "${'x'.repeat(257 * KIB)}" .\n`, isRewritable: false }
-    return { iri: `https://localhost/${name}/`, content } as unknown as Wanted
+    return { iri: `https://localhost/${name}/`, content } as unknown as WantedDocument
   })
   t.equal((await createTogether(wanted)).size, 0, 'documents of more than 256 KiB are left to be written alone')
 })

@@ -12,7 +12,7 @@ import { openEmbeddedStore } from '../../../../gateway/stores/embedded-store.js'
 import type { GraphStore } from '../../../../gateway/stores/store.js'
 import { startProbe } from '../../../../gateway/features/operators/probe.js'
 import { parseSettings } from '../../../../gateway/configuration/settings.js'
-import { startGateway, type Running } from '../../../../gateway/start/start.js'
+import { startGateway, type RunningGateway } from '../../../../gateway/start/start.js'
 import { makeClient, type Answer, type Client, type Send } from '../../../support/client.js'
 import { freePort } from '../../../support/ports.js'
 import { cachedRowsOf, forEachStore, rowsOf } from '../../../support/stores.js'
@@ -33,7 +33,7 @@ function at(host: string, dataspace: DescribedDataspace, owner: string | undefin
 }
 
 interface Shared {
-  readonly running: Running
+  readonly running: RunningGateway
   readonly here: DescribedDataspace
   readonly there: DescribedDataspace
   /** The owner of the first dataspace, at each of the two. */

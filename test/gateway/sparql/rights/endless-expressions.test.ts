@@ -1,7 +1,7 @@
 // Expressions on which Jena may work for ever are refused, wherever they stand; usual ones are not.
 import t from 'tap'
 import { endlessIn } from '../../../../gateway/sparql/rights/endless-expressions.js'
-import { waysOf } from '../../../../gateway/sparql/rights/regex-ways.js'
+import { regexWaysOf } from '../../../../gateway/sparql/rights/regex-ways.js'
 import { read } from '../../../support/over-views.js'
 import { rowsOf } from '../../../support/stores.js'
 
@@ -106,7 +106,7 @@ const QUERIES: readonly (readonly [query: string, endless: ReturnType<typeof end
 void t.test('the degree of regular expressions', async (t) => {
   const row = rowsOf(t, 'none')
   for (const [pattern, degree, flags = ''] of DEGREES) {
-    await row(`${pattern.slice(0, 60)} ${flags}: ${degree}`, (t) => t.equal(waysOf(pattern, flags).degree, degree))
+    await row(`${pattern.slice(0, 60)} ${flags}: ${degree}`, (t) => t.equal(regexWaysOf(pattern, flags).degree, degree))
   }
 })
 
