@@ -67,7 +67,7 @@ void t.test('the outside world is touched in these files only', async (t) => {
     jose: [
       'policies/identity/bearer-token.ts',
       'policies/identity/dpop.ts',
-      'policies/identity/issuer-keys.ts',
+      'policies/identity/bearer-token.ts',
       'policies/identity/seal.ts',
       'gateway/identity/provider-client.ts',
     ],

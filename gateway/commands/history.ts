@@ -1,20 +1,75 @@
 // `triplegate history`, `show`, `diff` and `restore`: each speaks HTTP to a gateway, as any client could.
-import { readRdfPatch } from '../../versioning/memento/difference.js'
-import type { Command } from './arguments.js'
+import { type DocumentDifference, linesBySubject, readRdfPatch } from '../../versioning/memento/difference.js'
 import type { Environment } from '../configuration/settings.js'
-import { EXIT, type CommandFailure } from './exit-codes.js'
-import {
-  historyDescription,
-  parseHistoryArguments,
-  type HistoryArguments,
-  type HistoryCommand,
-} from './history-arguments.js'
-import { makeGatewayClient, type GatewayAnswer, type GatewayClient } from './gateway-client.js'
-import { gatewayRefusal } from './gateway-refusal.js'
-import { differenceText, versionsText } from './history-text.js'
 import type { TimeMapJson } from '../memento/time-map.js'
 import { isFailure } from '../problem.js'
-import { fail, printable, type Terminal } from './terminal.js'
+import { PREFIXES } from '../rdf/vocabulary.js'
+import type { Command } from './arguments.js'
+import { type CommandFailure, EXIT } from './exit-codes.js'
+import { type GatewayAnswer, type GatewayClient, makeGatewayClient } from './gateway-client.js'
+import { gatewayRefusal } from './gateway-refusal.js'
+import {
+  type HistoryArguments,
+  type HistoryCommand,
+  historyDescription,
+  parseHistoryArguments,
+} from './history-arguments.js'
+import { type Terminal, fail, printable } from './terminal.js'
+
+const LEAST_DIGITS = 8
+
+/** Newest first, with ids just long enough to differ. */
+function versionsText({ versions }: TimeMapJson): string {
+  let digits = LEAST_DIGITS
+  const short = (id: string): string => id.slice(0, digits)
+  while (digits < 40 && new Set(versions.map(({ version }) => short(version))).size < versions.length) digits++
+  const rows = versions.map(({ version, uri, time, method, added, removed, agent, restores }) => [
+    short(version),
+    time,
+    method ?? (uri === undefined ? 'DELETE' : '?'),
+    added === undefined ? '' : `+${added}`,
+    removed === undefined ? '' : `-${removed}`,
+    (agent ?? '') + (restores === undefined ? '' : ` (restores ${short(restores)})`),
+  ])
+  return columns([['VERSION', 'TIME', 'METHOD', 'ADDED', 'REMOVED', 'AGENT'], ...rows.reverse()])
+}
+
+function columns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)))
+  return rows
+    .map(
+      (row) =>
+        row
+          .map((cell, i) => cell.padEnd(widths[i]! + 2))
+          .join('')
+          .trimEnd() + '\n',
+    )
+    .join('')
+}
+
+/** By subject: a line with - for each removed triple, with + for each added one. */
+function differenceText(difference: DocumentDifference): string {
+  const blocks = linesBySubject(difference).map(({ subject, removed, added }) => {
+    const rest = (line: string): string => abbreviated(line.slice(subject.length + 1).replace(/ \.$/, ''))
+    return [
+      subject,
+      ...removed.map((line) => `  - ${rest(line)}`),
+      ...added.map((line) => `  + ${rest(line)}`),
+      '',
+    ].join('\n')
+  })
+  return blocks.join('\n')
+}
+
+const NAMESPACES = Object.entries(PREFIXES).map(([prefix, namespace]) => [`<${namespace}`, `${prefix}:`] as const)
+
+/** Known namespaces as prefixes, outside literals: for people, not for parsers. */
+const abbreviated = (line: string): string =>
+  line.replace(/"(?:[^"\\]|\\[^]?)*(?:"|$)|<[^<>]*>/g, (term) => {
+    const [namespace, prefix] = NAMESPACES.find(([start]) => term.startsWith(start)) ?? []
+    const local = namespace && term.slice(namespace.length, -1)
+    return local && /^[A-Za-z0-9_-]+$/.test(local) ? prefix! + local : term
+  })
 
 type Run = (client: GatewayClient, given: HistoryArguments, terminal: Terminal) => Promise<undefined | CommandFailure>
 

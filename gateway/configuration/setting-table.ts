@@ -1,11 +1,64 @@
 // The one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
-import * as values from './setting-values.js'
-import { addresses, anyText, baseUrl, milliseconds, storeUrl, yesOrNo } from './setting-values.js'
-import type { InvalidValue } from './setting-values.js'
-import { CLIENTS, MAIL } from './client-settings.js'
 import { LISTENERS, LOG } from './listener-settings.js'
+import { type SettingDetail, type SettingRow, of, row } from './setting-row.js'
+import * as values from './setting-values.js'
+import {
+  type InvalidValue,
+  addresses,
+  anyText,
+  baseUrl,
+  bytes,
+  count,
+  mailAddress,
+  mailServer,
+  milliseconds,
+  oneOf,
+  origin,
+  storeUrl,
+  yesOrNo,
+} from './setting-values.js'
 import { STORES } from './store-settings.js'
-import { of, row, type SettingDetail, type SettingRow } from './setting-row.js'
+
+const CLIENTS = [
+  row(
+    'sign-up',
+    of('WHO', oneOf('everyone', 'invited', 'off')),
+    'People who may sign up, by form or by a first log-in.',
+    { otherwise: 'everyone; off with a backend by flags or init' },
+  ),
+  row('daily-sign-ups', of('COUNT', count), 'Most sign-ups a day, first log-ins included; one network has a tenth.', {
+    default: '500',
+  }),
+  row('daily-access-requests', of('COUNT', count), 'Most requests for access a day; one network has a tenth.', {
+    default: '500',
+  }),
+  row('profile-max-age', of('MS', milliseconds), 'Longest that a verified WebID profile counts, for reads.', {
+    default: '60000',
+  }),
+  row('body-timeout', of('MS', milliseconds), 'Time limit of receiving a request body, in milliseconds.', {
+    default: '30000',
+  }),
+  row('body-memory', of('BYTES', bytes), 'Memory for request bodies; one network has a quarter.', {
+    default: '134217728',
+  }),
+  row('compress', of('', yesOrNo), 'Compress documents and results (gzip, br) for clients that accept it.', {
+    default: 'true',
+  }),
+  row(
+    'allow-origin',
+    of('ORIGIN', origin),
+    'Origin whose pages may read and write with the certificate or session of the browser.',
+    { repeatable: true },
+  ),
+] as const
+
+const MAIL = [
+  row('smtp-url', of('URL', mailServer), 'Mail server, such as smtps://user:password@mail.example.org.', {
+    secret: true,
+  }),
+  row('smtp-from', of('ADDRESS', mailAddress), 'Sender address of the e-mails.'),
+  row('smtp-to', of('ADDRESS', mailAddress), 'Recipient of access requests.'),
+] as const
 
 const secret = { secret: true } as const
 const repeatable = { repeatable: true } as const

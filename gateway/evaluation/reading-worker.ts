@@ -1,38 +1,50 @@
 // The reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
-import { parentPort } from 'node:worker_threads'
 import { sumOf } from '../../cache/entity-tag.js'
 import type { TimeMap } from '../../versioning/memento/time-map.js'
 import type { Format } from '../http/media-type.js'
-import { isFailure, type Problem } from '../problem.js'
+import { type Problem, isFailure } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
+import { type ForeignContent, convert } from '../rdf/convert.js'
 import { entailed } from '../rdf/entailment.js'
-import { convert, type ForeignContent } from '../rdf/convert.js'
-import { insertionOf, type SentQuads } from './insertion.js'
+import { graphOf, nTriplesOf } from '../rdf/graph.js'
+import type { LoadContext } from '../rdf/read-json-ld.js'
+import { NOT_N_TRIPLES, type ReadOptions, readCanonical, readGraph } from '../rdf/read.js'
+import { areSame } from '../rdf/same-graph.js'
+import { timeMapTriples } from '../rdf/time-map-triples.js'
+import { type Compared, writeDifference } from '../rdf/write-difference.js'
+import { writeGraph } from '../rdf/write.js'
+import { type SparqlText, analyse } from '../sparql/language/analyse.js'
+import { type QueryAnalysis, type UpdateAnalysis, analyseQuery } from '../sparql/language/analysis.js'
+import type { ConstructPlan } from '../sparql/language/construct-plan.js'
+import { analyseConstruct } from '../sparql/language/construct.js'
+import { UNREAD } from '../sparql/rights/refusals.js'
+import { type ViewStep, type Viewed, takeViewStep } from '../sparql/rights/restrict-in-thread.js'
+import { type ThreadMessage, ready } from '../stores/limited-thread.js'
+import { type SentQuads, insertionOf } from './insertion.js'
 import {
-  changeLarge,
-  largeContentOf,
   type Canonical,
   type LargeChange,
   type LargeContent,
   type StoredWith,
+  changeLarge,
+  largeContentOf,
 } from './large-changes.js'
 import { lostType } from './lost-type.js'
-import { stateIn, type StateForm } from './state.js'
-import { returnMemory } from './thread-memory.js'
-import { graphOf, nTriplesOf } from '../rdf/graph.js'
-import type { LoadContext } from '../rdf/read-json-ld.js'
-import { NOT_N_TRIPLES, readCanonical, readGraph, type ReadOptions } from '../rdf/read.js'
-import { areSame } from '../rdf/same-graph.js'
-import { timeMapTriples } from '../rdf/time-map-triples.js'
-import { writeDifference, type Compared } from '../rdf/write-difference.js'
-import { writeGraph } from '../rdf/write.js'
-import { analyse, type SparqlText } from '../sparql/language/analyse.js'
-import { analyseQuery, type QueryAnalysis, type UpdateAnalysis } from '../sparql/language/analysis.js'
-import { analyseConstruct } from '../sparql/language/construct.js'
-import type { ConstructPlan } from '../sparql/language/construct-plan.js'
-import { UNREAD } from '../sparql/rights/refusals.js'
-import { takeViewStep, type Viewed, type ViewStep } from '../sparql/rights/restrict-in-thread.js'
-import { ready, type ThreadMessage } from '../stores/limited-thread.js'
+import { type StateForm, stateIn } from './state.js'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { parentPort } from 'node:worker_threads'
+
+/** Bytes of heap that a thread may hold while it is idle: collecting less is not worth its time. */
+const IDLE_BYTES = 64 * 2 ** 20
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+/** To be called when the reply has been sent. */
+function returnMemory(): void {
+  if (getHeapStatistics().total_heap_size > IDLE_BYTES) collect()
+}
 
 /** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
 export type KnownContexts = ReadonlyMap<string, string | null> | undefined

@@ -1,11 +1,54 @@
 // The files of an application on disk (spec 4.6): stored by digest, each in a folder of its SHA-1, named by its
 // SHA-256. A file is written, flushed and renamed before it counts; one that no document describes is removed after a day.
+import { type Problem, isFailure, problem } from '../problem.js'
+import { type Arriving, flushFolder, notStored, openArriving } from './arriving.js'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, open, readFile, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { flushFolder, notStored, openArriving, type Arriving } from './arriving.js'
-import { addDocument, givingDocumentsIn, removeDocument } from './giving-documents.js'
-import { isFailure, problem, type Problem } from '../problem.js'
+
+const MOST_DOCUMENTS = 1000
+
+/** The line of a write that a crash has cut counts as none. */
+async function givingDocumentsIn(path: string): Promise<string[]> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  return text.split('\n').slice(0, -1)
+}
+
+async function removeDocument(path: string, document: string): Promise<undefined | Problem> {
+  const known = await givingDocumentsIn(path)
+  if (!known.includes(document)) return undefined
+  const left = known.filter((each) => each !== document)
+  try {
+    const made = `${path}.new`
+    await writeFile(made, left.map((each) => `${each}\n`).join(''), { mode: 0o600, flush: true })
+    await rename(made, path)
+    await flushFolder(join(path, '..'))
+    return undefined
+  } catch (error) {
+    return notStored(error)
+  }
+}
+
+async function addDocument(path: string, document: string): Promise<undefined | Problem> {
+  const text = await readFile(path, 'utf8').catch(() => '')
+  const known = text.split('\n').slice(0, -1)
+  if (known.includes(document)) return undefined
+  if (known.length >= MOST_DOCUMENTS) {
+    return problem('content.too-large', `A file is described by ${MOST_DOCUMENTS} documents at most.`)
+  }
+  try {
+    const file = await open(path, 'a', 0o600)
+    try {
+      await file.write(text === '' || text.endsWith('\n') ? `${document}\n` : `\n${document}\n`)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    return undefined
+  } catch (error) {
+    return notStored(error)
+  }
+}
 
 export interface StoredFile {
   /** Lower-case hexadecimal. */

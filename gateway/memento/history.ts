@@ -1,32 +1,69 @@
 // Requests for a document's history (spec 4.5, 9): the decision whether the agent may read it, and the response.
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Decision } from '../../policies/decide.js'
 import type { Version } from '../../versioning/change.js'
 import type { Setback } from '../../versioning/failure.js'
-import { documentLinks, historyLinks, mementoLinks } from '../../versioning/memento/time-map.js'
-import { decideOn, type Facts } from '../request/access.js'
-import { mayReadState } from '../request/decide-on-state.js'
-import { answerDifference } from './difference.js'
-import { documentFactsOf, type DocumentState } from '../documents/facts.js'
+import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.js'
+import { documentLinks, historyLinks, mementoLinks, mementoUri } from '../../versioning/memento/time-map.js'
+import { type DocumentState, documentFactsOf } from '../documents/facts.js'
 import { hashedNTriples } from '../documents/mailboxes.js'
-import type { Response } from '../http/exchange.js'
 import type { Application, Member } from '../gateway.js'
-import { graphOf } from '../rdf/graph.js'
-import type { Context } from '../request/context.js'
-import { graphUrl } from '../request/agent-graph-rights.js'
-import { answerMemento, mementoFields } from './memento.js'
+import type { Field, Response } from '../http/exchange.js'
 import { parseAccept } from '../http/media-type.js'
-import { commitsPending, findVersion, historyFailed, refuseHistory, type HistoryRequest } from './history-request.js'
-import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
-import { methodNotAllowed, refusalOf } from '../request/refusal.js'
-import { READ_METHODS } from '../request/respond.js'
-import { hidesMailboxes } from '../request/hide-mailboxes.js'
-import type { Decided } from '../request/route.js'
 import type { Target } from '../http/target.js'
-import { answerTimeGate } from './time-gate.js'
-import { answerTimeMap, LINK_FORMAT } from './time-map.js'
-import { stateInVersion, visibleHistory, type IsOpen, type ReadHistory } from './visible-versions.js'
+import { type Problem, isFailure, problem } from '../problem.js'
+import { graphOf } from '../rdf/graph.js'
+import { readNTriples } from '../rdf/read.js'
+import { type Facts, decideOn } from '../request/access.js'
+import { graphUrl } from '../request/agent-graph-rights.js'
+import type { Context } from '../request/context.js'
+import { mayReadState } from '../request/decide-on-state.js'
+import { hidesMailboxes } from '../request/hide-mailboxes.js'
+import { methodNotAllowed, refusalOf } from '../request/refusal.js'
+import { READ_METHODS, response } from '../request/respond.js'
+import type { Decided } from '../request/route.js'
+import { answerDifference } from './difference.js'
+import {
+  type HistoryRequest,
+  cacheControl,
+  commitsPending,
+  findVersion,
+  historyFailed,
+  historyLinkField,
+  refuseHistory,
+  versionsOf,
+} from './history-request.js'
+import { answerMemento, mementoFields } from './memento.js'
+import { LINK_FORMAT, answerTimeMap } from './time-map.js'
+import { type IsOpen, type ReadHistory, stateInVersion, visibleHistory } from './visible-versions.js'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+const VARY: Field = ['Vary', 'accept-datetime']
+
+async function answerTimeGate(asked: HistoryRequest): Promise<Response | Problem> {
+  const { document, context } = asked
+  const list = await versionsOf(asked)
+  if (isFailure(list)) return refuseHistory(asked, list, undefined, [VARY])
+  const wanted = context.request.fields['accept-datetime']
+  const datetime = wanted === undefined ? undefined : parseMementoDatetime(wanted)
+  const isMalformed = wanted !== undefined && datetime === undefined
+  const chosen = isMalformed ? undefined : await list.closest(datetime)
+  if (isFailure(chosen)) return refuseHistory(asked, historyFailed(context, chosen), undefined, [VARY])
+  const around = await list.around(chosen)
+  if (isFailure(around)) return refuseHistory(asked, historyFailed(context, around), undefined, [VARY])
+  if (isMalformed) {
+    // RFC 7089 §4.5.3
+    const detail = 'Accept-Datetime has to be a date such as Sun, 06 Nov 1994 08:49:37 GMT.'
+    return refuseHistory(asked, problem('request.malformed', detail), historyLinks(document, around), [VARY])
+  }
+  if (!chosen)
+    return refuseHistory(asked, problem('document.no-versions', 'This document has no versions.'), undefined, [VARY])
+  return response(302, [
+    ['Location', mementoUri(document, chosen)],
+    cacheControl(asked, 'no-cache'),
+    VARY,
+    historyLinkField(asked, historyLinks(document, around, chosen)),
+  ])
+}
 
 export type HistoryTarget = Extract<Target<Member>, { kind: 'version' | 'diff' | 'timemap' | 'timegate' }>
 

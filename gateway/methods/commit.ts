@@ -1,19 +1,81 @@
 // The one write (design 3): under locks, on what the store has now, each change of a document is checked by one list
 // of rules; then all of them are journalled, written to the store as one request, and told to the caches, rules and profiles.
-import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
-import { parentOf } from '../documents/hierarchy.js'
-import { underLocks, type Lock } from '../documents/locks.js'
-import type { Access } from '../gateway.js'
+import { type Document, isWhole } from '../documents/document.js'
+import type { DocumentState } from '../documents/facts.js'
+import { isContainer, parentOf } from '../documents/hierarchy.js'
+import { type Lock, underLocks } from '../documents/locks.js'
+import { documentsBelow } from '../documents/subtree.js'
+import { isSha1 } from '../files/files.js'
+import { uploadsOf } from '../files/sweep-files.js'
+import type { Access, Gateway, Member } from '../gateway.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
-import { isFailure, type Problem } from '../problem.js'
+import { type Problem, isFailure } from '../problem.js'
+import { linesBeginning } from '../rdf/sorted-lines.js'
+import { NFO, RDF } from '../rdf/vocabulary.js'
+import { mayReadFile } from '../request/file-access.js'
 import { linesOf } from '../stores/n-triples-lines.js'
-import { LATEST_WRITE_MS, type GraphEdit } from '../stores/store.js'
+import { type GraphEdit, LATEST_WRITE_MS } from '../stores/store.js'
 import { graphsChanged } from './changed-graphs.js'
-import { recordFiles } from './file-readers.js'
 import { longValueIn } from './long-values.js'
-import { logOrphans } from './log-orphans.js'
-import { RULES, wholeOf, type WrittenChange, type Writing } from './write-rules.js'
+import { RULES, type Writing, type WrittenChange, wholeOf } from './write-rules.js'
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+
+/** The most documents that are counted. */
+const MOST = 1000
+
+/** The answer to the write does not wait for it. @param next undefined where the document is deleted */
+function logOrphans(
+  { application, gateway: { log } }: Pick<Member, 'application'> & { readonly gateway: Pick<Gateway, 'log'> },
+  current: DocumentState | undefined,
+  next: DocumentState | undefined,
+): void {
+  if (!current || !isContainer(current.types)) return
+  const { iri } = current
+  if (next && isContainer(next.types)) return
+  void documentsBelow(application, iri, MOST).then((below) => {
+    if (isFailure(below)) return log.warn({ document: iri, problem: below }, 'orphans cannot be counted')
+    const orphans = below === 'more' ? undefined : below.filter((document) => parentOf(document) === iri).length
+    if (orphans === 0) return
+    const message = 'a container with documents below it is gone: they are orphans until it is created again'
+    log.warn({ document: iri, orphans: orphans ?? `of ${MOST} documents or more below it` }, message)
+  })
+}
+
+/** Of one write: each takes a question to the store. */
+const MOST_FILES = 100
+
+/**
+ * A document that begins to describe a file gives its readers the right to read it only if the writer brings the file or may read it.
+ * A right of an earlier document with this name, or of an earlier state of this one, ends here. Call it before the document is written.
+ */
+async function recordFiles(
+  { application }: Pick<Writing, 'application'>,
+  { current, next, by, brought = [] }: WrittenChange,
+): Promise<undefined | Problem> {
+  if (!next) return undefined
+  const { files } = application
+  const { iri } = next.document
+  const before = new Set(current && isWhole(current) ? described(current, application) : [])
+  const fresh = described(next.document, application).filter((sha1) => !before.has(sha1) && !brought.includes(sha1))
+  for (const [i, sha1] of fresh.entries()) {
+    if (!(await files.find(sha1))) continue
+    const mayRead = by !== undefined && i < MOST_FILES && (await mayReadFile(by.context, sha1))
+    if (isFailure(mayRead)) return mayRead
+    const failed = await (mayRead ? files.addDocument(sha1, iri) : files.removeDocument(sha1, iri))
+    if (failed) return failed
+  }
+  return undefined
+}
+
+function described({ nTriples }: Document, application: Writing['application']): string[] {
+  const uploads = `<${uploadsOf(application)}`
+  const typing = `> <${RDF('type')}> <${NFO('FileDataObject')}> .`
+  return linesBeginning(nTriples, uploads)
+    .filter((line) => line.endsWith(typing))
+    .map((line) => line.slice(uploads.length, -typing.length))
+    .filter(isSha1)
+}
 
 export interface WritePlan<Answer> {
   readonly changes: readonly WrittenChange[]
@@ -57,7 +119,7 @@ export const commit = <Answer>(
         if (long) return long
       }
       const isNothing = checked.length + others.length === 0
-      return (planned).answer(isNothing ? undefined : await carryOut(writing, checked, others))
+      return planned.answer(isNothing ? undefined : await carryOut(writing, checked, others))
     },
     signal,
   )

@@ -1,14 +1,61 @@
 // Keeping an application's repository equal to its store (design 6): differences are reported, or committed.
 import type { Locks } from '../documents/locks.js'
-import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
-import { compare, sweepDocument } from './compare.js'
-import { importDocuments } from './import.js'
-import { blobsIn, namesIn, whyBehind, type DocumentNames, type Mirrored } from './all-documents.js'
+import { type Problem, type ProblemCode, isFailure, problem } from '../problem.js'
+import { type DocumentNames, type Mirrored, blobsIn, namesIn, whyBehind } from './all-documents.js'
+import { walk } from './compare-documents.js'
 import { orphansIn } from './find-orphans.js'
+import { importDocuments } from './import.js'
 import { otherGraphsIn } from './other-graphs.js'
 import type { MirrorOutcome, Mismatch, Report } from './report.js'
 import type { Author, SettlementSettings } from './settlement.js'
-import { walk } from './compare-documents.js'
+import { historyProblem } from './write-failures.js'
+
+/** How long to wait for the history to read the branch, ms. */
+const PATIENCE_MS = 30_000
+
+interface Divergence {
+  readonly mismatch: Mismatch
+  /** The document in the history. */
+  readonly before: string | undefined
+  /** The document in the store. */
+  readonly content: string | undefined
+}
+
+/** Undefined where store and history have the same. To be called under the document's lock. */
+async function compare(
+  { store, history, states }: Mirrored,
+  document: string,
+): Promise<Divergence | undefined | Problem> {
+  const content = await states.stored(store, document)
+  if (isFailure(content)) return content
+  const before = await history.latest(document, PATIENCE_MS)
+  if (isFailure(before)) return historyProblem(before)
+  const same = await states.areSame(before, content)
+  if (isFailure(same)) return same
+  if (same) return undefined
+  const mismatch =
+    before === undefined ? 'missing in the repository' : content === undefined ? 'missing in the store' : 'changed'
+  return { mismatch, before, content }
+}
+
+/**
+ * Journals the document as the store has it, where the history has another state. To be called under its lock, when none of
+ * its own changes is in doubt.
+ */
+async function sweepDocument(
+  mirrored: Mirrored,
+  document: string,
+  author: Author,
+): Promise<Mismatch | undefined | Problem> {
+  if (!mirrored.isRecorded(document)) return undefined
+  const found = await compare(mirrored, document)
+  if (found === undefined || isFailure(found)) return found
+  const { mismatch, ...states } = found
+  const entries = await mirrored.history.begin([{ document, ...states, ...author }])
+  if (isFailure(entries)) return historyProblem(entries)
+  await mirrored.history.done(entries)
+  return mismatch
+}
 
 export interface MirrorOptions {
   readonly locks: Locks

@@ -1,32 +1,56 @@
 // Starting and stopping a gateway: checks, certificates, the gateway value, seeds, probe, listeners.
-import { randomUUID } from 'node:crypto'
-import {
-  ensureCertificates,
-  readServerCertificate,
-  type Certificates,
-  type CertificatesWanted,
-} from './certificates.js'
+import type { GatewayCaches } from '../caches.js'
 import { sharedStores } from '../configuration/conflicts.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
 import { faultLine } from '../configuration/faults.js'
 import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
-import type { Dataspace, Gateway } from '../gateway.js'
-import { closePorts, openListeners, portsOf, takePorts, type Ports, type TakenPorts } from './listeners.js'
-import type { Listener } from '../http/listener.js'
-import { makeLog, type Log } from '../log.js'
-import { reportOtherGraphs } from './known-other-graphs.js'
-import { makeGateway, type MakingParts } from './make-gateway.js'
 import type { Closer, GatewayFeature } from '../feature.js'
-import { ownerOf } from './open-dataspace.js'
-import { orFail, type OpenStore } from './open-stores.js'
-import { makePrivate, ownData } from './private-folder.js'
+import type { Dataspace, Gateway } from '../gateway.js'
+import type { Listener } from '../http/listener.js'
+import { writePrivate } from '../identity/private-file.js'
+import { type Log, makeLog } from '../log.js'
 import { isFailure } from '../problem.js'
-import { strayAgents } from './seed.js'
-import { keepPrefixes } from './typed-prefixes.js'
-import { openSeeded, refuseMoved, type Seeded } from './seeded.js'
-import { seedDataspace } from './seeding.js'
 import { prepareParser } from '../sparql/language/parse.js'
+import {
+  type Certificates,
+  type CertificatesWanted,
+  ensureCertificates,
+  readServerCertificate,
+} from './certificates.js'
+import { reportOtherGraphs } from './known-other-graphs.js'
+import { type Ports, type TakenPorts, closePorts, openListeners, portsOf, takePorts } from './listeners.js'
+import { type MakingParts, makeGateway } from './make-gateway.js'
+import { ownerOf } from './open-dataspace.js'
+import { type OpenStore, orFail } from './open-stores.js'
+import { makePrivate, ownData } from './private-folder.js'
+import { strayAgents } from './seed.js'
+import { type Seeded, openSeeded, refuseMoved } from './seeded.js'
+import { seedDataspace } from './seeding.js'
+import { randomUUID } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** @returns what writes them. A crash loses those since the start: they are comfort. */
+export async function keepPrefixes(
+  folder: string,
+  prefixes: GatewayCaches['prefixes'],
+  log: Log,
+): Promise<() => Promise<void>> {
+  const file = join(folder, 'prefixes.json')
+  const failed = (err: unknown): void => log.warn({ file, err }, 'the prefixes that people have typed are not stored')
+  const stored = await readFile(file, 'utf8').catch(() => '{}')
+  try {
+    for (const [document, text] of Object.entries(JSON.parse(stored) as object))
+      prefixes.set(document, { text: String(text) })
+  } catch (error) {
+    failed(error)
+  }
+  return async () => {
+    const entries = prefixes.entries().map(([document, { text }]) => [document, text] as const)
+    if (entries.length > 0) await writePrivate(file, JSON.stringify(Object.fromEntries(entries))).catch(failed)
+  }
+}
 
 export interface RunningGateway {
   readonly gateway: Gateway
@@ -75,7 +99,12 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   }
 }
 
-async function startOn(taken: TakenPorts, seeded: Seeded, options: StartOptions, closers: Closer[]): Promise<RunningGateway> {
+async function startOn(
+  taken: TakenPorts,
+  seeded: Seeded,
+  options: StartOptions,
+  closers: Closer[],
+): Promise<RunningGateway> {
   const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
   closers.push(await ownData(settings.data))
   await makePrivate(settings.data, log)

@@ -1,15 +1,43 @@
 // A triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
-import { isFailure, problem, type Problem } from '../problem.js'
-import { dropBody, mayMeanAbsent, piecesOf, refusalIn, storeRefusalOf, refusedText, successOf, textOfSuccess, storeUnwritable, type Head } from './http-response.js' // prettier-ignore
-import { openExchange, type Exchange, type ExchangeLimits, type StoreResponse } from './http-exchange.js'
+import { type Problem, isFailure, problem } from '../problem.js'
 import { RESULTS_JSON, RESULTS_TSV } from '../rdf/sparql-results.js'
+import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
+import { MAX_EXCERPT, excerptQuery, typedQuery, wholeTyped } from './document-facts-query.js'
 import { editText } from './edit-text.js'
-import { endpointOf, endpointFieldsOf, storeGraphUrl, timedQueryUrl, type Credentials } from './http-endpoints.js'
-import { excerptQuery, MAX_EXCERPT, typedQuery, wholeTyped } from './document-facts-query.js'
-import { additionsOf } from './insert-as-quads.js'
-import { mayBeRdf12 } from './n-triples-lines.js'
-import { MAX_GRAPH_BYTES, MOST_TOGETHER, type Call, type GraphEdit, type GraphStore, type Together } from './store.js'
+import { type Credentials, endpointFieldsOf, endpointOf, storeGraphUrl, timedQueryUrl } from './http-endpoints.js'
+import { type Exchange, type ExchangeLimits, type StoreResponse, openExchange } from './http-exchange.js'
+import {
+  type Head,
+  dropBody,
+  mayMeanAbsent,
+  piecesOf,
+  refusalIn,
+  refusedText,
+  storeRefusalOf,
+  storeUnwritable,
+  successOf,
+  textOfSuccess,
+} from './http-response.js'
+import { hasBlankNode, mayBeRdf12 } from './n-triples-lines.js'
+import { makeSlices } from './slices.js'
+import { type Call, type GraphEdit, type GraphStore, MAX_GRAPH_BYTES, MOST_TOGETHER, type Together } from './store.js'
 import { DISCARD_BYTES, type Sent, type WholeResponse } from './whole-response.js'
+
+/** Undefined where something goes, or where stores may read the triples otherwise than those of one graph. */
+export async function additionsOf(edits: readonly GraphEdit[]): Promise<string | undefined> {
+  const slices = makeSlices()
+  const quads: string[] = []
+  for (const { graph, isCleared, removed, added } of edits) {
+    if (isCleared || removed.length > 0 || graph === DEFAULT_GRAPH) return undefined
+    for (const line of added) {
+      if (hasBlankNode(line) || mayBeRdf12(line)) return undefined
+      quads.push(`${line.slice(0, -1)}<${graph}> .\n`)
+      const turn = slices(line.length)
+      if (turn) await turn
+    }
+  }
+  return quads.length > 0 ? quads.join('') : undefined
+}
 
 export interface Endpoints {
   readonly query: string

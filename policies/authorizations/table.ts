@@ -1,25 +1,109 @@
 // The compiled authorizations as one table: by target, then by subject, then by modes; and of the groups
 // and superclasses that extend them. Nothing here grows faster than the statements that it is made from.
 import {
-  agentSubject,
   AUTHENTICATED,
-  bitsOf,
+  type Authorization,
   EVERYONE,
+  type Fact,
+  type Stated,
+  agentSubject,
+  bitsOf,
   groupSubject,
   idIn,
   statedIn,
-  type Authorization,
-  type Fact,
-  type Stated,
 } from './authorization.js'
-import { makeDigests } from './digests.js'
-import { makeIriTable, type IriTable } from './iri-table.js'
-import { makeNamed, type NamedRule } from './named.js'
-import { makeRelation, type Relation } from './relation.js'
-import { makeClasses } from './superclasses.js'
-import { makeAuthorizationRows, type AuthorizationRows } from './rows.js'
-import { makeTargets } from './targets.js'
-import type { TargetEntry, TargetKind } from './target-entry.js'
+import { makeColumn } from './column.js'
+import { type IriTable, makeIriTable } from './iri-table.js'
+import { type NamedRule, makeNamed } from './named.js'
+import { type Relation, makeClosure, makeRelation } from './relation.js'
+import { type AuthorizationRows, makeAuthorizationRows } from './rows.js'
+import {
+  type SharedTarget,
+  type TargetEntry,
+  type TargetKind,
+  addToShared,
+  entryOf,
+  removeFromShared,
+} from './target-entry.js'
+
+const FEW = 8
+
+function makeTargets(iris: IriTable, rows: AuthorizationRows) {
+  /** The number of the one target of the kind `control`. */
+  const control = iris.retain('control', '')
+  const shared = new Map<number, SharedTarget>([[control, { bySubject: new Map(), count: 0 }]])
+
+  /** The authorizations on a target, in the order in which they came; undefined where they are many. */
+  function few(target: number): readonly number[] | undefined {
+    const its: number[] = []
+    for (const row of rows.on(target)) if (its.push(row) > FEW) return undefined
+    return its.reverse()
+  }
+
+  return {
+    control,
+    /** To be called when the authorization is linked to the target. */
+    add(target: number, row: number): void {
+      const known = shared.get(target)
+      if (known) addToShared(known, row, rows)
+      else if (few(target) === undefined) {
+        shared.set(target, entryOf([...rows.on(target)].reverse(), rows) as SharedTarget)
+      }
+    },
+    /** To be called while it is linked to it. */
+    remove(target: number, row: number): void {
+      const known = shared.get(target)
+      if (!known) return
+      removeFromShared(known, row, rows)
+      if (known.count === 0 && target !== control) shared.delete(target)
+    },
+    entryOf(kind: TargetKind, iri: string): TargetEntry | undefined {
+      const target = kind === 'control' ? control : iris.idOf(kind, iri)
+      if (target === undefined) return undefined
+      const known = shared.get(target)
+      if (known) return known.count > 0 ? known : undefined
+      return entryOf(few(target) ?? [], rows)
+    },
+  }
+}
+
+function makeClasses() {
+  const [superclasses, subclasses] = [makeRelation<string>(), makeRelation<string>()]
+  const [above, below] = [makeClosure(superclasses), makeClosure(subclasses)]
+  const change =
+    (how: 'add' | 'remove') =>
+    (pairs: Stated['superclasses']): void => {
+      if (pairs.length === 0) return
+      for (const [type, superclass] of pairs) {
+        superclasses[how](type, superclass)
+        subclasses[how](superclass, type)
+      }
+      above.forget()
+      below.forget()
+    }
+  return { above: above.of, below: below.of, add: change('add'), remove: change('remove') }
+}
+
+const HALF = 2 ** 24
+
+interface Digests {
+  of(graph: number): number | undefined
+  set(graph: number, digest: number): void
+  delete(graph: number): void
+}
+
+function makeDigests(): Digests {
+  const [upper, lower] = [makeColumn(), makeColumn()]
+  return {
+    /** 0 stands for none. */
+    of: (graph) => (upper.at(graph) === 0 ? undefined : (upper.at(graph) - 1) * HALF + lower.at(graph)),
+    set(graph, digest) {
+      upper.set(graph, Math.floor(digest / HALF) + 1)
+      lower.set(graph, digest % HALF)
+    },
+    delete: (graph) => upper.set(graph, 0),
+  }
+}
 
 export interface TableSize {
   readonly graphs: number

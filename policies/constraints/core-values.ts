@@ -1,10 +1,44 @@
 // The Core constraint components that look at value nodes themselves (SHACL §4.1 to §4.4). Pure.
-import type { Term } from '@rdfjs/types'
-import { each, iriIn, isTrue, listIn, numberIn, together, type CoreComponent, type Make } from './core-component.js'
-import { compared, isWellFormed } from './order.js'
+import { type CoreComponent, type Make, each, iriIn, isTrue, listIn, numberIn, together } from './core-component.js'
 import { SH } from './graph.js'
-import { makeMatcher } from './patterns.js'
+import { compared, isWellFormed } from './order.js'
 import type { Found } from './shape.js'
+import type { Term } from '@rdfjs/types'
+
+/** XPath and XQuery Functions §5.6.1.1: the flags of regular expressions. */
+const FLAGS = /^[smixq]*$/
+
+/** Whether a text matches; undefined where the expression cannot be read. */
+function makeMatcher(pattern: string, flags: string): ((text: string) => boolean) | undefined {
+  if (!FLAGS.test(flags)) return undefined
+  const isLiteral = flags.includes('q')
+  const source = isLiteral ? pattern.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&') : spaced(pattern, flags.includes('x'))
+  const own = [...new Set(flags)].filter((flag) => 'smi'.includes(flag) && !(isLiteral && flag !== 'i')).join('')
+  const expression = compiled(source, `u${own}`) ?? (/\\[pP]\{/.test(source) ? undefined : compiled(source, own))
+  return expression && ((text) => expression.test(text))
+}
+
+/** With the flag x, white space outside of brackets is not part of the expression. */
+function spaced(pattern: string, isSpaced: boolean): string {
+  if (!isSpaced) return pattern
+  let [isEscaped, isClass, kept] = [false, false, '']
+  for (const character of pattern) {
+    if (isEscaped || isClass || !/[\t\n\r ]/.test(character)) kept += character
+    if (!isEscaped && (character === '[' || character === ']')) isClass = character === '['
+    isEscaped = !isEscaped && character === '\\'
+  }
+  return kept
+}
+
+/** Without the flag u, JavaScript takes escapes that XPath allows and that mean nothing, as \- outside of brackets. */
+function compiled(source: string, flags: string): RegExp | undefined {
+  try {
+    return new RegExp(source, flags)
+  } catch {
+    return undefined
+  }
+}
+
 const counted = (isMet: (count: number, limit: number) => boolean): CoreComponent['check'] =>
   together((value, shape, parameter) => {
     const limit = numberIn(value, shape, parameter)

@@ -1,11 +1,45 @@
 // The validation report (SHACL §3.6): the results that refuse a document, and nothing else. Pure.
-import type { NamedNode, Quad, Term } from '@rdfjs/types'
-import { RDF_TYPE } from '../vocabulary.js'
 import { XSD } from '../datatypes.js'
-import { SH, type Factory, type TripleIndex } from './graph.js'
-import { messagesOf } from './messages.js'
+import { RDF_TYPE } from '../vocabulary.js'
+import { type Factory, RDF, SH, type TripleIndex } from './graph.js'
 import { pathTriples } from './paths.js'
 import type { Result } from './validation.js'
+import type { Literal, NamedNode, Quad, Term } from '@rdfjs/types'
+
+/** SHACL §5.3.2: with the values of variables and parameters for their names in braces. */
+function messagesOf({ focus, value, constraint, found }: Result, shapes: TripleIndex): readonly Message[] {
+  const own = found.solution?.get('message')
+  const given = own?.termType === 'Literal' ? [own] : constraint.messages.find(({ length }) => length > 0)
+  const named = new Map([...constraint.parameters, ['this', focus], ...(found.solution ?? [])])
+  if (value) named.set('value', value)
+  const filled = (text: string): string =>
+    text.replace(/\{[?$]([^{}?$]{1,100})\}/g, (braces, name: string) => {
+      const term = named.get(name)
+      return term ? inWords(term, shapes) : braces
+    })
+  return given
+    ? given.map(({ value: text, language, datatype }) => ({ text: filled(text), language, datatype }))
+    : [{ text: filled(constraint.text), language: '', datatype: undefined }]
+}
+
+interface Message {
+  readonly text: string
+  readonly language: string
+  readonly datatype: Literal['datatype'] | undefined
+}
+
+const MOST_MEMBERS = 5
+/** A value may be as long as a document: its beginning is enough for people, and a message may name it often. */
+const MOST_CHARACTERS = 200
+const shortened = (text: string): string =>
+  text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).toWellFormed()}…` : text
+
+function inWords(term: Term, shapes: TripleIndex): string {
+  const members = shapes.objects(term, `${RDF}first`).length > 0 ? shapes.list(term) : undefined
+  if (!members) return term.termType === 'BlankNode' ? 'a blank node' : shortened(term.value)
+  const shown = members.slice(0, MOST_MEMBERS).map(({ value }) => shortened(value))
+  return [...shown, ...(members.length > MOST_MEMBERS ? ['…'] : [])].join(', ')
+}
 
 export function reportOf(results: readonly Result[], shapes: TripleIndex, rdf: Factory): readonly Quad[] {
   const sh = (name: string): NamedNode => rdf.namedNode(SH + name)

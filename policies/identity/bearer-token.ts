@@ -1,10 +1,52 @@
 // Verifying tokens of identity providers (RFC 7519, RFC 9068, OpenID Connect Core §2): the signature of a
 // configured issuer, an audience of ours, and the time.
-import { decodeJwt, jwtVerify, type JWTPayload } from 'jose'
-import { failure, isFailure, type Failure } from '../failure.js'
-import { KeysUnavailable, makeIssuerKeys, type ReadKeys } from './issuer-keys.js'
+import { type Failure, failure, isFailure } from '../failure.js'
 import { membershipsOf } from './memberships.js'
 import { makeSeenTexts } from './seen-texts.js'
+import {
+  type JSONWebKeySet,
+  type JWTPayload,
+  type JWTVerifyGetKey,
+  createRemoteJWKSet,
+  customFetch,
+  decodeJwt,
+  jwtVerify,
+} from 'jose'
+
+/** Reads the issuer's key set. Never rejects. */
+type ReadKeys = () => Promise<JSONWebKeySet | Failure>
+
+const MAX_AGE_MS = 600_000
+/** How long an unknown key does not make the gateway read the keys again. */
+const COOLDOWN_MS = 30_000
+/** As clients are told to wait: requests at the same time ask the issuer once. */
+const FAILURE_MS = 1_000
+
+/** Thrown through jose, which knows failures as errors only. */
+class KeysUnavailable extends Error {}
+
+/** The keys are read once, however many requests wait for them. Rejects with KeysUnavailable. */
+export function makeIssuerKeys(issuer: string, readKeys: ReadKeys, now: () => number): JWTVerifyGetKey {
+  let lastGood: JSONWebKeySet | undefined
+  let failed: { readonly detail: string; readonly until: number } | undefined
+
+  async function read(): Promise<JSONWebKeySet> {
+    if (failed && now() < failed.until) throw new KeysUnavailable(failed.detail)
+    const answer = await readKeys()
+    if (!isFailure(answer)) return (lastGood = answer)
+    // Good keys stay valid while the issuer cannot be reached.
+    if (lastGood) return lastGood
+    failed = { detail: answer.detail, until: now() + FAILURE_MS }
+    throw new KeysUnavailable(answer.detail)
+  }
+
+  // The URL only names the issuer: `readKeys` finds the address of the keys by discovery.
+  return createRemoteJWKSet(new URL(issuer), {
+    cacheMaxAge: MAX_AGE_MS,
+    cooldownDuration: COOLDOWN_MS,
+    [customFetch]: async () => Response.json(await read()),
+  })
+}
 
 export interface Issuer {
   /** Exactly as in the `iss` claim. */

@@ -1,6 +1,6 @@
 // Shares of a day: for each and for all (design 7).
 import t from 'tap'
-import { makeUploadMeter } from '../../gateway/features/files/upload-meter.js'
+import { makeUploadMeter } from '../../gateway/features/files/read-upload.js'
 import { makeDaily, makeSharedDaily } from '../../gateway/places.js'
 
 void t.test('what each and all may do in a day', (t) => {

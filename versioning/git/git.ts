@@ -1,8 +1,21 @@
 // Running git: in one bare repository, with an environment and settings of our own only, within limits.
-import { isFailure, SetbackError, type Setback } from '../failure.js'
-import { spawnGit, withoutPipes, type GitProcess } from './git-process.js'
+import { type Setback, SetbackError, isFailure } from '../failure.js'
+import { type GitProcess, spawnGit, withoutPipes } from './git-process.js'
 import { launch } from './launcher.js'
-import { processorTimeOf } from './processor-time.js'
+import { readFile, readdir } from 'node:fs/promises'
+
+/** In ticks of the system's clock, of all processes of the group; 0 where it is not known. */
+export async function processorTimeOf(group: number): Promise<number> {
+  let ticks = 0
+  for (const name of await readdir('/proc').catch(() => [])) {
+    if (!/^\d+$/.test(name)) continue
+    const stat = await readFile(`/proc/${name}/stat`, 'latin1').catch(() => '')
+    // The name of the command is in brackets, and may have any characters.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    if (Number(fields[2]) === group) ticks += Number(fields[11]) + Number(fields[12])
+  }
+  return ticks
+}
 
 // 2.36 introduced core.fsync; without it a branch may not survive a power failure.
 const LEAST_VERSION = [2, 36] as const

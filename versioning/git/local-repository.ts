@@ -1,13 +1,64 @@
 // History in a bare repository on this disk: the default, and the source that an embedded store is filled
 // from.
-import { isFailure, orThrow, SetbackError, type Setback } from '../failure.js'
-import type { BranchHead, Repository, TreeFile } from '../repository.js'
-import { openBareRepository, writable, type BareRepository } from './bare-repository.js'
-import { logSince } from './branch-log.js'
-import { makeObjectReader, type ObjectReader } from './cat-file.js'
+import { type Setback, SetbackError, isFailure, orThrow } from '../failure.js'
+import type { BranchHead, LoggedCommit, Repository, TreeFile } from '../repository.js'
+import { type BareRepository, openBareRepository, writable } from './bare-repository.js'
+import { type ObjectReader, makeObjectReader } from './cat-file.js'
 import { GATEWAY, type Ident } from './commit-message.js'
 import { LARGEST_BATCH, makeLocalCommits } from './commits.js'
-import { filesOf, readHead } from './log.js'
+import { runGit } from './git.js'
+import { changedFiles, filesOf, gitAncestors, logOf, readHead } from './log.js'
+import { type OnLine, mainLine, mainLineSince } from './main-line.js'
+
+interface LocalBranch {
+  readonly folder: string
+  readonly branch: string
+  /** The committer of the gateway's commits. */
+  readonly email: string
+}
+
+/**
+ * The commits after `from`; all of them where `from` is undefined, or does not lead to the head. Throws SetbackError.
+ */
+export async function* logSince(of: LocalBranch, head: string, from: string | undefined): AsyncGenerator<LoggedCommit> {
+  if (from !== undefined) {
+    const since = commitsOf(of, head, from)
+    const first = await since.next()
+    if (!first.done && first.value.parent === from) {
+      yield first.value
+      return yield* since
+    }
+    await since.return(undefined)
+  }
+  yield* commitsOf(of, head, undefined)
+}
+
+/** Without merges the commits come in the order in which Git lists them; otherwise the main line is found first. */
+async function* commitsOf(of: LocalBranch, head: string, from: string | undefined): AsyncGenerator<LoggedCommit> {
+  const range = from === undefined ? [head] : [head, `^${from}`]
+  if (!(await isAny(of.folder, ['--min-parents=2'], range))) return yield* logOf(of.folder, range)
+  const ancestors = await gitAncestors(of, range)
+  const ours = ['--fixed-strings', `--committer=<${of.email}>`]
+  const line =
+    from === undefined
+      ? mainLine(head, ancestors)
+      : await mainLineSince(from, head, ancestors, (base) => isAny(of.folder, ours, [from, `^${base}`]))
+  yield* along(of.folder, line)
+}
+
+async function* along(folder: string, line: readonly OnLine[]): AsyncGenerator<LoggedCommit> {
+  const parents = new Map(line.map(({ commit, parent }) => [commit, parent]))
+  for await (const logged of logOf(folder, [...parents.keys()], { walk: false })) {
+    const parent = parents.get(logged.commit)
+    if (parent === logged.parent || parent === undefined) yield logged
+    else yield { ...logged, parent, files: await changedFiles(folder, parent, logged.commit) }
+  }
+}
+
+async function isAny(folder: string, which: readonly string[], range: readonly string[]): Promise<boolean> {
+  const args = ['rev-list', '--max-count=1', ...which, '--end-of-options', ...range, '--']
+  return orThrow(await runGit(folder, args)) !== ''
+}
 
 export interface LocalRepositoryOptions {
   /** Of the bare repository; created when absent. */

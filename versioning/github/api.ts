@@ -1,16 +1,58 @@
 // One request to GitHub's REST API: sent within limits, its answer returned as a value or a setback.
-import type { Octokit } from '@octokit/rest'
 import { isFailure } from '../failure.js'
 import { boundedAnswer } from './answer.js'
-import { makeRateLimit, type RateLimit } from './limits.js'
 import {
   CHECK_API,
+  type ErrorResponse,
+  type GitHubRefusal,
   gitHubRefusal,
   statusRefusal,
   unansweredRefusal,
-  type ErrorResponse,
-  type GitHubRefusal,
 } from './refusals.js'
+import type { Octokit } from '@octokit/rest'
+
+const MINUTE = 60_000
+const LONGEST_WAIT = 65 * MINUTE
+
+interface RateLimit {
+  /** The refusal of every request while a limit lasts: GitHub blocks clients that send more. */
+  refused(): GitHubRefusal | undefined
+  /** GitHub has refused a request as one too many. Returns the refusal with the time of the next attempt. */
+  reached(refused: GitHubRefusal, headers: ErrorResponse['headers']): GitHubRefusal
+  /** GitHub has answered a request: no limit is reached. */
+  reset(): void
+}
+
+/** @param elapsed ms, by a clock that is never set */
+function makeRateLimit(now: () => number, elapsed: () => number): RateLimit {
+  let limited: { readonly refused: GitHubRefusal; readonly until: number } | undefined
+  let inARow = 0
+
+  const timeOf = (retryAfter: string | undefined): number => {
+    if (retryAfter === undefined) return NaN
+    return /^\d+$/.test(retryAfter) ? now() + Number(retryAfter) * 1000 : Date.parse(retryAfter)
+  }
+  const bounded = (time: number): number => Math.min(Math.max(time, now() + 1000), now() + LONGEST_WAIT)
+
+  return {
+    refused() {
+      const left = limited ? limited.until - elapsed() : 0
+      return limited && left > 0 ? { ...limited.refused, retryAt: now() + left } : undefined
+    },
+    reached(refused, headers) {
+      const spent = headers['x-ratelimit-remaining'] === '0'
+      const reset = spent ? Number(headers['x-ratelimit-reset']) * 1000 : NaN
+      const growing = now() + MINUTE * 2 ** inARow++
+      const retryAt = bounded(timeOf(headers['retry-after']) || reset || growing)
+      limited = { refused: { ...refused, retryAt }, until: elapsed() + retryAt - now() }
+      return limited.refused
+    },
+    reset() {
+      limited = undefined
+      inARow = 0
+    },
+  }
+}
 
 export interface GitHubSettings {
   /** `https://github.com/owner/repo`, or the same on a GitHub Enterprise server. */

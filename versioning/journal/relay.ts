@@ -1,24 +1,80 @@
 // The way from the journal to the repository: each change that is done becomes one commit, once, and those
 // of a document in their order. One loop, the only one that commits the journal's changes.
-import { setImmediate as breathe } from 'node:timers/promises'
 import type { VersionedChange } from '../change.js'
-import { isFailure, SetbackError, type Setback } from '../failure.js'
+import { type Setback, SetbackError, isFailure } from '../failure.js'
 import { blobId } from '../git/fast-import.js'
+import type { OperatorLog } from '../history.js'
 import type { NewCommit } from '../repository.js'
-import { makeFollowing, readBranch, recordCommits, type Branch, type Following } from './catch-up.js'
+import { type Branch, type Following, makeFollowing, readBranch, recordCommits } from './catch-up.js'
+import type { Journal } from './journal.js'
 import {
-  makePausing,
-  pauseAfter,
-  resume,
-  relayState,
   type Pausing,
   type RelayPauses,
   type RelayState,
+  makePausing,
+  pauseAfter,
+  relayState,
+  resume,
 } from './pauses.js'
 import type { JournalEntry } from './record.js'
-import { makeSignal, type Signal } from './signal.js'
-import { anotherInTurn, block, learn, makeCommitTurns, nextInTurn, type CommitTurns } from './turns.js'
+import { type Signal, makeSignal } from './signal.js'
 import type { VersionIndex } from './version-index.js'
+import { setImmediate as breathe } from 'node:timers/promises'
+
+interface CommitTurns {
+  readonly journal: Journal
+  readonly log: OperatorLog
+  /** The most changes that the repository commits at once. */
+  readonly batch: number
+  /** Fewer after a failure, since a smaller batch may succeed; as many again after successes. */
+  most: number
+  /** Documents whose own changes cannot be committed, with the reason. */
+  readonly blocked: Map<string, string>
+  /** Documents whose changes were denied when they were tried last. */
+  readonly denied: Set<string>
+  /** So many changes are committed one by one: one of them is unfit. */
+  singly: number
+}
+
+export const makeCommitTurns = (options: Pick<CommitTurns, 'journal' | 'log' | 'batch'>): CommitTurns => ({
+  ...options,
+  most: options.batch,
+  blocked: new Map(),
+  denied: new Set(),
+  singly: 0,
+})
+
+/** The changes to commit next. Those of denied documents come when there are no others. */
+function nextInTurn(turns: CommitTurns): readonly JournalEntry[] {
+  const { journal, denied, singly } = turns
+  const most = singly > 0 ? 1 : turns.most
+  const entries = journal.ready(most, mustWait(turns))
+  if (entries.length > 0 || denied.size === 0) return entries
+  denied.clear()
+  return journal.ready(most, mustWait(turns))
+}
+
+/** A change of another document, after one of this document was denied: a rule may refuse this document only. */
+function anotherInTurn(turns: CommitTurns, document: string): JournalEntry | undefined {
+  turns.denied.add(document)
+  return turns.journal.ready(1, mustWait(turns))[0]
+}
+
+export function learn(turns: CommitTurns, tried: number, hasFailed: boolean): void {
+  turns.most = hasFailed ? Math.max(1, Math.floor(tried / 2)) : Math.min(turns.batch, Math.max(turns.most, 2 * tried))
+}
+
+/** Commits no further changes of the document. */
+function block(turns: CommitTurns, document: string, reason: string): undefined {
+  turns.blocked.set(document, reason)
+  turns.singly = 0
+  turns.log.error({ document, reason }, 'A change of a document cannot be committed; its later changes wait.')
+}
+
+const mustWait =
+  ({ blocked, denied }: CommitTurns) =>
+  (document: string): boolean =>
+    blocked.has(document) || denied.has(document)
 
 export interface Relay {
   /** Sent whenever commits were made or read, or could not be. */

@@ -1,26 +1,68 @@
 // The endpoint `sign up` (spec 4.3, LinkedDataHub 2.4): it creates a WebID with its documents, and a certificate
 // for it as PKCS #12, by download or e-mail; all of this or nothing.
-import { SIGN_UPS } from './sign-ups.js'
-import { X509Certificate } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { readClientCertificate } from '../../../policies/identity/client-certificate.js'
-import { agentDocuments, agentWebId, describeAgent, type DescribedDocument } from '../../agents/agent-documents.js'
-import { readContent } from '../../request/endpoint-rdf.js'
-import type { AskedRoute, EndpointTarget } from '../../request/route.js'
-import type { Response } from '../../http/exchange.js'
-import { iri, text, triple, type Quad } from '../../rdf/graph.js'
-import type { Context } from '../../request/context.js'
-import { isInvited, mailboxHolder, mailboxLock, UNPROVEN } from '../../agents/mailbox.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
+import { type DescribedDocument, agentDocuments, agentWebId, describeAgent } from '../../agents/agent-documents.js'
+import { UNPROVEN, isInvited, mailboxHolder, mailboxLock } from '../../agents/mailbox.js'
 import { underLocks } from '../../documents/locks.js'
+import type { Field, Response } from '../../http/exchange.js'
 import { putDocument } from '../../methods/put-document.js'
 import { writingOf } from '../../methods/write.js'
-import { linkField, response } from '../../request/respond.js'
-import { prefersPage } from '../../request/page-answer.js'
-import { signedUp, signUpForm, signUpRefused } from './sign-up-answers.js'
-import { withinShares } from '../../request/anonymous-quota.js'
-import { readApplicant, type Applicant } from './sign-up-form.js'
+import { donePage } from '../../pages/account-page.js'
+import { type Problem, STATUS_OF, isFailure, problem } from '../../problem.js'
+import { type Quad, iri, text, triple } from '../../rdf/graph.js'
 import { ACL, FOAF, RDF } from '../../rdf/vocabulary.js'
+import { withinShares } from '../../request/anonymous-quota.js'
+import type { Context } from '../../request/context.js'
+import { readContent } from '../../request/endpoint-rdf.js'
+import { frameOf, pageAnswer, prefersPage } from '../../request/page-answer.js'
+import { messagesAbout } from '../../request/report-messages.js'
+import { linkField, response } from '../../request/respond.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
+import { type Applicant, readApplicant } from './sign-up-form.js'
+import { type SignUpView, signUpPage } from './sign-up-page.js'
+import { SIGN_UPS } from './sign-ups.js'
+import { ACCOUNT_TEXTS } from './texts.js'
+import { X509Certificate } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/** The form for people; programs send POST. */
+function signUpForm(context: Context, endpoint: string): Response | Problem {
+  const signUps = SIGN_UPS.of(context.gateway)
+  if (!prefersPage(context.accept)) {
+    return problem('negotiation.not-acceptable', 'There is only a page with a form here. Programs send POST.')
+  }
+  if (signUps.who === 'off') return problem('access.denied', 'Nobody can sign up here. Ask the owner for access.')
+  return pageAnswer(200, signUpPage(viewOf(context, endpoint)))
+}
+
+function viewOf(context: Context, endpoint: string): SignUpView {
+  const { mail } = context.gateway
+  const signUps = SIGN_UPS.of(context.gateway)
+  const isDownload = signUps.who === 'everyone' && !mail
+  return { frame: frameOf(context), action: isDownload ? `${endpoint}?download` : endpoint, isDownload }
+}
+
+/** The form again, with what was typed except the password: no page holds one. */
+function signUpRefused(
+  context: Context,
+  endpoint: string,
+  { failure, detail, report, fields }: Problem,
+  content: readonly Quad[],
+): Response {
+  const status = STATUS_OF[failure]
+  const messages = messagesAbout(report)
+  const typed = (property: string): string =>
+    content.find(({ predicate }) => predicate.value === property)?.object.value ?? ''
+  const page = signUpPage({ ...viewOf(context, endpoint), refusal: { status, detail }, typed, messages })
+  return pageAnswer(status, page, [...fields, ['Cache-Control', 'no-store']])
+}
+
+const signedUp = (context: Context, fields: readonly Field[]): Response => {
+  const { base } = context.dataspace.endUser
+  const frame = frameOf(context)
+  const { signUp, signedUp, backHome } = frame.texts.with(ACCOUNT_TEXTS)
+  return pageAnswer(201, donePage({ frame, title: signUp, sentence: signedUp, next: [backHome, base] }), fields)
+}
 
 export async function signUp(asked: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const { context, target } = asked

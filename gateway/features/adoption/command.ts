@@ -1,26 +1,66 @@
 // The arguments of `triplegate adopt`, which reports what the graphs of a store are, makes documents of them through the
 // gateway that runs, and takes that back.
-import type { AllEndpointNames } from '../../feature.js'
-import { renamesOf, ruleOf, rulesForNames, type Renames } from './renames.js'
+import {
+  type Command,
+  type CommandDescription,
+  HELP_OPTION,
+  argumentText,
+  argumentsOf,
+  documentUrl,
+  strayArguments,
+  wrongArguments,
+} from '../../commands/arguments.js'
+import { type CommandFailure, EXIT } from '../../commands/exit-codes.js'
+import {
+  CONNECTION_OPTIONS,
+  type GatewayClient,
+  connectionOf,
+  dataOf,
+  makeGatewayClient,
+} from '../../commands/gateway-client.js'
+import { type Terminal, barText, fail, makeProgress, printable } from '../../commands/terminal.js'
 import type { Arguments } from '../../configuration/flags.js'
 import type { Environment } from '../../configuration/settings.js'
 import { isDocumentOf } from '../../documents/document.js'
 import { makeNames } from '../../documents/iri-spelling.js'
+import type { AllEndpointNames } from '../../feature.js'
 import { isFailure } from '../../problem.js'
-import { ADOPTION_PATIENCE_MS } from './adopt-gateway.js'
-import { adopt, type Addresses } from './adopt-graphs.js'
-import { undo } from './adopt-undo.js'
-import { argumentsOf, documentUrl, HELP_OPTION, strayArguments, argumentText, wrongArguments, type Command, type CommandDescription } from '../../commands/arguments.js' // prettier-ignore
-import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
-import {
-  CONNECTION_OPTIONS,
-  connectionOf,
-  dataOf,
-  makeGatewayClient,
-  type GatewayClient,
-} from '../../commands/gateway-client.js'
 import { adminBaseAt, basesKnownTo } from '../../start/known-bases.js'
-import { fail, type Terminal } from '../../commands/terminal.js'
+import { ADOPTION_PATIENCE_MS, storeThrough, writingThrough } from './adopt-gateway.js'
+import { type Addresses, type AskedAdoption, adopt, isWanted } from './adopt-graphs.js'
+import { takenBackText, undoText } from './adoption-text.js'
+import { type Renames, renamesOf, ruleOf, rulesForNames } from './renames.js'
+import { takeBack } from './take-back.js'
+import { readUndoFile } from './undo-file.js'
+
+/** Returns the exit code. */
+async function undo(asked: AskedAdoption, terminal: Terminal): Promise<number> {
+  const { base, admin, client, adminClient, given } = asked
+  const others = ['names', 'rename', 'references', 'containers', 'types'].filter((name) => given.values.has(name))
+  if (others.length > 0) return fail(terminal, wrongArguments(`--undo: goes without --${others.join(', --')}.`))
+  const file = argumentText(given, 'undo')!
+  const read = readUndoFile(file)
+  if (isFailure(read)) return fail(terminal, read)
+  const { about, changes, isUndone, markUndone } = read
+  if (about.base !== base || about.admin !== admin) {
+    const fix = `Write triplegate adopt ${about.base} --admin ${about.admin} --undo ${file}.`
+    return fail(terminal, wrongArguments(`${file} is about another gateway. ${fix}`))
+  }
+  terminal.out(printable(undoText(changes, isUndone)))
+  if (isUndone || changes.length === 0 || given.values.has('dry-run')) return EXIT.done
+  if (!(await isWanted(asked, terminal))) return EXIT.done
+  const show = makeProgress(terminal)
+  const taken = await takeBack(changes, {
+    member: { base, store: storeThrough(client) },
+    writing: writingThrough({ [base]: client, [admin]: adminClient }, client),
+    report: (what, documents, of) => show(() => barText(`adopt --undo: ${what}`, { documents, of })),
+  })
+  terminal.waiting(undefined)
+  if (isFailure(taken)) return fail(terminal, { failure: 'gateway.failed', detail: taken.detail })
+  if (taken.refused.length === 0) markUndone()
+  terminal.out(printable(takenBackText(taken)))
+  return taken.refused.length > 0 ? EXIT.findings : EXIT.done
+}
 
 const DESCRIPTION: CommandDescription = {
   name: 'adopt',

@@ -1,32 +1,86 @@
 // `triplegate init URL`: asks the store what it is and has, says it, and writes the configuration to start with. The
 // store is not changed.
-import { writeFile } from 'node:fs/promises'
-import type { AllEndpointNames } from '../../feature.js'
-import { endpointNamesOf } from '../../documents/endpoint-names.js'
-import { readConfiguration } from '../../configuration/configuration.js'
-import type { Arguments } from '../../configuration/flags.js'
-import { unservedBases } from '../../configuration/served-bases.js'
-import { APPLICATIONS } from '../../configuration/setting-table.js'
-import { DEFAULT_DATA, settingsOf, SETTINGS, type Environment, type Settings } from '../../configuration/settings.js'
-import { isDocumentOf } from '../../documents/document.js'
-import { makeNames } from '../../documents/iri-spelling.js'
-import { storeFindings } from '../../survey/stores.js'
-import { surveyOf } from '../../survey/survey.js'
-import { isFailure } from '../../problem.js'
-import { fusekiEndpoints } from '../../stores/http-store.js'
-import { answered, confirmed, surveyText } from './adoption-text.js'
 import {
-  argumentsOf,
-  HELP_OPTION,
-  argumentText,
-  wrongArguments,
   type Command,
   type CommandDescription,
+  HELP_OPTION,
+  argumentText,
+  argumentsOf,
+  wrongArguments,
 } from '../../commands/arguments.js'
-import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
-import { wrongBases } from '../../configuration/served-bases.js'
-import { secretsOf, systemOf, type Applications } from './system-file.js'
-import { fail, printable, type Terminal } from '../../commands/terminal.js'
+import { type CommandFailure, EXIT } from '../../commands/exit-codes.js'
+import { type Terminal, fail, printable } from '../../commands/terminal.js'
+import { readConfiguration } from '../../configuration/configuration.js'
+import type { DescribedApplication, ServiceDescription } from '../../configuration/dataspace.js'
+import type { Arguments } from '../../configuration/flags.js'
+import { unservedBases, wrongBases } from '../../configuration/served-bases.js'
+import { APPLICATIONS } from '../../configuration/setting-table.js'
+import { DEFAULT_DATA, type Environment, SETTINGS, type Settings, settingsOf } from '../../configuration/settings.js'
+import { isDocumentOf } from '../../documents/document.js'
+import { endpointNamesOf } from '../../documents/endpoint-names.js'
+import { makeNames } from '../../documents/iri-spelling.js'
+import type { AllEndpointNames } from '../../feature.js'
+import { isFailure } from '../../problem.js'
+import { fusekiEndpoints } from '../../stores/http-store.js'
+import { storeFindings } from '../../survey/stores.js'
+import { surveyOf } from '../../survey/survey.js'
+import { answered, confirmed, surveyText } from './adoption-text.js'
+import { writeFile } from 'node:fs/promises'
+
+interface Applications {
+  readonly endUser: DescribedApplication
+  readonly admin: DescribedApplication
+}
+
+/** @param isOpen everyone reads */
+function systemOf({ endUser, admin }: Applications, isOpen: boolean): string {
+  const service = ({ query, update, graphStore }: ServiceDescription, name: string): string => {
+    const own = `<urn:services/${name}> a sd:Service ;\n    sd:endpoint <${query}> ; a:graphStore <${graphStore}> .\n`
+    return isUsual({ query, update })
+      ? own
+      : `${own}<urn:services/${name}-updates> a sd:Service ; sd:supportedLanguage sd:SPARQL11Update ;\n    sd:endpoint <${update}> .\n`
+  }
+  const services = ({ query, update }: ServiceDescription, name: string): string =>
+    isUsual({ query, update }) ? `<urn:services/${name}>` : `<urn:services/${name}>, <urn:services/${name}-updates>`
+  return `PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#>
+PREFIX a: <https://w3id.org/atomgraph/core#>
+PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
+PREFIX tga: <urn:triplegate:access#>
+
+<urn:apps/end-user> a lds:EndUserDataspace ; lds:origin <${endUser.base}> ;
+    lds:allowRead ${isOpen} ; # true: everyone reads all documents; false: as the authorizations say
+    tga:doors "closed" ; # nobody signs up, and nobody uses the proxy, unless --sign-up and --proxy say so
+    lds:service ${services(endUser.service, 'end-user')} .
+<urn:apps/admin> a lds:AdminDataspace ; lds:origin <${admin.base}> ;
+    lds:service ${services(admin.service, 'admin')} .
+
+${service(endUser.service, 'end-user')}${service(admin.service, 'admin')}
+# A history of every write: add "PREFIX doap: <http://usefulinc.com/ns/doap#>", and for each application
+#   <urn:apps/end-user> lds:versioningRepository <urn:repo> .
+#   <urn:repo> a doap:GitRepository ; doap:location <file:///var/lib/triplegate/documents.git> .
+`
+}
+
+/** True where the gateway finds the update endpoint by that for queries (service-description.ts). */
+const isUsual = ({ query, update }: Pick<ServiceDescription, 'query' | 'update'>): boolean =>
+  update === query!.replace(/\/(?:query|sparql)$/, '/update')
+
+/** Undefined where the stores ask for none. */
+function secretsOf({ endUser, admin }: Applications): string | undefined {
+  const lines = [
+    ['end-user', endUser.service.credentials] as const,
+    ['admin', admin.service.credentials] as const,
+  ].flatMap(([name, credentials]) =>
+    !credentials
+      ? []
+      : 'token' in credentials
+        ? [`<urn:services/${name}> a:authToken ${JSON.stringify(credentials.token)} .`]
+        : [
+            `<urn:services/${name}> a:authUser ${JSON.stringify(credentials.user)} ; a:authPwd ${JSON.stringify(credentials.password)} .`,
+          ],
+  )
+  return lines.length === 0 ? undefined : `PREFIX a: <https://w3id.org/atomgraph/core#>\n\n${lines.join('\n')}\n`
+}
 
 const DESCRIPTION: CommandDescription = {
   name: 'init',

@@ -1,20 +1,74 @@
 // Reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
 // of RDF, which are held (rdf/read-multipart.ts).
-import { BodyBreak, decodeText, MAX_BODY, NO_ROOM, toldLength, tooLarge } from '../../http/body.js'
+import type { Settings } from '../../configuration/settings.js'
 import type { Arriving } from '../../files/arriving.js'
 import { describedAmong, uploadsOf } from '../../files/sweep-files.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
-import { makePartsReader, type PartsReader, type TakeParts } from '../../rdf/multipart-stream.js'
-import { fileNameOf, readFileForm, type FormFile } from '../../rdf/read-file-form.js'
-import type { FormPair } from '../../rdf/read-form.js'
-import { boundaryOf, flaw, type PartHead } from '../../rdf/read-multipart.js'
+import { BodyBreak, MAX_BODY, NO_ROOM, decodeText, toldLength, tooLarge } from '../../http/body.js'
+import type { Awaitable } from '../../maybe-async.js'
 import type { Uploaded } from '../../methods/write-request.js'
 import { part } from '../../part.js'
 import type { TakeOfDayOf, TakePlaceOf } from '../../places.js'
-import type { Settings } from '../../configuration/settings.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
+import { type PartsReader, type TakeParts, makePartsReader } from '../../rdf/multipart-stream.js'
+import { type FormFile, fileNameOf, readFileForm } from '../../rdf/read-file-form.js'
+import type { FormPair } from '../../rdf/read-form.js'
+import { type PartHead, boundaryOf, flaw } from '../../rdf/read-multipart.js'
 import type { Context } from '../../request/context.js'
-import type { Awaitable } from '../../maybe-async.js'
-import { makeUploadMeter, type UploadMeter } from './upload-meter.js'
+
+/** Reserved at once where the length is not known. */
+const STEP = 2 ** 24
+
+interface UploadMeter {
+  /** Before the first file. @param told the bytes that are to come, where the client says so */
+  begin(told: number | undefined): undefined | Problem
+  /** Before so many bytes of a file are kept. */
+  take(bytes: number): undefined | Problem
+  /** What was taken counts from now on, and nothing else. */
+  settle(): undefined | Problem
+  /** Nothing counts. */
+  giveBack(): void
+}
+
+/** @param most the bytes that one upload may have */
+export function makeUploadMeter(takeOfDay: (count: number) => (() => void) | number, most: number): UploadMeter {
+  let [reserved, used] = [0, 0]
+  let backs: (() => void)[] = []
+  const giveBack = (): void => {
+    for (const back of backs) back()
+    ;[backs, reserved] = [[], 0]
+  }
+  const reserve = (count: number): undefined | Problem => {
+    const back = takeOfDay(count)
+    if (typeof back === 'number') return tooMuchToday(back)
+    backs.push(back)
+    reserved += count
+    return undefined
+  }
+  return {
+    begin: (told) => (told === undefined || reserved > 0 ? undefined : reserve(Math.min(told, most))),
+    take(bytes) {
+      used += bytes
+      const missing = used - reserved
+      if (missing <= 0) return undefined
+      // What is left may be less than a step.
+      return missing < STEP && !reserve(STEP) ? undefined : reserve(missing)
+    },
+    settle() {
+      giveBack()
+      return reserve(used)
+    },
+    giveBack,
+  }
+}
+
+const tooMuchToday = (wait: number): Problem =>
+  problem(
+    'share.daily',
+    'No more bytes of files may be uploaded today (--daily-uploads). Retry when the day is over.',
+    {
+      fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
+    },
+  )
 
 /** Uploads at once: of one agent, and of all. */
 export const FILES_AT_ONCE = { each: 8, network: 32, all: 64 } as const

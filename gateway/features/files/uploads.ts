@@ -1,16 +1,49 @@
 // GET and HEAD on files (spec 4.6, LinkedDataHub 2.7): who may read them, ranges of bytes, and how browsers treat them.
-import { fileTagOf, rangeOf } from './file-range.js'
 import { formatHttpDate } from '../../../cache/http-date.js'
-import { isSha1, type StoredFile } from '../../files/files.js'
+import { type StoredFile, isSha1 } from '../../files/files.js'
 import type { Describing } from '../../files/sweep-files.js'
-import type { Field, Response } from '../../http/exchange.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
+import type { Field, Request, Response } from '../../http/exchange.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
 import { MEDIA_TYPE } from '../../rdf/vocabulary.js'
-import { evaluateConditions } from '../../request/negotiate.js'
 import type { Context } from '../../request/context.js'
 import { describedFile, readingOf } from '../../request/file-access.js'
+import { evaluateConditions } from '../../request/negotiate.js'
 import { response, streamed } from '../../request/respond.js'
 import type { AskedRoute, EndpointTarget } from '../../request/route.js'
+
+/** LinkedDataHub 2.7: the digest is the entity-tag. */
+const fileTagOf = ({ sha1 }: Pick<StoredFile, 'sha1'>): string => `"${sha1}"`
+
+/**
+ * The first and last byte. Undefined for the whole file: there is no range, an unknown or malformed one, several (RFC 9110
+ * §14.2 leaves these out), or one of another file (If-Range).
+ */
+export function rangeOf(
+  { method, fields }: Pick<Request, 'method' | 'fields'>,
+  file: Pick<StoredFile, 'sha1' | 'size' | 'storedAt'>,
+): readonly [start: number, end: number] | undefined | Problem {
+  const condition = fields['if-range']
+  // RFC 9110 §13.1.5: compared strongly.
+  if (condition !== undefined && condition !== fileTagOf(file) && condition !== formatHttpDate(file.storedAt))
+    return undefined
+  const [, first, last] = method === 'GET' ? (RANGE.exec(fields.range ?? '') ?? []) : []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return undefined
+  const { size } = file
+  const [start, end] =
+    first === '' ? [Math.max(0, size - Number(last)), size - 1] : [Number(first), last === '' ? size - 1 : Number(last)]
+  if (first !== '' && last !== '' && end < start) return undefined
+  if (start >= size || (first === '' && Number(last) === 0)) {
+    return problem('range.unsatisfiable', `The file has ${size} bytes.`, {
+      fields: [
+        ['Content-Range', `bytes */${size}`],
+        ['Accept-Ranges', 'bytes'],
+      ],
+    })
+  }
+  return [start, Math.min(end, size - 1)]
+}
+
+const RANGE = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i
 
 export async function uploads({
   context,

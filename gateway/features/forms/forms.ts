@@ -1,49 +1,133 @@
 // The pages with forms about a document (`?form=edit` and its like): showing one, and answering one that was sent.
-import { FORM_TEXTS } from './texts.js'
 import { isOfOne } from '../../../policies/authorizations/coverage.js'
+import { webId } from '../../configuration/setting-values.js'
 import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
 import { isContainer, isRoot, parentOf } from '../../documents/hierarchy.js'
 import type { Response } from '../../http/exchange.js'
 import { TURTLE } from '../../http/media-type.js'
-import { describedIn } from '../../pages/triples-by-subject.js'
 import { titleOf } from '../../pages/document-page.js'
-import { deletePage, editPage, type FormAbout, type EditView } from './form-page.js'
-import { type Refusal } from '../../pages/form-parts.js'
+import type { Refusal } from '../../pages/form-parts.js'
 import type { MadePage } from '../../pages/texts.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
+import { describedIn } from '../../pages/triples-by-subject.js'
+import { type Problem, type ProblemCode, isFailure, problem } from '../../problem.js'
+import { nTriplesTerm, text } from '../../rdf/graph.js'
+import { ACL, DCT, FOAF, RDF, RDFS } from '../../rdf/vocabulary.js'
 import { decideOn, lookUpDocument } from '../../request/access.js'
+import type { Context } from '../../request/context.js'
+import { shownTo } from '../../request/hide-mailboxes.js'
 import { frameOf, pageAnswer } from '../../request/page-answer.js'
+import {
+  type AskedForm,
+  type FormTarget,
+  type SentForm,
+  areaText,
+  foreignForm,
+  isConflict,
+  refusalShown,
+  seeOther,
+  sendForm,
+} from '../../request/page-form.js'
 import { refusalOf as accessRefused } from '../../request/refusal.js'
 import type { Decided } from '../../request/route.js'
-import { shownTo } from '../../request/hide-mailboxes.js'
-import { answerConflict } from './edit-conflict.js'
+import { conflictPage } from './conflict-page.js'
+import { dividedForm } from './form-fields.js'
+import { type EditView, type FormAbout, deletePage, editPage } from './form-page.js'
+import { answerNew } from './new-form.js'
+import { answerRestore } from './restore-form.js'
+import { flawedIn, sectionsAfter, typedForm } from './submitted-fields.js'
+import { FORM_TEXTS } from './texts.js'
 import {
   differenceOf,
   editableTurtle,
   isTooLargeToEdit,
   linesToAdd,
+  merged,
   ownTriples,
   prefixesOf,
   rememberPrefixes,
   tooLargeToEdit,
   typedTriples,
 } from './turtle-editor.js'
-import { dividedForm } from './form-fields.js'
-import {
-  sendForm,
-  foreignForm,
-  isConflict,
-  refusalShown,
-  seeOther,
-  areaText,
-  type AskedForm,
-  type FormTarget,
-  type SentForm,
-} from '../../request/page-form.js'
-import { answerGrant } from './grant-form.js'
-import { answerNew } from './new-form.js'
-import { answerRestore } from './restore-form.js'
-import { flawedIn, sectionsAfter, typedForm } from './submitted-fields.js'
+
+const MODES = ['Read', 'Append', 'Write']
+const CLASSES: Readonly<Record<string, string>> = { everyone: FOAF('Agent'), identified: ACL('AuthenticatedAgent') }
+
+const PROBLEMS: Readonly<Record<number, ProblemCode>> = {
+  403: 'access.denied',
+  502: 'store.failed',
+  503: 'access.unavailable',
+  504: 'store.time',
+}
+
+async function answerGrant({ context, document, values, isSent }: AskedForm): Promise<Response | Problem> {
+  const { admin, endUser } = context.dataspace
+  if (!isSent || document.iri !== `${admin.base}acl/authorizations/`) {
+    return problem('target.unknown-endpoint', 'This form is on the page about access to a document.')
+  }
+  const on = values.get('document') ?? ''
+  const isOurs = URL.canParse(on) && [endUser.base, admin.base].some((base) => on.startsWith(base))
+  if (!isOurs || /[<>"{}|^`\\\s]/.test(on)) return problem('request.malformed', 'Name a document of this dataspace.')
+  const modes = values.getAll('mode').filter((mode) => MODES.includes(mode))
+  if (modes.length === 0) return problem('request.malformed', 'Choose what is allowed: go back, and tick a mode.')
+  const whom = subjectOf(values)
+  if (isFailure(whom)) return whom
+  const url = `${document.iri}${context.gateway.uuid()}/`
+  const topic = `${url}#this`
+  const label = nTriplesTerm(text(`Given on ${on}`))
+  const turtle = [
+    `<${url}> <${DCT('title')}> ${label} ; <${FOAF('primaryTopic')}> <${topic}> .`,
+    `<${topic}> <${RDF('type')}> <${ACL('Authorization')}> ; <${RDFS('label')}> ${label} ;`,
+    `  <${ACL(whom[0])}> <${whom[1]}> ; ${modes.map((mode) => `<${ACL('mode')}> <${ACL(mode)}>`).join(' ; ')} ;`,
+    `  <${ACL('accessTo')}> <${on}>${values.get('on') === 'below' ? ` ; <${ACL('default')}> <${on}>` : ''} .`,
+  ].join('\n')
+  const done = await sendForm(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
+  const member = on.startsWith(admin.base) ? admin : endUser
+  if (done.status < 400) return seeOther(`${member.base}access?this=${encodeURIComponent(on)}`)
+  return problem(PROBLEMS[done.status] ?? 'request.malformed', done.detail, { fields: done.fields })
+}
+
+/** The property of an authorization, and its value. */
+function subjectOf(values: URLSearchParams): readonly [property: string, value: string] | Problem {
+  const to = values.get('to') ?? ''
+  const known = Object.hasOwn(CLASSES, to) ? CLASSES[to] : undefined
+  if (known !== undefined) return ['agentClass', known]
+  const who = (values.get('who') ?? '').trim()
+  if (isFailure(webId(who)))
+    return problem('request.malformed', 'Name whom: go back, and give a WebID or the IRI of a group.')
+  return [to === 'group' ? 'agentGroup' : 'agent', who]
+}
+
+interface Typed {
+  readonly text: string
+  readonly started: string
+}
+
+async function answerConflict(
+  { context, document: { iri } }: { readonly context: Context; readonly document: { readonly iri: string } },
+  { text, started }: Typed,
+): Promise<Response | Problem> {
+  const facts = await lookUpDocument(context, iri, true)
+  if (isFailure(facts)) return facts
+  const current = facts.kind === 'document' ? facts.document : undefined
+  if (current && (isLarge(current) || !isWhole(current))) return tooLargeToEdit
+  const now = current ? ownTriples(current) : ''
+  const [before, mine] = [await typedTriples(context, iri, started), await typedTriples(context, iri, text)]
+  if (isFailure(before)) return before
+  if (isFailure(mine)) return mine
+  const [there, both] = [
+    await editableTurtle(context, iri, now, text),
+    await editableTurtle(context, iri, merged(before, mine, now), text),
+  ]
+  if (isFailure(there)) return there
+  if (isFailure(both)) return both
+  const page = conflictPage({
+    ...{ frame: frameOf(context, iri), document: iri, started, now: there, mine: text, merged: both },
+    entityTag: current ? entityTagOf(current, TURTLE) : '*',
+    theirs: differenceOf(before, now),
+    own: differenceOf(before, mine),
+  })
+  return pageAnswer(412, page)
+}
 
 type AnswerForm = (asked: AskedForm) => Promise<Response | Problem>
 

@@ -1,28 +1,74 @@
 // Imports in the background: each has a folder with its source, its plan and how far it is, so that a run that was
 // killed continues, and a document with its state. So many run at once; the others wait, and their agents take turns.
-import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { rename, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import type { Gateway, Member } from '../../gateway.js'
-import type { ImportProgress } from './importing.js'
-import { membersOf } from '../../gateway.js'
-import type { Starts } from '../../../versioning/starts.js'
-import { flushFolder, isOfDisk, notStored } from '../../files/arriving.js'
+import { type Starts, nextStart } from '../../../versioning/starts.js'
 import { readFactsNow } from '../../documents/document.js'
+import { flushFolder, isOfDisk, notStored } from '../../files/arriving.js'
+import { type Gateway, type Member, membersOf } from '../../gateway.js'
+import { ACCESS_TOKEN_CHECK, type TokenLimits } from '../../identity/agent.js'
 import { makeTrace } from '../../log.js'
-import type { Writing } from '../../methods/write-rules.js'
 import { putDocument } from '../../methods/put-document.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
-import { iri, text, triple, type Quad } from '../../rdf/graph.js'
+import type { Writing } from '../../methods/write-rules.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
+import { type Quad, iri, text, triple } from '../../rdf/graph.js'
 import { DCT, DH, FOAF, PROV, RDF } from '../../rdf/vocabulary.js'
+import { decideOn } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
-import { backgroundContext, whyEnded, type Behind } from './background.js'
-import { noteRuns, type DescribedBy } from './import-notes.js'
+import { type DescribedBy, noteRuns } from './import-notes.js'
 import { stateTriples } from './import-state.js'
-import { hasNotEnded, IMPORTING } from './importing.js'
+import { IMPORTING, type ImportProgress, hasNotEnded } from './importing.js'
 import type { ImportPlan } from './plan.js'
 import { runImport } from './run-import.js'
-import { GIVEN_UP, startOfRun } from './starts.js'
+import { placeless } from './write-as.js'
+import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+
+const GIVEN_UP = 'The gateway ended twice while this import ran, at the same place. Import its source in smaller parts.'
+
+/** @param written documents that were written */
+export async function startOfRun(
+  plan: ImportPlan,
+  written: number,
+  before: Starts | undefined,
+): Promise<Starts | undefined> {
+  // What the thread has read is there earlier than in the record of the run.
+  const read = await readFile(`${plan.spool}.progress`, 'utf8').catch(() => '')
+  return nextStart(`${written} ${read}`, before)
+}
+
+interface Behind {
+  /** With the state of the import. */
+  readonly document: string
+  readonly agent: string | undefined
+  /** Of an agent that an access token proved: what that leaves of its rights. */
+  readonly token?: TokenLimits | undefined
+  readonly network: string
+}
+
+/** Its token may expire or be revoked meanwhile, and its agent may lose the right to import. */
+async function whyEnded(context: Context): Promise<undefined | Problem> {
+  const { gateway, application, dataspace, agent } = context
+  // Without a cache, rules are read as for a request.
+  await dataspace.access.refresh?.(agent)
+  const { id } = agent.token ?? {}
+  if (id !== undefined && !ACCESS_TOKEN_CHECK.in(gateway)?.isValid(dataspace.admin.base, id))
+    return problem('access.denied', 'The access token of the import has expired, or was revoked.')
+  const now = { ...context, request: { ...context.request, receivedAt: gateway.now() } }
+  const decision = decideOn(now, { kind: 'endpoint', iri: `${application.base}importer` }, 'Append')
+  // Without rules each write waits for them.
+  if (isFailure(decision) || decision.allowed) return undefined
+  return problem('access.denied', 'The agent has lost the right to import: Append on the endpoint.')
+}
+
+/** As a request of the agent. Claims of its token ended with the request that started the import. */
+const backgroundContext = (gateway: Gateway, member: Member, { agent, token, network, document }: Behind): Context => ({
+  gateway,
+  ...member,
+  agent: agent === undefined ? {} : { webId: agent, ...(token && { token }) },
+  accept: undefined,
+  trace: makeTrace(),
+  request: placeless(gateway, document, network),
+})
 
 /** A run as it is on disk. */
 export interface RunRecord extends Behind {

@@ -1,39 +1,86 @@
 // Imports that RDF describes (LinkedDataHub 2.8): the content of a request to `importer`, or of a PUT or POST of a
 // document, which starts each import in it.
+import { isOfDisk, notStored } from '../../files/arriving.js'
+import { linksIn } from '../../http/link-field.js'
+import { parseMediaType } from '../../http/media-type.js'
+import { type WrittenContent, isLargeContent } from '../../methods/write-request.js'
+import type { AfterWrite } from '../../methods/write.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
+import { type Quad, nTriplesLine } from '../../rdf/graph.js'
+import { ACCEPT_POST, isReadable, readCanonical } from '../../rdf/read.js'
+import { firstBeginning, hasLine } from '../../rdf/sorted-lines.js'
+import { CSV, TSV } from '../../rdf/syntaxes.js'
+import { RDF, TGI } from '../../rdf/vocabulary.js'
+import { decideOn } from '../../request/access.js'
+import type { Context } from '../../request/context.js'
+import { containerOf, runsFolder, startRun } from './background-imports.js'
+import { LARGEST_METADATA, type MetadataText, readMetadata } from './csvw-metadata.js'
+import { type DescribedBy, type Note, noteRuns } from './import-notes.js'
+import {
+  IMPORT_PROPERTIES,
+  IMPORT_TYPES,
+  type ImportOrder,
+  type Received,
+  describedOrder,
+  importOrderOf,
+  importPlanOf,
+  typingsIn,
+} from './import-order.js'
+import { newProgress } from './import-state.js'
+import { IMPORTING, mayStart } from './importing.js'
+import type { ImportPlan } from './plan.js'
+import { type Source, bringUrl } from './sources.js'
+import { placeHere } from './write-as.js'
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isOfDisk, notStored } from '../../files/arriving.js'
-import { parseMediaType } from '../../http/media-type.js'
-import { isLargeContent, type WrittenContent } from '../../methods/write-request.js'
-import type { AfterWrite } from '../../methods/write.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
-import { nTriplesLine, type Quad } from '../../rdf/graph.js'
-import { ACCEPT_POST, isReadable, readCanonical } from '../../rdf/read.js'
-import { firstBeginning, hasLine } from '../../rdf/sorted-lines.js'
-import { RDF, TGI } from '../../rdf/vocabulary.js'
-import { decideOn } from '../../request/access.js'
-import type { Context } from '../../request/context.js'
-import {
-  describedOrder,
-  IMPORT_PROPERTIES,
-  IMPORT_TYPES,
-  importOrderOf,
-  importPlanOf,
-  typingsIn,
-  type ImportOrder,
-  type Received,
-} from './import-order.js'
-import { CSV, TSV } from '../../rdf/syntaxes.js'
-import type { ImportPlan } from './plan.js'
-import { noteRuns, type DescribedBy, type Note } from './import-notes.js'
-import { newProgress } from './import-state.js'
-import { IMPORTING, mayStart } from './importing.js'
-import { containerOf, runsFolder, startRun } from './background-imports.js'
-import { metadataBeside } from './metadata-beside.js'
-import { bringUrl, type Source } from './sources.js'
-import { placeHere } from './write-as.js'
+
+/**
+ * CSV on the Web metadata of the CSV at this URL of another server: the first that describes it (W3C tabular-data-model §5.2 and §5.3),
+ * or why one that exists cannot be used.
+ */
+async function metadataBeside(
+  context: Context,
+  { url: source, link }: Pick<Source, 'url' | 'link'>,
+): Promise<MetadataText | undefined> {
+  const url = new URL(source)
+  if (context.gateway.isOwn(url)) return undefined
+  const linked = linksIn(link, source, 'describedby')
+    .slice(0, 1)
+    .map(({ target }) => target)
+  const beside = url.search === '' ? [`${url.pathname}-metadata.json`, 'csv-metadata.json'] : []
+  let flawed: MetadataText | undefined
+  for (const one of [...linked, ...beside]) {
+    if (!URL.canParse(one, source)) continue
+    const found = await metadataAt(context, new URL(one, source).href)
+    const read =
+      found && (found.flaw === undefined ? readMetadata(found.text, [source]) : problem('content.syntax', found.flaw))
+    if (found && !isFailure(read)) return found
+    if (isFailure(read))
+      flawed ??= { text: '', came: false, flaw: `${new URL(one, source).href} is not used: ${read.detail}` }
+  }
+  return flawed
+}
+
+async function metadataAt({ gateway, request }: Context, url: string): Promise<MetadataText | undefined> {
+  const pieces: Buffer[] = []
+  let size = 0
+  const take = (piece: Buffer): Promise<unknown> => {
+    if ((size += piece.length) > LARGEST_METADATA) return Promise.reject(new Error('too large'))
+    return Promise.resolve(pieces.push(piece))
+  }
+  const accept = 'application/csvm+json, application/ld+json, application/json;q=0.9'
+  const answer = await IMPORTING.of(gateway).fetcher.fetch(url, { accept, take, signal: request.signal() })
+  const flawed = (flaw: string): MetadataText => ({ text: '', came: false, flaw })
+  if (isFailure(answer)) return flawed(answer.detail.replace(/\.$/, ''))
+  if (ABSENT.includes(answer.status)) return undefined
+  if (answer.status !== 200) return flawed(`its server answered ${answer.status}`)
+  if (!/json/.test(answer.fields['content-type'] ?? '')) return flawed('its media type is not that of JSON')
+  return { text: Buffer.concat(pieces).toString(), came: false, url: answer.url }
+}
+
+const ABSENT = [404, 410]
 
 export const IMPORTER_ACCEPTS = [['Accept-Post', `${ACCEPT_POST}, ${CSV}, ${TSV}`]] as const
 

@@ -1,37 +1,82 @@
 // The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): data of many documents, at once or in the background.
 // `POST` brings data, or names it; `GET` lists the imports of the agent; `DELETE ?import=` cancels one.
-import { IMPORTING } from './importing.js'
 import { uriOf } from '../../../versioning/memento/time-map.js'
-import { createHash } from 'node:crypto'
-import { open, stat, type FileHandle } from 'node:fs/promises'
-import { join } from 'node:path'
-import { readContent } from '../../request/endpoint-rdf.js'
 import { isOfDisk, makeRoom, notStored } from '../../files/arriving.js'
-import { BodyBreak, toldLength } from '../../http/body.js'
+import { BodyBreak, decodeText, toldLength } from '../../http/body.js'
 import type { Request, Response } from '../../http/exchange.js'
 import { parseMediaType } from '../../http/media-type.js'
-import { addFindings, newProgress, stateTriples } from './import-state.js'
-import { bringDescribed, inFolder, isImportable, startImport, unsupported, type Brought } from './described-import.js'
-import { startOfSource } from './sources.js'
-import { onlyOrder, importOrderOf, importPlanOf, type ImportOrder } from './import-order.js'
-import { makeFileWithMetadata, type FileWithMetadata } from './file-with-metadata.js'
-import { CSV, isVague, mediaTypeOf, N_QUADS, TRIG, TSV } from '../../rdf/syntaxes.js'
-import type { ImportPlan, ReadProgress } from './plan.js'
-import type { ImportRun } from './importing.js'
-import { askImport, startImportThread } from './import-thread.js'
-import { CANCELLED, runImport } from './run-import.js'
-import { containerOf } from './background-imports.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
 import { graphOf, nTriplesOf } from '../../rdf/graph.js'
-import { MULTIPART } from '../../rdf/read-multipart.js'
+import { makePartsReader } from '../../rdf/multipart-stream.js'
+import { MULTIPART, type PartHead, boundaryOf, flaw } from '../../rdf/read-multipart.js'
+import { CSV, N_QUADS, TRIG, TSV, isVague, mediaTypeOf } from '../../rdf/syntaxes.js'
 import type { Context } from '../../request/context.js'
+import { readContent } from '../../request/endpoint-rdf.js'
 import { graphAnswer } from '../../request/graph-answer.js'
 import { linkField, response } from '../../request/respond.js'
 import type { AskedRoute, EndpointTarget } from '../../request/route.js'
+import { containerOf } from './background-imports.js'
+import { LARGEST_METADATA, type MetadataText } from './csvw-metadata.js'
+import { type Brought, bringDescribed, inFolder, isImportable, startImport, unsupported } from './described-import.js'
+import { type ImportOrder, importOrderOf, importPlanOf, onlyOrder } from './import-order.js'
+import { addFindings, newProgress, stateTriples } from './import-state.js'
+import { askImport, startImportThread } from './import-thread.js'
+import { IMPORTING, type ImportRun } from './importing.js'
+import type { ImportPlan, ReadProgress } from './plan.js'
+import { CANCELLED, runImport } from './run-import.js'
+import { startOfSource } from './sources.js'
+import { createHash } from 'node:crypto'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+
+interface FileWithMetadata {
+  write(piece: Buffer): Promise<undefined | Problem>
+  finish(): undefined | Problem
+  /** After `finish`. */
+  parts(): { readonly head: PartHead; readonly metadata: MetadataText | undefined }
+}
+
+/** @param write gets the pieces of the file */
+function makeFileWithMetadata(
+  contentType: string,
+  write: (piece: Buffer) => Promise<undefined | Problem>,
+): FileWithMetadata | Problem {
+  const boundary = boundaryOf(contentType)
+  if (isFailure(boundary)) return boundary
+  let head: PartHead | undefined
+  let metadata: Buffer | undefined
+  let isMetadata = false
+  const reader = makePartsReader(boundary, {
+    begin(next) {
+      isMetadata = next.name === 'metadata'
+      if (isMetadata ? metadata !== undefined : next.file === undefined || head !== undefined) return flaw(PARTS)
+      if (isMetadata) metadata = Buffer.alloc(0)
+      else head = next
+      return undefined
+    },
+    data(piece) {
+      if (!isMetadata) return write(piece)
+      metadata = Buffer.concat([metadata!, piece])
+      return metadata.length > LARGEST_METADATA ? TOO_LARGE : undefined
+    },
+    end: () => undefined,
+  })
+  return {
+    write: (piece) => reader.write(piece),
+    finish: () => reader.finish() ?? (head ? undefined : flaw(PARTS)),
+    parts: () => ({ head: head!, metadata: metadata && { text: decodeText(metadata) ?? '', came: true } }),
+  }
+}
+
+const PARTS = 'it has to have one file, and at most one part "metadata"'
+const TOO_LARGE = problem('content.too-large', `The metadata is larger than ${LARGEST_METADATA} bytes.`)
 
 export const IMPORTER_METHODS = 'GET, HEAD, POST, DELETE, OPTIONS'
 
-export function importer({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> | Response | Problem {
+export function importer({
+  context,
+  target,
+}: AskedRoute<EndpointTarget>): Promise<Response | Problem> | Response | Problem {
   const { method } = context.request
   if (method === 'POST') return receive(context, target)
   return method === 'DELETE' ? cancel(context, target) : list(context, target)

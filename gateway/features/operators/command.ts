@@ -1,19 +1,61 @@
 // `triplegate mirror`: through the gateway that runs, else with stores and histories of its own.
-import type { AllEndpointNames } from '../../feature.js'
-import { existsSync } from 'node:fs'
 import type { Command } from '../../commands/arguments.js'
+import { type CommandFailure, EXIT } from '../../commands/exit-codes.js'
+import { type Terminal, barText, fail, makeProgress, printable } from '../../commands/terminal.js'
 import { readConfiguration } from '../../configuration/configuration.js'
 import type { DescribedApplication, DescribedDataspace } from '../../configuration/dataspace.js'
 import { historyPlaceOf, repositoryName } from '../../configuration/history-place.js'
 import { DEFAULT_DATA, type Environment, type Settings } from '../../configuration/settings.js'
-import { EXIT, type CommandFailure } from '../../commands/exit-codes.js'
-import { MIRROR_DESCRIPTION, parseMirrorArguments, type MirrorArguments } from './mirror-arguments.js'
-import { askGateway, type MirrorRequest } from './mirror-client.js'
+import type { AllEndpointNames } from '../../feature.js'
+import type { KnownOtherGraphs } from '../../mirror/other-graphs.js'
+import { MISMATCHES, type MirrorEvent, type MirrorOutcome, type Report } from '../../mirror/report.js'
+import { type Failure, isFailure } from '../../problem.js'
+import { MIRROR_DESCRIPTION, type MirrorArguments, parseMirrorArguments } from './mirror-arguments.js'
+import { type MirrorRequest, askGateway } from './mirror-client.js'
 import type { DescribedMember, MirrorMeans } from './mirror-without-gateway.js'
-import type { MirrorEvent, MirrorOutcome, Report } from '../../mirror/report.js'
-import { mismatchText, outcomeText } from './mirror-text.js'
-import { isFailure, type Failure } from '../../problem.js'
-import { barText, fail, makeProgress, printable, type Terminal } from '../../commands/terminal.js'
+import { existsSync } from 'node:fs'
+
+const number = (count: number): string => count.toLocaleString('en')
+const documents = (count: number): string => `${number(count)} document${count === 1 ? '' : 's'}`
+
+const WIDTH = Math.max(...MISMATCHES.map(({ length }) => length)) + 2
+
+const mismatchText = ({ document, difference, detail }: Extract<MirrorEvent, { event: 'difference' }>): string =>
+  `${difference.padEnd(WIDTH)}${document}${detail === undefined ? '' : `  ${detail}`}\n`
+
+/** @param swept true if the differences have been committed */
+function outcomeText(base: string, outcome: MirrorOutcome, swept: boolean): string {
+  const { differences, imported, behind, orphans, others, notRebuilt } = outcome
+  const counts = MISMATCHES.flatMap((name) => (differences[name] ? [`${number(differences[name])} ${name}`] : []))
+  const parts = [
+    ...(imported ? [`${documents(imported)} imported`] : []),
+    ...(counts.length > 0 ? [`${swept ? 'found' : 'different'}: ${counts.join(', ')}`] : []),
+  ]
+  const nothing = swept ? 'nothing to commit' : 'equal'
+  const alone = orphans === undefined ? '' : `; ${orphansText(orphans)}`
+  const beside = others === undefined ? '' : `; ${othersText(others)}`
+  const lost = notRebuilt === undefined ? '' : notRebuiltText(notRebuilt)
+  const late = behind === undefined ? '' : `\nThe repository is behind the journal: ${behind}`
+  return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}${alone}${beside}.${lost}${late}\n`
+}
+
+/** How many it names. */
+const NAMED = 3
+
+const first = (names: readonly string[], count: number): string =>
+  `${names.slice(0, NAMED).join(', ')}${count > NAMED ? ' …' : ''}`
+
+const orphansText = ({ count, documents: named }: NonNullable<MirrorOutcome['orphans']>): string =>
+  `${documents(count)} without a container above: ${first(named, count)}`
+
+const othersText = ({ count, graphs }: NonNullable<MirrorOutcome['others']>): string =>
+  `in no history, as no documents: ${number(count)} graph${count === 1 ? '' : 's'}: ${first(graphs, count)}`
+
+function notRebuiltText(known: KnownOtherGraphs | null): string {
+  if (known?.count === 0) return ''
+  const had = known && `On ${known.at} the store had ${number(known.count)}: ${first(known.graphs, known.count)}. `
+  return `\nThe repository has no graphs that are no documents. ${had ?? ''}Put them back from a backup of the store.`
+}
 
 export const mirrorCommand = (endpointNames: AllEndpointNames): Command => ({
   description: MIRROR_DESCRIPTION,

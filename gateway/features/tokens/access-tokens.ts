@@ -1,23 +1,60 @@
 // The endpoints `tokens` and `tokens/ID` of the admin application: access tokens for programs that can send no
 // certificate are created, listed and revoked.
-import { TOKENS } from './issued-tokens.js'
-import type { AskedRoute, EndpointTarget } from '../../request/route.js'
+import { dateTime } from '../../documents/next-state.js'
+import type { Response } from '../../http/exchange.js'
+import { type Problem, STATUS_OF, isFailure, problem } from '../../problem.js'
+import { type Quad, graphOf, text, triple } from '../../rdf/graph.js'
+import { DCT, TGA } from '../../rdf/vocabulary.js'
 import { judge } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
-import { graphAnswer } from '../../request/graph-answer.js'
-import { linkField, response } from '../../request/respond.js'
-import { isLimited } from '../../request/token-limits.js'
-import type { Response } from '../../http/exchange.js'
-import type { AccessToken } from './issued-tokens.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
-import { graphOf, text, triple, type Quad } from '../../rdf/graph.js'
-import { TGA } from '../../rdf/vocabulary.js'
 import { readContent } from '../../request/endpoint-rdf.js'
 import { controlRefused } from '../../request/explain.js'
-import { refusedAnswer, tokensAnswer } from './access-token-page.js'
+import { graphAnswer } from '../../request/graph-answer.js'
+import { frameOf, pageAnswer, prefersPage } from '../../request/page-answer.js'
 import { foreignForm, seeOther } from '../../request/page-form.js'
-import { prefersPage } from '../../request/page-answer.js'
+import { linkField, response } from '../../request/respond.js'
+import type { AskedRoute, EndpointTarget } from '../../request/route.js'
+import { isLimited } from '../../request/token-limits.js'
 import { askedToken, tokenTriples } from './access-token-content.js'
+import { type AccessToken, TOKENS } from './issued-tokens.js'
+import { type TokensView, tokensPage } from './tokens-page.js'
+
+const DAY = 86_400_000
+const TERMS = [7, 90, 365]
+
+type Shown = Pick<TokensView, 'made' | 'refusal'> & { readonly name?: string }
+
+function tokensAnswer(
+  context: Context,
+  tokens: readonly AccessToken[],
+  status: number,
+  { made, refusal, name = '' }: Shown = {},
+): Response {
+  const now = context.request.receivedAt
+  const page = tokensPage({
+    frame: frameOf(context),
+    tokens: tokens.map((token) => ({
+      ...token,
+      expires: dateTime(token.expires),
+      lastUsed: token.lastUsed === undefined ? undefined : dateTime(token.lastUsed),
+    })),
+    ...{ name, refusal, made },
+    terms: TERMS.map((days) => [days, dateTime(now + days * DAY)]),
+  })
+  return pageAnswer(status, page, [['Cache-Control', 'no-store']])
+}
+
+/** The page again, with what was typed. */
+const refusedAnswer = (
+  context: Context,
+  tokens: readonly AccessToken[],
+  { failure, detail }: Problem,
+  content: readonly Quad[],
+): Response => {
+  const name = content.find(({ predicate }) => predicate.value === DCT('title'))?.object.value
+  const status = STATUS_OF[failure]
+  return tokensAnswer(context, tokens, status, { refusal: { status, detail }, ...(name !== undefined && { name }) })
+}
 
 export async function accessTokens({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const { accept, request } = context

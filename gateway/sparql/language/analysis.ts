@@ -1,17 +1,67 @@
 // Analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
 // reach outside the store. Pure. The analysed text is the executed one: send `text`, not the client's text.
-import { graphSetOf, writesOf, type GraphSet } from './graph-sets.js'
-import { flawOfInserted } from './inserted-terms.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
-import { removedGraphs, type RemovedGraphs } from './removed-graphs.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
+import { flawOf, iri, quad } from '../../rdf/graph.js'
+import { type GraphSet, graphSetOf, writesOf } from './graph-sets.js'
 import { orderingWork } from './ordering-work.js'
-import { parseSparql, unreadable } from './parse.js'
-import { readsOfUpdate, readsOver, type Reads } from './reads.js'
-import { closingAfter, sparqlOf, type Token } from './tokens.js'
-import { datasetIn, operationsIn, type Findings } from './tree.js'
-import { updatePlanOf, type StoreOnly, type UpdatePlan } from './update-plan.js'
+import { type ParsedValues, parseSparql, unreadable } from './parse.js'
+import { rdfTerm, triplePartsOf } from './rdf-term.js'
 import { makeTreeReader } from './read-tree.js'
+import { type Reads, readsOfUpdate, readsOver } from './reads.js'
+import { type RemovedGraphs, removedGraphs } from './removed-graphs.js'
 import type { Query, Term } from './syntax.js'
+import { type Token, closingAfter, sparqlOf } from './tokens.js'
+import { type Findings, type Node, datasetIn, nodesOf, operationsIn } from './tree.js'
+import { type StoreOnly, type UpdatePlan, updatePlanOf } from './update-plan.js'
+
+const ANY = iri('urn:any')
+
+/** Why the operations would insert what no document may have, or create such a graph; undefined where they do not. */
+function flawOfInserted(operations: readonly Node[], values: ParsedValues): string | undefined {
+  // Many triples have one subject: a long one is read once.
+  const flawless = new Set<unknown>()
+  for (const { subType, graph, data, insert, destination } of operations) {
+    // The triples of such a graph may be removed.
+    if (subType === 'drop' || subType === 'clear') continue
+    const inserted = subType === 'insertdata' ? data : insert
+    const nodes = [{ graph }, { graph: (destination as Node | undefined)?.['graph'] }, ...nodesOf(inserted)]
+    for (const node of nodes) {
+      const flaw = flawOfNode(node, values, flawless)
+      if (flaw !== undefined) return `it would insert ${flaw}`
+    }
+  }
+  return undefined
+}
+
+/** Of the name of a graph, the terms of a triple, or a reifier. */
+function flawOfNode(
+  { graph, subject, predicate, object, identifier, val }: Node,
+  values: ParsedValues,
+  flawless: Set<unknown>,
+): string | undefined {
+  const { type, subType } = (subject ?? {}) as Node
+  // RDF 1.2 Concepts §3.1: a subject is an IRI or a blank node.
+  if (type === 'term' && (subType === 'literal' || subType === 'triple')) {
+    return subType === 'literal' ? 'a literal as subject' : 'a triple term as subject'
+  }
+  for (const term of [graph, subject, predicate, object, identifier, val]) {
+    if (flawless.has(term)) continue
+    const flaw = flawOfTerm(term as Node | undefined, values)
+    if (flaw !== undefined) return flaw
+    flawless.add(term)
+  }
+  return undefined
+}
+
+function flawOfTerm(term: Node | undefined, values: ParsedValues): string | undefined {
+  if (term?.['type'] !== 'term') return undefined
+  const constant = rdfTerm(term, values)
+  if (constant) return flawOf(quad(ANY, ANY, constant))
+  if (term['subType'] !== 'triple') return undefined
+  return triplePartsOf(term)
+    .map((part) => flawOfTerm(part, values))
+    .find((flaw) => flaw !== undefined)
+}
 
 /** What is copied for a query that is answered over a copy (rights/copy.ts). */
 export interface CopyPlan {

@@ -1,21 +1,65 @@
 // What an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
 // endpoint lets the agent in.
+import { type GraphRights, groundOf } from '../../../policies/authorizations/graph-rights.js'
 import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
-import { groundOf, type GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { readFacts } from '../../documents/document.js'
-import { isFailure, problem, type Problem } from '../../problem.js'
-import type { Context } from '../../request/context.js'
+import { type Awaitable, type Steps, all, run, wait } from '../../maybe-async.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
 import { rightsOnGraphs } from '../../request/agent-graph-rights.js'
-import type { QueryAnalysis } from '../language/analysis.js'
-import { isOfAll } from '../rights/readable-graph-list.js'
-import { type StoreTraits } from '../rights/restrict-query.js'
-import { mayBeCopied, mayBeListed, UNREAD } from '../rights/refusals.js'
-import type { Depending, Readable } from '../rights/restrict-in-thread.js'
-import { all, run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
+import { type Context, askerOf } from '../../request/context.js'
 import { MOST_ORDERING, OXIGRAPH, tooManyPatterns } from '../../stores/oxigraph-traits.js'
-import type { Call } from '../../stores/store.js'
-import { overList } from './readable-graphs.js'
-import { dependingAtOnce, viewKeyOf, restrictedBy, takeStep, type Viewing } from './ask-restricted.js'
+import { select } from '../../stores/select.js'
+import type { Call, GraphStore } from '../../stores/store.js'
+import { NOTHING } from '../../stores/traits.js'
+import type { QueryAnalysis } from '../language/analysis.js'
+import { graphsQuery, isOfAll } from '../rights/readable-graph-list.js'
+import { UNREAD, mayBeCopied, mayBeListed } from '../rights/refusals.js'
+import type { Depending, Readable } from '../rights/restrict-in-thread.js'
+import type { StoreTraits } from '../rights/restrict-query.js'
+import { type Viewing, dependingAtOnce, restrictedBy, takeStep, viewKeyOf } from './ask-restricted.js'
+import { only } from './hide-store-traces.js'
+
+/** Above that, a store takes long for a dataset of named graphs. */
+const MOST_LISTED = 100
+const LIST_BYTES = 1024 * 1024
+
+/** The query over the graphs by their names, where they are few. */
+async function overList(
+  context: Context,
+  viewing: Viewing,
+  refused: Problem,
+  call: Call | undefined,
+): Promise<QueryAnalysis | Problem> {
+  const text = graphsQuery({ ...viewing, nothing: NOTHING }, MOST_LISTED + 1)
+  const store = call ? context.application.store : cachedStore(context, viewing.rights)
+  const rows = await select(store, text, ['graph'], { ...call, maxBytes: LIST_BYTES })
+  if (isFailure(rows)) return rows
+  if (rows.length > MOST_LISTED) return refused
+  const listed = rows.flatMap(([graph]) => (graph?.termType === 'NamedNode' ? [graph.value] : [])).sort()
+  const found = restrictedBy(viewing, await takeStep(context, viewing, { readable: undefined, listed }))
+  if (isFailure(found)) return found.failure === 'access.graphs' ? refused : found
+  if ('depending' in found) return refused
+  context.trace.view = 'list'
+  // Another graph may be one of them later.
+  return { ...found, readSet: 'dataset' }
+}
+
+/** Its answers are cached as results are: the list of a cached result is. */
+const cachedStore = (context: Context, rights: GraphRights): Pick<GraphStore, 'query'> => ({
+  async query(sparql, accept) {
+    const { application, request, trace } = context
+    const asked = { key: `${accept} ${viewKeyOf(rights, sparql)}`, readSet: 'dataset', formatCode: '' } as const
+    const answer = await application.cache.results.get<Problem>(
+      { ...asked, signal: request.signal() },
+      async (signal) => {
+        const pieces = await trace.store(application.store.query(sparql, accept, { signal, asker: askerOf(context) }))
+        return isFailure(pieces) ? { failure: pieces } : { pieces }
+      },
+    )
+    if (answer.kind === 'failed') return answer.failure
+    return answer.kind === 'stored' ? only(answer.result.bytes) : answer.pieces
+  },
+})
 
 /** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
 export function queryOfView(context: Context, query: QueryAnalysis, call?: Call): Awaitable<QueryAnalysis | Problem> {
@@ -117,7 +161,14 @@ async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem)
   if (!('plan' in found)) throw new Error('The query is over no copy.')
   context.trace.view = 'copy'
   const { plan, text } = found
-  return { ...query, text, copy: plan, readSet: 'dataset', key: viewKeyOf(rights, plan.collect + text), isRestricted: true }
+  return {
+    ...query,
+    text,
+    copy: plan,
+    readSet: 'dataset',
+    key: viewKeyOf(rights, plan.collect + text),
+    isRestricted: true,
+  }
 }
 
 const MOST_DEPENDING = 256

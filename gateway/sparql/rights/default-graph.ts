@@ -1,26 +1,65 @@
 // Restricting triples that stand in no GRAPH: those of the default graph (design 4). Pure.
-import { asSet } from './jena-hash-joins.js'
-import { ordered } from './join-order.js'
-import { MOST_WAYS, unfolded, waysWithoutStep, type Unfolded } from './paths.js'
-import type { GraphPredicate } from './graph-condition.js'
+import { RDF } from '../../rdf/vocabulary.js'
 import {
+  type GraphPattern,
+  NO_MODIFIERS,
+  type Select,
+  type Term,
+  type Triple,
+  type Variable,
   either,
   exists,
   filter,
   iriTerm,
   isPath,
-  NO_MODIFIERS,
   operation,
   triples,
   variable,
-  type GraphPattern,
-  type Select,
-  type Term,
-  type Triple,
-  type Variable,
 } from '../language/syntax.js'
-import { variablesIn } from '../language/variables.js'
-import { freshInScope, lengthOf, RefusedQuery, setIn, tested, unusedIn, type View, type Restriction } from './restriction.js'
+import { variablesIn, variablesOf } from '../language/variables.js'
+import type { GraphPredicate } from './graph-condition.js'
+import { asSet } from './jena-hash-joins.js'
+import { MOST_WAYS, type Unfolded, unfolded, waysWithoutStep } from './paths.js'
+import {
+  RefusedQuery,
+  type Restriction,
+  type View,
+  freshInScope,
+  lengthOf,
+  setIn,
+  tested,
+  unusedIn,
+} from './restriction.js'
+
+/** The triples, each after those that give values to most of it. Triples of a join: their order changes no answer. */
+function ordered(triples: readonly Triple[]): readonly Triple[] {
+  const left = [...triples]
+  const known = new Set<string>()
+  const found: Triple[] = []
+  while (left.length > 0) {
+    let best = 0
+    for (let i = 1; i < left.length; i++) if (cost(left[i]!, known) < cost(left[best]!, known)) best = i
+    const [next] = left.splice(best, 1) as [Triple]
+    for (const name of variablesIn(next)) known.add(name)
+    found.push(next)
+  }
+  return found
+}
+
+/** Roughly how many triples there are of this kind, as stores guess without statistics. */
+function cost(triple: Triple, known: ReadonlySet<string>): number {
+  const { subject, predicate, object } = triple
+  const isKnown = (term: Term): boolean => variablesOf(term).every((name) => known.has(name))
+  const [s, o] = [isKnown(subject), isKnown(object)]
+  const p = predicate.kind === 'path' || isKnown(predicate)
+  // Triples that share no variable with those before multiply.
+  const isApart = known.size > 0 && !variablesIn(triple).some((name) => known.has(name))
+  return (isApart ? 0.5 : 0) + (s ? (p || o ? 2 : 10) : o ? (p ? ofObject(triple) : 20) : p ? 30 : 100)
+}
+
+/** Many resources have the same type. */
+const ofObject = ({ predicate, object }: Triple): number =>
+  predicate.kind === 'iri' && predicate.value === RDF('type') && object.kind !== 'variable' ? 5 : 3
 
 type DefaultGraph = View['defaultGraph']
 
@@ -92,7 +131,12 @@ const isAnyTriple = (found: readonly Triple[]): boolean =>
  * Triples, each in any of these graphs, as a set. That is far cheaper than to ask of each triple of each solution whether one
  * of the graphs has it, but where something before has given values to the variables, stores match the whole set beside it.
  */
-function joined(all: readonly Triple[], graphs: GraphPredicate, work: Restriction, isFirst: boolean): readonly GraphPattern[] {
+function joined(
+  all: readonly Triple[],
+  graphs: GraphPredicate,
+  work: Restriction,
+  isFirst: boolean,
+): readonly GraphPattern[] {
   if (all.length === 0) return []
   const names: Variable[] = []
   const where = ordered(all).flatMap((triple, i, inOrder): readonly GraphPattern[] => {

@@ -1,10 +1,54 @@
 // Expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one query
 // of a hundred characters, a thread of it. Jena looks at the time between rows only. Pure.
-import { isEndlessPath } from './endless-paths.js'
+import { type Expression, type GraphPattern, type Path, type Query, isPath } from '../language/syntax.js'
 import { regexWaysOf } from './regex-ways.js'
-import { isPath, type Expression, type GraphPattern, type Query } from '../language/syntax.js'
-import { boundIn, DURATIONS, isNumber, longestOf, makeSizes, NUMERIC_FUNCTIONS, STEP } from './unbounded-expressions.js'
 import { once } from './restriction.js'
+import { DURATIONS, NUMERIC_FUNCTIONS, STEP, boundIn, isNumber, longestOf, makeSizes } from './unbounded-expressions.js'
+
+/** What one node may cost: each step multiplies by what a node has, each way by one. */
+interface Cost {
+  readonly steps: number
+  readonly ways: number
+}
+
+/** Of a path of several steps; in * and + there may be one. */
+const MOST_STEPS = 3
+const MOST_WAYS = 16
+/** Of one step. */
+const MOST_ALTERNATIVES = 500
+const ENDLESS: Cost = { steps: Infinity, ways: Infinity }
+
+/** @param path of a triple */
+function isEndlessPath(path: Path): boolean {
+  if (path.kind === 'iri') return false
+  const { operator, items } = path
+  if (operator === '/' || (operator === '^' && isPath(items[0]!))) return items.some(isEndlessPath)
+  return costOf(path) === ENDLESS
+}
+
+function costOf(path: Path): Cost {
+  if (path.kind === 'iri' || path.operator === '!') return { steps: 1, ways: 1 }
+  const costs = path.items.map(costOf)
+  const [only] = costs as [Cost]
+  const all = (of: keyof Cost, sum: (a: number, b: number) => number): number =>
+    costs.map((cost) => cost[of]).reduce(sum)
+  const add = (a: number, b: number): number => a + b
+  switch (path.operator) {
+    case '|':
+      return bounded({ steps: all('steps', (a, b) => Math.max(a, b)), ways: all('ways', add) })
+    case '/':
+      return bounded({ steps: all('steps', add), ways: all('ways', (a, b) => a * b) })
+    case '*':
+    case '+':
+      // Once for each node that it reaches.
+      return only.steps === 1 ? { steps: 2, ways: 1 } : ENDLESS
+    default:
+      return only
+  }
+}
+
+const bounded = (cost: Cost): Cost =>
+  cost.steps <= MOST_STEPS && cost.ways <= (cost.steps === 1 ? MOST_ALTERNATIVES : MOST_WAYS) ? cost : ENDLESS
 
 export type Endless = 'endless-regex' | 'endless-path' | 'growth' | 'long-duration'
 

@@ -1,36 +1,25 @@
 // Answering a query over the dataset that an agent may read: the query to send in its place, by the cheapest exact
 // way, or why there is none (design 4). Pure.
 import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
-import { isFailure, type Problem } from '../../problem.js'
+import { MERGED_GRAPHS, isNameOfStores } from '../../../policies/authorizations/reach.js'
+import { type Problem, isFailure } from '../../problem.js'
+import { RDFS } from '../../rdf/vocabulary.js'
 import type { GraphSet } from '../language/graph-sets.js'
-import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
-import { computesInPatterns } from './computed-values.js'
-import { filtersDeep, runsDeep } from './recursive-paths.js'
-import { deferredIn } from './jena-hash-joins.js'
-import { hasGraph } from './group-properties.js'
-import { withHead, withoutHead } from './head.js'
-import { constructOf } from './describe.js'
-import { isNameOfStores, MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
-import { graphPredicate, isByNames, listedGraphs, type GraphPredicate } from './graph-condition.js'
-import { restrictOnlyConstants } from './only-constants.js'
 import { queryText } from '../language/print.js'
-import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
-import { startOf } from './restrict-triples.js'
 import {
-  filter,
-  iriTerm,
-  variable,
   type Dataset,
   type Expression,
+  type GraphPattern,
+  type Iri,
   type Query,
   type Restrictable,
+  type Triple,
   type Variable,
+  filter,
+  iriTerm,
+  isPath,
+  variable,
 } from '../language/syntax.js'
-import { readsMore } from './whole-dataset-functions.js'
-import { REFUSALS, UNREAD } from './refusals.js'
-import { mayMeetTerm } from './triple-terms.js'
-import { hasService, unboundedIn } from './unbounded-expressions.js'
-import { startBefore } from './jena-predicates.js'
 import {
   contentsOf,
   freshNames,
@@ -40,19 +29,124 @@ import {
   mayRepeat,
   mentions,
 } from '../language/variables.js'
+import { computesInPatterns } from './computed-values.js'
+import { restrictConstant } from './constant-graph.js'
+import { asItIs, bagOf, empty, mergeOf, unionOf } from './default-graph.js'
+import { constructOf } from './describe.js'
+import { type GraphPredicate, graphPredicate, isByNames, listedGraphs } from './graph-condition.js'
+import { usesName } from './graph-name.js'
+import { hasEachOnce, hasExists, hasGraph, withoutRepeats } from './group-properties.js'
+import { withHead, withoutHead } from './head.js'
+import { deferredIn } from './jena-hash-joins.js'
+import { startBefore } from './jena-predicates.js'
+import { filtersDeep, runsDeep } from './recursive-paths.js'
+import { REFUSALS, UNREAD } from './refusals.js'
+import { startOf } from './restrict-triples.js'
+import { restrictModifiers, restrictPatterns, restrictSelect } from './restrict.js'
 import {
+  type Grounds,
+  RefusedQuery,
+  type Restriction,
+  type View,
   hasOwnGroup,
   isOxigraph,
   lengthOf,
   makeCount,
   once,
-  RefusedQuery,
   startWork,
   unusedIn,
-  type Grounds,
-  type View,
-  type Restriction,
 } from './restriction.js'
+import { mayMeetTerm } from './triple-terms.js'
+import { hasService, unboundedIn } from './unbounded-expressions.js'
+
+const readsMore = (
+  { body, dataset }: Query,
+  { looksInItself, isJena }: Pick<View, 'looksInItself' | 'isJena'>,
+): boolean =>
+  readsIndexes(body) || (isJena && countsMembers(body)) || (!looksInItself && hasPath(body, dataset !== undefined))
+
+// Property functions that are no SPARQL extensions by their names (tree.ts): they may read an index over all graphs.
+const INDEXES =
+  /^(?:http:\/\/www\.opengis\.net\/ont\/geosparql#(?:sf|eh|rcc8)|http:\/\/www\.openrdf\.org\/contrib\/lucenesail#|http:\/\/franz\.com\/ns\/|http:\/\/www\.openlinksw\.com\/|http:\/\/marklogic\.com\/|http:\/\/qlever\.)/i
+
+/** True where a predicate may be such a function. */
+function readsIndexes(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind, value } = part as { kind?: string; value?: unknown }
+  if (kind === 'iri') return INDEXES.test(value as string)
+  for (const key in part) if (readsIndexes(part[key as keyof typeof part])) return true
+  return false
+}
+
+/**
+ * True where rdfs:member is a predicate. Jena has it for a function that finds each member of a container as often as triples say so, in
+ * whatever graphs, and that fails on some numbers.
+ */
+function countsMembers(part: unknown): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { readonly kind?: string }
+  if (kind === 'triples') {
+    return (part as { readonly triples: readonly Triple[] }).triples.some(({ predicate }) =>
+      usesName(predicate, MEMBER),
+    )
+  }
+  return Object.values(part).some(countsMembers)
+}
+
+const MEMBER = iriTerm(RDFS('member'))
+
+/**
+ * True where a path with *, +, ? or ! stands in a graph. With RDF4J, one that takes no step leads from the terms of all graphs, and ! looks
+ * into all of them.
+ */
+function hasPath(part: unknown, isInGraph: boolean): boolean {
+  if (typeof part !== 'object' || part === null) return false
+  const { kind } = part as { readonly kind?: string }
+  if (kind === 'triples') return isInGraph && (part as { readonly triples: readonly Triple[] }).triples.some(looksOut)
+  return Object.values(part as Record<string, GraphPattern>).some((each) =>
+    hasPath(each, isInGraph || kind === 'graph'),
+  )
+}
+
+const looksOut = ({ predicate }: Triple): boolean =>
+  isPath(predicate) && /"operator":"[*+?!]"/.test(JSON.stringify(predicate))
+
+/** What `restrictBody` makes of it too. Undefined for other queries. */
+function restrictOnlyConstants(work: Restriction, body: Restrictable): Restrictable | undefined {
+  const { looksInItself, addsFrom } = work.view
+  const isOnly = looksInItself && !addsFrom && body.where.every(isOnlyConstants)
+  if (!isOnly || !isFit(body.where) || computesOfGraphs(body)) return undefined
+  const restricted = withoutRepeats(body.where).flatMap((each) =>
+    each.kind === 'graph' ? restrictConstant(work, each.name as Iri, each.patterns) : [each],
+  )
+  return { ...body, where: restricted }
+}
+
+function isOnlyConstants(pattern: GraphPattern): boolean {
+  if (pattern.kind !== 'graph') return isPlainFilter(pattern)
+  const [first, ...others] = pattern.patterns
+  return pattern.name.kind === 'iri' && first !== undefined && hasEachOnce([first]) && others.every(isPlainFilter)
+}
+
+const isPlainFilter = (pattern: GraphPattern): boolean => pattern.kind === 'filter' && !hasExists(pattern.expression)
+
+/** Of the triples that Jena orders, unfit-predicates.ts keeps some apart. */
+function isFit(where: readonly GraphPattern[]): boolean {
+  const patterns = where.flatMap((each) => (each.kind === 'graph' ? each.patterns : []))
+  const all = patterns.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
+  return all.length < 2 || all.every(({ predicate }) => predicate.kind === 'iri')
+}
+
+function computesOfGraphs(body: Restrictable): boolean {
+  const { group, having, order, values } = body.modifiers
+  const projected = body.form === 'SELECT' && body.projection !== '*' ? body.projection : []
+  const computed: Expression[] = [
+    ...[...projected, ...group].map((each) => (each.kind === 'bind' ? each.expression : each)),
+    ...having,
+    ...order.map(({ expression }) => expression),
+  ]
+  return values !== undefined || computed.some(hasExists)
+}
 
 /** Jena's names for this merge, and for the default graph of the store, in FROM too. */
 export const NAMES_OF_JENA = { union: 'urn:x-arq:UnionGraph', default: 'urn:x-arq:DefaultGraph' } as const

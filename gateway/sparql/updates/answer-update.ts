@@ -1,22 +1,39 @@
 // SPARQL updates through the endpoint: the locks, the update, and the caches and rules that depend on it.
-import { LATEST_WRITE_MS } from '../../stores/store.js'
-import type { Response } from '../../http/exchange.js'
+import { type Lock, everyUpdate, everyWrite, underLocks } from '../../documents/locks.js'
 import { sharersOf } from '../../gateway.js'
-import type { Context } from '../../request/context.js'
+import type { Response } from '../../http/exchange.js'
+import { graphsChanged } from '../../methods/changed-graphs.js'
 import { hadNoEffect, hasNoLaterEffect } from '../../mirror/write-failures.js'
-import { everyUpdate, everyWrite, underLocks, type Lock } from '../../documents/locks.js'
-import { isFailure, type Problem } from '../../problem.js'
-import { linkField, response } from '../../request/respond.js'
+import { type Problem, isFailure, problem } from '../../problem.js'
+import type { Context } from '../../request/context.js'
 import { refusedSparql } from '../../request/refusal.js'
+import { linkField, response } from '../../request/respond.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
+import { LATEST_WRITE_MS } from '../../stores/store.js'
 import type { UpdateAnalysis } from '../language/analysis.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
-import { graphsChanged } from '../../methods/changed-graphs.js'
-import { isForStore } from './touched-graphs.js'
+import type { StoreOnly } from '../language/update-plan.js'
 import { carryOutPlan } from './carry-out.js'
 import { keepingRoots } from './keep-roots.js'
-import { storeOnly } from './store-only.js'
+import { isForStore } from './touched-graphs.js'
 import { updateRights } from './update-rights.js'
+
+const refused = (detail: string): Problem => problem('access.graphs', detail)
+const only = (construct: string): string => `Only agents who may read and write every graph can use ${construct}.`
+
+const BY_REASON: Readonly<Record<StoreOnly, Problem>> = {
+  names: refused(only('graph names of the triplestore in an update')),
+  templates: refused(
+    'The update has too many triples in its templates. Name its graphs with GRAPH <…> { }, or send it in parts.',
+  ),
+}
+
+export function storeOnly({ services, functions, reads, storeOnly: reason }: UpdateAnalysis): Problem {
+  if (services.length > 0) return refused(`${only('SERVICE in an update')} Query the other server first.`)
+  if (functions.length > 0) return refused(`${only(`the function <${functions[0]!.slice(0, 200)}> in an update`)}`)
+  if (reads.magic) return refused(only('properties that the triplestore computes'))
+  return reason === undefined ? refused(only('this update')) : BY_REASON[reason]
+}
 
 type DecidedHere = Pick<Decided<EndpointTarget>, 'facts' | 'decision'>
 

@@ -1,7 +1,7 @@
 // The rules of one agent, asked for alone: the stores say of it what all rules say.
 import fc from 'fast-check'
 import t from 'tap'
-import { agentRulesQuery, rulesOn, type RuledAgent } from '../../../gateway/rules/agent-rules.js'
+import { agentRulesQuery, rulesOn, type RuledAgent } from '../../../gateway/rules/refreshing.js'
 import { loadAnswer, loadAuthorizations } from '../../../gateway/rules/load-authorizations.js'
 import { makeAuthorizationIndex } from '../../../policies/authorizations/authorization-index.js'
 import type { Fact } from '../../../policies/authorizations/authorization.js'

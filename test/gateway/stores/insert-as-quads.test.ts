@@ -1,6 +1,6 @@
-// Changes that only add, as N-Quads (gateway/stores/insert-as-quads.ts).
+// Changes that only add, as N-Quads (gateway/stores/http-store.ts).
 import t from 'tap'
-import { additionsOf } from '../../../gateway/stores/insert-as-quads.js'
+import { additionsOf } from '../../../gateway/stores/http-store.js'
 import { editText } from '../../../gateway/stores/edit-text.js'
 import { DEFAULT_GRAPH } from '../../../gateway/sparql/language/graph-sets.js'
 import type { GraphEdit } from '../../../gateway/stores/store.js'

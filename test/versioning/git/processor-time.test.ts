@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import t from 'tap'
 import { watchIdle, type GitProcess } from '../../../versioning/git/git.js'
-import { processorTimeOf } from '../../../versioning/git/processor-time.js'
+import { processorTimeOf } from '../../../versioning/git/git.js'
 import { until } from '../../support/wait.js'
 
 /** In a process group of its own, as git is. */

@@ -1,6 +1,6 @@
 // Refusals of updates and queries name the one part that is the reason, and what to write instead.
 import t from 'tap'
-import { storeOnly } from '../../../../gateway/sparql/updates/store-only.js'
+import { storeOnly } from '../../../../gateway/sparql/updates/answer-update.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { analyseUpdate } from '../../../../gateway/sparql/language/analysis.js'
 import { REFUSALS } from '../../../../gateway/sparql/rights/refusals.js'
