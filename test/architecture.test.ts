@@ -2,7 +2,16 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { featureOf, floorOf, functionsOf, importsOf, localImportsOf, SOURCES } from './support/sources.js'
+import {
+  believedIn,
+  featureOf,
+  floorOf,
+  functionsOf,
+  homesOfNames,
+  importsOf,
+  localImportsOf,
+  SOURCES,
+} from './support/sources.js'
 
 function isBelow(imported: string, file: string): boolean {
   const folder = file.split('/')[0]!
@@ -147,6 +156,24 @@ void t.test('every file says first what it does', async (t) => {
     [],
   )
 })
+
+/** Names that have the same meaning wherever they are: the folders know nothing of one another, and each feature has texts. */
+const SHARED_NAMES = new Set(['Failure', 'isFailure', 'RDF', 'SH', 'XSD', 'processorTimeOf', 'texts'])
+
+void t.test('one name has one meaning: what is exported has one home', async (t) => {
+  t.same(
+    [...homesOfNames()].filter(([name, homes]) => homes.length > 1 && !SHARED_NAMES.has(name)),
+    [],
+  )
+})
+
+void t.test('the compiler is told to believe no more than before: lower these numbers when you can', async (t) => {
+  const all = [...SOURCES.keys()].map(believedIn)
+  const sum = (of: 'casts' | 'nonNull'): number => all.reduce((count, one) => count + one[of], 0)
+  t.ok(sum('casts') <= MOST_CASTS, `${sum('casts')} casts`)
+  t.ok(sum('nonNull') <= MOST_NON_NULL, `${sum('nonNull')} times !`)
+})
+const [MOST_CASTS, MOST_NON_NULL] = [540, 790]
 
 /** The order of a request is read on a page or two. */
 const MOST_LINES: Readonly<Record<string, number>> = { 'gateway/handle.ts': 150 }

@@ -7,7 +7,7 @@ export interface NewAuthorization {
   readonly label: string
   readonly modes: readonly ('Read' | 'Write' | 'Append' | 'Control')[]
   /** A group by its slug, or a class of agents. */
-  readonly to: readonly ('owners' | 'writers' | 'readers' | typeof EVERYONE_CLASS  )[]
+  readonly to: readonly ('owners' | 'writers' | 'readers' | typeof EVERYONE_CLASS)[]
   readonly classes?: readonly string[]
   readonly resources?: readonly string[]
 }

@@ -64,7 +64,11 @@ export interface NamedChild {
 }
 
 /** The children from this place on in the order. */
-export async function namesOf(source: ChildrenSource, listing: ChildrenListing, from: number): Promise<NamedChild | Problem> {
+export async function namesOf(
+  source: ChildrenSource,
+  listing: ChildrenListing,
+  from: number,
+): Promise<NamedChild | Problem> {
   const limit = `${foundBy(listing)} LIMIT 1 OFFSET ${MOST_ORDERED}`
   const isBeyond = await ask(source, limit, {
     variables: ['child'],

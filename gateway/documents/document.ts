@@ -150,7 +150,13 @@ export function documentOfText(
   original?: Document,
 ): Document {
   const facts = factLines(iri, content.nTriples).join('\n')
-  return new WholeDocument(documentFactsOf(iri, base, graphOf(readCanonical(facts))), content, tagKey, undefined, original)
+  return new WholeDocument(
+    documentFactsOf(iri, base, graphOf(readCanonical(facts))),
+    content,
+    tagKey,
+    undefined,
+    original,
+  )
 }
 
 function factLines(iri: string, nTriples: string): string[] {

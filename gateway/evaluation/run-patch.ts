@@ -77,7 +77,11 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
 export const patchTooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
 
 /** The line that a template triple gives with a solution: undefined where a variable is unbound or the triple would be no RDF (SPARQL 1.1 Update §3.1.3). */
-export function lineOf(template: TemplateTerms, solution: PatchValues, fresh?: (label: string) => string): string | undefined {
+export function lineOf(
+  template: TemplateTerms,
+  solution: PatchValues,
+  fresh?: (label: string) => string,
+): string | undefined {
   const parts = filled(template, solution, fresh)
   return parts && `${parts.join(' ')} .`
 }

@@ -220,7 +220,12 @@ interface Changing {
 
 function change(
   { engine, copies, room, touches, isUnion }: Changing,
-  { pattern, remove: removals, add: additions, found }: UpdateStep & { kind: 'change'; found: UpdateOnCopies['solutions'] },
+  {
+    pattern,
+    remove: removals,
+    add: additions,
+    found,
+  }: UpdateStep & { kind: 'change'; found: UpdateOnCopies['solutions'] },
 ): undefined | Problem {
   const solutions = found ?? (pattern ? solve(engine, copies, pattern, isUnion) : [new Map<string, string>()])
   if (isFailure(solutions)) return solutions
@@ -258,7 +263,12 @@ function change(
   return undefined
 }
 
-function solve({ oxigraph }: PatchEngine, copies: Copies, pattern: StepPattern, isUnion: boolean): PatchValues[] | Problem {
+function solve(
+  { oxigraph }: PatchEngine,
+  copies: Copies,
+  pattern: StepPattern,
+  isUnion: boolean,
+): PatchValues[] | Problem {
   return withCoveredStore(oxigraph, (store) => {
     for (const [graph, { isVisible, lines }] of copies) {
       const isNamed = isVisible && graph !== DEFAULT_GRAPH && (pattern.named?.includes(graph) ?? true)

@@ -31,7 +31,12 @@ export type EvaluationJob =
   | ({ readonly kind: 'analyse' } & SentPatch)
   | ({ readonly kind: 'patch'; readonly nTriples: string } & SentPatch)
   | ({ readonly kind: 'update' } & UpdateOnCopies)
-  | { readonly kind: 'construct'; readonly construct: ConstructPlan; readonly nTriples: string; readonly target: string }
+  | {
+      readonly kind: 'construct'
+      readonly construct: ConstructPlan
+      readonly nTriples: string
+      readonly target: string
+    }
   | ({ readonly kind: 'validate' } & ValidationInput)
 
 /** N-Triples. `shapesVersion` names exactly these shapes, `document` the document that the data are. */
@@ -107,7 +112,8 @@ function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode
   } catch (error) {
     if (!(error instanceof Error)) throw error
     // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is spent.
-    if (error.name === 'Error') return done(problem(code, `The SPARQL ${kind} cannot be run: ${oxigraphRefusalOf(error)}.`))
+    if (error.name === 'Error')
+      return done(problem(code, `The SPARQL ${kind} cannot be run: ${oxigraphRefusalOf(error)}.`))
     if (error instanceof RangeError) {
       const detail = `The SPARQL ${kind} is nested too deeply, or chains too many operators.`
       return { reply: problem(code, detail), spent: true }

@@ -26,6 +26,6 @@ export function linksIn(field: string | undefined, url: string, relation: string
     const target = parseHttpUrl(reference, new URL(url))
     // RFC 8288 §3.2: with an anchor, the link is about something else.
     const isMeant = relations.includes(relation.toLowerCase()) && !parameters.has('anchor') && !isFailure(target)
-    return isMeant ? [{ target: (target).href, parameters }] : []
+    return isMeant ? [{ target: target.href, parameters }] : []
   })
 }

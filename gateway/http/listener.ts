@@ -23,7 +23,7 @@ import { boundConnections } from './connections.js'
 import { onceLeft } from './leaving.js'
 import { normalisedPath } from './normal-path.js'
 import { KEEP_ALIVE_MS, send, withoutBody } from './send.js'
-import { makeShares, shared, type Room, type Shares } from './shares.js'
+import { makeShares, shared, type BodyRoom, type Shares } from './shares.js'
 import { takePort, type TakenPort } from './taken-port.js'
 
 export interface ListenerSettings {
@@ -37,7 +37,7 @@ export interface ListenerSettings {
   /** The number of requests that may wait, a quarter of them of one network; more are answered 503 at once. */
   readonly concurrency?: number
   /** Bytes of contents that may be held, of one network and in all; for more the answer is 503. */
-  readonly bodyRoom?: Room
+  readonly bodyRoom?: BodyRoom
   /** Milliseconds for reading a content; later the answer is 408. */
   readonly bodyTimeout?: number
   /** A problem as a response, in the form of every other error; `refuse`: for a request that was read, a page too. */
@@ -57,10 +57,10 @@ export interface Listener {
   close(grace: number): Promise<void>
 }
 
-export type Answer = (request: Request) => Awaitable<Response>
+export type AnswerRequest = (request: Request) => Awaitable<Response>
 
 /** Where Fastify's router finds the answer: for listeners that need not be as fast as that of the documents. */
-export interface Routes {
+export interface AddRoutes {
   /** Adds routes and hooks. Requests that are refused for want of a place do not reach them. */
   add(app: FastifyInstance, door: Door): unknown
 }
@@ -83,7 +83,7 @@ interface Entrance {
   isClosing: boolean
 }
 
-export async function listen(settings: ListenerSettings, answer: Answer | Routes): Promise<Listener> {
+export async function listen(settings: ListenerSettings, answer: AnswerRequest | AddRoutes): Promise<Listener> {
   const { concurrency = 1024, bodyRoom = shared(128 * 2 ** 20) } = settings
   const shares = makeShares(shared(concurrency), bodyRoom)
   const isRouted = typeof answer !== 'function'
@@ -115,7 +115,7 @@ function refuse({ settings, isClosing }: Entrance, request: Request, raw: Incomi
   send(raw, reply.raw, refusal(request, isClosing ? CLOSING : TOO_MANY_REQUESTS, settings))
 }
 
-async function addRoutes(entrance: Entrance, { add }: Routes): Promise<void> {
+async function addRoutes(entrance: Entrance, { add }: AddRoutes): Promise<void> {
   const { app, answering, settings, shares } = entrance
   const requests = new WeakMap<IncomingMessage, Request>()
   app.addHook('onRequest', async ({ raw }, reply) => {
@@ -140,7 +140,7 @@ async function addRoutes(entrance: Entrance, { add }: Routes): Promise<void> {
  * 0.4 µs (measured alone, Node.js 20) of about 37 µs of CPU. With sockets, in nine comparisons on a busy machine, a read took
  * between 12 % less and 6 % more CPU (1 % more in the middle) than with a listener of our own on the server, before Fastify's.
  */
-function answerAll(entrance: Entrance, answer: Answer): void {
+function answerAll(entrance: Entrance, answer: AnswerRequest): void {
   const { app, answering, settings, shares } = entrance
   app.all('/', () => undefined)
   app.addHook('onRequest', ({ raw }, reply) => {

@@ -80,7 +80,10 @@ async function refusedBelow(context: Context, iri: string): Promise<Problem | un
   return undefined
 }
 
-async function planOf(context: Context, documents: readonly string[]): Promise<WritePlan<Response | Problem> | Problem> {
+async function planOf(
+  context: Context,
+  documents: readonly string[],
+): Promise<WritePlan<Response | Problem> | Problem> {
   const { application, agent } = context
   const changes: WrittenChange[] = []
   let characters = 0

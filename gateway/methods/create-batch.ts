@@ -75,7 +75,10 @@ const locksOf = (application: Member['application'], wanted: readonly WantedDocu
 
 type Parents = ReadonlyMap<string, DocumentFacts | undefined>
 
-async function parentsOf({ application, trace }: Context, wanted: readonly WantedDocument[]): Promise<Parents | Problem> {
+async function parentsOf(
+  { application, trace }: Context,
+  wanted: readonly WantedDocument[],
+): Promise<Parents | Problem> {
   const names = [...new Set(wanted.map(({ iri }) => parentOf(iri)))]
   const found = await Promise.all(names.map((name) => readFactsNow(application, name, trace)))
   const failed = found.find(isFailure)

@@ -44,7 +44,7 @@ export async function changesOf(
       next = await nextDocument(context, iri, { method: 'PUT', content: [] }, current, current)
     if (isFailure(next)) return next
     if (next === 'unchanged') continue
-    changes.push({ iri, current, next: next === 'absent' ? undefined : (next), parent: facts.parent, by })
+    changes.push({ iri, current, next: next === 'absent' ? undefined : next, parent: facts.parent, by })
   }
   return changes
 }

@@ -103,7 +103,11 @@ async function afterPost(
 }
 
 /** After a PATCH, or an update of the SPARQL endpoint: the lines that it changes in an existing document. */
-export async function afterPatch(context: Context, current: Document, { removed, added }: Patched): Promise<NextOutcome> {
+export async function afterPatch(
+  context: Context,
+  current: Document,
+  { removed, added }: Patched,
+): Promise<NextOutcome> {
   const change = { method: 'PATCH', removed: removed.join('\n'), added: added.join('\n') } as const
   if (takesLong(current, change.removed.length + change.added.length)) return afterLarge(context, current, change)
   const triples = readNTriples(change.added)

@@ -40,7 +40,10 @@ export function putDocument(
   })
 }
 
-const planOf = (changes: readonly WrittenChange[], outcome: Document | undefined): WritePlan<Document | undefined | Problem> => ({
+const planOf = (
+  changes: readonly WrittenChange[],
+  outcome: Document | undefined,
+): WritePlan<Document | undefined | Problem> => ({
   changes,
   answer: (failed) => failed ?? outcome,
 })

@@ -128,7 +128,10 @@ const ADDS_TYPE = problem(
   'Access not authorized: Write is required to add a type to the document itself.',
 )
 
-function meetsConstraints({ current, next, by }: WrittenChange, writing: Writing): undefined | Promise<undefined | Problem> {
+function meetsConstraints(
+  { current, next, by }: WrittenChange,
+  writing: Writing,
+): undefined | Promise<undefined | Problem> {
   const maySee = !by || (by.access.mayRead && !hidesMailboxes(by.context))
   return next && checkConstraints(writing, wholeOf(current), next.document, maySee)
 }

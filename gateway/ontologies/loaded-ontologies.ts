@@ -3,7 +3,14 @@
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
-import { closureOf, localOntologies, type OntologyClosure, type Imports, type Known, type LocalOntology } from './closure.js'
+import {
+  closureOf,
+  localOntologies,
+  type OntologyClosure,
+  type Imports,
+  type Known,
+  type LocalOntology,
+} from './closure.js'
 
 export interface OntologySettings {
   readonly store: GraphStore

@@ -129,7 +129,11 @@ const unknown = (iri: string): Problem =>
   problem('request.malformed', `No ontology <${iri}> is in memory here: name one that an ontology document describes, or imports.`) // prettier-ignore
 
 /** All ontology documents count, imported or not. */
-async function shapesOf(store: GraphStore, folder: string, loaded: Loaded): Promise<OntologyShapes | undefined | Problem> {
+async function shapesOf(
+  store: GraphStore,
+  folder: string,
+  loaded: Loaded,
+): Promise<OntologyShapes | undefined | Problem> {
   const query = `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${folder}")) }`
   const text = await wholeText(store.query(query, 'application/n-triples'), LIMIT)
   if (isFailure(text)) return text

@@ -176,7 +176,9 @@ export const FactsShown = ({
           <td>
             <ul>
               {objects.map((term) => (
-                <li>{predicate === RDF('type') ? <NamedTerm iri={term.value} /> : <Value term={term} base={base} />}</li>
+                <li>
+                  {predicate === RDF('type') ? <NamedTerm iri={term.value} /> : <Value term={term} base={base} />}
+                </li>
               ))}
             </ul>
           </td>
@@ -228,7 +230,11 @@ function About({ about, base }: { readonly about: DescribedSubject | undefined; 
               <dt>{label}</dt>
               {values.map((term) => (
                 <dd>
-                  {term.termType === 'NamedNode' ? <IriShown iri={term.value} base={base} /> : <Time value={term.value} />}
+                  {term.termType === 'NamedNode' ? (
+                    <IriShown iri={term.value} base={base} />
+                  ) : (
+                    <Time value={term.value} />
+                  )}
                 </dd>
               ))}
             </>

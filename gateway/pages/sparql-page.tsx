@@ -144,7 +144,13 @@ const Beside = ({ base }: { readonly base: string }) => (
   </>
 )
 
-function Shown({ outcome, base }: { readonly outcome: Exclude<ResultShown, { kind: 'error' }>; readonly base: string }) {
+function Shown({
+  outcome,
+  base,
+}: {
+  readonly outcome: Exclude<ResultShown, { kind: 'error' }>
+  readonly base: string
+}) {
   if (outcome.kind === 'boolean') return <p class="box">{outcome.value ? texts().yes : texts().no}</p>
   if (outcome.kind === 'graph') {
     return (

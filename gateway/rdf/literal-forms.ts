@@ -77,7 +77,8 @@ function withoutEndingZeros(digits: string): string {
 }
 const withoutZeros = (digits: string): string => digits.replace(/^0+/, '')
 
-const typed = (form: string | undefined, type: string): TypedLiteral | undefined => (form === undefined ? form : [form, type])
+const typed = (form: string | undefined, type: string): TypedLiteral | undefined =>
+  form === undefined ? form : [form, type]
 
 const BOOLEANS = new Map([
   ['1', 'true'],

@@ -97,7 +97,7 @@ const withoutMarks = (factory: DataFactory, mark: string): DataFactory => ({
   literal(value: unknown, kind) {
     const tag = typeof kind === 'object' && kind && !('termType' in kind) ? kind.language || undefined : kind
     // The parser passes the numbers and truth values of value objects with a type as they are.
-    const datatype = typeof tag === 'object' && tag ? (tag) : undefined
+    const datatype = typeof tag === 'object' && tag ? tag : undefined
     return factory.literal(lexicalForm(value, datatype).replaceAll(mark, ''), tag)
   },
 })

@@ -1,17 +1,6 @@
 // Reading SPARQL results from JSON, XML and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV
 // Formats). Pure.
-import {
-  blankNode,
-  flawOf,
-  iri,
-  literal,
-  quad,
-  text,
-  typed,
-  type NamedNode,
-  type Quad,
-  type Term,
-} from './graph.js'
+import { blankNode, flawOf, iri, literal, quad, text, typed, type NamedNode, type Quad, type Term } from './graph.js'
 import { readTerm } from './n-triples.js'
 import type { MakeTerm, TermDescription } from './read-results-xml.js'
 import { RESULTS_XML, type Results, type ResultRow } from './sparql-results.js'
@@ -67,10 +56,7 @@ function termsOfText(): MakeTerm {
     if (type === 'uri') return factory.namedNode(value) as NamedNode
     if (type === 'literal' || type === 'typed-literal') {
       const tag = language !== undefined && direction !== undefined ? { language, direction } : language
-      return factory.literal(
-        value,
-        tag ?? (datatype === undefined ? undefined : factory.namedNode(datatype)),
-      )
+      return factory.literal(value, tag ?? (datatype === undefined ? undefined : factory.namedNode(datatype)))
     }
     if (type !== 'bnode') throw new TypeError(`no term of RDF: ${type}`)
     labels.set(value, labels.get(value) ?? `b${labels.size}`)

@@ -17,7 +17,10 @@ export interface AskedRoute<Of extends Target<Member> = Target<Member>, Content 
 }
 
 /** A request on which a decision was made. */
-export interface Decided<Of extends Target<Member> = Target<Member>, Content = unknown> extends AskedRoute<Of, Content> {
+export interface Decided<Of extends Target<Member> = Target<Member>, Content = unknown> extends AskedRoute<
+  Of,
+  Content
+> {
   readonly facts: Facts
   readonly decision: Decision
 }

@@ -94,4 +94,5 @@ function formsIn(nTriples: string): LiteralForms | undefined {
   return [...byValue].some((family) => written.has(family)) ? UNCLEAR : { ...AS_WRITTEN, byValue: [...byValue] }
 }
 
-const isSame = ([form, type]: TypedLiteral, [other, otherType]: TypedLiteral): boolean => form === other && type === otherType
+const isSame = ([form, type]: TypedLiteral, [other, otherType]: TypedLiteral): boolean =>
+  form === other && type === otherType

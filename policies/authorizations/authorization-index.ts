@@ -22,12 +22,7 @@ export interface AuthorizationIndex {
   /** Starts reading everything again, beside the effective authorizations. */
   rebuild(): Rebuild
   /** The authorizations that match an agent (undefined: an anonymous client), or what it counts as, and one of the targets. */
-  match(
-    agent: string | undefined,
-    mode: Mode,
-    targets: readonly AskedTarget[],
-    memberships?: readonly string[]  ,
-  ): Match
+  match(agent: string | undefined, mode: Mode, targets: readonly AskedTarget[], memberships?: readonly string[]): Match
   /** The authorizations that include an agent, whatever their targets. */
   readonly including: AuthorizationTable['including']
   /** A class and all its subclasses. */

@@ -52,7 +52,8 @@ export function indexOf(triples: readonly Quad[]): TripleIndex {
   const objects = grouped(triples, ({ subject, predicate }) => `${predicate.value} ${termKeyOf(subject)}`)
   let subjects: ReadonlyMap<string, readonly Quad[]> | undefined
   const index: TripleIndex = {
-    objects: (subject, predicate) => (objects.get(`${predicate} ${termKeyOf(subject)}`) ?? []).map(({ object }) => object),
+    objects: (subject, predicate) =>
+      (objects.get(`${predicate} ${termKeyOf(subject)}`) ?? []).map(({ object }) => object),
     subjects(predicate, object) {
       subjects ??= grouped(triples, (triple) => `${triple.predicate.value} ${termKeyOf(triple.object)}`)
       return (subjects.get(`${predicate} ${termKeyOf(object)}`) ?? []).map(({ subject }) => subject)

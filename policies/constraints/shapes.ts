@@ -58,7 +58,8 @@ export function makeShapes(
   const targeted = new Map<string, Targeted>()
   for (const { subject, predicate } of ontologies) {
     const name = predicate.value
-    if (targeted.has(termKeyOf(subject)) || (!name.startsWith(SH) && name !== RDF_TYPE && !components.has(name))) continue
+    if (targeted.has(termKeyOf(subject)) || (!name.startsWith(SH) && name !== RDF_TYPE && !components.has(name)))
+      continue
     const all = (target: string): readonly Term[] => index.objects(subject, SH + target)
     // SHACL §2.1.3.3
     const isImplicit = isTyped(subject, [RDFS_CLASS, OWL_CLASS]) && isShape(subject, index, isTyped, components)

@@ -118,7 +118,10 @@ const withNamesOfGraphs = (text: string): string =>
     mapped(read(text)!, 'graph', (each) => {
       const { name } = each as GraphPattern & { readonly kind: 'graph' }
       if (name.kind === 'iri') return each
-      return { kind: 'group', patterns: [each as GraphPattern, filter(operation('isiri', name))] } satisfies GraphPattern
+      return {
+        kind: 'group',
+        patterns: [each as GraphPattern, filter(operation('isiri', name))],
+      } satisfies GraphPattern
     }),
   )
 

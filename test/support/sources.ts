@@ -174,7 +174,11 @@ export function homesOfNames(): Map<string, string[]> {
   const homes = new Map<string, string[]>()
   for (const file of SOURCES.keys()) {
     parse(file).forEachChild((node) => {
-      if (!ts.canHaveModifiers(node) || !ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)) return
+      if (
+        !ts.canHaveModifiers(node) ||
+        !ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword)
+      )
+        return
       const names = ts.isVariableStatement(node)
         ? node.declarationList.declarations.map(({ name }) => name.getText())
         : 'name' in node && node.name

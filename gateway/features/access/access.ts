@@ -82,7 +82,7 @@ function askedTarget({ gateway, dataspace }: Context, given: string | null): Acc
   const target = gateway.targetOf(pathname + search, host)
   if (isFailure(target) || (target.kind !== 'document' && target.kind !== 'endpoint')) return foreign
   const isOurs = target.dataspace === dataspace
-  return isOurs && new URL(target.application.base).origin === origin ? (target) : foreign
+  return isOurs && new URL(target.application.base).origin === origin ? target : foreign
 }
 
 /**

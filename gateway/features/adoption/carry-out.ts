@@ -128,7 +128,10 @@ const moveStep = (move: Move, own: readonly string[], { base }: AdoptedMember): 
   work: { base, updates: [updateOfMove(move)], graphs: 2 },
 })
 
-const typeStep = ({ document, exists, isContainer }: TypedMove, { member: { base }, writing }: Means): AdoptionStep => ({
+const typeStep = (
+  { document, exists, isContainer }: TypedMove,
+  { member: { base }, writing }: Means,
+): AdoptionStep => ({
   graph: document,
   kind: isContainer ? 'containers' : 'types',
   change: { kind: exists ? 'type' : 'container', document },

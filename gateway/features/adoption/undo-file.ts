@@ -8,7 +8,12 @@ import type { RenamedPair } from './references.js'
 import { isNameable } from './renames.js'
 
 export type UndoneChange =
-  | { readonly kind: 'references'; readonly base: string; readonly graph: string; readonly pairs: readonly RenamedPair[] }
+  | {
+      readonly kind: 'references'
+      readonly base: string
+      readonly graph: string
+      readonly pairs: readonly RenamedPair[]
+    }
   /** `own`: triples that the gateway may have replaced, as N-Triples. */
   | { readonly kind: 'name'; readonly from: string; readonly to: string; readonly own: readonly string[] }
   | { readonly kind: 'container'; readonly document: string }

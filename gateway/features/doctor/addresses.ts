@@ -23,7 +23,9 @@ export async function addressFindings(
   const as = (base: string) => tagKey && doctorOf(tagKey, base, now())
   // Without a management port only the base can say whether it runs.
   const isAsked = settings.management === 'off' || running.some(({ state }) => state !== 'unknown')
-  const asked = await Promise.all(applications.map(({ base }) => (isAsked ? askUrl(base, 'HEAD', as(base)) : undefined)))
+  const asked = await Promise.all(
+    applications.map(({ base }) => (isAsked ? askUrl(base, 'HEAD', as(base)) : undefined)),
+  )
   const ours = asked.flatMap((answer, at) => (isOurs(applications[at]!.base, answer) ? [answer as AskedAnswer] : []))
   const isRunning = settings.management === 'off' ? ours.length > 0 : isAsked
   const unserved = unservedBases(settings, dataspaces)

@@ -12,7 +12,10 @@ import { flawOfName, strayName, withoutPages } from './graph-store.js'
 
 type GraphHistoryTarget = Target<Member> & { readonly kind: 'graph-history' }
 
-export async function graphHistory({ context: given, target }: AskedRoute<GraphHistoryTarget>): Promise<Response | Problem> {
+export async function graphHistory({
+  context: given,
+  target,
+}: AskedRoute<GraphHistoryTarget>): Promise<Response | Problem> {
   const { document, past, application, dataspace } = target
   const flaw = flawOfName(document)
   if (flaw) return flaw

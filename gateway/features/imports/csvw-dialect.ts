@@ -49,9 +49,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   headerRowCount: (value) => (isCount(value, MOST_SKIPPED) ? { headerRowCount: value } : undefined),
   lineTerminators: (value) => {
     const all = [value].flat()
-    return all.length > 0 && all.length <= LONGEST && all.every(isShort)
-      ? { lineTerminators: all }
-      : undefined
+    return all.length > 0 && all.length <= LONGEST && all.every(isShort) ? { lineTerminators: all } : undefined
   },
   quoteChar: (value) => (value === null || isCharacter(value) ? { quoteChar: value } : undefined),
   // Rows of delimiters alone are left out in any case: they say nothing.

@@ -47,7 +47,9 @@ export function makeBatches(thread: Thread, from: number, toStore: ImportTarget)
   const made: Promise<readonly Made[] | Problem>[] = []
   let next = Promise.resolve(from)
   const prepare = (): void => {
-    const batch = next.then((at) => askImport<readonly Made[]>(thread, { kind: 'documents', from: at, most: BATCH, toStore }))
+    const batch = next.then((at) =>
+      askImport<readonly Made[]>(thread, { kind: 'documents', from: at, most: BATCH, toStore }),
+    )
     next = Promise.all([next, batch]).then(([at, one]) => (isFailure(one) ? at : at + one.length))
     made.push(batch)
   }

@@ -113,7 +113,12 @@ function headerBy({ metadata, dialect }: ImportPlan, first: readonly CsvRow[]): 
 /** Returns how many of the rows it has converted: it stops early if a step has made enough. */
 type MakeRows = (rows: readonly CsvRow[], take: TakeQuad, report: Report) => number
 
-function rowMaker(oxigraph: () => Oxigraph, plan: ImportPlan, { names }: Header, datatypes: readonly PlainDatatype[]): MakeRows {
+function rowMaker(
+  oxigraph: () => Oxigraph,
+  plan: ImportPlan,
+  { names }: Header,
+  datatypes: readonly PlainDatatype[],
+): MakeRows {
   const isWhole = ({ cells, line, number }: CsvRow, report: Report): boolean => {
     // Spreadsheets write delimiters at the end of rows.
     if (cells.slice(names.length).every((cell) => cell === '')) return true

@@ -30,7 +30,8 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
   let [count, isDone] = [0, false]
   const format = STREAMED[syntaxOf(plan.mediaType) as keyof typeof STREAMED]
   // The reader of the whole finds the encoding of XML itself.
-  const whole = plan.mapping !== undefined || format === undefined ? decodedContent(plan.path, plan.maxBytes) : undefined
+  const whole =
+    plan.mapping !== undefined || format === undefined ? decodedContent(plan.path, plan.maxBytes) : undefined
   const streamed = whole ? undefined : decodedText(plan.path, 'utf-8', plan.maxBytes)
   let taking: TakeQuad = () => undefined
   const reader =

@@ -71,7 +71,8 @@ export const TEMPLATE_PREFIXES: Readonly<Record<string, string>> = {
 
 function resolved(text: string, base: string): string | undefined {
   const [, prefix, rest] = /^([a-z][a-z0-9]*):(?!\/\/)(.*)$/i.exec(text) ?? []
-  const namespace = prefix !== undefined && Object.hasOwn(TEMPLATE_PREFIXES, prefix) ? TEMPLATE_PREFIXES[prefix]! + rest! : text
+  const namespace =
+    prefix !== undefined && Object.hasOwn(TEMPLATE_PREFIXES, prefix) ? TEMPLATE_PREFIXES[prefix]! + rest! : text
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(namespace)
   const whole = isAbsolute ? namespace : URL.canParse(namespace, base) ? new URL(namespace, base).href : undefined
   return whole !== undefined && whole.length <= LONGEST_IRI && isIri(whole) ? whole : undefined

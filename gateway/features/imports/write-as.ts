@@ -26,7 +26,10 @@ export function importPlaceOf({ dataspace }: Pick<Context, 'dataspace'>, documen
 }
 
 /** The same, of imports that a document describes: rules are imported by a request to `importer`, which nobody sends unseen. */
-export function placeHere(context: Pick<Context, 'application' | 'dataspace'>, document: string): ImportPlace | Problem {
+export function placeHere(
+  context: Pick<Context, 'application' | 'dataspace'>,
+  document: string,
+): ImportPlace | Problem {
   const place = importPlaceOf(context, document)
   return isFailure(place) || place.application === context.application ? place : ELSEWHERE
 }

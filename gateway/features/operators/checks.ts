@@ -23,7 +23,10 @@ interface Limits extends Pick<Settings, 'data' | 'historyDelay'> {
 export const checksOf = (dataspaces: readonly Dataspace[], limits: Limits): Promise<readonly HealthCheck[]> =>
   Promise.all([...dataspaces.flatMap((dataspace) => checksOn(dataspace, limits)), diskCheck(limits.data)])
 
-const checksOn = ({ endUser, admin, access }: Dataspace, { historyDelay, now }: Limits): readonly Promise<HealthCheck>[] => [
+const checksOn = (
+  { endUser, admin, access }: Dataspace,
+  { historyDelay, now }: Limits,
+): readonly Promise<HealthCheck>[] => [
   ...[endUser, admin].map(async ({ base, store }): Promise<HealthCheck> => {
     const failed = await store.ready({ signal: AbortSignal.timeout(PROBE_MS) })
     return { what: `store of ${base} (${store.name})`, ...(failed && { problem: failed.detail }) }

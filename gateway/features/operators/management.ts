@@ -3,7 +3,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { HTTPMethods } from 'fastify'
 import type { Request, Response } from '../../http/exchange.js'
-import type { Routes } from '../../http/listener.js'
+import type { AddRoutes } from '../../http/listener.js'
 import type { Settings } from '../../configuration/settings.js'
 import type { Application, Dataspace, Gateway } from '../../gateway.js'
 import { makeMetrics } from './metrics.js'
@@ -29,9 +29,9 @@ const REFUSAL_STATUS = { 'application.absent': 404, 'mirror.refused': 409 } as c
 /** The routes of the listeners. */
 export interface Management {
   /** On loopback, to programs of this machine. */
-  readonly management: Routes
+  readonly management: AddRoutes
   /** Health and metrics, to whoever has the token. */
-  readonly monitoring: Routes
+  readonly monitoring: AddRoutes
 }
 
 export function makeManagement(
@@ -84,7 +84,7 @@ const routesOf = (
   paths: Paths,
   refusal: (request: Request) => Response | undefined,
   { log }: Pick<Gateway, 'log'>,
-): Routes => ({
+): AddRoutes => ({
   add(app, { requestOf, answer, waitFor }) {
     app.addHook('onRequest', async (asked, reply) => {
       const refused = refusal(requestOf(asked))

@@ -1,7 +1,16 @@
 // Pre-binding variables of a query (SHACL 1.0, Appendix A), on its tree. Pure.
 import { queryText } from './print.js'
 import { projected } from './variables.js'
-import { iriTerm, triples, type Iri, type Path, type GraphPattern, type Query, type Select, type Variable } from './syntax.js'
+import {
+  iriTerm,
+  triples,
+  type Iri,
+  type Path,
+  type GraphPattern,
+  type Query,
+  type Select,
+  type Variable,
+} from './syntax.js'
 
 export interface Prebinding {
   /** Variables that may get a value. */

@@ -2,7 +2,18 @@
 // around every operation, so that no precedence matters.
 import { stringToken } from './escapes.js'
 import { sparqlOf } from './tokens.js'
-import type { Bound, Expression, Modifiers, Path, GraphPattern, Query, Select, Term, Triple, ValuesBlock } from './syntax.js'
+import type {
+  Bound,
+  Expression,
+  Modifiers,
+  Path,
+  GraphPattern,
+  Query,
+  Select,
+  Term,
+  Triple,
+  ValuesBlock,
+} from './syntax.js'
 
 /** Words in words, as deep as the tree: so that each is written once, however deep it stands. */
 type Words = readonly (string | Words)[]

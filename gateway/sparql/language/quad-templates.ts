@@ -46,7 +46,11 @@ export const graphOfValue = (value: string | undefined): string | undefined =>
 const OF_JENA = /^urn:x-arq:/i
 
 /** Undefined where it has graph names of the store, or what is no triple. */
-export function templateOf(blocks: unknown, withGraph: string | undefined, values: ParsedValues): QuadTemplate[] | undefined {
+export function templateOf(
+  blocks: unknown,
+  withGraph: string | undefined,
+  values: ParsedValues,
+): QuadTemplate[] | undefined {
   const template: QuadTemplate[] = []
   // Many triples have one subject: a long one is written once.
   const known = new Map<unknown, TemplateTerm>()

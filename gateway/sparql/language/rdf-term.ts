@@ -24,4 +24,5 @@ export function literalOf(value: string, tag = ''): Literal {
   return literal(value, direction === undefined ? language || undefined : ({ language: language!, direction } as never))
 }
 
-export const triplePartsOf = ({ subject, predicate, object }: Node): readonly Node[] => [subject, predicate, object] as Node[]
+export const triplePartsOf = ({ subject, predicate, object }: Node): readonly Node[] =>
+  [subject, predicate, object] as Node[]

@@ -3,7 +3,17 @@
 import type { ParsedValues as Originals } from './parse.js'
 import { isVariable, type Node } from './tree.js'
 import { listed, variableNameOf, termOf, triplesOf, Unknown, variableOf } from './read-terms.js'
-import type { Bound, Dataset, Expression, Modifiers, GraphPattern, Query, Select, Triple, ValuesBlock } from './syntax.js'
+import type {
+  Bound,
+  Dataset,
+  Expression,
+  Modifiers,
+  GraphPattern,
+  Query,
+  Select,
+  Triple,
+  ValuesBlock,
+} from './syntax.js'
 
 export interface TreeReader {
   query(tree: Node): Query | undefined

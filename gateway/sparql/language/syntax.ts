@@ -134,7 +134,11 @@ function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expr
 }
 export const allOf = (conditions: readonly Expression[]): Expression => chained('&&', conditions)
 export const anyOf = (conditions: readonly Expression[]): Expression => chained('||', conditions)
-export const exists = (...patterns: readonly GraphPattern[]): Expression => ({ kind: 'exists', negated: false, patterns })
+export const exists = (...patterns: readonly GraphPattern[]): Expression => ({
+  kind: 'exists',
+  negated: false,
+  patterns,
+})
 export const triples = (...all: readonly Triple[]): GraphPattern => ({ kind: 'triples', triples: all })
 export const NO_MODIFIERS: Modifiers = {
   group: [],

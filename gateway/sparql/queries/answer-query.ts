@@ -77,8 +77,11 @@ export interface AskedResult extends Judged {
 }
 
 /** The stored result with its validators, or what `send` gives. */
-export const answerResult = (context: Context, asked: AskedResult, send: AskStore<Problem>): Awaitable<Response | Problem> =>
-  run(resultSteps(context, asked, send))
+export const answerResult = (
+  context: Context,
+  asked: AskedResult,
+  send: AskStore<Problem>,
+): Awaitable<Response | Problem> => run(resultSteps(context, asked, send))
 
 function* resultSteps(context: Context, asked: AskedResult, send: AskStore<Problem>): Steps<Response | Problem> {
   const { format, decision } = asked

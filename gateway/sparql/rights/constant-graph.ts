@@ -17,7 +17,11 @@ import { isPlainTriple } from './triple-terms.js'
 import { freshInScope, RefusedQuery, type Restriction } from './restriction.js'
 
 /** @param patterns what stands in it, restricted */
-export function restrictConstant(work: Restriction, name: Iri, patterns: readonly GraphPattern[]): readonly GraphPattern[] {
+export function restrictConstant(
+  work: Restriction,
+  name: Iri,
+  patterns: readonly GraphPattern[],
+): readonly GraphPattern[] {
   const { view, graphs } = work
   const graph = name.value
   if (isNameOfStores(graph) && graph !== MERGED_GRAPHS) throw new RefusedQuery('store-name')

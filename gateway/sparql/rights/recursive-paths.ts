@@ -37,7 +37,11 @@ export function filtersDeep(part: unknown): boolean {
  */
 export function testedFirst(
   work: Restriction,
-  { name, patterns, place }: { readonly name: Variable; readonly patterns: readonly GraphPattern[]; readonly place: TriplePlace },
+  {
+    name,
+    patterns,
+    place,
+  }: { readonly name: Variable; readonly patterns: readonly GraphPattern[]; readonly place: TriplePlace },
   test: Expression,
   restrict: (patterns: readonly GraphPattern[]) => readonly GraphPattern[],
 ): readonly GraphPattern[] {

@@ -12,14 +12,19 @@ import { RefusedQuery, tested, unusedIn, type Restriction } from './restriction.
  */
 export type TriplePlace = 'first' | 'later' | 'exists' | 'graph' | Variable
 
-export const isInGraph = (place: TriplePlace): place is 'graph' | Variable => place === 'graph' || typeof place === 'object'
+export const isInGraph = (place: TriplePlace): place is 'graph' | Variable =>
+  place === 'graph' || typeof place === 'object'
 
 /** Stores may join VALUES behind a query first. */
 export const startOf = ({ values }: Modifiers, place: TriplePlace = 'first'): TriplePlace =>
   values && place === 'first' ? 'later' : place
 
 /** Those that Jena would fail on beside others stand apart, each as the branch of a UNION: it orders no triples of these with others. */
-export function restrictTriples(work: Restriction, all: readonly Triple[], place: TriplePlace): readonly GraphPattern[] {
+export function restrictTriples(
+  work: Restriction,
+  all: readonly Triple[],
+  place: TriplePlace,
+): readonly GraphPattern[] {
   const { first, others } = inParts(work, all)
   return [
     ...(first.length > 0 || others.length === 0 ? restrictTogether(work, first, place) : []),

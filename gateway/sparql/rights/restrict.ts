@@ -29,7 +29,15 @@ import {
   type Select,
   type Variable,
 } from '../language/syntax.js'
-import { inGraph, inParts, isInGraph, mayFailOnTerm, restrictTriples, startOf, type TriplePlace } from './restrict-triples.js'
+import {
+  inGraph,
+  inParts,
+  isInGraph,
+  mayFailOnTerm,
+  restrictTriples,
+  startOf,
+  type TriplePlace,
+} from './restrict-triples.js'
 import { isPlainTriple } from './triple-terms.js'
 import { assigns, mayFail, sealed, sheltered } from './as-bindings.js'
 import { addAll, addValues, orderedIn } from './jena-predicates.js'
@@ -147,15 +155,22 @@ function restrictGraph(work: Restriction, pattern: Graph, place: TriplePlace): r
   return restrictConstant(work, name, restrictPatterns(work, patterns, 'graph', work.areOrdered))
 }
 
-function restrictAnyGraph(work: Restriction, pattern: Graph, name: Variable, place: TriplePlace): readonly GraphPattern[] {
+function restrictAnyGraph(
+  work: Restriction,
+  pattern: Graph,
+  name: Variable,
+  place: TriplePlace,
+): readonly GraphPattern[] {
   const { patterns } = pattern
   const { named, asQuads, showsName, looksInItself, isJena } = work.view
   work.readsDataset = true
   const found = named.test(name, work.place)
   const test = found && isJena ? sealed(found, patterns, name) : found
   // A store may let it take the place of the graph's name, which would then be tested in vain.
-  if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name)))) throw new RefusedQuery('pattern')
-  const inside = (all: readonly GraphPattern[]): readonly GraphPattern[] => restrictPatterns(work, all, 'graph', work.areOrdered)
+  if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name))))
+    throw new RefusedQuery('pattern')
+  const inside = (all: readonly GraphPattern[]): readonly GraphPattern[] =>
+    restrictPatterns(work, all, 'graph', work.areOrdered)
   if (test && isJena && runsDeep(patterns)) return testedFirst(work, { name, patterns, place }, test, inside)
   // Jena computes it before the test.
   const computesHidden = test !== undefined && !isOxigraph(work.view) && computesAtOnce(patterns)
@@ -187,7 +202,12 @@ function restrictAnyGraph(work: Restriction, pattern: Graph, name: Variable, pla
   return [{ kind: 'group', patterns: made }]
 }
 
-export function restrictSelect(work: Restriction, query: Select, around: TriplePlace = 'first', isNested = false): Select {
+export function restrictSelect(
+  work: Restriction,
+  query: Select,
+  around: TriplePlace = 'first',
+  isNested = false,
+): Select {
   const { isJena, addsFrom } = work.view
   if (isNested && isJena && !addsFrom && groupsByOther(query)) throw new RefusedQuery('pattern')
   const place = placeIn(work, query, startOf(query.modifiers, around))
@@ -218,7 +238,8 @@ export function restrictSelect(work: Restriction, query: Select, around: TripleP
   // Jena takes what a sub-query selects for bound, and tests a FILTER on it there.
   const bound = new Set([...inScope(query.where.filter(({ kind }) => kind === 'triples')), ...own])
   const misleads = (name: Variable): boolean => !bound.has(name.value) && isFiltered(work, name)
-  if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads)) throw new RefusedQuery('pattern')
+  if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads))
+    throw new RefusedQuery('pattern')
   if (projection === '*') return { ...restricted, projection: names }
   const inner: Select = { form: 'SELECT', duplicates: undefined, projection: names, where, modifiers: NO_MODIFIERS }
   return { ...restricted, where: [{ kind: 'group', patterns: [{ kind: 'select', query: inner }] }] }

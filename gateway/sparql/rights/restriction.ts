@@ -124,7 +124,10 @@ export function once<T>(make: () => T): () => T {
 
 /** The functions search the query: each is called once. */
 export const startWork = (
-  given: Pick<Restriction, 'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'groups' | 'before'>,
+  given: Pick<
+    Restriction,
+    'view' | 'body' | 'mentions' | 'given' | 'repeats' | 'fresh' | 'isolates' | 'groups' | 'before'
+  >,
 ): Restriction => ({
   view: given.view,
   body: given.body,
@@ -154,7 +157,11 @@ export const hasOwnGroup = ({ isolates, groups, place, isBesideAlternatives, vie
   !isOxigraph(view) && (isBesideAlternatives || place !== undefined || isolates() || groups())
 
 /** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
-export function tested(work: Restriction, pattern: GraphPattern, test: Expression | undefined): readonly GraphPattern[] {
+export function tested(
+  work: Restriction,
+  pattern: GraphPattern,
+  test: Expression | undefined,
+): readonly GraphPattern[] {
   if (!test) return [pattern]
   work.isTested = true
   const both = [pattern, filter(test)]

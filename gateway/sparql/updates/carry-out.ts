@@ -213,7 +213,10 @@ async function planOf(
 }
 
 /** Fail closed: all of the edits, or a problem if one of them changes what nothing was decided on. */
-export const editsWithin = (named: readonly NamedGraphs[], edits: readonly GraphEdit[]): readonly GraphEdit[] | Problem =>
+export const editsWithin = (
+  named: readonly NamedGraphs[],
+  edits: readonly GraphEdit[],
+): readonly GraphEdit[] | Problem =>
   edits.some((edit) => isBeyond(edit, named))
     ? problem('internal', 'The update would change other graphs than those of its rights.')
     : edits

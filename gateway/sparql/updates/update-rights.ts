@@ -43,7 +43,11 @@ export const REFUSED = problem(
 )
 
 /** The modes on a document; all of them on one that the update creates. A problem where the touch is refused. */
-export function rightsOnUpdate(context: Context, facts: DocumentFound, touch: Touch | undefined): AccessBefore | Problem {
+export function rightsOnUpdate(
+  context: Context,
+  facts: DocumentFound,
+  touch: Touch | undefined,
+): AccessBefore | Problem {
   if (!facts.document) return touch ? mayCreate(context, facts, touch) : NONE
   const read = decideOn(context, facts, 'Read')
   if (isFailure(read)) return read

@@ -2,7 +2,12 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Version } from '../../../versioning/change.js'
-import { stateInVersion, visibleHistory, type IsOpen, type ReadHistory } from '../../../gateway/memento/visible-versions.js'
+import {
+  stateInVersion,
+  visibleHistory,
+  type IsOpen,
+  type ReadHistory,
+} from '../../../gateway/memento/visible-versions.js'
 import { livesOf, makeVersionList, type Life } from '../../../gateway/memento/version-list.js'
 import { MOST_DELETIONS, type Outline } from '../../../versioning/history.js'
 import { isFailure } from '../../../gateway/problem.js'
