@@ -9,8 +9,8 @@ export interface LineSum {
 }
 
 /**
- * The sum of a set of canonical N-Triples lines (without line ends), independent of their order: of the SHA-256 of the key
- * with each line, in eight lanes modulo 2^32. One pass; only the sum is in memory.
+ * The sum of a set of canonical N-Triples lines (without line ends), independent of their order: of the SHA-256 of the
+ * key with each line, in eight lanes modulo 2^32. One pass; only the sum is in memory.
  * @param key the secret of the dataspace; of any fixed length
  * @param start the sum of other lines before
  */
@@ -55,8 +55,8 @@ export function changedSum(
 }
 
 /**
- * The digest of a set with this sum: its SHA-256 with the key. Without the key no client can tell from digests which lines they are
- * of, what was added between two of them, nor find other lines with the same digest.
+ * The digest of a set with this sum: its SHA-256 with the key. Without the key no client can tell from digests which
+ * lines they are of, what was added between two of them, nor find other lines with the same digest.
  */
 export const digestOf = (sum: string, key: string): string => hash('sha256', key + sum, 'base64url')
 

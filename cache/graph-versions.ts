@@ -12,8 +12,8 @@ export interface GraphVersions {
   changed(graph: string): void
   everythingChanged(): void
   /**
-   * Records a write whose outcome is unknown: it may still take effect, until `until` (ms, of the caller's clock). Without
-   * a graph: a write that may change anything.
+   * Records a write whose outcome is unknown: it may still take effect, until `until` (ms, of the caller's clock).
+   * Without a graph: a write that may change anything.
    */
   inDoubt(graph: string | undefined, until: number): void
   /** True where an answer that is read now may be cached. */

@@ -11,7 +11,10 @@ const FORMS = [
   new RegExp(`^${DAY} ${MONTH} (?<day>[ \\d]\\d) ${TIME} (?<year>\\d{4})$`),
 ]
 
-/** Milliseconds since the epoch, or undefined when the value is not an HTTP-date. `now` decides the century of two-digit years. */
+/**
+ * Milliseconds since the epoch, or undefined when the value is not an HTTP-date. `now` decides the century of two-digit
+ * years.
+ */
 export function parseHttpDate(value: string, now: number): number | undefined {
   for (const form of FORMS) {
     const parts = form.exec(value)?.groups

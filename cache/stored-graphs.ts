@@ -1,5 +1,5 @@
-// Caching graphs as the store answered them: for how long, in how many bytes, and the effect of writes. They
-// are the same for every agent; access is decided before they are looked up (design 5). The cache ignores Cache-Control and
+// Caching graphs as the store answered them: for how long, in how many bytes, and the effect of writes. They are the
+// same for every agent; access is decided before they are looked up (design 5). The cache ignores Cache-Control and
 // Pragma of requests, as a cache may (RFC 9111 §5.2.1): to clients the gateway is the origin, and its cache the current
 // state. Otherwise each reload in a browser (max-age=0) would send a query to the store.
 import { LRUCache } from 'lru-cache'
@@ -21,11 +21,14 @@ export interface StoredGraphs<Value, Failure, Client = unknown> {
    */
   get(graph: string, client?: Client): Stored<Value> | Promise<Stored<Value> | Failure>
   /**
-   * The same for a graph that meets a condition, which `ask` knows. Without a value where it does not meet it, or does not exist: then
-   * nothing is cached.
+   * The same for a graph that meets a condition, which `ask` knows. Without a value where it does not meet it, or does
+   * not exist: then nothing is cached.
    */
   getWhere(graph: string, condition: string, client?: Client): Stored<Value> | Promise<Stored<Value> | Failure>
-  /** The cached graph where it is fresh: the store is not asked. `at`: the time, in ms, where the caller has read the clock. */
+  /**
+   * The cached graph where it is fresh: the store is not asked. `at`: the time, in ms, where the caller has read the
+   * clock.
+   */
   cached(graph: string, at?: number): Stored<Value> | undefined
   /** True where `get` answers at once. */
   has(graph: string): boolean

@@ -17,7 +17,9 @@ interface Tail {
   readonly leave: () => void
 }
 
-/** The pieces so far and the rest; to be read once. Not a generator, so that `return` before the first piece aborts too. */
+/**
+ * The pieces so far and the rest; to be read once. Not a generator, so that `return` before the first piece aborts too.
+ */
 function bufferedStream(begun: Uint8Array, tail: Tail): AsyncIterable<Uint8Array> {
   let waiting: Uint8Array | undefined = begun.length > 0 ? begun : undefined
   let all: Uint8Array[] | undefined = tail.room >= 0 ? [begun] : undefined
@@ -85,7 +87,10 @@ export type AskStore<Failure> = (
 ) => Promise<{ readonly pieces: AsyncIterable<Uint8Array> } | { readonly failure: Failure }>
 
 export interface StoredResults {
-  /** The cached and valid result, at once; else the answer of the store: one query at a time per key, however many clients wait. */
+  /**
+   * The cached and valid result, at once; else the answer of the store: one query at a time per key, however many
+   * clients wait.
+   */
   get<Failure>(question: ResultQuestion, ask: AskStore<Failure>): ResultAnswer<Failure> | Promise<ResultAnswer<Failure>>
   /** True where the result is cached. */
   holds(key: string, result: StoredResult): boolean

@@ -28,7 +28,10 @@ export interface GatewayCaches {
   readonly formats: ByteCache<Format>
   /** The format of a result, by the form of the query and the Accept field. */
   readonly resultFormats: ByteCache<Format>
-  /** The content codings that an Accept-Encoding field accepts, and the texts in the language that an Accept-Language field prefers. */
+  /**
+   * The content codings that an Accept-Encoding field accepts, and the texts in the language that an Accept-Language
+   * field prefers.
+   */
   readonly codings: ByteCache<AcceptedCodings>
   readonly languages: ByteCache<Texts>
   /** The children that are listed, by application, rights and container. */
@@ -36,7 +39,10 @@ export interface GatewayCaches {
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
-  /** Queries as they are restricted to what agents may read, by application, rights, query and the graphs on which it depends. */
+  /**
+   * Queries as they are restricted to what agents may read, by application, rights, query and the graphs on which it
+   * depends.
+   */
   readonly views: ByteCache<KnownView>
   /** A query as it was restricted last, by its key: to make the key of `views` takes long beside a cached answer. */
   readonly lastViews: ByteCache<LastView>

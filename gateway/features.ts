@@ -26,7 +26,10 @@ export const FEATURES: readonly Feature[] = [
   { name: 'site',        load: async () => (await import('./features/site/feature.js')).SITE },
 ]
 
-/** The parts that answer requests: most of the code, which other commands do without. @param without one of them, for tests */
+/**
+ * The parts that answer requests: most of the code, which other commands do without. @param without one of them, for
+ * tests
+ */
 export const loadFeatures = (without?: string): Promise<readonly GatewayFeature[]> =>
   Promise.all(FEATURES.flatMap(({ name, load }) => (load && name !== without ? [load()] : [])))
 

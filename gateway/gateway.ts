@@ -111,7 +111,10 @@ export interface Access {
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
   /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
-  /** Present where nothing is cached: reads the rules again, before a request is decided. `about`: only those on this agent. */
+  /**
+   * Present where nothing is cached: reads the rules again, before a request is decided. `about`: only those on this
+   * agent.
+   */
   readonly refresh?: (about?: { webId?: string; memberships?: readonly string[] }) => Promise<unknown>
   close(): void
 }
@@ -170,7 +173,9 @@ export interface Gateway {
     readonly allowService: readonly string[]
     /** Origins whose pages may send what a browser adds by itself (design 3). */
     readonly allowOrigin: readonly string[]
-    /** The functions beside those of SPARQL 1.1 that queries and updates may call; `*` at the end stands for any rest. */
+    /**
+     * The functions beside those of SPARQL 1.1 that queries and updates may call; `*` at the end stands for any rest.
+     */
     readonly allowFunction: readonly string[]
     /** `store`: what only the store can read is passed on. */
     readonly sparqlSyntax: 'standard' | 'store'

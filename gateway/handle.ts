@@ -26,7 +26,10 @@ import { BEYOND_TOKEN, writesBeyond } from './request/token-limits.js'
 import { ROUTES } from './routes.js'
 import { run, wait, type Awaitable, type Steps } from './maybe-async.js'
 
-/** Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no step waits. */
+/**
+ * Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no
+ * step waits.
+ */
 export function handle(request: Request, gateway: Gateway, known?: KnownAgent): Awaitable<Response> {
   const { watchdog } = gateway
   watchdog.works(request)
@@ -123,7 +126,10 @@ function* answer(
   return isFailure(outcome) ? yield* linked(outcome, decided, decidesAgain) : outcome
 }
 
-/** A refusal links the history for those who may read it. It names no modes: they would tell whether the document exists (design 3). */
+/**
+ * A refusal links the history for those who may read it. It names no modes: they would tell whether the document exists
+ * (design 3).
+ */
 function* linked(reason: Problem, asked: AskedRoute & Partial<Decided>, decidesAgain = true): Steps<Problem> {
   const { context, target, facts, decision } = asked
   // The proxy's refusals are about other servers, and those of a history have its links.

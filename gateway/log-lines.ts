@@ -69,5 +69,7 @@ function eventWords(message: string, { err, ...facts }: Record<string, unknown>)
 const word = (value: unknown): string =>
   (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll('\n', ' ')
 
-/** Replaces control characters, which could rule the terminal or reverse the order of reading: literals are anybody's. */
+/**
+ * Replaces control characters, which could rule the terminal or reverse the order of reading: literals are anybody's.
+ */
 export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]|\p{Bidi_Control}/gu, '\uFFFD')

@@ -38,8 +38,8 @@ export interface RequestLine {
 }
 
 /**
- * The line that `log.info(line)` would write. It is put together here because it is written for each cached read, where pino
- * takes seven times as long.
+ * The line that `log.info(line)` would write. It is put together here because it is written for each cached read, where
+ * pino takes seven times as long.
  */
 export function logRequest(log: Log, line: RequestLine): void {
   const { time, id, dataspace, client, method, path, status, size, agent, delegate, decision } = line

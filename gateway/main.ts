@@ -7,8 +7,8 @@ import type { Terminal } from './commands/terminal.js'
 
 // Design 2: what commands, LevelDB and git create is for this account only.
 process.umask(0o077)
-// V8 collects garbage when memory has grown by so many per cent, in place of several times: a large import takes far less of it. V8
-// reads the flag at each collection.
+// V8 collects garbage when memory has grown by so many per cent, in place of several times: a large import takes far
+// less of it. V8 reads the flag at each collection.
 setFlagsFromString('--heap-growing-percent=30')
 
 const terminal: Terminal = {

@@ -5,8 +5,9 @@
 export type Awaitable<T> = T | Promise<T>
 
 /**
- * A sequence of steps: a generator that yields what it waits for, and returns `T`. In `handle`, a cached read takes 2.1 µs by generators
- * and took 1.7 µs by callbacks, of 26 µs with its connection (measured in turns in one process, on Node.js 20).
+ * A sequence of steps: a generator that yields what it waits for, and returns `T`. In `handle`, a cached read takes 2.1
+ * µs by generators and took 1.7 µs by callbacks, of 26 µs with its connection (measured in turns in one process, on
+ * Node.js 20).
  */
 export type Steps<T> = Generator<Promise<unknown>, T, unknown>
 

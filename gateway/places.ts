@@ -47,7 +47,10 @@ export function makeSharedPlaces(bounds: {
 
 const DAY_MS = 24 * 60 * 60 * 1000
 
-/** Counts something for a day: gives the function that takes the count back, or the ms until the next day where it is too much. */
+/**
+ * Counts something for a day: gives the function that takes the count back, or the ms until the next day where it is
+ * too much.
+ */
 export type TakeOfDay = (who: string, count?: number) => (() => void) | number
 
 /** The same for an agent, or an anonymous client, from a network. */

@@ -73,7 +73,9 @@ export const STATUS_OF = {
   'server.overloaded': 503,
   /** A share of the day is used up. */
   'share.daily': 429,
-  /** Of the Linked Data proxy: a URL that it may not fetch, a server that fails, one that is slow, a way back to here. */
+  /**
+   * Of the Linked Data proxy: a URL that it may not fetch, a server that fails, one that is slow, a way back to here.
+   */
   'proxy.refused': 400,
   'proxy.failed': 502,
   'proxy.time': 504,

@@ -1,5 +1,5 @@
-// The table of routes: for each kind of target and each endpoint (spec 4) its methods, the media types it takes, the right it
-// needs, and what answers it. Those of the core are here; features bring theirs.
+// The table of routes: for each kind of target and each endpoint (spec 4) its methods, the media types it takes, the
+// right it needs, and what answers it. Those of the core are here; features bring theirs.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
 import type { FeatureEndpoint, GatewayFeature } from './feature.js'

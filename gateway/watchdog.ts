@@ -16,7 +16,10 @@ export interface Watchdog {
   rests(): void
   /** The gateway serves from now on: until then nobody waits, and no hold is logged. */
   serves(): void
-  /** In seconds: the longest hold since the start, and in about the last minute; and the number of holds that were logged. */
+  /**
+   * In seconds: the longest hold since the start, and in about the last minute; and the number of holds that were
+   * logged.
+   */
   holds(): { readonly longest: number; readonly lastMinute: number; readonly count: number }
   close(): void
 }
@@ -52,8 +55,8 @@ function measured(): IntervalHistogram {
 const longestOf = ({ max }: IntervalHistogram): number => Math.max(0, max / 1e6 - RESOLUTION_MS) / 1000
 
 /**
- * A sign of life is a tick of its timer, or work that begins or is over. Where the next sign comes late, the work that began last has
- * held the loop. A request costs two readings of the clock; work in other threads does not count.
+ * A sign of life is a tick of its timer, or work that begins or is over. Where the next sign comes late, the work that
+ * began last has held the loop. A request costs two readings of the clock; work in other threads does not count.
  */
 export function startWatchdog(log: Log, { now, every }: TickingClock = CLOCK): Watchdog {
   const all = measured()

@@ -79,7 +79,10 @@ function isWithin(text: string, [least, greatest]: readonly [least?: bigint, gre
   return (least === undefined || number >= least) && (greatest === undefined || number <= greatest)
 }
 
-/** Seconds since 1970, without a zone as in UTC. Undefined for a form that the type does not have, and a day that does not exist. */
+/**
+ * Seconds since 1970, without a zone as in UTC. Undefined for a form that the type does not have, and a day that does
+ * not exist.
+ */
 export function timeOf(
   text: string,
   type: string,

@@ -63,7 +63,10 @@ export interface Decision {
   readonly via: readonly GrantingAuthorization[]
   /** The authorizations that were considered; to be called before the index changes. */
   readonly considered: () => AllConsidered
-  /** Only in a refusal: the document does not exist, and the agent's rights would cover one there, so the answer may be 404. */
+  /**
+   * Only in a refusal: the document does not exist, and the agent's rights would cover one there, so the answer may be
+   * 404.
+   */
   readonly absent: boolean
   /** Set for a refusal that is allowed because the rules are not enforced: `reason` is that of the refusal. */
   readonly unenforced?: true
@@ -136,8 +139,8 @@ const noParent = (on: string): Decision => ({
 })
 
 /**
- * The mode that new types of a document would give the agent that writes them, and that it may not give itself (design 3).
- * With Control that is none; with Read it is Control; without Read each that it did not have.
+ * The mode that new types of a document would give the agent that writes them, and that it may not give itself (design
+ * 3). With Control that is none; with Read it is Control; without Read each that it did not have.
  */
 export function widenedMode(before: readonly Mode[], after: readonly Mode[]): Mode | undefined {
   if (before.includes('Control')) return undefined
@@ -189,8 +192,8 @@ function targetsOfOther({ kind, iri, reach }: OtherGraph): AskedTarget[] {
 }
 
 /**
- * LinkedDataHub 5.3: an agent or group authorization that lists Control applies to all of the admin application. Its agents make
- * the rules: it applies to graphs that are no documents too, in both applications (design 4).
+ * LinkedDataHub 5.3: an agent or group authorization that lists Control applies to all of the admin application. Its
+ * agents make the rules: it applies to graphs that are no documents too, in both applications (design 4).
  */
 const withControl = (
   { adminBase }: AuthorizationIndex,

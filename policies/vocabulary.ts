@@ -28,7 +28,9 @@ export const ITEM = DH + 'Item'
 export const CONTAINER = DH + 'Container'
 export const ROOT = 'https://w3id.org/atomgraph/linkeddatahub/default#Root'
 
-/** Our own: the name of the default graph for authorizations, and the class of all named graphs that are no documents. */
+/**
+ * Our own: the name of the default graph for authorizations, and the class of all named graphs that are no documents.
+ */
 export const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
 /** In the log of what would have been refused: all of them, which no authorization names so. */
 export const EVERY_GRAPH = 'every graph'

@@ -108,7 +108,8 @@ void t.test('documents are written in one place (design 3)', async (t) => {
 
 /** State of a module, which no gateway has: `--cache` does not count it, and a purge does not empty it. */
 const AMBIENT: Readonly<Record<string, string>> = {
-  // By a value that never changes, and gone with it: an account, the bytes of a certificate, shapes, a list, a decision, a tree.
+  // By a value that never changes, and gone with it: an account, the bytes of a certificate, shapes, a list, a
+  // decision, a tree.
   'gateway/identity/accounts.ts': 'the key of an account',
   'policies/identity/webid.ts': 'the fingerprint of a certificate',
   'gateway/features/forms/form-fields.ts': 'the forms of shapes',
@@ -157,7 +158,10 @@ void t.test('every file says first what it does', async (t) => {
   )
 })
 
-/** Names that have the same meaning wherever they are: the folders know nothing of one another, and each feature has texts. */
+/**
+ * Names that have the same meaning wherever they are: the folders know nothing of one another, and each feature has
+ * texts.
+ */
 const SHARED_NAMES = new Set(['Failure', 'isFailure', 'RDF', 'SH', 'XSD', 'processorTimeOf', 'texts'])
 
 void t.test('one name has one meaning: what is exported has one home', async (t) => {

@@ -9,7 +9,10 @@ import { RIGHTS } from './attack/rights.js'
 import { carryOut } from './attack/run-row.js'
 import { rowsOf } from './support/stores.js'
 
-/** Other tests run on the same machine: it is slower, and stalls now and then, so that what was too slow is measured again. */
+/**
+ * Other tests run on the same machine: it is slower, and stalls now and then, so that what was too slow is measured
+ * again.
+ */
 const SLACK = 8
 const TRIES = 5
 

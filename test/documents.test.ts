@@ -1,4 +1,5 @@
-// The documents in the repository: each section that the code cites exists, and each link leads to a file and a heading.
+// The documents in the repository: each section that the code cites exists, and each link leads to a file and a
+// heading.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import t from 'tap'

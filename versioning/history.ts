@@ -73,15 +73,20 @@ export interface History {
    * exist. Waits up to `patience` ms while the branch has not been read.
    */
   latest(document: string, patience: number): Promise<string | undefined | Setback>
-  /** True where `latest` is this text; undefined while the branch has not been read. Waits for that for a few seconds at most. */
+  /**
+   * True where `latest` is this text; undefined while the branch has not been read. Waits for that for a few seconds at
+   * most.
+   */
   isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined>
-  /** The number of the document's versions, and its last deletions. Waits up to `patience` ms for its pending commits. */
+  /**
+   * The number of the document's versions, and its last deletions. Waits up to `patience` ms for its pending commits.
+   */
   outline(document: string, patience: number): Promise<Outline | Setback>
   /** The versions with these numbers; without those that do not exist. */
   numbered(document: string, numbers: readonly number[]): Promise<readonly Version[] | Setback>
   /**
-   * The part that is remembered (`excerptOf`) of the content that a deleted document had last: without reading that content, where the
-   * gateway deleted it. Undefined: it never had any. Waits and `pending` as in `outline`.
+   * The part that is remembered (`excerptOf`) of the content that a deleted document had last: without reading that
+   * content, where the gateway deleted it. Undefined: it never had any. Waits and `pending` as in `outline`.
    */
   lastExcerpt(
     document: string,

@@ -23,7 +23,10 @@ export interface HistoryOptions {
   readonly base: string
   /** Folders in the repository, without slashes at the ends; may be empty. */
   readonly prefix: string
-  /** True where it has graphs with any name, and not documents of this base only: then none tells that the folder is another's. */
+  /**
+   * True where it has graphs with any name, and not documents of this base only: then none tells that the folder is
+   * another's.
+   */
   readonly takesOthers?: boolean
   /** ms since the epoch. */
   readonly now: () => number

@@ -18,7 +18,8 @@ interface Place {
 }
 
 /**
- * The WebID of the agent that has proved to receive mail at this mailbox, from the current documents under `acl/agents/`.
+ * The WebID of the agent that has proved to receive mail at this mailbox, from the current documents under
+ * `acl/agents/`.
  * @param mailbox an address that passes `isMailAddress` (setting-values.ts), without `mailto:`; compared in lower case
  */
 export const mailboxHolder = (place: Place, mailbox: string): Promise<string | undefined | Problem> =>
@@ -30,7 +31,10 @@ export const mailboxHolder = (place: Place, mailbox: string): Promise<string | u
     FILTER NOT EXISTS { GRAPH ?g { ?found <${UNPROVEN}> ?mbox } }`,
   )
 
-/** True where the owner has invited this mailbox: `<…> tga:invites <mailto:…>` in a document at or below `acl/invitations/`. */
+/**
+ * True where the owner has invited this mailbox: `<…> tga:invites <mailto:…>` in a document at or below
+ * `acl/invitations/`.
+ */
 export async function isInvited(place: Place, mailbox: string): Promise<boolean | Problem> {
   const found = await namedWith(
     place,

@@ -3,7 +3,9 @@ import { createPrivateKey, webcrypto, X509Certificate } from 'node:crypto'
 import * as asn1 from 'asn1js'
 import * as pkijs from 'pkijs'
 
-/** RFC 8018 §4.2. The integrity check is slow, because it is computed in JavaScript, so it has OpenSSL's lower count. */
+/**
+ * RFC 8018 §4.2. The integrity check is slow, because it is computed in JavaScript, so it has OpenSSL's lower count.
+ */
 const ENCRYPTION_ITERATIONS = 100_000
 const MAC_ITERATIONS = 2048
 const AES_256 = { name: 'AES-CBC', length: 256 }

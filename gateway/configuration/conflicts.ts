@@ -88,7 +88,10 @@ function sharedDatasets(dataspaces: readonly DescribedDataspace[]): Fault[] {
   )
 }
 
-/** Applications that share a dataset share its caches and locks: only a dataset that they describe alike is seen to be one. */
+/**
+ * Applications that share a dataset share its caches and locks: only a dataset that they describe alike is seen to be
+ * one.
+ */
 function unlikeServices(dataspaces: readonly DescribedDataspace[]): Fault[] {
   return sharingsOf(dataspaces).flatMap(({ service, others }) => {
     const unlike = others.find((other) => endpointsOf(other.service) !== endpointsOf(service))

@@ -33,7 +33,9 @@ export interface ServiceDescription {
   readonly embedded: boolean
 }
 
-/** The repository of a history: `location` is `https://host/owner/repository`, or a `file:` URL, which needs no token. */
+/**
+ * The repository of a history: `location` is `https://host/owner/repository`, or a `file:` URL, which needs no token.
+ */
 export interface VersioningRepository {
   readonly iri: string
   readonly location: string

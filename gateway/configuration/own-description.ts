@@ -85,8 +85,8 @@ const LONGEST = 10_000
 
 /**
  * All mistakes at once, each in a sentence.
- * @param before of a change: a setting that has two terms counts by the one that is changed. Undefined for the stored file, which may
- * be of an earlier release
+ * @param before of a change: a setting that has two terms counts by the one that is changed. Undefined for the stored
+ * file, which may be of an earlier release
  */
 export function readDescription(
   application: Named,

@@ -9,9 +9,9 @@ const SERVICE = [LDS('service'), LDT('service')]
 const REPOSITORY = LDS('versioningRepository')
 
 /**
- * `sd:endpoint` answers queries and `a:graphStore` the Graph Store Protocol. Updates go to the endpoint of a second service
- * that supports sd:SPARQL11Update only. Without one, they go to Fuseki's place: `…/update` beside `…/query` or `…/sparql`;
- * any other URL (of a dataset) takes both. The credentials of the first service are for all three.
+ * `sd:endpoint` answers queries and `a:graphStore` the Graph Store Protocol. Updates go to the endpoint of a second
+ * service that supports sd:SPARQL11Update only. Without one, they go to Fuseki's place: `…/update` beside `…/query` or
+ * `…/sparql`; any other URL (of a dataset) takes both. The credentials of the first service are for all three.
  */
 export function serviceOf(
   app: string,
@@ -47,7 +47,8 @@ export function serviceOf(
 }
 
 /**
- * Where the gateway answers as the store does: at the path of the store's dataset, as its Graph Store endpoint has it in Fuseki.
+ * Where the gateway answers as the store does: at the path of the store's dataset, as its Graph Store endpoint has it
+ * in Fuseki.
  * @param wanted in its place
  */
 export function datasetPathOf(

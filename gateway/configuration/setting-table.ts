@@ -282,7 +282,9 @@ export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<s
   })),
 )
 
-/** The names of the settings that describe the applications; configuration files replace them. None has a dataset-path. */
+/**
+ * The names of the settings that describe the applications; configuration files replace them. None has a dataset-path.
+ */
 export const APPLICATIONS: readonly string[] = SETTINGS.filter(
   ({ group, name }) => DESCRIBED_BY_FILES.includes(group) && name !== 'dataset-path',
 ).map(({ name }) => name)
@@ -299,8 +301,8 @@ type ValueOf<R> = R extends { readonly parse: (text: string) => infer Value }
   : never
 
 /**
- * The effective settings, by name in camel case. URLs are normalised, bases end with a slash; ports are numbers or 'off';
- * times are milliseconds; addresses are CIDR blocks. Without a value and a default: undefined, or an empty list.
+ * The effective settings, by name in camel case. URLs are normalised, bases end with a slash; ports are numbers or
+ * 'off'; times are milliseconds; addresses are CIDR blocks. Without a value and a default: undefined, or an empty list.
  */
 export type Settings = {
   readonly [R in (typeof GROUPS)[keyof typeof GROUPS][number] as Camel<R['name']>]: ValueOf<R>

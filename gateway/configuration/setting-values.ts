@@ -145,7 +145,10 @@ export const webId = (value: string): string | InvalidValue =>
     ? value
     : invalid('is no WebID', 'Give an http or https URL such as https://example.org/me#this.')
 
-/** An https URL without query, unchanged: issuers are compared as strings (OpenID Connect Core §2). For development, http on this machine. */
+/**
+ * An https URL without query, unchanged: issuers are compared as strings (OpenID Connect Core §2). For development,
+ * http on this machine.
+ */
 export const issuerUrl = (value: string): string | InvalidValue =>
   httpUrl(value) && (/^https:\/\/[^?#@]+$/.test(value) || LOCAL_URL.test(value))
     ? value

@@ -52,7 +52,9 @@ export function settingsPage(): string {
 
 const TABLE = ['| flag | environment variable | default | meaning |', '|---|---|---|---|']
 
-/** The effective settings as environment variables, secrets and user information in URLs hidden; ends with a line end. */
+/**
+ * The effective settings as environment variables, secrets and user information in URLs hidden; ends with a line end.
+ */
 export function printConfig(settings: Settings): string {
   const effective = settings as unknown as Readonly<Record<string, unknown>>
   const described = new Set(settings.config.length > 0 ? APPLICATIONS : [])

@@ -28,7 +28,9 @@ export interface DocumentChange extends Pick<Write, 'document' | 'base' | 'now' 
   readonly tagKey: string
 }
 
-/** For an existing document; it keeps its kind where that is not changed. A PATCH may leave nothing, or change nothing. */
+/**
+ * For an existing document; it keeps its kind where that is not changed. A PATCH may leave nothing, or change nothing.
+ */
 export function changedDocument(change: DocumentChange): Document | 'absent' | 'unchanged' {
   const { method, current, uuid, tagKey } = change
   const changed = changedText(current.nTriples, change, uuid)

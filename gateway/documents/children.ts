@@ -1,5 +1,5 @@
-// The children of a container, a part at a time: the store puts them in order and counts no further than that part, so that
-// the work here does not grow with their number. Its answers are cached as results of queries are.
+// The children of a container, a part at a time: the store puts them in order and counts no further than that part, so
+// that the work here does not grow with their number. Its answers are cached as results of queries are.
 import { createHash } from 'node:crypto'
 import type { ReadSet, StoredResults } from '../../cache/stored-results.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -106,7 +106,9 @@ const KEY_CHARACTERS = 100
 /** The first title of a document; its first label where it has no title; its URL where it has neither. */
 const NAME = `COALESCE(SUBSTR(MIN(CONCAT(IF(?p = <${DCT('title')}>, "0", "1"), STR(?value))), 2), STR(?child))`
 
-/** Of names without regard to case, and with numbers of up to 12 digits by their values. The latest date comes first. */
+/**
+ * Of names without regard to case, and with numbers of up to 12 digits by their values. The latest date comes first.
+ */
 const KEYS: Readonly<Record<Order, readonly [properties: readonly string[], key: string, direction: string]>> = {
   name: [
     [DCT('title'), RDFS('label')],

@@ -19,15 +19,22 @@ import { isDocumentUri } from '../http/target.js'
 export interface Document extends DocumentFacts {
   /** Canonical N-Triples. */
   readonly nTriples: string
-  /** The same for the same triples, on every instance with the same key (design 3). Computed when it is first asked for. */
+  /**
+   * The same for the same triples, on every instance with the same key (design 3). Computed when it is first asked for.
+   */
   readonly digest: string
   /** Of its lines (cache/entity-tag.ts): never shown. */
   readonly sum: string
   /** The triples. The second call parses the text again: the triples take far more memory than their text. */
   graph(): Graph
-  /** By the code of the format, and `codedName` of it; each is made when it is first asked for, and shared while it is made. */
+  /**
+   * By the code of the format, and `codedName` of it; each is made when it is first asked for, and shared while it is
+   * made.
+   */
   readonly representations: Map<string, Awaitable<Representation | Problem>>
-  /** The document with hashes in place of its mailboxes, once it was asked for (mailboxes.ts); itself where it has none. */
+  /**
+   * The document with hashes in place of its mailboxes, once it was asked for (mailboxes.ts); itself where it has none.
+   */
   hashed?: Document
   /** Of such a document: the one that is cached. */
   readonly original?: Document
@@ -39,7 +46,10 @@ export interface Representation {
   readonly text?: string
 }
 
-/** A document whose content is not here: it is too large for memory and streamed (methods/read-large.ts), or cannot be read. */
+/**
+ * A document whose content is not here: it is too large for memory and streamed (methods/read-large.ts), or cannot be
+ * read.
+ */
 export interface LargeDocument extends DocumentFacts {
   /** The graph's version (cache/graph-versions.ts) that these facts are about. */
   readonly version: number
@@ -85,8 +95,8 @@ export const documentOf = (iri: string, base: string, graph: Graph, tagKey: stri
   )
 
 /**
- * Its getters stand in a class: an object literal with getters has a hidden class of its own, which keeps the object in memory until
- * all of that is swept.
+ * Its getters stand in a class: an object literal with getters has a hidden class of its own, which keeps the object in
+ * memory until all of that is swept.
  */
 class WholeDocument implements Document {
   readonly iri
@@ -141,7 +151,10 @@ interface Content {
   readonly sum?: string
 }
 
-/** A document of canonical N-Triples. Only the facts are parsed. @param original the document of which it is what may be shown */
+/**
+ * A document of canonical N-Triples. Only the facts are parsed. @param original the document of which it is what may be
+ * shown
+ */
 export function documentOfText(
   iri: string,
   base: string,
@@ -201,8 +214,8 @@ const traced = <T>(found: Awaitable<T>, trace: Trace): Awaitable<T> =>
   found instanceof Promise ? trace.store(found) : found
 
 /**
- * The document where the store says that it has this type: nothing of it is read where it has not, and there is no value then. With a store
- * that can tell this in one request.
+ * The document where the store says that it has this type: nothing of it is read where it has not, and there is no
+ * value then. With a store that can tell this in one request.
  */
 export function readDocumentOfType(
   { cache }: HasDocuments,
@@ -213,7 +226,9 @@ export function readDocumentOfType(
   return traced(cache.documents.getWhere(iri, type, client), trace)
 }
 
-/** The facts: those of the cached document, those that are cached themselves, else the store is asked for them alone. */
+/**
+ * The facts: those of the cached document, those that are cached themselves, else the store is asked for them alone.
+ */
 export function readFacts({ cache }: HasFacts, iri: string, trace: Trace): Awaitable<Stored<DocumentFacts> | Problem> {
   return traced(cache.documents.cached(iri) ?? cache.facts.get(iri), trace)
 }
@@ -226,8 +241,8 @@ export const readFactsNow = (
 ): Promise<Stored<DocumentFacts> | Problem> => trace.store(cache.facts.fetch(iri))
 
 /**
- * The statements of the document about agents, as a profile: all that is read of it for a client who is not identified yet, whoever may
- * read it. The cached document will do while the store fails.
+ * The statements of the document about agents, as a profile: all that is read of it for a client who is not identified
+ * yet, whoever may read it. The cached document will do while the store fails.
  */
 export async function readProfile(
   { cache, store }: HasDocuments & { readonly store: GraphStore },

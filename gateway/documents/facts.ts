@@ -54,8 +54,8 @@ export const documentFactsOf = (iri: string, base: string, graph: Graph): Docume
 })
 
 /**
- * The least that any document at this IRI has: a right to each of these is a right to the document, whatever its types and
- * owners are, since more of them only give more.
+ * The least that any document at this IRI has: a right to each of these is a right to the document, whatever its types
+ * and owners are, since more of them only give more.
  */
 export const leastFacts = (iri: string, base: string): DocumentFacts[] =>
   (isRoot(iri, base) ? [DEF('Root')] : [DH('Item'), DH('Container')]).map((type) => ({
@@ -70,8 +70,8 @@ export async function askFacts(
   call?: Call,
 ): Promise<DocumentFacts | undefined | Problem> {
   const asked = await store.excerpt(iri, 'facts', call)
-  // A SPARQL update can leave more than can be read for each decision. Fewer types and owners give fewer rights, and those of
-  // the hierarchy let the owner of the dataspace write or delete the document.
+  // A SPARQL update can leave more than can be read for each decision. Fewer types and owners give fewer rights, and
+  // those of the hierarchy let the owner of the dataspace write or delete the document.
   const text = isFailure(asked) && asked.failure === 'store.too-large' ? await store.excerpt(iri, 'fewFacts') : asked
   if (text === undefined || isFailure(text)) return text
   // One that cannot be read gives none.

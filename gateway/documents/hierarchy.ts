@@ -24,8 +24,8 @@ export const KINDS: ReadonlySet<string> = new Set([DH('Item'), DH('Container'), 
 export const isKind = (type: string): boolean => KINDS.has(type)
 
 /**
- * The types that access and hierarchy rest on. A stored graph with none of the hierarchy's types is an item, as is every
- * graph that is older than the gateway (design 3: "anything else: dh:Item").
+ * The types that access and hierarchy rest on. A stored graph with none of the hierarchy's types is an item, as is
+ * every graph that is older than the gateway (design 3: "anything else: dh:Item").
  */
 export function typesOf(graph: Graph, document: string, base: string): string[] {
   const types = irisOf(graph, document, RDF('type')).filter((type) => type !== DEF('Root'))

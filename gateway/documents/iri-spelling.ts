@@ -7,11 +7,17 @@ import type { Call, GraphStore } from '../stores/store.js'
 import { parentOf } from './hierarchy.js'
 
 export interface Names {
-  /** The name of the document at this URL: with characters beyond ASCII where the store has it, or a container above it, so. */
+  /**
+   * The name of the document at this URL: with characters beyond ASCII where the store has it, or a container above it,
+   * so.
+   */
   nameOf(url: string): string
   /** True where a graph is a document: its own URL means it. */
   isDocument(graph: string): boolean
-  /** True where a graph has the URL of a document whose name is spelled otherwise: after a start it may be this document. */
+  /**
+   * True where a graph has the URL of a document whose name is spelled otherwise: after a start it may be this
+   * document.
+   */
   isOtherSpelling(graph: string): boolean
   /** Learns the names of a source in place of what was known; the URLs of deleted documents mean them still. */
   learn(source: NameSource): Promise<FoundNames | Problem>
@@ -20,7 +26,10 @@ export interface Names {
 export interface FoundNames {
   /** Names with characters beyond ASCII. */
   readonly literal: readonly string[]
-  /** Names that are URLs themselves, where without them one of these or of their containers would give them another meaning. */
+  /**
+   * Names that are URLs themselves, where without them one of these or of their containers would give them another
+   * meaning.
+   */
   readonly encoded: readonly string[]
 }
 
@@ -71,8 +80,8 @@ const isLiteral = (name: string, isUrl: (url: string) => boolean): boolean => {
 }
 
 /**
- * The names of URLs. Of two, the one that had the URL before keeps it as long as it exists; else the URL itself is the name. A
- * container that does not exist has the spelling of what is below it.
+ * The names of URLs. Of two, the one that had the URL before keeps it as long as it exists; else the URL itself is the
+ * name. A container that does not exist has the spelling of what is below it.
  * @param had true of a name that its URL has meant
  */
 function tableOf(found: FoundNames, remembered: readonly string[], had?: (name: string) => boolean) {
@@ -99,9 +108,10 @@ interface Found extends FoundNames {
 }
 
 /**
- * In two passes over the source: few stores need the second. Where there are too many percent-encoded names, those below the outermost
- * container that has the most (of two, the one whose name sorts last) are left out until the others fit, and its names beyond ASCII
- * with them: below it, URLs are names. These are known when all are counted, and a third pass takes the others.
+ * In two passes over the source: few stores need the second. Where there are too many percent-encoded names, those
+ * below the outermost container that has the most (of two, the one whose name sorts last) are left out until the others
+ * fit, and its names beyond ASCII with them: below it, URLs are names. These are known when all are counted, and a
+ * third pass takes the others.
  */
 async function findNames(
   source: NameSource,

@@ -19,8 +19,8 @@ interface Held {
 export type Release = () => void
 export interface Locks {
   /**
-   * Waits its turn: first come, first served. Undefined when `limit` requests wait for this lock already, and when the signal
-   * aborts while it waits.
+   * Waits its turn: first come, first served. Undefined when `limit` requests wait for this lock already, and when the
+   * signal aborts while it waits.
    * @param signalOf is asked only where it has to wait
    */
   acquire(name: string, mode: Mode, signalOf?: () => AbortSignal): Promise<Release | undefined>
@@ -35,9 +35,9 @@ export interface Locks {
 export const everyWrite = ({ base }: { readonly base: string }, mode: Mode): Lock => [`* ${base}`, mode]
 
 /**
- * The SPARQL updates of an application share this lock; one that reads graphs by variables, and so cannot lock each of them, holds
- * it alone: no other update changes what it has read, so that updates are as if they came one after the other (design 3). Its
- * name comes before that of every write: who waits for it keeps no other write waiting.
+ * The SPARQL updates of an application share this lock; one that reads graphs by variables, and so cannot lock each of
+ * them, holds it alone: no other update changes what it has read, so that updates are as if they came one after the
+ * other (design 3). Its name comes before that of every write: who waits for it keeps no other write waiting.
  */
 export const everyUpdate = ({ base }: { readonly base: string }, mode: Mode): Lock => [`! ${base}`, mode]
 
@@ -49,9 +49,9 @@ export const locksOf = (application: { readonly base: string }, document: string
 ]
 
 /**
- * Acts while it holds all of these locks. Everyone takes locks in the order of their names, so that no two requests wait
- * for each other: the lock of updates, that of every write, then the documents, a parent before its children. It gives up
- * waiting after a while, and when the client leaves (`left`); never once `act` has begun.
+ * Acts while it holds all of these locks. Everyone takes locks in the order of their names, so that no two requests
+ * wait for each other: the lock of updates, that of every write, then the documents, a parent before its children. It
+ * gives up waiting after a while, and when the client leaves (`left`); never once `act` has begun.
  */
 export async function underLocks<T>(
   { locks: { acquire, patience } }: { readonly locks: Locks },

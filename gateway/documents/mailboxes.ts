@@ -14,7 +14,9 @@ import { StoreBreak } from '../stores/store.js'
 const MAILBOX = FOAF('mbox')
 const HASH = FOAF('mbox_sha1sum')
 
-/** FOAF: the SHA-1 of the mailto: IRI, in hexadecimal digits. Other properties that name a mailbox get it in its place. */
+/**
+ * FOAF: the SHA-1 of the mailto: IRI, in hexadecimal digits. Other properties that name a mailbox get it in its place.
+ */
 function hashed(triple: Quad): Quad {
   const isMailbox = triple.predicate.value === MAILBOX
   const { value } = triple.object
@@ -43,7 +45,9 @@ export function withHashedMailboxes({ cache }: HasTags, document: Document, base
 /** Text that may have a mailbox: escapes may spell anything. */
 const SUSPECT = /mbox|mailto:|\\u/i
 
-/** N-Triples of any spelling, such as those of a version. A line that cannot be read stays, for the caller to refuse. */
+/**
+ * N-Triples of any spelling, such as those of a version. A line that cannot be read stays, for the caller to refuse.
+ */
 export function hashedNTriples(nTriples: string): string {
   if (!SUSPECT.test(nTriples)) return nTriples
   const lines = nTriples.split('\n').map((line) => {

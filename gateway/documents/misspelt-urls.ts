@@ -11,8 +11,8 @@ export const isMeantFor = (graph: string, base: string): boolean =>
   graph.startsWith(base) || graph.startsWith(withOtherScheme(base))
 
 /**
- * The document that a graph would be with a slash at the end, percent-encoded, in normal form, with the scheme of the base;
- * undefined where it is no document for another reason.
+ * The document that a graph would be with a slash at the end, percent-encoded, in normal form, with the scheme of the
+ * base; undefined where it is no document for another reason.
  */
 export function documentMeant(graph: string, base: string, isDocument: (graph: string) => boolean): string | undefined {
   if (!isMeantFor(graph, base)) return undefined

@@ -84,8 +84,8 @@ export function hierarchyTriples(document: string, base: string, kind: Kind): Qu
 }
 
 /**
- * Spec 2.1: in milliseconds. Stores drop zeros at the end (XML Schema 1.1 Datatypes §3.3.7.2: the canonical form), so a time that
- * would end in one is a millisecond later (design 3).
+ * Spec 2.1: in milliseconds. Stores drop zeros at the end (XML Schema 1.1 Datatypes §3.3.7.2: the canonical form), so a
+ * time that would end in one is a millisecond later (design 3).
  */
 export const dateTime = (time: number): string => new Date(time % 10 === 0 ? time + 1 : time).toISOString()
 
@@ -103,7 +103,9 @@ export function provenanceAfter(current: Graph, document: string, now: number): 
   ]
 }
 
-/** The managed triples of a document: a PUT needs no others of the state that it replaces, and the rest is not parsed. */
+/**
+ * The managed triples of a document: a PUT needs no others of the state that it replaces, and the rest is not parsed.
+ */
 export function managedTriples({
   iri: document,
   nTriples,

@@ -8,7 +8,9 @@ import { writeGraph } from '../rdf/write.js'
 import type { Awaitable } from '../maybe-async.js'
 import type { Document, HasDocuments, Representation } from './document.js'
 
-/** Writes a large graph of canonical N-Triples off the main thread. The key names the work, for others who wait for it. */
+/**
+ * Writes a large graph of canonical N-Triples off the main thread. The key names the work, for others who wait for it.
+ */
 type WriteLarge = (nTriples: string, format: Format, key: string) => Promise<Uint8Array | Problem>
 
 /** Names the work of writing the document off the main thread. */

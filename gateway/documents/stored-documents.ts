@@ -89,7 +89,9 @@ const legiblyManaged = (iri: string, nTriples: string): Pick<Document, 'iri' | '
   return { iri, nTriples: nTriplesOf(graphOf(readLegible(lines))) }
 }
 
-/** True where a short text of a store has these lines, in any order: parsing it would take most of the time of a write. */
+/**
+ * True where a short text of a store has these lines, in any order: parsing it would take most of the time of a write.
+ */
 const isSame = (canonical: string, text: string): boolean =>
   canonical === text ||
   (canonical.length === text.length &&

@@ -20,7 +20,9 @@ interface Asked {
   readonly isOrdered?: boolean
 }
 
-/** The names of graphs. Where the store lists them, it looks into none but those that are meant: it may list empty ones. */
+/**
+ * The names of graphs. Where the store lists them, it looks into none but those that are meant: it may list empty ones.
+ */
 async function namesOf(
   { store, traits }: HasDocuments,
   { condition, most, isOrdered = false }: Asked,

@@ -13,7 +13,10 @@ import type { CoveredStore } from './covered-store.js'
 export type Prepared = Map<string, readonly string[] | Failure<'unusable'>>
 
 const BASE = 'urn:triplegate:constraint'
-/** This graph maps IRIs to blank nodes, since SPARQL cannot name one. Constraints may not use GRAPH, so they cannot see it. */
+/**
+ * This graph maps IRIs to blank nodes, since SPARQL cannot name one. Constraints may not use GRAPH, so they cannot see
+ * it.
+ */
 const NODES = 'urn:triplegate:nodes'
 const IS = 'urn:triplegate:is'
 /** The most violations of one node that are looked at. */

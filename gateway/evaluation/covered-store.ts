@@ -9,7 +9,10 @@ type Store = InstanceType<Oxigraph['Store']>
 const N_QUADS = 'application/n-quads'
 
 export interface CoveredStore {
-  /** Loads lines of N-Triples or N-Quads. Leaves out lines that Oxigraph refuses, such as those with terms that only Jena allows. */
+  /**
+   * Loads lines of N-Triples or N-Quads. Leaves out lines that Oxigraph refuses, such as those with terms that only
+   * Jena allows.
+   */
   load(lines: Iterable<string>): void
   /** Loads all lines: one that Oxigraph refuses is an error. Blank nodes get new labels. */
   loadAll(lines: readonly string[]): void

@@ -28,7 +28,9 @@ export interface JobQueue<Job, Result> {
    * @param key names the job, for `join`
    */
   add(asker: Asker, job: Job, key?: string): Promise<Result | Problem>
-  /** This asker waits for the result of that job too: while it waits, it is taken in the turn of whoever comes first. */
+  /**
+   * This asker waits for the result of that job too: while it waits, it is taken in the turn of whoever comes first.
+   */
   join(asker: Asker, key: string): void
   /** The next job; undefined once the queue is closed. */
   take(): Promise<Taken<Job, Result> | undefined>

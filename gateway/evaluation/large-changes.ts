@@ -76,7 +76,10 @@ interface LinesChange extends Pick<LargeChange, 'method' | 'document'> {
   readonly forms?: LiteralForms | undefined
 }
 
-/** Canonical N-Triples after a change. Blank nodes that others have stored become IRIs too; the labels of a PATCH are theirs. */
+/**
+ * Canonical N-Triples after a change. Blank nodes that others have stored become IRIs too; the labels of a PATCH are
+ * theirs.
+ */
 export function changedText(
   nTriples: string,
   { method, removed, added, document, forms = AS_WRITTEN }: LinesChange,

@@ -13,8 +13,8 @@ import { problem, type Problem } from '../problem.js'
 export type { Validation } from './worker.js'
 
 /**
- * Each job may be `update.time` (over a limit), `server.overloaded`, `server.closing` or `internal`. `asker`: for whom the
- * gateway works (`askerOf`); all askers have the same share.
+ * Each job may be `update.time` (over a limit), `server.overloaded`, `server.closing` or `internal`. `asker`: for whom
+ * the gateway works (`askerOf`); all askers have the same share.
  */
 export interface EvaluationPool {
   /** `analysePatch` with a time limit, off the main thread. */
@@ -24,11 +24,14 @@ export interface EvaluationPool {
    * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
    */
   patch(asker: Asker, nTriples: string, sent: SentPatch): Promise<Patched | Problem>
-  /** The changes of an update with a plan (sparql/language/update-steps.ts) in the graphs that it names (run-update.ts). */
+  /**
+   * The changes of an update with a plan (sparql/language/update-steps.ts) in the graphs that it names (run-update.ts).
+   */
   update(asker: Asker, update: UpdateOnCopies): Promise<Updated | Problem>
   /**
-   * The result of the CONSTRUCT on this graph (run-construct.ts), in N-Triples; its template names no graph. `target`: the document
-   * in which new nodes get their names. `query.syntax` where only the run finds it, `content.too-large` for too large a result.
+   * The result of the CONSTRUCT on this graph (run-construct.ts), in N-Triples; its template names no graph. `target`:
+   * the document in which new nodes get their names. `query.syntax` where only the run finds it, `content.too-large`
+   * for too large a result.
    */
   construct(
     asker: Asker,
@@ -37,7 +40,8 @@ export interface EvaluationPool {
     target: string,
   ): Promise<{ readonly nTriples: string } | Problem>
   /**
-   * SHACL and SPIN: the shapes of the ontologies, and a document. `constraint.unusable` where the shapes cannot be evaluated: the document must not pass.
+   * SHACL and SPIN: the shapes of the ontologies, and a document. `constraint.unusable` where the shapes cannot be
+   * evaluated: the document must not pass.
    */
   validate(asker: Asker, input: ValidationInput): Promise<Validation | Problem>
   close(): Promise<void>

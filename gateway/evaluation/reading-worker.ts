@@ -46,7 +46,9 @@ function returnMemory(): void {
   if (getHeapStatistics().total_heap_size > IDLE_BYTES) collect()
 }
 
-/** The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched. */
+/**
+ * The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched.
+ */
 export type KnownContexts = ReadonlyMap<string, string | null> | undefined
 
 export type ReadingJob =
@@ -92,7 +94,10 @@ export interface Converted {
   readonly bytes: Uint8Array
 }
 
-/** `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'. `lostType`, `state`: '' for none. `write`: bytes. */
+/**
+ * `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'.
+ * `lostType`, `state`: '' for none. `write`: bytes.
+ */
 export type ReadingReply =
   | string
   | Uint8Array

@@ -38,13 +38,15 @@ export interface Content {
  * askers have the same share. `loadContext`: undefined where no remote contexts are fetched for the asker.
  */
 export interface Reading {
-  /** The triples of the content. `content.too-large` over a limit on time or memory, else problems as of `readGraph`. */
+  /**
+   * The triples of the content. `content.too-large` over a limit on time or memory, else problems as of `readGraph`.
+   */
   readRdf(asker: Asker, content: Content, loadContext: LoadContext | undefined): Promise<readonly Quad[] | Problem>
   /** The same as canonical N-Triples. */
   readText(asker: Asker, content: Content, loadContext: LoadContext | undefined): Promise<string | Problem>
   /**
-   * The same for content that is to be stored in the document `base`: the triples of a short one, with their blank nodes, else
-   * a text.
+   * The same for content that is to be stored in the document `base`: the triples of a short one, with their blank
+   * nodes, else a text.
    */
   readContent(
     asker: Asker,
@@ -71,7 +73,10 @@ export interface Reading {
   ): Promise<Converted | Problem>
   /** `writeGraph`; `nTriples` must be canonical. */
   writeRdf(asker: Asker, nTriples: string, format: Format, key?: string): Promise<Uint8Array | Problem>
-  /** N-Triples that a store has answered, in canonical form; `store.failed` where it is malformed. `tagKey`: the secret of the entity-tags. */
+  /**
+   * N-Triples that a store has answered, in canonical form; `store.failed` where it is malformed. `tagKey`: the secret
+   * of the entity-tags.
+   */
   canonical(asker: Asker, nTriples: string, tagKey: string, key?: string): Promise<Canonical | Problem>
   /** Of a job with a key: this asker waits for its result too. */
   join(asker: Asker, key: string): void
@@ -207,7 +212,10 @@ const MOST_CONTEXTS = 8
 
 type ContextJob = { [Kind in 'read' | 'convert']: Omit<ReadingJob & { kind: Kind }, 'contexts'> }['read' | 'convert']
 
-/** Does the job. Contexts that it names are fetched meanwhile, so that a slow server holds no thread, and the job is done again. */
+/**
+ * Does the job. Contexts that it names are fetched meanwhile, so that a slow server holds no thread, and the job is
+ * done again.
+ */
 async function withContexts(
   threads: Threads<ReadingJob, ReadingReply>,
   asker: Asker,

@@ -1,6 +1,6 @@
 // Running a CONSTRUCT on data: Oxigraph finds the solutions, the template is filled here. Over many rows at once each
-// row is a graph of its own. Nodes without a name get IRIs that follow from the seed, the row and their place: the same data gives
-// the same triples, however often it is run.
+// row is a graph of its own. Nodes without a name get IRIs that follow from the seed, the row and their place: the same
+// data gives the same triples, however often it is run.
 import { createHash } from 'node:crypto'
 import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'

@@ -40,8 +40,9 @@ export interface Patched {
 }
 
 /**
- * The changes of the PATCH in the document. `nTriples` must be canonical (nTriplesOf); its blank nodes keep their labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or where the document would grow
- * by more than `growth` characters.
+ * The changes of the PATCH in the document. `nTriples` must be canonical (nTriplesOf); its blank nodes keep their
+ * labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or where the document would grow by more than `growth`
+ * characters.
  */
 export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, forms = AS_WRITTEN): Patched | Problem {
   const { oxigraph, growth, newLabels } = engine
@@ -76,7 +77,10 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
 
 export const patchTooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
 
-/** The line that a template triple gives with a solution: undefined where a variable is unbound or the triple would be no RDF (SPARQL 1.1 Update §3.1.3). */
+/**
+ * The line that a template triple gives with a solution: undefined where a variable is unbound or the triple would be
+ * no RDF (SPARQL 1.1 Update §3.1.3).
+ */
 export function lineOf(
   template: TemplateTerms,
   solution: PatchValues,

@@ -53,7 +53,10 @@ interface Copy {
 /** What an update does. */
 export interface Updated {
   readonly edits: readonly GraphEdit[]
-  /** By variables of steps whose solutions were not given, and by those that clear all graphs: graphs without a copy are among them. */
+  /**
+   * By variables of steps whose solutions were not given, and by those that clear all graphs: graphs without a copy are
+   * among them.
+   */
   readonly touches: readonly Touch[]
   /** Where a copy has no source: the touches of the other steps are found all the same. */
   readonly failed?: Problem | undefined

@@ -26,8 +26,8 @@ export interface ThreadsOptions {
 
 export const TIME_LIMIT_MS = 5000
 /**
- * Two at least for one network, also on one processor: a long job of one agent leaves a thread to the others there. One more is left
- * to other networks.
+ * Two at least for one network, also on one processor: a long job of one agent leaves a thread to the others there. One
+ * more is left to other networks.
  */
 const WORKERS = Math.min(4, Math.max(2, availableParallelism())) + 1
 /** Each waiting job holds its text in memory. */

@@ -81,8 +81,8 @@ export const roomOf = ({ bavail, blocks, bsize }: Disk): number =>
 type Disk = Record<'bavail' | 'blocks' | 'bsize', number>
 
 /**
- * Bytes that files under way may write before they look at the disk again: others leave them that room. Of this thread: those of imports
- * have their own, within what of the disk stays free.
+ * Bytes that files under way may write before they look at the disk again: others leave them that room. Of this thread:
+ * those of imports have their own, within what of the disk stays free.
  */
 let promised = 0
 
@@ -93,7 +93,10 @@ export interface DiskRoom {
   end(): void
 }
 
-/** @param expected the bytes of this file, where they are told: more is not promised to it, and less room is refused at once */
+/**
+ * @param expected the bytes of this file, where they are told: more is not promised to it, and less room is refused at
+ * once
+ */
 export function makeRoom(path: string, expected = 0): DiskRoom {
   let [own, written, isOver] = [0, 0, false]
   const promise = (bytes: number): void => {

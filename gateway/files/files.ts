@@ -1,5 +1,6 @@
 // The files of an application on disk (spec 4.6): stored by digest, each in a folder of its SHA-1, named by its
-// SHA-256. A file is written, flushed and renamed before it counts; one that no document describes is removed after a day.
+// SHA-256. A file is written, flushed and renamed before it counts; one that no document describes is removed after a
+// day.
 import { type Problem, isFailure, problem } from '../problem.js'
 import { type Arriving, flushFolder, notStored, openArriving } from './arriving.js'
 import { createReadStream } from 'node:fs'
@@ -64,13 +65,13 @@ export interface Files {
   /** Begins to receive a file, of so many bytes where they are told; `keep` or `drop` ends it. */
   receive(expected?: number): Promise<Arriving | Problem>
   /**
-   * Stores what has arrived, for this document, as `addDocument` does. `files.other-content` where another file has the same SHA-1.
-   * A `release` follows in any case but after a problem.
+   * Stores what has arrived, for this document, as `addDocument` does. `files.other-content` where another file has the
+   * same SHA-1. A `release` follows in any case but after a problem.
    */
   keep(arrived: Arriving, document: string): Promise<StoredFile | Problem>
   /**
-   * The write that brought the file is over. Where it was refused, the file came with it, nobody else has brought it, and no
-   * document describes it, the file goes: who may not write must not fill the disk. Any other file has its day.
+   * The write that brought the file is over. Where it was refused, the file came with it, nobody else has brought it,
+   * and no document describes it, the file goes: who may not write must not fill the disk. Any other file has its day.
    */
   release(sha1: string, refused?: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<void>
   find(sha1: string): Promise<StoredFile | undefined>
@@ -82,7 +83,9 @@ export interface Files {
   addDocument(sha1: string, document: string): Promise<undefined | Problem>
   /** The document no longer gives the file. */
   removeDocument(sha1: string, document: string): Promise<undefined | Problem>
-  /** Removes files that have not been described for a day. @param described those that documents describe, among some */
+  /**
+   * Removes files that have not been described for a day. @param described those that documents describe, among some
+   */
   removeUndescribed(described: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<number>
 }
 

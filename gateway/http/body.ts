@@ -87,8 +87,8 @@ export class BodyBreak extends Error {
 const TICK = 1_000
 
 /**
- * The content piece by piece, for one that is not held in memory. Only the time in which the gateway waits for the client counts:
- * it may take its pieces as slowly as it works.
+ * The content piece by piece, for one that is not held in memory. Only the time in which the gateway waits for the
+ * client counts: it may take its pieces as slowly as it works.
  */
 export async function* streamBody(
   raw: IncomingMessage,

@@ -1,4 +1,5 @@
-// The address and the network that a request comes from: shares of the gateway's work are counted by network (design 7).
+// The address and the network that a request comes from: shares of the gateway's work are counted by network (design
+// 7).
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { canonicalAddress, clientNetwork } from '../../policies/fetch/address.js'
@@ -15,8 +16,8 @@ const CLIENTS = new WeakMap<Socket, Client & { readonly isProxy: boolean }>()
 const GONE: Client = { address: '', network: '' }
 
 /**
- * '' where the connection is gone. Of a request that a trusted proxy sends: the last address in X-Forwarded-For that is no
- * trusted proxy. Fields of anyone else do not count.
+ * '' where the connection is gone. Of a request that a trusted proxy sends: the last address in X-Forwarded-For that is
+ * no trusted proxy. Fields of anyone else do not count.
  */
 export function clientOf(
   { socket, rawHeaders }: IncomingMessage,

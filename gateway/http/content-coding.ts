@@ -56,7 +56,10 @@ const MODES: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
   gzip: (bytes) => promisify(gzip)(bytes, { level: 6 }),
 }
 
-/** The journal writes by the same threads of Node.js, which are four for all of the process: so many at once are left to this. */
+/**
+ * The journal writes by the same threads of Node.js, which are four for all of the process: so many at once are left to
+ * this.
+ */
 const AT_ONCE = 2
 let underWay = 0
 
@@ -76,8 +79,8 @@ interface Compressing<Form> {
 }
 
 /**
- * The form of this name, which is compressed at most once and shared while it is made. Undefined where it is not compressed now:
- * it would not be kept, or enough is being compressed already.
+ * The form of this name, which is compressed at most once and shared while it is made. Undefined where it is not
+ * compressed now: it would not be kept, or enough is being compressed already.
  */
 export function codedOnce<Form>(
   forms: Map<string, unknown>,

@@ -22,9 +22,15 @@ export interface Request {
   network(): string
   /** Aborts when the client leaves. */
   signal(): AbortSignal
-  /** The content, at most `limit` bytes, which a setting may be. Call it once, and only for a client that may ask (design 7). */
+  /**
+   * The content, at most `limit` bytes, which a setting may be. Call it once, and only for a client that may ask
+   * (design 7).
+   */
   readBody(limit: number, setting?: string): Promise<Buffer | Problem>
-  /** The same piece by piece, for contents that are not held. Throws a BodyBreak (body.ts) where it is refused or breaks off. */
+  /**
+   * The same piece by piece, for contents that are not held. Throws a BodyBreak (body.ts) where it is refused or breaks
+   * off.
+   */
   streamBody(limit: number, setting?: string): AsyncIterable<Buffer>
   /** Counts bytes of it that are held all the same; false where there is no room for them. */
   hold(bytes: number): boolean

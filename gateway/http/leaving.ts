@@ -21,8 +21,8 @@ export const hasLeft = ({ socket }: IncomingMessage, response: ServerResponse): 
   response.destroyed || socket.destroyed
 
 /**
- * Calls `done` once: when the response is over, or its connection; at once where that is so already. Gives the function after
- * which it is not called any longer.
+ * Calls `done` once: when the response is over, or its connection; at once where that is so already. Gives the function
+ * after which it is not called any longer.
  */
 export function onceLeft(raw: IncomingMessage, response: ServerResponse, done: () => void): () => void {
   if (hasLeft(raw, response)) {

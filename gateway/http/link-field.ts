@@ -13,7 +13,10 @@ const MOST_CHARACTERS = 8 * 1024
 const LINK = /<([^<>]*)>((?:[^<>",]|"(?:[^"\\]|\\.)*")*)/g
 const PARAMETER = /;\s*([\w!#$&+^`|~*.-]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s";,]*))/g
 
-/** The links with this relation, whose context is the answer itself. @param url of the answer: targets are relative to it */
+/**
+ * The links with this relation, whose context is the answer itself. @param url of the answer: targets are relative to
+ * it
+ */
 export function linksIn(field: string | undefined, url: string, relation: string): Link[] {
   return [...(field ?? '').slice(0, MOST_CHARACTERS).matchAll(LINK)].flatMap(([, reference = '', rest = '']) => {
     const parameters = new Map<string, string>()

@@ -136,9 +136,10 @@ async function addRoutes(entrance: Entrance, { add }: AddRoutes): Promise<void> 
 }
 
 /**
- * One hook of Fastify answers every request to documents; a read that is cached, before the hook returns. Fastify's part takes
- * 0.4 µs (measured alone, Node.js 20) of about 37 µs of CPU. With sockets, in nine comparisons on a busy machine, a read took
- * between 12 % less and 6 % more CPU (1 % more in the middle) than with a listener of our own on the server, before Fastify's.
+ * One hook of Fastify answers every request to documents; a read that is cached, before the hook returns. Fastify's
+ * part takes 0.4 µs (measured alone, Node.js 20) of about 37 µs of CPU. With sockets, in nine comparisons on a busy
+ * machine, a read took between 12 % less and 6 % more CPU (1 % more in the middle) than with a listener of our own on
+ * the server, before Fastify's.
  */
 function answerAll(entrance: Entrance, answer: AnswerRequest): void {
   const { app, answering, settings, shares } = entrance
@@ -204,7 +205,9 @@ function refusal(request: Request, reason: Problem, { problemResponse, refuse }:
 
 const TLS = { minVersion: 'TLSv1.2' } as const
 
-/** The router gets a path in its normal form. A path that has none is one segment of its own there, which no route has. */
+/**
+ * The router gets a path in its normal form. A path that has none is one segment of its own there, which no route has.
+ */
 function pathForRouter({ url }: { readonly url?: string | undefined }): string {
   const [path, ...query] = url!.split('?')
   const normal = normalisedPath(path!)

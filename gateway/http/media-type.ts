@@ -22,8 +22,8 @@ const format = (mediaType: string, code: string, parameters = ''): Format => ({
 })
 
 /**
- * RFC 9110 §8.8.3: other bytes have another entity-tag. Raise it with each change of what rdf/write*.ts writes for a graph, such as a
- * prefix more: clients have the bytes of the release before.
+ * RFC 9110 §8.8.3: other bytes have another entity-tag. Raise it with each change of what rdf/write*.ts writes for a
+ * graph, such as a prefix more: clients have the bytes of the release before.
  */
 const WRITERS = 2
 const written = (mediaType: string, code: string, parameters = ''): Format =>
@@ -137,7 +137,8 @@ export function parseAccept(value: string | undefined): readonly MediaRange[] {
 }
 
 /**
- * The offered format with the greatest weight, the first among equals. Undefined when none is acceptable. An absent field, or one without a well-formed member, accepts everything.
+ * The offered format with the greatest weight, the first among equals. Undefined when none is acceptable. An absent
+ * field, or one without a well-formed member, accepts everything.
  */
 export function negotiate(accept: string | undefined, offered: readonly Format[]): Format | undefined {
   const ranges = parseAccept(accept)
@@ -165,7 +166,9 @@ export function inOrderOf(accept: string | undefined, offered: readonly Format[]
     : []
 }
 
-/** RFC 9110 §12.5.1: the most specific matching range has precedence. Other parameters only make a range more specific. */
+/**
+ * RFC 9110 §12.5.1: the most specific matching range has precedence. Other parameters only make a range more specific.
+ */
 function weightOf({ mediaType, profile }: Format, ranges: readonly MediaRange[]): number {
   const family = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`
   let weight = 0
@@ -179,7 +182,10 @@ function weightOf({ mediaType, profile }: Format, ranges: readonly MediaRange[])
   return weight
 }
 
-/** True where only the other profile of JSON-LD is asked for. One that is not given, such as flattened, asks for neither. */
+/**
+ * True where only the other profile of JSON-LD is asked for. One that is not given, such as flattened, asks for
+ * neither.
+ */
 const isOfOther = (own: string | undefined, asked: string | undefined): boolean => {
   const known =
     own && asked?.split(' ').filter((one) => [JSON_LD, EXPANDED_JSON_LD].some((form) => form.profile === one))

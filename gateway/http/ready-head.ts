@@ -1,5 +1,5 @@
-// Sending cached documents and results fast: a header section that was made and checked once goes out with the body
-// as one string of bytes. Node.js makes and checks the section for every answer, which takes longer than everything else.
+// Sending cached documents and results fast: a header section that was made and checked once goes out with the body as
+// one string of bytes. Node.js makes and checks the section for every answer, which takes longer than everything else.
 import { STATUS_CODES, validateHeaderValue, type ServerResponse } from 'node:http'
 import type { Field, ReadyHead, Response } from './exchange.js'
 
@@ -14,8 +14,8 @@ export const readyFields = ({ head, age }: NonNullable<Response['ready']>): read
   age === undefined ? head.fields : [...head.fields, ['Age', age]]
 
 /**
- * `_header` is internal to Node.js: the text that it sends first. It builds none where the text is set. The test of this
- * file compares such responses with those of Node.js, and so notices a version that no longer does this.
+ * `_header` is internal to Node.js: the text that it sends first. It builds none where the text is set. The test of
+ * this file compares such responses with those of Node.js, and so notices a version that no longer does this.
  */
 type WithHeader = ServerResponse & { _header: string | null }
 

@@ -16,7 +16,10 @@ export interface TakenPort {
 /** This machine may lack an address of `localhost`: one is enough. */
 const LACKING: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 
-/** Takes the port at all addresses of `localhost`, or at the one that is given. Rejects as a server that cannot listen does. */
+/**
+ * Takes the port at all addresses of `localhost`, or at the one that is given. Rejects as a server that cannot listen
+ * does.
+ */
 export async function takePort(port: number, host = 'localhost'): Promise<TakenPort> {
   const addresses = host === 'localhost' ? (await lookup(host, { all: true })).map(({ address }) => address) : [host]
   const doors: Server[] = []

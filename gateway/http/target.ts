@@ -4,7 +4,10 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { mapIn, serviceTarget, servicesOf, type GraphPast, type Service } from './dataset-target.js'
 import { normalisedPath } from './normal-path.js'
 
-/** The owner of a target, as far as the parser is concerned: `base` ends with a slash. The rest goes into the target unread. */
+/**
+ * The owner of a target, as far as the parser is concerned: `base` ends with a slash. The rest goes into the target
+ * unread.
+ */
 export interface Based {
   readonly application: {
     readonly base: string
@@ -22,7 +25,10 @@ export interface Shown {
   readonly part: number
 }
 
-/** `document` is the name of the document and of its graph (spec 1): its URL, but for characters beyond ASCII (documents/iri-spelling.ts). */
+/**
+ * `document` is the name of the document and of its graph (spec 1): its URL, but for characters beyond ASCII
+ * (documents/iri-spelling.ts).
+ */
 export type Target<Owner extends Based = Based> = Owner &
   (
     | { readonly kind: 'document'; readonly document: string; readonly shown?: Shown }
@@ -210,7 +216,10 @@ interface Place<Owner> {
   readonly owner: Owner
   readonly origin: string
   readonly pathname: string
-  /** Paths under the base of the application that are no documents (spec 4.2, 4.3); those that end with `/` have others below. */
+  /**
+   * Paths under the base of the application that are no documents (spec 4.2, 4.3); those that end with `/` have others
+   * below.
+   */
   readonly endpoints: readonly string[]
   /** The store's own URLs, by their paths: then there are no others here. */
   readonly services?: ReadonlyMap<string, Service>
@@ -249,7 +258,10 @@ export function siteOf<Owner extends Based>(
   return { places }
 }
 
-/** Endpoints of the gateway, and the paths of other applications, go before the store's own URLs; of two stores, neither has them. */
+/**
+ * Endpoints of the gateway, and the paths of other applications, go before the store's own URLs; of two stores, neither
+ * has them.
+ */
 function isFree<Owner extends Based>(all: readonly Place<Owner>[], own: Place<Owner>, path: string): boolean {
   const { datasetPath } = own.owner.application
   if (all.some((other) => other !== own && other.owner.application.datasetPath === datasetPath)) return false

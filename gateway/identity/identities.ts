@@ -131,7 +131,10 @@ function settled(answer: Confirmation, trace: Trace): boolean | Problem {
   return refused(trace, `${answer.failure}: ${answer.detail}`)
 }
 
-/** Solid-OIDC §5: the WebID that the issuer claims, where the WebID's profile names the issuer; else the account's agent. */
+/**
+ * Solid-OIDC §5: the WebID that the issuer claims, where the WebID's profile names the issuer; else the account's
+ * agent.
+ */
 export function* agentOf(
   { accounts, statements }: Identities,
   dataspace: HasAccounts,
@@ -208,7 +211,10 @@ function urlOf(target: Target<HasIdentities>): string {
   return target.kind === 'proxied' ? target.path : 'url' in target ? target.url : target.document
 }
 
-/** The agent of the session in a Cookie field; undefined without a session, 'ended' when it is over or the account is gone. */
+/**
+ * The agent of the session in a Cookie field; undefined without a session, 'ended' when it is over or the account is
+ * gone.
+ */
 export function* agentOfSession(
   identities: Identities,
   field: string,

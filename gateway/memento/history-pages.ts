@@ -117,7 +117,10 @@ export function answerVersionPage(
   return answer(asked, name, links, make, fields)
 }
 
-/** In canonical form: commits that the gateway did not make may have any. A version that deleted the document has no triples. */
+/**
+ * In canonical form: commits that the gateway did not make may have any. A version that deleted the document has no
+ * triples.
+ */
 async function contentOf({ history, document, context }: HistoryRequest, version: Version): Promise<string | Problem> {
   const content = await history.content(document, version)
   if (isFailure(content)) return historyFailed(context, content)

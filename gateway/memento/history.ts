@@ -94,8 +94,8 @@ export async function answerHistory({
 }
 
 /**
- * The history, for an agent who may read the document or, where it is deleted, could read its last version (design 6). An agent
- * who may learn that there is no document gets an empty history; every other agent is refused.
+ * The history, for an agent who may read the document or, where it is deleted, could read its last version (design 6).
+ * An agent who may learn that there is no document gets an empty history; every other agent is refused.
  * @param decision on reading the document
  * @param patience how long to wait for pending commits, in ms
  */
@@ -168,7 +168,10 @@ const openIfReadable =
     return Promise.resolve({ agent: isOpen(agent), everyone: isOpen(everyone) })
   }
 
-/** True where the document could be read as it was in its last version before a deletion, by the rules that there are now. */
+/**
+ * True where the document could be read as it was in its last version before a deletion, by the rules that there are
+ * now.
+ */
 const opennessOf =
   (context: Context, history: ReadHistory, document: string): IsOpen =>
   async (last) => {
@@ -236,7 +239,10 @@ const NO_HISTORY: ReadHistory = {
 
 const never: IsOpen = () => Promise.resolve({ agent: false, everyone: false })
 
-/** The last state of a deleted document: the decision then uses its types and owners, not those of any item or container. */
+/**
+ * The last state of a deleted document: the decision then uses its types and owners, not those of any item or
+ * container.
+ */
 async function lastState(context: Context, facts: Facts, patience: number): Promise<Facts | Problem> {
   const { history, base } = context.application
   if (!history || facts.kind !== 'document' || facts.document) return facts
@@ -248,8 +254,8 @@ async function lastState(context: Context, facts: Facts, patience: number): Prom
 }
 
 /**
- * The links of a refused request, for an agent who may read the document: TimeMap and TimeGate of an existing or a deleted
- * document (RFC 7089 §4.2.1, §4.5.2).
+ * The links of a refused request, for an agent who may read the document: TimeMap and TimeGate of an existing or a
+ * deleted document (RFC 7089 §4.2.1, §4.5.2).
  */
 export async function linksOfRefused(context: Context, facts: Facts): Promise<readonly string[]> {
   const { history } = context.application

@@ -38,7 +38,10 @@ export interface VersionList {
   isLater(version: Version): boolean
   /** The versions from one place to before another. */
   read(from: number, to: number): Promise<readonly Version[] | Setback>
-  /** Names the list: the id of a commit depends on all its ancestors; where some versions are hidden, on those that are shown. */
+  /**
+   * Names the list: the id of a commit depends on all its ancestors; where some versions are hidden, on those that are
+   * shown.
+   */
   name(): Promise<string | Setback>
   around(version?: Version): Promise<Around | Setback>
   closest(datetime: number | undefined): Promise<Memento | undefined | Setback>

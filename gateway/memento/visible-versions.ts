@@ -14,7 +14,10 @@ import { lastContentOf, livesOf, makeVersionList, type Life, type VersionList } 
 
 export type ReadHistory = Pick<History, 'outline' | 'numbered' | 'resolve' | 'content'>
 
-/** The facts that rights rest on, from the text of a version. Where that is no N-Triples, or too much, only the rights to the URL count. */
+/**
+ * The facts that rights rest on, from the text of a version. Where that is no N-Triples, or too much, only the rights
+ * to the URL count.
+ */
 export function stateInVersion(document: string, base: string, nTriples: string): DocumentState {
   const excerpt = excerptOf(nTriples, document, 'facts')
   const facts = excerpt.length > MAX_EXCERPT ? undefined : readNTriples(excerpt)

@@ -93,7 +93,10 @@ function answerWith(
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
 }
 
-/** Fetch §3.3.2: of the fields that pages may read, those that the answer has, and Age: a cached read sends no longer list. */
+/**
+ * Fetch §3.3.2: of the fields that pages may read, those that the answer has, and Age: a cached read sends no longer
+ * list.
+ */
 const exposed = (fields: readonly Field[]): Field[] => {
   const names = new Set([...fields.map(([name]) => name), 'Age'])
   return fields.map(([name, value]) => [
@@ -111,7 +114,9 @@ const EXPOSED = 'Access-Control-Expose-Headers'
 /** Of an agent and a state: the cache does not count them. */
 const REMEMBERED_HEADS = 4
 
-/** The fields of this representation for this agent, cached for each state of document and rules. @param format of a 200 */
+/**
+ * The fields of this representation for this agent, cached for each state of document and rules. @param format of a 200
+ */
 function headOf(
   context: Context,
   decision: Decision,

@@ -20,7 +20,10 @@ import { tooLargeToWrite, writingOf } from './write.js'
 
 export const SUBTREE_METHODS = 'DELETE, OPTIONS'
 
-/** The most documents that one request deletes, and the most characters of their N-Triples: the journal counts them at once. */
+/**
+ * The most documents that one request deletes, and the most characters of their N-Triples: the journal counts them at
+ * once.
+ */
 const MOST = 1000
 const MOST_CHARACTERS = 16 * 1024 * 1024
 /** Requests of one asker, and of all: while one deletes, every other write of the application waits. */
@@ -105,7 +108,9 @@ async function planOf(
   return { changes: changes.reverse(), answer }
 }
 
-/** Why the document may not be deleted: the one that the URL names, or one below it, of which the client learns no more. */
+/**
+ * Why the document may not be deleted: the one that the URL names, or one below it, of which the client learns no more.
+ */
 function refusal(context: Context, iri: string, facts: Facts, isNamed: boolean): Problem | undefined {
   const decision = decideOn(context, facts, 'Write')
   if (isFailure(decision)) return decision

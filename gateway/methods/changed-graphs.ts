@@ -2,7 +2,9 @@
 import { sharersOf, type Gateway, type Member } from '../gateway.js'
 import type { GraphSet } from '../sparql/language/graph-sets.js'
 
-/** Updates caches and rules before the response is sent. @param until until then the store may perform a failed update */
+/**
+ * Updates caches and rules before the response is sent. @param until until then the store may perform a failed update
+ */
 export async function graphsChanged(
   { application, gateway }: Pick<Member, 'application'> & { readonly gateway: Gateway },
   graphs: GraphSet,

@@ -1,5 +1,6 @@
 // A page of a container's children: those that the agent may read. The store is asked with the agent's rights as a
-// condition, or by the names of the children where these are many: never with others, so that no number and no order tells of them.
+// condition, or by the names of the children where these are many: never with others, so that no number and no order
+// tells of them.
 import { createHash } from 'node:crypto'
 import type { GraphRights } from '../../policies/authorizations/graph-rights.js'
 import {
@@ -99,7 +100,9 @@ function makeListed(rights: GraphRights, store: StoreTraits, container: string):
 const isMany = ({ graphs, prefixes, otherPrefixes, classes }: GraphRights): boolean =>
   graphs.length + prefixes.length + otherPrefixes.length + classes.length > MOST_CONDITIONS
 
-/** The rights that can reach a child of the container, whose URL is that of its parent with one segment more (spec 2.1). */
+/**
+ * The rights that can reach a child of the container, whose URL is that of its parent with one segment more (spec 2.1).
+ */
 const rightsIn = (rights: GraphRights, container: string): GraphRights => ({
   ...rights,
   graphs: rights.graphs.filter((graph) => parentOf(graph) === container),

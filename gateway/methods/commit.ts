@@ -1,5 +1,6 @@
-// The one write (design 3): under locks, on what the store has now, each change of a document is checked by one list
-// of rules; then all of them are journalled, written to the store as one request, and told to the caches, rules and profiles.
+// The one write (design 3): under locks, on what the store has now, each change of a document is checked by one list of
+// rules; then all of them are journalled, written to the store as one request, and told to the caches, rules and
+// profiles.
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import { type Document, isWhole } from '../documents/document.js'
 import type { DocumentState } from '../documents/facts.js'
@@ -46,8 +47,9 @@ function logOrphans(
 const MOST_FILES = 100
 
 /**
- * A document that begins to describe a file gives its readers the right to read it only if the writer brings the file or may read it.
- * A right of an earlier document with this name, or of an earlier state of this one, ends here. Call it before the document is written.
+ * A document that begins to describe a file gives its readers the right to read it only if the writer brings the file
+ * or may read it. A right of an earlier document with this name, or of an earlier state of this one, ends here. Call it
+ * before the document is written.
  */
 async function recordFiles(
   { application }: Pick<Writing, 'application'>,
@@ -182,7 +184,10 @@ async function carryOut(
   return failed
 }
 
-/** Asks for the room that the versions take in the history. @param before bytes that are there, of graphs that are no documents */
+/**
+ * Asks for the room that the versions take in the history. @param before bytes that are there, of graphs that are no
+ * documents
+ */
 const admission =
   (writing: Writing, changes: readonly WrittenChange[], others: readonly GraphEdit[]) =>
   async (before: number): Promise<undefined | Problem> => {

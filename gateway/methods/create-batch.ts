@@ -1,6 +1,6 @@
 // Creating many documents at once, as an import does: each is decided and checked like that of a PUT, and then they
-// share one flush of the journal and one request to the store. Those that exist, or that cannot be told so, and large ones are left
-// to be written alone; so are all where the request fails.
+// share one flush of the journal and one request to the store. Those that exist, or that cannot be told so, and large
+// ones are left to be written alone; so are all where the request fails.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { readFactsNow } from '../documents/document.js'
 import type { DocumentFacts } from '../documents/facts.js'
@@ -35,7 +35,10 @@ const AT_ONCE = 16
 const LARGEST = 256 * 1024
 const NONE: Outcomes = new Map()
 
-/** Documents of one application, none of which is the parent of another. A document without an outcome is to be written alone. */
+/**
+ * Documents of one application, none of which is the parent of another. A document without an outcome is to be written
+ * alone.
+ */
 export async function createTogether(wanted: readonly WantedDocument[]): Promise<Outcomes> {
   const able = wanted.filter(({ iri, content }) => {
     const isLarge = isLargeContent(content) && content.nTriples.length > LARGEST

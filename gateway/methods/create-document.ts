@@ -10,7 +10,10 @@ import { releasing, writeContent, AFTER_WRITE, type Replaced } from './write.js'
 import { isConditional } from './write-conditions.js'
 import { readWriteRequest } from './write-request.js'
 
-/** A decision that allows it. A refusal is as where the document exists: it must not tell (design 3). @param iri as it was asked for */
+/**
+ * A decision that allows it. A refusal is as where the document exists: it must not tell (design 3). @param iri as it
+ * was asked for
+ */
 export function decideCreation(context: Context, facts: Facts, iri = facts.iri): Decision | Problem {
   const putting = asPut(context)
   const decision = decideOn(putting, facts, 'Write')

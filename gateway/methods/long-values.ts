@@ -1,5 +1,5 @@
-// Values on which a store may work for minutes, whoever asks it then: Jena reads long numbers in quadratic time, while it
-// writes too, and counts the days of a duration one by one (design 7).
+// Values on which a store may work for minutes, whoever asks it then: Jena reads long numbers in quadratic time, while
+// it writes too, and counts the days of a duration one by one (design 7).
 import { INTEGERS } from '../../policies/datatypes.js'
 import { problem, type Problem } from '../problem.js'
 import { XSD } from '../rdf/vocabulary.js'

@@ -17,8 +17,8 @@ export interface Restored {
 }
 
 /**
- * RFC 9110 §8.7: Content-Location of a request names the source of its content. It counts where it is a version that the writer
- * may read and whose content is the same; every other PUT is an ordinary one.
+ * RFC 9110 §8.7: Content-Location of a request names the source of its content. It counts where it is a version that
+ * the writer may read and whose content is the same; every other PUT is an ordinary one.
  */
 export async function restoredVersion(
   context: Context,

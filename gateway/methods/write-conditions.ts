@@ -49,8 +49,8 @@ export function preconditions(context: Context, current: Document | undefined, m
 }
 
 /**
- * Pages of one state differ by rights and look, Turtle by the prefixes of the dataset, and each has an entity-tag: those that are named
- * here, of this state.
+ * Pages of one state differ by rights and look, Turtle by the prefixes of the dataset, and each has an entity-tag:
+ * those that are named here, of this state.
  */
 const tagsOfOthers = ({ digest }: Document, ifMatch = ''): string[] =>
   ifMatch

@@ -28,8 +28,8 @@ export interface Uploads {
 export const UPLOADS = part<Uploads>('uploads')
 
 /**
- * Triples to put or to append, an update to run, or the removal of the document. `byImport`: where the document has these
- * triples already, nothing is written; and the answer has no entity-tag.
+ * Triples to put or to append, an update to run, or the removal of the document. `byImport`: where the document has
+ * these triples already, nothing is written; and the answer has no entity-tag.
  */
 export type WriteRequest =
   | ({ readonly method: 'PUT' } & WrittenBody)
@@ -44,7 +44,10 @@ interface WrittenBody {
   readonly files?: readonly string[]
 }
 
-/** The triples of a short content, with their blank nodes; a large one as a text, whose sum may be computed when it is needed. */
+/**
+ * The triples of a short content, with their blank nodes; a large one as a text, whose sum may be computed when it is
+ * needed.
+ */
 export type WrittenContent = readonly Quad[] | WrittenText
 type WrittenText = Omit<LargeContent, 'sum'> & Partial<LargeContent>
 
@@ -122,12 +125,18 @@ async function readUpdate(context: Context, iri: string): Promise<WriteRequest |
   return { method: 'PATCH', update: isFailure(analysed) ? analysed : text }
 }
 
-/** LDP 1.0 §5.2.3, §5.2.3.10: such a `POST` means a new resource below this one. Spec 4.1: here it would add to this one. */
+/**
+ * LDP 1.0 §5.2.3, §5.2.3.10: such a `POST` means a new resource below this one. Spec 4.1: here it would add to this
+ * one.
+ */
 export const asksForNew = ({ slug, link }: Request['fields']): boolean =>
   slug !== undefined || LDP_TYPE.test(link ?? '')
 const LDP_TYPE = /<http:\/\/www\.w3\.org\/ns\/ldp#\w+>[^<,]*;\s*rel\s*=\s*(?:type\b|"(?:[^"<,]*\s)?type[\s"])/i
 
-/** Clients of LDP and Solid ask for a container or a name so. To ignore that would give them another document than they asked for. */
+/**
+ * Clients of LDP and Solid ask for a container or a name so. To ignore that would give them another document than they
+ * asked for.
+ */
 export function unheededOf({ slug, link }: Request['fields']): string | undefined {
   if (slug !== undefined) return 'Slug goes with POST: a PUT names the new document by its URL. Leave Slug out.'
   if (!LDP_KIND.test(link ?? '')) return undefined

@@ -114,8 +114,8 @@ export function hasPath(
 }
 
 /**
- * Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. An agent without Read
- * is not told whether the document has it: ask before it is known whether anything changes.
+ * Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. An agent
+ * without Read is not told whether the document has it: ask before it is known whether anything changes.
  */
 export function addsNoType({ current, by }: Pick<WrittenChange, 'current' | 'by'>): undefined | Problem {
   if (!current || !by?.appends || by.access.modes.includes('Write')) return undefined

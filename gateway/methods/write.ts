@@ -101,8 +101,8 @@ export function earlyRefusal(context: Context, iri: string, facts: Facts): Probl
   const failed = method === 'DELETE' ? rootStays({ iri, next: undefined }, context) : hasPath({ iri, current: document as Document }, context) // prettier-ignore
   if (failed) return failed
   if (!document || !isLarge(document)) return undefined
-  // The entity-tag of a large document is known only after reading all of it; a removal needs none of it. Nothing of one that
-  // cannot be read is needed by what replaces it.
+  // The entity-tag of a large document is known only after reading all of it; a removal needs none of it. Nothing of
+  // one that cannot be read is needed by what replaces it.
   const isWhole = method === 'DELETE' || (method === 'PUT' && document.unreadable)
   return isWhole && !isConditional(fields) ? undefined : (document.unreadable?.problem ?? tooLargeToWrite())
 }

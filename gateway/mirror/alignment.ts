@@ -12,8 +12,8 @@ export interface Alignment {
   /** Throws StartFailure where the store has none of the documents that the repository has, or cannot be read. */
   check(): Promise<void>
   /**
-   * Begins to import the documents that only the store has, while the gateway serves: each attempt continues where the last one
-   * has ended.
+   * Begins to import the documents that only the store has, while the gateway serves: each attempt continues where the
+   * last one has ended.
    */
   begin(): void
   /** True until all have been imported: documents may have no version yet. */

@@ -24,8 +24,8 @@ export interface WalkOptions {
 }
 
 /**
- * Compares all documents of the store with the tree at the head. Documents that are not the same there, and those whose last
- * changes are not on the branch yet, are settled and examined under their locks.
+ * Compares all documents of the store with the tree at the head. Documents that are not the same there, and those whose
+ * last changes are not on the branch yet, are settled and examined under their locks.
  */
 export async function walk(
   mirrored: Mirrored,

@@ -1,5 +1,6 @@
 // What each agent and each network may add to the history in a day, and of the room that stays on its disk: one writer,
-// under however many names, must not stop the writes of all. Uploads have the same bounds (features/files/read-upload.ts).
+// under however many names, must not stop the writes of all. Uploads have the same bounds
+// (features/files/read-upload.ts).
 import { statfs } from 'node:fs/promises'
 import type { Asker } from '../evaluation/job-queue.js'
 import { roomOf } from '../files/arriving.js'

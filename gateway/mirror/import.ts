@@ -6,7 +6,10 @@ import type { Mirrored } from './all-documents.js'
 import { ABORTED, makeMismatches, makeMirrorProgress, mismatchOf, type MirrorOutcome, type Report } from './report.js'
 import { historyProblem } from './write-failures.js'
 
-/** Documents of one commit. Commits of writes wait for one import, and an import that was broken off continues after the last. */
+/**
+ * Documents of one commit. Commits of writes wait for one import, and an import that was broken off continues after the
+ * last.
+ */
 const BATCH = 5_000
 
 export interface ImportOptions {
@@ -15,8 +18,8 @@ export interface ImportOptions {
 }
 
 /**
- * Commits these documents while it reads them. Clients may write meanwhile: those commits come later. Documents that cannot
- * be read are left out and reported.
+ * Commits these documents while it reads them. Clients may write meanwhile: those commits come later. Documents that
+ * cannot be read are left out and reported.
  */
 export async function importDocuments(
   mirrored: Mirrored,

@@ -26,11 +26,14 @@ export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
    * @param seen the document before, where the store has exactly this now
    */
   carryOut(change: NewChange, seen?: string): Promise<undefined | Problem>
-  /** Removes these documents, as one update of the store. To be called under their locks, when no change of them is in doubt. */
+  /**
+   * Removes these documents, as one update of the store. To be called under their locks, when no change of them is in
+   * doubt.
+   */
   remove(removals: readonly NewChange[]): Promise<undefined | Problem>
   /**
-   * Makes these changes of documents, of which `edits` has the lines, and those of other graphs, as one update of the store.
-   * To be called under the locks of all of them, when no change of these documents is in doubt.
+   * Makes these changes of documents, of which `edits` has the lines, and those of other graphs, as one update of the
+   * store. To be called under the locks of all of them, when no change of these documents is in doubt.
    */
   edit(changes: readonly NewChange[], edits: readonly GraphEdit[]): Promise<undefined | Problem>
   /**

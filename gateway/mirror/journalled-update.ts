@@ -171,8 +171,8 @@ async function journalEffects(
 const SWEEP_MS = 2_000
 
 /**
- * Journals that an update of any document is about to be sent; when it is done, all documents are compared with the history:
- * those of a small dataset before the response, those of a large one after it.
+ * Journals that an update of any document is about to be sent; when it is done, all documents are compared with the
+ * history: those of a small dataset before the response, those of a large one after it.
  */
 export async function prepareDataset(application: Journalled, author: Author): Promise<Conclude | Problem> {
   const { base, history, settlement } = application

@@ -40,8 +40,8 @@ const NOT_RECORDED: Partial<Record<ProblemCode, string>> = {
 }
 
 /**
- * Makes a version of the document's state before a write, where the history has another: a state that was written behind the
- * gateway, or while versioning was off, would be lost with the write.
+ * Makes a version of the document's state before a write, where the history has another: a state that was written
+ * behind the gateway, or while versioning was off, would be lost with the write.
  */
 export async function keepBefore(
   { history, sweep, log }: Journalled,
@@ -53,8 +53,8 @@ export async function keepBefore(
 }
 
 /**
- * Journals the changes, has the store do them, and journals the outcome. To be called under the locks of their documents, when
- * no change of these is in doubt.
+ * Journals the changes, has the store do them, and journals the outcome. To be called under the locks of their
+ * documents, when no change of these is in doubt.
  */
 export async function carryOutJournalled(
   application: Journalled,

@@ -39,8 +39,8 @@ async function compare(
 }
 
 /**
- * Journals the document as the store has it, where the history has another state. To be called under its lock, when none of
- * its own changes is in doubt.
+ * Journals the document as the store has it, where the history has another state. To be called under its lock, when
+ * none of its own changes is in doubt.
  */
 async function sweepDocument(
   mirrored: Mirrored,
@@ -71,7 +71,10 @@ export interface SweepOptions extends MirrorOptions {
 /** How long to wait for commits, ms: while clients write, some may be outstanding at any time. */
 const COMMITS_MS = 2_000
 
-/** Reports the differences between the store and the tree at the head of the branch, orphans, and graphs that are no documents. Changes nothing. */
+/**
+ * Reports the differences between the store and the tree at the head of the branch, orphans, and graphs that are no
+ * documents. Changes nothing.
+ */
 export async function verify(mirrored: Mirrored, options: MirrorOptions): Promise<MirrorOutcome | Problem> {
   mirrored.history.refresh()
   const behind = await whyBehind(mirrored, COMMITS_MS)
@@ -131,8 +134,8 @@ const NO_COMMIT: ReadonlySet<ProblemCode> = new Set(['store.too-large', 'store.u
 export const sweepsOf = (mirrored: Mirrored, locks: Locks): SettlementSettings['sweep'] => ({
   async document(document, author) {
     const found = await sweepDocument(mirrored, document, author)
-    // A document that no commit can take (too large, too long a name) or that cannot be read is left out: coming back to it
-    // would change nothing.
+    // A document that no commit can take (too large, too long a name) or that cannot be read is left out: coming back
+    // to it would change nothing.
     return isFailure(found) && !NO_COMMIT.has(found.failure) ? found : undefined
   },
   async all(author: Author) {

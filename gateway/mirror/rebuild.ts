@@ -14,7 +14,10 @@ export interface Occupied {
 export interface RebuildOptions {
   readonly locks: Locks
   readonly report: Report
-  /** Overwrites documents of the store with those of the repository. Documents that the repository lacks stay in any case. */
+  /**
+   * Overwrites documents of the store with those of the repository. Documents that the repository lacks stay in any
+   * case.
+   */
   readonly force: boolean
 }
 
@@ -37,8 +40,8 @@ export async function rebuild(
 }
 
 /**
- * Writes the documents of the branch to the store, then those of the journal over them. Documents that the store cannot read
- * are left out and reported; the result is their number.
+ * Writes the documents of the branch to the store, then those of the journal over them. Documents that the store cannot
+ * read are left out and reported; the result is their number.
  */
 export async function fillStore(mirrored: Mirrored, report: Report): Promise<number | Problem> {
   const { history } = mirrored
@@ -62,7 +65,8 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     return undefined
   })
   if (failed) return failed
-  // Open entries count as done: no client got another answer. Only the effects of updates, which were not read, are lost.
+  // Open entries count as done: no client got another answer. Only the effects of updates, which were not read, are
+  // lost.
   const [unread, open] = [history.open().filter(isUnread), history.open().filter((entry) => !isUnread(entry))]
   for (const { document, content } of open) later.set(document, content)
   for (const [document, content] of later) {

@@ -52,7 +52,10 @@ const UNREADABLE: ReadonlySet<ProblemCode> = new Set([
   'update.form',
 ])
 
-/** The mismatch that a problem with one document stands for; undefined where the problem is with more than that document. */
+/**
+ * The mismatch that a problem with one document stands for; undefined where the problem is with more than that
+ * document.
+ */
 export function mismatchOf({ failure }: Problem): Mismatch | undefined {
   if (UNREADABLE.has(failure)) return 'unreadable'
   return failure === 'store.in-doubt' || failure === 'server.overloaded' ? 'in doubt' : undefined

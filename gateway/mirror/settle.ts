@@ -80,7 +80,8 @@ const FENCE = 'DELETE WHERE { GRAPH <urn:triplegate:fence> { ?s ?p ?o } }'
 /** True where the store can no longer do the write, if it has not done it yet. */
 async function isOver({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<boolean | Problem> {
   if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return false
-  // Stores write one after the other: once they have done this update, they have done all earlier ones that they will do.
+  // Stores write one after the other: once they have done this update, they have done all earlier ones that they will
+  // do.
   return (await store.update(FENCE)) ?? true
 }
 
@@ -106,7 +107,9 @@ export async function settleEach(doubts: Doubts): Promise<void> {
 
 const authorOf = ({ agent, time }: OpenEntry): Author => ({ method: 'UPDATE', agent, time })
 
-/** `dct:modified`, or `dct:created` of a new document, grows with every write: it tells the states of a document apart. */
+/**
+ * `dct:modified`, or `dct:created` of a new document, grows with every write: it tells the states of a document apart.
+ */
 function isStateOf(stored: string | undefined, { document, content }: OpenEntry): boolean {
   if (stored === undefined || content === undefined) return stored === content
   const [actual, wanted] = [stored, content].map((text) => {

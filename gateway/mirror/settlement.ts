@@ -13,8 +13,8 @@ export interface Settlement {
   /** An update of any document is done. Resolves when all of its changes are in the journal. */
   sweepAfter(entry: OpenEntry): Promise<void>
   /**
-   * Undefined when the changes of all earlier updates of any document are in the journal, after `patience` ms at most. Until
-   * then no further one may begin: its changes could not be told from theirs.
+   * Undefined when the changes of all earlier updates of any document are in the journal, after `patience` ms at most.
+   * Until then no further one may begin: its changes could not be told from theirs.
    */
   whenSwept(patience: number): Promise<undefined | Problem>
   /** Undefined when no change of this document is in doubt, or no longer. To be called under its lock. */

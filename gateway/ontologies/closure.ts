@@ -9,7 +9,10 @@ import type { GraphStore } from '../stores/store.js'
 
 /** How ontologies are read that no ontology document describes. */
 export interface Imports {
-  /** True where it is a document or file of this dataspace: only ontology documents, whose writers have Control, may import it. */
+  /**
+   * True where it is a document or file of this dataspace: only ontology documents, whose writers have Control, may
+   * import it.
+   */
   isOwn(iri: string): boolean
   read(iri: string): Promise<readonly Quad[] | Problem>
 }

@@ -1,6 +1,6 @@
 // A dataspace's ontologies in memory: the closure of its namespace ontology, and the constraints in it, on which
-// documents rest (spec 4.1, 4.3). Ontology documents count as soon as they are written; what they import is read once, and again
-// when it is cleared.
+// documents rest (spec 4.1, 4.3). Ontology documents count as soon as they are written; what they import is read once,
+// and again when it is cleared.
 import { constraintsIn } from '../../policies/constraints/presence.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
@@ -41,8 +41,8 @@ export interface Ontologies {
   shapes(): Promise<OntologyShapes | undefined | Problem>
   namespace(root: string): Promise<Namespace | Problem>
   /**
-   * Reads an ontology again, with all that it imports; it counts from then on. Where one of them cannot be read, all stays as it
-   * was, and the problem is the answer.
+   * Reads an ontology again, with all that it imports; it counts from then on. Where one of them cannot be read, all
+   * stays as it was, and the problem is the answer.
    */
   clear(iri: string): Promise<undefined | Problem>
   /** A graph of the admin application has changed; or it may change until `until` (ms since the epoch). */
@@ -145,7 +145,10 @@ async function shapesOf(
     : undefined
 }
 
-/** Statements of ontology documents about themselves, such as their owners, are not for agents who may only read the ontology. */
+/**
+ * Statements of ontology documents about themselves, such as their owners, are not for agents who may only read the
+ * ontology.
+ */
 async function triplesOf(store: GraphStore, { local, imported }: OntologyClosure): Promise<readonly Quad[] | Problem> {
   const triples = [...imported.values()].flat()
   for (const document of new Set(local.values())) {
@@ -162,7 +165,9 @@ async function ontologyTriples(store: GraphStore, document: string): Promise<rea
   return isFailure(triples) ? triples : withBlankNodes(triples, document)
 }
 
-/** Restrictions, lists and shapes. A resource with a label, or to which nothing leads, is one that other documents name. */
+/**
+ * Restrictions, lists and shapes. A resource with a label, or to which nothing leads, is one that other documents name.
+ */
 function withBlankNodes(triples: readonly Quad[], document: string): readonly Quad[] {
   const values = new Set(triples.map(({ object }) => object.value))
   const labelled = new Set(

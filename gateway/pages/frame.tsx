@@ -4,7 +4,10 @@ import { decoded } from './labels.js'
 import { Plain, visible } from './term.js'
 import { texts, type Texts } from './texts.js'
 
-/** Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal rights. */
+/**
+ * Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal
+ * rights.
+ */
 export interface SiteShown {
   /** Of the application. */
   readonly base: string

@@ -1,6 +1,6 @@
 // The languages of the pages: which one a client prefers, and the texts of a language from its file. A text of a file
-// has its arguments as `{0}`, and as `{0|row|rows}` the form of a word that goes with a number: those of the language's plural
-// categories (CLDR), in the order zero, one, two, few, many, other. English has what a file lacks.
+// has its arguments as `{0}`, and as `{0|row|rows}` the form of a word that goes with a number: those of the language's
+// plural categories (CLDR), in the order zero, one, two, few, many, other. English has what a file lacks.
 import { ENGLISH, ENGLISH_TEXTS, withFeatures, type Texts } from './texts.js'
 
 export type Translated = string | readonly string[] | { readonly [name: string]: Translated }
@@ -52,7 +52,9 @@ export type Languages = ReadonlyMap<string, Texts>
 // RFC 9110 §12.5.4, §12.4.2.
 const MEMBER = /^(\*|[a-z\d-]{1,35})(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/
 
-/** The texts that an Accept-Language field prefers; English where it names no language that there is (RFC 9110 §12.5.4). */
+/**
+ * The texts that an Accept-Language field prefers; English where it names no language that there is (RFC 9110 §12.5.4).
+ */
 export function textsFor(field: string | undefined, languages: Languages): Texts {
   if (field === undefined) return ENGLISH_TEXTS
   const ranges = field

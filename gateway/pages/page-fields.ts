@@ -23,7 +23,10 @@ export const pageFields = (language: string): readonly Field[] => [...PAGE_FIELD
 /** A page is chosen by media type and language (RFC 9110 §12.5.5). */
 export const PAGE_VARY = 'Accept, Accept-Language'
 
-/** Of a page with a script of ours. @param files the URL of the folder that it is in: what others have uploaded is in another */
+/**
+ * Of a page with a script of ours. @param files the URL of the folder that it is in: what others have uploaded is in
+ * another
+ */
 export const withScript = (files: string): Field => [
   'Content-Security-Policy',
   [...RULES, `script-src ${files}`].join('; '),

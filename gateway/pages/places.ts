@@ -78,7 +78,10 @@ function pointsOf(term: Term | undefined): readonly Point[] {
 
 const withoutParentheses = (tuple: string): string => /^ ?\(([^()]*)\) ?$/.exec(tuple)?.[1] ?? tuple
 
-/** OGC's names of a coordinate reference system, and epsg.io's: `http://www.opengis.net/def/crs/EPSG/0/4326`, `urn:ogc:def:crs:EPSG::4326`. */
+/**
+ * OGC's names of a coordinate reference system, and epsg.io's: `http://www.opengis.net/def/crs/EPSG/0/4326`,
+ * `urn:ogc:def:crs:EPSG::4326`.
+ */
 const NAMES = [
   /^https?:\/\/(?:www\.)?opengis\.net\/def\/crs\/(OGC|EPSG)\/[\d.]+\/(\w+)$/i,
   /^urn:(?:x-)?ogc:def:crs:(OGC|EPSG):[\d.]*:(\w+)$/i,
@@ -86,8 +89,9 @@ const NAMES = [
 ]
 
 /**
- * The two-dimensional and three-dimensional systems in degrees of latitude and longitude that data on the Web uses: WGS 84, ETRS89,
- * NAD83, NAD27, GDA94, GDA2020, NZGD2000, RGF93, SIRGAS 2000, JGD2000, JGD2011, CGCS2000, ED50. On this map their datums look alike.
+ * The two-dimensional and three-dimensional systems in degrees of latitude and longitude that data on the Web uses: WGS
+ * 84, ETRS89, NAD83, NAD27, GDA94, GDA2020, NZGD2000, RGF93, SIRGAS 2000, JGD2000, JGD2011, CGCS2000, ED50. On this map
+ * their datums look alike.
  */
 const IN_DEGREES: ReadonlySet<string> = new Set([
   ...['4326', '4979', '4258', '4937', '4269', '4617', '4267', '4283', '7844'],

@@ -10,7 +10,9 @@ export const BASE_TOO_LONG = `a base or a namespace is longer than ${LONGEST_BAS
 /** True where a base that a text declares is too long. It may be as long as the URL of the document. */
 export const isTooLong = (base: string, document = ''): boolean => base.length > Math.max(LONGEST_BASE, document.length)
 
-/** The base without dot segments before its last slash; what follows that never becomes part of another IRI (§5.2.3). */
+/**
+ * The base without dot segments before its last slash; what follows that never becomes part of another IRI (§5.2.3).
+ */
 export function normalBase(base: string): string {
   const path = base.search(/[?#]|$/)
   const slash = base.lastIndexOf('/', path)

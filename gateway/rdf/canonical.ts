@@ -3,7 +3,8 @@
 import { nTriplesLine, sortedAsBytes } from './graph.js'
 import { readNTriples } from './n-triples.js'
 
-// The terms that flawOf (graph.ts) finds no flaw in and that nTriplesTerm writes as they are here, some rare ones excepted.
+// The terms that flawOf (graph.ts) finds no flaw in and that nTriplesTerm writes as they are here, some rare ones
+// excepted.
 const PLAIN = '[^\\x00-\\x20\\x7f<>"{}|^`\\\\%#[\\]]*'
 const IN_IRI = `${PLAIN}(?:%[0-9A-Fa-f]{2}${PLAIN})*`
 const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:${IN_IRI}(?:#${IN_IRI})?>`
@@ -14,7 +15,10 @@ const IN_LITERAL = '[^"\\\\\\x00-\\x1f\\x7f]*'
 const LITERAL = `"${IN_LITERAL}(?:\\\\[tbnrf"\\\\]${IN_LITERAL})*"(?:${LANGUAGE}|${DATATYPE})?`
 const CANONICAL = new RegExp(`^(?:${IRI}|${BLANK_NODE}) ${IRI} (?:${IRI}|${BLANK_NODE}|${LITERAL}) \\.$`)
 
-/** True where a canonical line is a triple of RDF 1.1 for sure: its terms have no flaw (graph.ts). False for some that are. */
+/**
+ * True where a canonical line is a triple of RDF 1.1 for sure: its terms have no flaw (graph.ts). False for some that
+ * are.
+ */
 export const isPlain = (line: string): boolean => CANONICAL.test(line)
 
 /** The distinct lines in canonical form, sorted as UTF-8 bytes; undefined where the text is malformed. */

@@ -19,7 +19,9 @@ export interface ForeignContent {
 
 export const RESULT_TYPES: ReadonlySet<string> = new Set([RESULTS_JSON, RESULTS_XML])
 
-/** The content in the first of these formats that it has a form in. Problems as those of `readGraph` and `writeGraph`. */
+/**
+ * The content in the first of these formats that it has a form in. Problems as those of `readGraph` and `writeGraph`.
+ */
 export async function convert(
   content: ForeignContent,
   formats: readonly Format[],

@@ -1,4 +1,5 @@
-// The prefixes that a Turtle text declares, as far as they are of use for writing: bounded, and of http namespaces. Pure.
+// The prefixes that a Turtle text declares, as far as they are of use for writing: bounded, and of http namespaces.
+// Pure.
 export type Prefixes = Readonly<Record<string, string>>
 
 const DECLARATION = /^[ \t]*@?prefix[ \t]+((?:[a-z][\w-]{0,40})?):[ \t]*<(https?:\/\/[^<>"{}|^`\\\s]{1,200}[/#])>/gim

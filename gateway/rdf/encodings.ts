@@ -24,8 +24,8 @@ const DECLARATION_BYTES = 256
 const DECLARED = /^<\?xml\s[^>]*?\sencoding\s*=\s*(?:"([\w.-]+)"|'([\w.-]+)')/
 
 /**
- * The text of XML or HTML. RFC 7303 §3: a byte order mark goes first, then the charset of the media type, then what the XML declares
- * (XML 1.0 §4.3.3); without any of these it is UTF-8.
+ * The text of XML or HTML. RFC 7303 §3: a byte order mark goes first, then the charset of the media type, then what the
+ * XML declares (XML 1.0 §4.3.3); without any of these it is UTF-8.
  */
 export function markupText(body: Buffer, contentType: string): string | Problem {
   const charset = parseMediaType(contentType)?.parameters.get('charset')

@@ -1,5 +1,5 @@
-// RDF from other servers and files: unpacks it, finds its media type by name or beginning if the server does not say it,
-// and adds the JSON-LD context that the server names.
+// RDF from other servers and files: unpacks it, finds its media type by name or beginning if the server does not say
+// it, and adds the JSON-LD context that the server names.
 import { linksIn } from '../http/link-field.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'

@@ -6,7 +6,9 @@ import { RDF, XSD } from './vocabulary.js'
 
 export const { namedNode, blankNode, literal, quad, defaultGraph } = DataFactory
 
-/** The triples of one graph, distinct, with the canonical N-Triples line of each (no line end), sorted as UTF-8 bytes. */
+/**
+ * The triples of one graph, distinct, with the canonical N-Triples line of each (no line end), sorted as UTF-8 bytes.
+ */
 export interface Graph {
   readonly triples: readonly Quad[]
   readonly lines: readonly string[]
@@ -127,8 +129,8 @@ export function nTriplesTerm(term: Term): string {
 }
 
 /**
- * The line of a triple that was read from canonical N-Triples: writing it again would take most of the time of a write. It stands in
- * the triple: a WeakMap would keep it, and the text that it is a part of, until the whole memory is swept.
+ * The line of a triple that was read from canonical N-Triples: writing it again would take most of the time of a write.
+ * It stands in the triple: a WeakMap would keep it, and the text that it is a part of, until the whole memory is swept.
  */
 const LINE = Symbol('line')
 type Read = Quad & { [LINE]?: string }

@@ -31,7 +31,9 @@ export function makeLoadContext(fetcher: GuardedFetch): LoadContext {
   }
 }
 
-/** JSON-LD 1.1 API, LoadDocumentCallback: a page may name the JSON-LD that is its alternate, as that of schema.org does. */
+/**
+ * JSON-LD 1.1 API, LoadDocumentCallback: a page may name the JSON-LD that is its alternate, as that of schema.org does.
+ */
 async function answerTo(fetcher: GuardedFetch, url: string, isAlternate = false): Promise<FetchAnswer | undefined> {
   const answer = await fetcher.fetch(url, { accept: ACCEPT })
   if (isFailure(answer) || answer.status !== 200) return undefined

@@ -1,5 +1,6 @@
-// The terms that jsonld-streaming-parser makes: it leaves out what is no IRI, and writes large numbers wrongly. Replaces
-// methods of its `util`, whose version package.json pins. What is malformed is refused later, as in every other syntax (graph.ts).
+// The terms that jsonld-streaming-parser makes: it leaves out what is no IRI, and writes large numbers wrongly.
+// Replaces methods of its `util`, whose version package.json pins. What is malformed is refused later, as in every
+// other syntax (graph.ts).
 import type { BlankNode, DataFactory, NamedNode } from '@rdfjs/types'
 import type { JsonLdParser } from 'jsonld-streaming-parser'
 import { XSD } from './vocabulary.js'
@@ -52,7 +53,10 @@ export function keepTerms(parser: JsonLdParser, factory: DataFactory): void {
 /** The first integer that would have an exponent. */
 const TOO_LARGE = 1e21
 
-/** JSON-LD 1.1 API §8.2.2: of a number that is no integer, or is typed as xsd:double, the canonical form of that, whatever its type. */
+/**
+ * JSON-LD 1.1 API §8.2.2: of a number that is no integer, or is typed as xsd:double, the canonical form of that,
+ * whatever its type.
+ */
 export function lexicalForm(value: unknown, datatype: { readonly value: string } | undefined): string {
   if (typeof value !== 'number') return String(value)
   const isInteger = Number.isInteger(value) && Math.abs(value) < TOO_LARGE && datatype?.value !== XSD('double')

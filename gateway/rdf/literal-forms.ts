@@ -1,5 +1,6 @@
 // The lexical forms in which a store keeps literals. Some stores keep the value of a number, a date or a boolean:
-// "1.50" comes back as "1.5". The gateway converts literals to the store's form before it compares, deletes or records them. Pure.
+// "1.50" comes back as "1.5". The gateway converts literals to the store's form before it compares, deletes or records
+// them. Pure.
 import { daysOf, INTEGERS, typeNamed } from '../../policies/datatypes.js'
 import { isOfRdf12, literal, namedNode, quad, type Graph, type Quad } from './graph.js'
 import { XSD } from './vocabulary.js'
@@ -14,8 +15,8 @@ export interface LiteralForms {
   /** Its forms are not known: a document is read again after a write. */
   readonly isUnclear: boolean
   /**
-   * It shows both 1.5 and 1.50 as 1.5, but deletes each only under the form in which it was written (TDB2 of Jena 5). If others
-   * write to the store, only removing the whole graph surely removes such a decimal.
+   * It shows both 1.5 and 1.50 as 1.5, but deletes each only under the form in which it was written (TDB2 of Jena 5).
+   * If others write to the store, only removing the whole graph surely removes such a decimal.
    */
   readonly hidesZeros: boolean
 }
@@ -36,8 +37,9 @@ const FAMILIES = new Map(
 const LONGEST = 60
 
 /**
- * The form in which a store that keeps values returns the literal, as Jena's TDB2 does. Ill-typed literals stay as written.
- * Undefined where versions of Jena and Java differ: values that do not fit into TDB2's 56 bits, and numbers of many digits.
+ * The form in which a store that keeps values returns the literal, as Jena's TDB2 does. Ill-typed literals stay as
+ * written. Undefined where versions of Jena and Java differ: values that do not fit into TDB2's 56 bits, and numbers of
+ * many digits.
  */
 export function storedForm([form, type]: TypedLiteral): TypedLiteral | undefined {
   const family = familyOf(type)
@@ -210,8 +212,8 @@ function inForm(triple: Quad, forms: LiteralForms): Quad {
   return other ? quad(subject, predicate, literal(other[0], namedNode(other[1]))) : triple
 }
 
-// Datatypes that stores keep by value (integers, decimals, floats, booleans, dates and times), and their canonical forms
-// (XML Schema 1.1 Datatypes): a literal in another spelling may come back in that form.
+// Datatypes that stores keep by value (integers, decimals, floats, booleans, dates and times), and their canonical
+// forms (XML Schema 1.1 Datatypes): a literal in another spelling may come back in that form.
 const BY_VALUE =
   /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte)|decimal|double|float|boolean|dateTime(?:Stamp)?|date|time|g\w+|\w*[dD]uration)$/i
 const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d*[1-9])?Z)?)$/

@@ -1,9 +1,9 @@
-// Reading N-Triples leniently, as stores and histories have it (design 3): Jena lets in IRIs and language tags
-// that RDF does not allow, and no document may be out of reach for that. Content of clients is read strictly (read.ts). Pure.
+// Reading N-Triples leniently, as stores and histories have it (design 3): Jena lets in IRIs and language tags that RDF
+// does not allow, and no document may be out of reach for that. Content of clients is read strictly (read.ts). Pure.
 import { blankNode, DEEPEST_TERM, literal, namedNode, quad, rememberLine, type Quad, type Term } from './graph.js'
 
-// Any text between the signs is a term. A literal is plain text, and plain text again after each escape: there is one way
-// only to match, so that it takes linear time.
+// Any text between the signs is a term. A literal is plain text, and plain text again after each escape: there is one
+// way only to match, so that it takes linear time.
 const TERM =
   /[ \t]*(?:<([^<>]*)>|_:([^\s<>"()]*[^\s<>"().])|"([^"\\]*(?:\\[^][^"\\]*)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]+)>)?|<<\()/y
 const CLOSE = /[ \t]*\)>>/y

@@ -85,7 +85,9 @@ export function mediaTypeIri(text: string): string | undefined {
   return type === undefined ? undefined : MEDIA_TYPE(type)
 }
 
-/** RFC 7578 §4.2: a name without folders; without characters that would break lines. @param written as the field has it */
+/**
+ * RFC 7578 §4.2: a name without folders; without characters that would break lines. @param written as the field has it
+ */
 export function fileNameOf(written: string): string {
   // HTML §4.10.21.8: how browsers write these three characters.
   const decoded = written.replace(/%(22|0D|0A)/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)))

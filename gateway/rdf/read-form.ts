@@ -5,8 +5,8 @@ import { baseHasDotSegment, isTooLong, BASE_TOO_LONG } from './bases.js'
 import { malformed, type SyntaxFailure } from './terms.js'
 
 /**
- * The triples of an RDF/POST form. Fields are read from left to right; a field that makes no sense at its place is skipped.
- * Undefined when the form is not RDF/POST (its first key is not `rdf`).
+ * The triples of an RDF/POST form. Fields are read from left to right; a field that makes no sense at its place is
+ * skipped. Undefined when the form is not RDF/POST (its first key is not `rdf`).
  */
 export function readRdfPost(form: string, base: string, terms: DataFactory): Quad[] | SyntaxFailure | undefined {
   let pairs: FormPair[]

@@ -1,5 +1,5 @@
-// Reading JSON-LD: bounded in depth, in size and in the work of its contexts; in pieces, so that a long document
-// does not hold up the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser.parse`), whose
+// Reading JSON-LD: bounded in depth, in size and in the work of its contexts; in pieces, so that a long document does
+// not hold up the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser.parse`), whose
 // version package.json pins: the parser has no bound of its own on the work of nested and scoped contexts.
 import { JsonLdParser } from 'jsonld-streaming-parser'
 import { randomBytes } from 'node:crypto'
@@ -83,8 +83,8 @@ const NO_TRIPLES = syntaxProblem(SYNTAX, 'none of its properties is an IRI or a 
 
 const MARK_BYTES = 8
 
-// A whole text, or the prefix of a compact IRI, that every JavaScript object inherits as a property: the parser looks terms up
-// in such objects. In JSON without white space, a quotation mark after one of these signs begins a text.
+// A whole text, or the prefix of a compact IRI, that every JavaScript object inherits as a property: the parser looks
+// terms up in such objects. In JSON without white space, a quotation mark after one of these signs begins a text.
 const INHERITED = new RegExp(`(?<=[{[,:]")(${Object.getOwnPropertyNames(Object.prototype).join('|')})(?=[":])`, 'g')
 
 /** The names of inherited properties get a mark, which no content can know, while the parser reads them. */
@@ -159,7 +159,9 @@ interface Piece {
 
 const weightOf = (value: unknown, depth: number): number => Number(weigh(value, depth, 'data'))
 
-/** The document as several that mean the same: the members of a top-level array, or of a top-level `@graph`, in groups. */
+/**
+ * The document as several that mean the same: the members of a top-level array, or of a top-level `@graph`, in groups.
+ */
 function piecesOf(value: unknown): Piece[] {
   if (Array.isArray(value)) return groupsOf(value, 2).map(({ value, weight }) => ({ value, weight }))
   if (typeof value !== 'object' || value === null) return []

@@ -91,7 +91,10 @@ class BoundedParser extends RdfXmlParser {
     delete stack.at(-1)!.namespaces
   }
 
-  /** RDF/XML §7.2.17: writes an element of an XML literal so that it is well-formed alone (Exclusive XML Canonicalization §3). */
+  /**
+   * RDF/XML §7.2.17: writes an element of an XML literal so that it is well-formed alone (Exclusive XML
+   * Canonicalization §3).
+   */
   private onLiteralTag(tag: Tag, rendered: ReadonlyMap<string, string> = new Map([['', '']])): void {
     const attributes = Object.values(tag.attributes).filter(({ uri }) => uri !== XMLNS)
     const used = [tag, ...attributes.filter(({ prefix }) => prefix !== '')].filter(({ prefix }) => prefix !== 'xml')
@@ -145,8 +148,9 @@ const EXPANSION_CHARACTERS_LIMIT = 1024 * 1024
 const DECLARATION = /\s+|<!--[^]*?-->|<!ENTITY\s+([^\s"'<>&%]+)\s+(?:"([^"<&%]*)"|'([^'<&%]*)')\s*>/y
 
 /**
- * The entities of a document type declaration as properties that count the characters of their expansion. It may declare
- * nothing else: no external entity, none with markup or another entity, so that expansion is neither a fetch nor a bomb.
+ * The entities of a document type declaration as properties that count the characters of their expansion. It may
+ * declare nothing else: no external entity, none with markup or another entity, so that expansion is neither a fetch
+ * nor a bomb.
  */
 function entitiesOf(doctype: string): PropertyDescriptorMap | SyntaxFailure {
   const [whole, subset = ''] = /^\s*[^\s"'<>[\]]+\s*(?:\[([^]*)\]\s*)?$/.exec(doctype) ?? []

@@ -18,8 +18,8 @@ export async function readResults(text: string, mediaType: string): Promise<Resu
 }
 
 /**
- * The solutions in JSON that Oxigraph wrote in this process: unlike those of a server they are not checked, and their blank
- * nodes keep their labels.
+ * The solutions in JSON that Oxigraph wrote in this process: unlike those of a server they are not checked, and their
+ * blank nodes keep their labels.
  */
 export function readOwnSolutions(json: string): readonly ResultRow[] {
   const { results } = JSON.parse(json) as Json

@@ -191,8 +191,8 @@ export const NOT_N_TRIPLES = problem(
 )
 
 /**
- * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank nodes of
- * several documents have distinct labels.
+ * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank
+ * nodes of several documents have distinct labels.
  */
 export function readTrig(text: string, base: string): Quad[] | (SyntaxFailure & { readonly line: number }) {
   try {

@@ -8,9 +8,9 @@ import { readNTriples } from './n-triples.js'
 import { XSD } from './vocabulary.js'
 
 /**
- * True where two graphs, in N-Triples, are isomorphic, with literals compared by value; undefined is a document that does not
- * exist. Isomorphic graphs are always the same. Others differ, except some that differ only in the links between blank
- * nodes that look alike: such a change shows with the next one.
+ * True where two graphs, in N-Triples, are isomorphic, with literals compared by value; undefined is a document that
+ * does not exist. Isomorphic graphs are always the same. Others differ, except some that differ only in the links
+ * between blank nodes that look alike: such a change shows with the next one.
  */
 export function areSame(a: string | undefined, b: string | undefined): boolean {
   if (a === b) return true

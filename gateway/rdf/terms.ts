@@ -18,8 +18,8 @@ export type SyntaxFailure = Failure<'syntax'>
 
 export const malformed = (detail: string): SyntaxFailure => ({ failure: 'syntax', detail })
 
-// A short text can stand for a huge graph, by prefixes, entities, contexts and repeated subjects. So the size of the graph
-// in N-Triples counts.
+// A short text can stand for a huge graph, by prefixes, entities, contexts and repeated subjects. So the size of the
+// graph in N-Triples counts.
 export const LIMIT_CHARACTERS = 32 * 1024 * 1024
 const QUAD_CHARACTERS = 16
 const MARK_BYTES = 8
@@ -48,7 +48,8 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
     literal(value: string, kind?: Parameters<DataFactory['literal']>[1]) {
       // Some parsers pass null for no datatype.
       const suffix = !kind || typeof kind === 'string' ? (kind ?? '') : 'termType' in kind ? kind.value : kind.language
-      // n3 stores a literal as one string and finds its end by the last quotation mark, and a base direction by two hyphens.
+      // n3 stores a literal as one string and finds its end by the last quotation mark, and a base direction by two
+      // hyphens.
       const isTag = typeof kind === 'string' || (kind && !('termType' in kind))
       if (suffix.includes('"') || (isTag && suffix.includes('--')))
         throw new Error(`a malformed language tag or datatype: ${suffix}`)

@@ -8,8 +8,8 @@ import { DCT, HTTP, PROV, RDF, XSD } from './vocabulary.js'
 export const dateTimeInSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
 
 /**
- * The TimeMap in PROV-O (spec 9.4), with the agent and method of each version. One that deleted the document invalidates the one
- * before it, and is no member. Of several TimeMaps, the newest has the others as its parts.
+ * The TimeMap in PROV-O (spec 9.4), with the agent and method of each version. One that deleted the document
+ * invalidates the one before it, and is no member. Of several TimeMaps, the newest has the others as its parts.
  */
 export function timeMapTriples({ document, uri: timeMap, versions, ...map }: TimeMap): Quad[] {
   const newest = timeMapUri(document)

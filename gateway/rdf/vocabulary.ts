@@ -48,8 +48,8 @@ export const HTTP = terms('http://www.w3.org/2011/http#')
 export const SC = terms('http://www.w3.org/2011/http-statusCodes#')
 
 /**
- * Vocabularies of others that much data uses, under the names of the RDFa initial context where it has one. Written only where they are
- * used. More are added at the end: the same graph gives the same bytes.
+ * Vocabularies of others that much data uses, under the names of the RDFa initial context where it has one. Written
+ * only where they are used. More are added at the end: the same graph gives the same bytes.
  */
 const WELL_KNOWN: Readonly<Record<string, string>> = {
   skos: 'http://www.w3.org/2004/02/skos/core#',

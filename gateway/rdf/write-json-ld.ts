@@ -12,8 +12,8 @@ export function writeExpandedJsonLd({ triples }: Graph): string {
 }
 
 /**
- * The same with compact IRIs, without arrays of one value, and with JSON's own strings, truth values and integers: of these
- * only the canonical ones, which a reader gives the same lexical form (JSON-LD 1.1 API §8.2.2).
+ * The same with compact IRIs, without arrays of one value, and with JSON's own strings, truth values and integers: of
+ * these only the canonical ones, which a reader gives the same lexical form (JSON-LD 1.1 API §8.2.2).
  * @param prefixes of the context: no IRI of the triples has one as its scheme
  */
 export function writeCompactedJsonLd({ triples }: Graph, prefixes: Readonly<Record<string, string>>): string {

@@ -82,7 +82,9 @@ function propertyElement(name: string, object: Quad['object']): string {
 const nodeAttribute = (attribute: 'about' | 'resource', { termType, value }: Term): string =>
   termType === 'BlankNode' ? `rdf:nodeID="b${xmlAttribute(value)}"` : `rdf:${attribute}="${xmlAttribute(value)}"`
 
-/** The IRI as a namespace and the longest XML name (NCName) that it ends in; undefined when a property cannot have it. */
+/**
+ * The IRI as a namespace and the longest XML name (NCName) that it ends in; undefined when a property cannot have it.
+ */
 function splitName(iri: NamedNode['value']): readonly [namespace: string, local: string] | undefined {
   let local: number | undefined
   for (let at = iri.length; at > 0;) {

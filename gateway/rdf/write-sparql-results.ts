@@ -6,7 +6,10 @@ import type { Results, ResultRow } from './sparql-results.js'
 import { XSD } from './vocabulary.js'
 import { NOT_IN_XML, xmlAttribute, xmlText } from './write-rdf-xml.js'
 
-/** In a format of RESULT_FORMATS; undefined where that cannot hold them: some characters in XML, a boolean in CSV and TSV. */
+/**
+ * In a format of RESULT_FORMATS; undefined where that cannot hold them: some characters in XML, a boolean in CSV and
+ * TSV.
+ */
 export function writeResults(results: Results, { code }: Format): string | undefined {
   switch (code) {
     case 'srj':

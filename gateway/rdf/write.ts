@@ -12,8 +12,8 @@ import { writeRdfXml } from './write-rdf-xml.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'
 
 /**
- * The graph in a format of RDF_FORMATS. `negotiation.not-acceptable` where the graph has no form in it: some graphs have no
- * RDF/XML.
+ * The graph in a format of RDF_FORMATS. `negotiation.not-acceptable` where the graph has no form in it: some graphs
+ * have no RDF/XML.
  */
 export function writeGraph(graph: Graph, format: Format): string | Problem {
   switch (sourceOf(format).code) {
@@ -33,8 +33,8 @@ export function writeGraph(graph: Graph, format: Format): string | Problem {
 }
 
 /**
- * RDF/XML and JSON-LD have the terms of RDF 1.1 only, and readers of both leave out an IRI that is malformed. So such a graph
- * has no form in them (design 3).
+ * RDF/XML and JSON-LD have the terms of RDF 1.1 only, and readers of both leave out an IRI that is malformed. So such a
+ * graph has no form in them (design 3).
  */
 function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undefined {
   for (const [i, triple] of triples.entries()) {
@@ -49,8 +49,8 @@ function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undef
   return undefined
 }
 
-// A character that no IRI may contain is written as an escape. The writer would not do that: such lines are written as in
-// N-Triples, which are Turtle (RDF 1.1 Turtle §6).
+// A character that no IRI may contain is written as an escape. The writer would not do that: such lines are written as
+// in N-Triples, which are Turtle (RDF 1.1 Turtle §6).
 const ESCAPED_IRI = /<[^<>"]*\\u/
 const hasEscapedIri = (line: string): boolean => line.includes('\\u') && ESCAPED_IRI.test(line)
 
@@ -84,8 +84,8 @@ const NAMESPACE_AND_LOCAL = /^(.*[/#])[_a-zA-Z0-9](?:\.?[-_a-zA-Z0-9])*$/s
 const SCHEME = /^([^:/?#]+):(?!\/\/)/
 
 /**
- * The prefixes that the triples use. The writer would write an IRI such as <acl:Read> as a prefixed name, so no scheme of an
- * IRI is declared as a prefix.
+ * The prefixes that the triples use. The writer would write an IRI such as <acl:Read> as a prefixed name, so no scheme
+ * of an IRI is declared as a prefix.
  */
 function prefixesFor(triples: readonly Quad[], own: Prefixes = {}): Record<string, string> {
   const declared = Object.entries(own).map(([prefix, namespace]) => [namespace, prefix] as const)

@@ -2,7 +2,8 @@
 // returns that its readers take for line feeds. Pure.
 import { NOT_IN_XML } from './write-rdf-xml.js'
 
-// As bytes of UTF-8, each of which is a character here: control characters, U+FFFE and U+FFFF, and halves of surrogate pairs.
+// As bytes of UTF-8, each of which is a character here: control characters, U+FFFE and U+FFFF, and halves of surrogate
+// pairs.
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf]/
 const REFERENCE = /&#(?:x([0-9a-f]+)|(\d+));/gi
 /** What the next piece may complete. */

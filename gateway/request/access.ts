@@ -34,8 +34,8 @@ export type Facts =
   | OtherFacts
 
 /**
- * The facts that the decision needs. The document itself is read too where `required` is Read and it is the target, for agents who may
- * read it: nothing of a document is read for others (design 4).
+ * The facts that the decision needs. The document itself is read too where `required` is Read and it is the target, for
+ * agents who may read it: nothing of a document is read for others (design 4).
  */
 export function lookUp(context: Context, target: OwnTarget, required?: Mode): Awaitable<Facts | Problem> {
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
@@ -46,8 +46,8 @@ export function lookUp(context: Context, target: OwnTarget, required?: Mode): Aw
 }
 
 /**
- * Rights that do not depend on the document's types and owners cost no question about these. A right to one kind of documents costs
- * none where the document is of that kind and short, and a store can tell; else one more.
+ * Rights that do not depend on the document's types and owners cost no question about these. A right to one kind of
+ * documents costs none where the document is of that kind and short, and a store can tell; else one more.
  */
 function* lookUpToRead(context: Context, iri: string): Steps<Facts | Problem> {
   const { application, trace } = context
@@ -71,7 +71,9 @@ function* lookUpToRead(context: Context, iri: string): Steps<Facts | Problem> {
   return decision.allowed ? yield* wait(lookUpDocument(context, iri)) : facts
 }
 
-/** The facts alone. A PUT asks for those of the parent at the same time: a refusal must not tell whether it needed them. */
+/**
+ * The facts alone. A PUT asks for those of the parent at the same time: a refusal must not tell whether it needed them.
+ */
 function* lookUpFacts({ application, request, trace }: Context, iri: string): Steps<Facts | Problem> {
   const asked = readFacts(application, iri, trace)
   const isKnown = !(asked instanceof Promise) && (isFailure(asked) || asked.value !== undefined)
@@ -96,8 +98,8 @@ function foundAt(
 }
 
 /**
- * The document with its content. `now`: the answer of the store, not a cached one: a write must not rest on a state that may have
- * changed behind the gateway.
+ * The document with its content. `now`: the answer of the store, not a cached one: a write must not rest on a state
+ * that may have changed behind the gateway.
  */
 export const lookUpDocument = (context: Context, iri: string, now = false): Awaitable<Facts | Problem> =>
   run(documentSteps(context, iri, now))
@@ -115,7 +117,9 @@ function* documentSteps(context: Context, iri: string, now: boolean): Steps<Fact
   return foundAt(iri, found, yield* wait(parent ?? readParent()))
 }
 
-/** The decision on the request, with all granted modes and the reason. Without rules there is no decision, but a 503. */
+/**
+ * The decision on the request, with all granted modes and the reason. Without rules there is no decision, but a 503.
+ */
 export function decideOn(context: Context, facts: Facts, required: Mode): Decision | Problem {
   const {
     application,
@@ -133,7 +137,8 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
     )
   const remembered = facts.kind === 'endpoint' ? decisionsOn(facts.iri, application) : facts.document?.decisions
   if (!remembered) return decideAnew()
-  // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that state.
+  // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that
+  // state.
   const decisions = remembered[required]
   const key = decisionKeyOf(agent)
   const known = decisions.get(key)
@@ -210,8 +215,8 @@ export const isOpen = ({ allowRead }: Application, facts: Facts, required: Mode)
   allowRead && required === 'Read' && facts.kind === 'document'
 
 /**
- * `--enforce=false`: requests that the rules refuse are let pass, except in the admin application, which has the rules. A new
- * document still needs an existing container.
+ * `--enforce=false`: requests that the rules refuse are let pass, except in the admin application, which has the rules.
+ * A new document still needs an existing container.
  */
 function enforced(context: Context, facts: Facts, decision: Decision): Decision {
   const { application, gateway } = context

@@ -40,7 +40,10 @@ export async function accountAnswer(
   return pageAnswer(200, page, [['Cache-Control', 'no-store']])
 }
 
-/** By the profile, where that is a document of this dataspace that the agent may read: in another one its account proves nothing. */
+/**
+ * By the profile, where that is a document of this dataspace that the agent may read: in another one its account proves
+ * nothing.
+ */
 async function nameOf(context: Context): Promise<string | undefined> {
   const { agent, dataspace, gateway } = context
   if (agent.webId === undefined || !URL.canParse(agent.webId)) return undefined

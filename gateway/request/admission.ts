@@ -32,7 +32,10 @@ export function hasMethod(methods: string, method: string): boolean {
   return (at === 0 || methods[at - 1] === ' ') && (end === methods.length || methods[end] === ',')
 }
 
-/** True where a page of another site sends what a browser adds by itself (design 3): it adds no token, so a client that sends one means it. */
+/**
+ * True where a page of another site sends what a browser adds by itself (design 3): it adds no token, so a client that
+ * sends one means it.
+ */
 export const isOfOtherSite = (
   { fields }: Request,
   { origins }: Pick<Dataspace, 'origins'>,

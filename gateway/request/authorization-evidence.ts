@@ -5,7 +5,9 @@ import { ACL, FOAF, RDF, RDFS, TGA } from '../rdf/vocabulary.js'
 
 type Shown = Pick<GrantingAuthorization, 'iri' | 'graph' | 'modes' | 'target'>
 
-/** The property by which an authorization names its target; one with Control applies to all of the admin application. */
+/**
+ * The property by which an authorization names its target; one with Control applies to all of the admin application.
+ */
 const TARGET_PROPERTY: Readonly<Record<GrantingAuthorization['target']['kind'], string>> = {
   accessTo: ACL('accessTo'),
   accessToClass: ACL('accessToClass'),

@@ -7,7 +7,10 @@ import { isFailure, type Problem } from '../problem.js'
 import type { Agent, Context } from './context.js'
 import { withinToken } from './token-limits.js'
 
-/** The decision of the rules about an agent and a document in a state that the store does not have: an earlier or a next one. */
+/**
+ * The decision of the rules about an agent and a document in a state that the store does not have: an earlier or a next
+ * one.
+ */
 export function judgeState(
   { application, dataspace }: Member,
   { webId, memberships, token }: Agent,

@@ -24,7 +24,10 @@ export async function describedFile({ application }: Asking, sha1: string): Prom
   return { descriptions: [...giving, ...descriptions.filter((one) => !giving.includes(one))], giving }
 }
 
-/** The description by which the agent may read the file; undefined where none does. 'any': each description of it, if there is one. */
+/**
+ * The description by which the agent may read the file; undefined where none does. 'any': each description of it, if
+ * there is one.
+ */
 export async function readingOf(
   context: Asking,
   agent: Agent,

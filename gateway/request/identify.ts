@@ -24,9 +24,9 @@ import { parseTarget, type Site, type Target } from '../http/target.js'
 const ANONYMOUS: Agent = {}
 
 /**
- * The agent that sends the request. A presented credential that is not valid is refused, never taken for none. A certificate
- * and a token have to prove the same agent; a session, which a browser sends unasked, counts where there is neither. On whose
- * behalf the agent acts (On-Behalf-Of) goes with a certificate or a token.
+ * The agent that sends the request. A presented credential that is not valid is refused, never taken for none. A
+ * certificate and a token have to prove the same agent; a session, which a browser sends unasked, counts where there is
+ * neither. On whose behalf the agent acts (On-Behalf-Of) goes with a certificate or a token.
  */
 export function identify(
   request: Request,
@@ -56,8 +56,8 @@ interface Identifying {
 }
 
 /**
- * How old a verified profile may be when its agent writes: one elsewhere is read again, since a key that was removed must not
- * write. The gateway knows when its own documents change, but for changes behind it.
+ * How old a verified profile may be when its agent writes: one elsewhere is read again, since a key that was removed
+ * must not write. The gateway knows when its own documents change, but for changes behind it.
  */
 const ageForWrites =
   ({ isOwn }: Gateway) =>
@@ -143,8 +143,8 @@ function* tokenAgent(
 }
 
 /**
- * The agent of the session, or an anonymous client. Where the session has ended, a read goes on as that of an anonymous client,
- * and the browser forgets the session; any other method is refused, and the refusal says why.
+ * The agent of the session, or an anonymous client. Where the session has ended, a read goes on as that of an anonymous
+ * client, and the browser forgets the session; any other method is refused, and the refusal says why.
  */
 function* sessionAgent(
   { fields, method }: Request,

@@ -14,7 +14,10 @@ import {
 } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 
-/** The format of documents that `accept` prefers, HTML only where it is ranked first; undefined when it allows none. Cached: parsing `accept` takes longer than a cached read. */
+/**
+ * The format of documents that `accept` prefers, HTML only where it is ranked first; undefined when it allows none.
+ * Cached: parsing `accept` takes longer than a cached read.
+ */
 export function rdfFormat(accept: string | undefined, { formats }: GatewayCaches): Format | undefined {
   if (accept === undefined) return RDF_FORMATS[0]
   const known = formats.get(accept)

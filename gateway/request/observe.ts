@@ -7,8 +7,8 @@ import { logRequest, member, type Trace } from '../log.js'
 import { remember, SLOW_MS } from '../recent-failures.js'
 
 /**
- * `triplegate doctor` by its User-Agent, at this base and in this minute: no client whose access is to be observed. It knows a secret
- * of the data folder, and who reads the name in the log of a proxy can use it for some minutes only.
+ * `triplegate doctor` by its User-Agent, at this base and in this minute: no client whose access is to be observed. It
+ * knows a secret of the data folder, and who reads the name in the log of a proxy can use it for some minutes only.
  */
 export const doctorOf = (tagKey: string, base: string, time: number): string =>
   `triplegate-doctor/${createHmac('sha256', tagKey)

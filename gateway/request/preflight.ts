@@ -26,7 +26,10 @@ export function options(target: Target<Member>, { methods, allow, accepts = [] }
   ])
 }
 
-/** A preflight is no redirect (Fetch §4.8): OPTIONS of a document's URL without the slash at its end is answered as with it. */
+/**
+ * A preflight is no redirect (Fetch §4.8): OPTIONS of a document's URL without the slash at its end is answered as with
+ * it.
+ */
 export function targetOfRequest(
   { method, requestTarget, fields: { host } }: Request,
   gateway: Pick<Gateway, 'targetOf'>,

@@ -44,15 +44,19 @@ export function problemAnswer(given: Problem, asked: Refused): Response {
 const ABOUT_RIGHTS: ReadonlySet<Problem['failure']> = new Set(['access.denied', 'access.graphs'])
 
 /**
- * Basic, whose password is an access token, first and in a field of its own: some clients look at one challenge only. Apache Jena
- * does so with each field, and prefers Bearer to a password that it has, unless Bearer stands behind a scheme that it does not know.
+ * Basic, whose password is an access token, first and in a field of its own: some clients look at one challenge only.
+ * Apache Jena does so with each field, and prefers Bearer to a password that it has, unless Bearer stands behind a
+ * scheme that it does not know.
  */
 const CHALLENGES = [
   'Basic realm="Triplegate", charset="UTF-8"',
   `DPoP algs="${ALGORITHMS.join(' ')}", Bearer realm="Triplegate"`,
 ].map((challenge) => ['WWW-Authenticate', challenge] as const)
 
-/** RFC 9110 §15.5.2: many clients of a store send their password only when they are asked for it. Elsewhere, spec 5 has 403. */
+/**
+ * RFC 9110 §15.5.2: many clients of a store send their password only when they are asked for it. Elsewhere, spec 5 has
+ * 403.
+ */
 function challenged(reason: Problem, { target, trace }: Refused): Problem {
   if (trace.agent !== undefined || isFailure(target) || !isOfStore(target)) return reason
   return { ...reason, failure: 'access.anonymous', fields: [...reason.fields, ...CHALLENGES] }

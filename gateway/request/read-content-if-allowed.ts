@@ -13,7 +13,9 @@ interface Read {
   readonly decision: Decision
 }
 
-/** The content of the request, unread where the decision refuses. @param modes the rights that the content could need */
+/**
+ * The content of the request, unread where the decision refuses. @param modes the rights that the content could need
+ */
 export function* readContentIfAllowed(
   { context, target }: AskedRoute,
   facts: Facts,

@@ -25,7 +25,10 @@ export function refusalOf(decision: Decision, { application, request, trace }: C
   )
 }
 
-/** A query or an update that the store refuses. @param tells whether the store was sent what the client wrote, and nothing else */
+/**
+ * A query or an update that the store refuses. @param tells whether the store was sent what the client wrote, and
+ * nothing else
+ */
 export const refusedSparql = (failed: Problem, tells: boolean): Problem =>
   tells && failed.failure.endsWith('.syntax') && failed.reason
     ? problem(failed.failure, `The triplestore does not accept this text: ${failed.reason}`)

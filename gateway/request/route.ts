@@ -38,12 +38,17 @@ interface Row<Of extends Target<Member>> {
 
 /** The gateway decides before the answer is made: `needs` is the mode that is required on the target. */
 export interface DecidedRoute<Of extends Target<Member> = Target<Member>, Content = unknown> extends Row<Of> {
-  /** Where the needed right depends on the content: the rights of which it may need one, by method, media type and URL. */
+  /**
+   * Where the needed right depends on the content: the rights of which it may need one, by method, media type and URL.
+   */
   couldNeed?(request: Request, target: Of): readonly Mode[]
   /** With `couldNeed`: reads the content, for an agent with one of those rights. */
   read?(request: Request, target: Of, maxBody: number): Awaitable<Content | Problem>
   needs(method: string, content: Content | Problem | undefined): Mode
-  /** The answer decides again where access is refused, and refuses other methods itself (a history outlives its document). */
+  /**
+   * The answer decides again where access is refused, and refuses other methods itself (a history outlives its
+   * document).
+   */
   readonly decidesAgain?: true
   answer(decided: Decided<Of, Content>): Awaitable<Response | Problem>
 }

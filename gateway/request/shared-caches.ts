@@ -28,8 +28,8 @@ export function sharedCacheFields(
   if (status !== 200 && status !== 206 && status !== 304) return []
   const own: Field = ['Cache-Status', `Triplegate; ${isCached ? 'hit' : 'fwd=miss'}`]
   if (!fields.some(([name, value]) => name === 'Cache-Control' && value.startsWith('public'))) return [own]
-  // Its time has passed: nginx stores the answer, and asks with its entity-tag each time. `no-cache` would not be stored, and a
-  // right to read what never changes may end.
+  // Its time has passed: nginx stores the answer, and asks with its entity-tag each time. `no-cache` would not be
+  // stored, and a right to read what never changes may end.
   const again: Field[] = fields.some(([name]) => name === 'ETag') ? [['X-Accel-Expires', '@1']] : []
   return [...again, own, ['Cache-Groups', listOf([pathOf(request), ALL])]]
 }

@@ -8,7 +8,9 @@ import { readTsvTerm } from '../rdf/read-sparql-results.js'
 import { selectLines } from '../stores/select.js'
 import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
 
-/** The statements that make up authorizations in the graphs under the admin base, or in these of them, and no others. */
+/**
+ * The statements that make up authorizations in the graphs under the admin base, or in these of them, and no others.
+ */
 export const authorizationsQuery = (adminBase: string, graphs?: readonly string[]): string => `
 SELECT ?g ?s ?p ?o WHERE {${graphs ? ` VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }` : ''}
   {
@@ -30,7 +32,10 @@ export const authorizationLines = (
   call?: Call,
 ): Promise<AsyncIterable<readonly string[]> | Problem> => selectLines(store, question, ['g', 's', 'p', 'o'], call)
 
-/** IRIs, and a blank node as the subject: any other line is none of the answer, such as what a store says when it fails in the midst. */
+/**
+ * IRIs, and a blank node as the subject: any other line is none of the answer, such as what a store says when it fails
+ * in the midst.
+ */
 const LINE = /^<[^\t]*>\t(?:<[^\t]*>|_:[^\t]+)\t<[^\t]*>\t<[^\t]*>$/
 
 /** Does the work on an answer; a failure where it breaks off. */
@@ -62,7 +67,10 @@ export function problemOf(error: unknown): Problem {
 
 export const graphIn = (line: string): string => valueOf(line.slice(0, line.indexOf('\t')))
 
-/** What a line says of its graph. Undefined: Jena takes triple terms as subjects too, and what they say is no authorization. */
+/**
+ * What a line says of its graph. Undefined: Jena takes triple terms as subjects too, and what they say is no
+ * authorization.
+ */
 export function factIn(line: string): Fact | undefined {
   const [, subject = '', predicate = '', object = ''] = line.split('\t')
   if (subject.startsWith('<<')) return undefined
@@ -91,8 +99,8 @@ const digestOfRules = (said: string): number =>
   Number.parseInt(hash('sha256', SECRET + said, 'hex').slice(0, HEX_DIGITS), 16)
 
 /**
- * The digests of graphs, from their lines in any order: of each the sum of those of its lines. The store labels blank nodes as it likes: what
- * the lines of one say together counts as one line.
+ * The digests of graphs, from their lines in any order: of each the sum of those of its lines. The store labels blank
+ * nodes as it likes: what the lines of one say together counts as one line.
  */
 export function makeDigesting(): { take(line: string): void; digests(): Map<string, number> } {
   const graphs = new Map<string, number>()

@@ -1,5 +1,5 @@
-// Keeping a dataspace's compiled authorizations equal to the graphs of its admin application.
-// While the state of such a graph is in doubt, every decision is 503: deciding with no rules, or with old ones, is never safe.
+// Keeping a dataspace's compiled authorizations equal to the graphs of its admin application. While the state of such a
+// graph is in doubt, every decision is 503: deciding with no rules, or with old ones, is never safe.
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Access } from '../gateway.js'
 import type { Log } from '../log.js'
@@ -41,12 +41,16 @@ interface Rules {
   readonly doubts: Map<string, Doubt>
   /** How many doubts have not been read. */
   unread: number
-  /** Reloads are numbered: the last one begun, the one that the effective rules are from, and the oldest that will do. */
+  /**
+   * Reloads are numbered: the last one begun, the one that the effective rules are from, and the oldest that will do.
+   */
   begun: number
   effective: number
   needed: number
   version: number
-  /** How many changes the index has taken, and the store's answer that it has been read from, without a change since. */
+  /**
+   * How many changes the index has taken, and the store's answer that it has been read from, without a change since.
+   */
   changes: number
   answer: string | undefined
   /** When the effective rules were asked for, and when they are to be read again. */
@@ -173,7 +177,9 @@ async function reload(rules: Rules, mayWait = false): Promise<undefined | Proble
   return failed
 }
 
-/** Reads the rules again after this time, whether requests come or not: the first one must not be decided on old rules. */
+/**
+ * Reads the rules again after this time, whether requests come or not: the first one must not be decided on old rules.
+ */
 function renewAfter(rules: Rules, ms: number): void {
   const { age, now } = rules
   if (age.max === 0 || ms === Infinity) return

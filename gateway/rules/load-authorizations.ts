@@ -1,5 +1,5 @@
-// Reading authorizations into the compiled index: all of them from the store, those that have changed there, or those of
-// one write.
+// Reading authorizations into the compiled index: all of them from the store, those that have changed there, or those
+// of one write.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Fact } from '../../policies/authorizations/authorization.js'
 import type { AuthorizationIndex, ReadGraph } from '../../policies/authorizations/authorization-index.js'
@@ -24,8 +24,8 @@ const GRAPHS_PER_TURN = 500
 const MOST_CHANGED = 500
 
 /**
- * Reads the authorizations of a dataspace again and makes them effective at once, with the changes that the index has taken
- * meanwhile. Where the response fails, breaks off or cannot be understood, the index stays as it was.
+ * Reads the authorizations of a dataspace again and makes them effective at once, with the changes that the index has
+ * taken meanwhile. Where the response fails, breaks off or cannot be understood, the index stays as it was.
  */
 export async function loadAuthorizations(
   store: Pick<GraphStore, 'query'>,

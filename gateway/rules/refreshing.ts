@@ -22,7 +22,10 @@ const CONTENT = [V.RDF_TYPE, V.MODE, V.ACCESS_TO, V.ACCESS_TO_CLASS, V.DEFAULT, 
 /** Of an agent and its groups: the question grows with them, and that for all rules does not (design 7). */
 const MOST_NAMES = 16
 
-/** Every statement on which a decision on the agent rests; undefined where it has too many names, or SPARQL may not name it as it is. */
+/**
+ * Every statement on which a decision on the agent rests; undefined where it has too many names, or SPARQL may not name
+ * it as it is.
+ */
 export function agentRulesQuery(adminBase: string, { webId, memberships = [] }: RuledAgent): string | undefined {
   const names = webId === undefined ? [] : [webId, ...memberships]
   if (names.length > MOST_NAMES || !names.every(isName)) return undefined
@@ -88,7 +91,9 @@ function oneAfterAnother<T>(call: () => Promise<T>): () => Promise<T> {
 
 const REMEMBERED_AGENTS = 1000
 
-/** Design 7: work before a decision is tiny. Rules that the store has answered the same way again are not read again. */
+/**
+ * Design 7: work before a decision is tiny. Rules that the store has answered the same way again are not read again.
+ */
 export function refreshing(rules: Effective, reload: () => Promise<unknown>): NonNullable<Access['refresh']> {
   const { store, adminBase } = rules
   const isCurrent = (): boolean => rules.effective >= rules.needed

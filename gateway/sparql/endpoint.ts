@@ -165,9 +165,10 @@ const ANONYMOUS = problem(
 )
 
 /**
- * Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted, not by an update either.
- * The status is 403, since the method is allowed. In a store that has such documents, an update has to name the graphs that it
- * writes: those that it would match are unknown before it is performed, and afterwards it cannot be undone.
+ * Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted, not by an update
+ * either. The status is 403, since the method is allowed. In a store that has such documents, an update has to name the
+ * graphs that it writes: those that it would match are unknown before it is performed, and afterwards it cannot be
+ * undone.
  */
 function protection(
   { writeSet, besideCleared }: UpdateAnalysis,

@@ -28,7 +28,9 @@ const REASONS: Readonly<Record<Exclude<Strategy, 'refused'>, string>> = {
   copy: `No condition beside the patterns is exact here. The query is evaluated on a copy of what it can match and the agent may read: at most ${MOST_COPIED} triples, else it is refused.`,
 }
 
-/** Answers `?query=` with `?agent=` (empty or left out: an anonymous client), about the endpoint of this application. */
+/**
+ * Answers `?query=` with `?agent=` (empty or left out: an anonymous client), about the endpoint of this application.
+ */
 export async function explainQuery(context: Context, query: URLSearchParams): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused

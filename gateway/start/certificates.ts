@@ -196,7 +196,9 @@ async function readIfExists(file: string): Promise<string | undefined> {
   }
 }
 
-/** Writes the whole file or nothing, and never over a file that another process has created: link(2) does not replace. */
+/**
+ * Writes the whole file or nothing, and never over a file that another process has created: link(2) does not replace.
+ */
 async function writeNew(file: string, content: string | Buffer): Promise<void> {
   const temporary = `${file}.${randomUUID()}`
   const handle = await open(temporary, 'wx', 0o600)

@@ -60,8 +60,8 @@ export function matcherOf(cidrs: readonly string[]): AddressMatcher {
 }
 
 /**
- * Tells whether a URL is at the host and port of one of these bases, however it is spelled. The scheme does not count: http
- * redirects to https.
+ * Tells whether a URL is at the host and port of one of these bases, however it is spelled. The scheme does not count:
+ * http redirects to https.
  */
 export function ownUrls(bases: readonly string[]): (url: URL) => boolean {
   const authorityOf = ({ hostname, port }: URL): string => `${hostname.replace(/\.$/, '')}:${port}`

@@ -24,7 +24,10 @@ const LONGEST_MS = 60_000
 
 type History = Pick<Mirrored, 'repository' | 'history' | 'documentOf'>
 
-/** Where the store cannot be read, the names of the last start stay. An embedded one begins empty, and an external one may be. */
+/**
+ * Where the store cannot be read, the names of the last start stay. An embedded one begins empty, and an external one
+ * may be.
+ */
 export async function learnNames(
   { base, service: { embedded } }: Pick<DescribedApplication, 'base' | 'service'>,
   isUrl: (url: string) => boolean,

@@ -37,7 +37,10 @@ export interface CacheSurroundings {
   readonly now: () => number
 }
 
-/** The bytes are shared out among the documents and results of all applications. Versions belong to a store, which applications may share. */
+/**
+ * The bytes are shared out among the documents and results of all applications. Versions belong to a store, which
+ * applications may share.
+ */
 export function makeCaches(settings: Settings, { applications, reading, tagKey, now }: CacheSurroundings): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
   // A quarter is for the caches that belong to no application (caches.ts).

@@ -42,7 +42,10 @@ export async function openIdentities(
   return { identities, close: fetcher.close }
 }
 
-/** Providers on this machine may be reached by http, without --allow-fetch (configuration/setting-values.ts, `issuerUrl`). */
+/**
+ * Providers on this machine may be reached by http, without --allow-fetch (configuration/setting-values.ts,
+ * `issuerUrl`).
+ */
 function withLocal(destinations: GuardedFetchSettings, providers: readonly Provider[], log: Log): GuardedFetchSettings {
   const local = providers.filter(({ issuer }) => issuer.startsWith('http:'))
   for (const { issuer } of local) log.warn({ issuer }, 'this identity provider has no TLS: use it for development only')

@@ -1,4 +1,5 @@
-// Keeping the data folder, with journal, history and keys, from other accounts of the machine, and from a second gateway.
+// Keeping the data folder, with journal, history and keys, from other accounts of the machine, and from a second
+// gateway.
 import { chmod, lstat, mkdir, opendir, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ownFolder } from '../../versioning/git/own-folder.js'
@@ -61,7 +62,10 @@ export function unusableFolder(folder: string, why: string): StartFailure {
   return new StartFailure(`${folder}: cannot be used as the data folder (${why}). ${fix}`)
 }
 
-/** Two gateways on one data folder would each undo what the other remembers. Gives the function that releases it. Throws StartFailure. */
+/**
+ * Two gateways on one data folder would each undo what the other remembers. Gives the function that releases it. Throws
+ * StartFailure.
+ */
 export async function ownData(folder: string): Promise<() => Promise<void>> {
   let path: string
   try {

@@ -34,7 +34,8 @@ function seededGrants(base: string, admin: string): readonly NewAuthorization[] 
     ['sign-up', 'Sign up', ['Read', 'Append'], [EVERYONE_CLASS], { resources: inAdmin('ns', 'sign%20up') }],
     ['oauth2-login', 'OpenID Connect login', ['Read'], [EVERYONE_CLASS], { resources: inAdmin('oauth2/login') }],
     ['oauth2-authorize', 'OpenID Connect callback', ['Read'], [EVERYONE_CLASS], { resources: providers }],
-    // Anybody can make a WebID, so append-request names no agents until the owner does: requests could be appended without end.
+    // Anybody can make a WebID, so append-request names no agents until the owner does: requests could be appended
+    // without end.
     ['append-request', 'Authorization requests', ['Append'], [], { resources: requests }],
     ['full-control', 'Full control', ['Read', 'Append', 'Write', 'Control'], ['owners'], { resources: [...administering, ...writing], classes: DOCUMENTS }],
     ['public-namespace', 'Namespace', ['Read', 'Append'], ALL, { resources: inBase('ns') }],
@@ -68,8 +69,8 @@ export interface SeedAgents {
 export type SeedGraphs = ReadonlyMap<string, readonly Quad[]>
 
 /**
- * All of it belongs to the first start (seeding.ts), `agents` and `members` to the first one with these certificates. The root
- * comes last in its application: it shows that all others are written.
+ * All of it belongs to the first start (seeding.ts), `agents` and `members` to the first one with these certificates.
+ * The root comes last in its application: it shows that all others are written.
  */
 export interface Seed {
   readonly endUser: SeedGraphs
@@ -79,8 +80,8 @@ export interface Seed {
 }
 
 /**
- * A line for each agent with a certificate here whose WebID is in none of these dataspaces, for example after a change of
- * the base: nothing is seeded for it, and its certificate proves nothing.
+ * A line for each agent with a certificate here whose WebID is in none of these dataspaces, for example after a change
+ * of the base: nothing is seeded for it, and its certificate proves nothing.
  */
 export const strayAgents = (dataspaces: readonly DescribedDataspace[], agents: readonly SeedAgent[]): string[] =>
   agents

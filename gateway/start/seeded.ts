@@ -1,5 +1,5 @@
-// The mark that a dataspace has been seeded: a file in the data folder. Seeding happens once in the life of a
-// dataspace (design 3): what is missing later was deleted, and must not come back. By the marks the folder remembers the bases.
+// The mark that a dataspace has been seeded: a file in the data folder. Seeding happens once in the life of a dataspace
+// (design 3): what is missing later was deleted, and must not come back. By the marks the folder remembers the bases.
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
@@ -65,8 +65,8 @@ export function knownBases(folder: string): readonly string[] {
 }
 
 /**
- * Design 2: WebIDs, certificates and documents are under the base, so that another base is a new, empty dataspace, which
- * nobody means who starts on another port. Throws StartFailure.
+ * Design 2: WebIDs, certificates and documents are under the base, so that another base is a new, empty dataspace,
+ * which nobody means who starts on another port. Throws StartFailure.
  */
 export function refuseMoved(seeded: Seeded, { config }: Settings, dataspaces: readonly DescribedDataspace[]): void {
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])

@@ -50,7 +50,10 @@ interface Seeding {
   readonly added: Set<string>
 }
 
-/** True where this was the application's first start, or its end. Without a mark, any document of the seed shows an earlier one. */
+/**
+ * True where this was the application's first start, or its end. Without a mark, any document of the seed shows an
+ * earlier one.
+ */
 async function seedOnce(application: Application, graphs: SeedGraphs, seeding: Seeding): Promise<boolean | Problem> {
   const { base, store } = application
   const { seeded, log } = seeding
@@ -72,7 +75,10 @@ async function seedOnce(application: Application, graphs: SeedGraphs, seeding: S
   return true
 }
 
-/** True where a store without the root was never seeded: one that has been, and has no document at all, is another store. */
+/**
+ * True where a store without the root was never seeded: one that has been, and has no document at all, is another
+ * store.
+ */
 async function isFirstStart(
   { store, base }: Application,
   graphs: SeedGraphs,

@@ -12,7 +12,10 @@ const HEADER = '?n\t?s\t?p\t?o'
 /** The last row. Without it the store has ended the answer where a limit of its own was reached. */
 const END = '"end"\t\t\t'
 
-/** All triples of a graph, where a type is named of one whose own IRI has this type; or those of `excerptQuery` for `facts`. */
+/**
+ * All triples of a graph, where a type is named of one whose own IRI has this type; or those of `excerptQuery` for
+ * `facts`.
+ */
 export interface BatchQuestion {
   readonly graph: string
   readonly about: 'content' | 'facts'
@@ -22,7 +25,8 @@ export interface BatchQuestion {
 /** The answers to these questions, each triple with the number of its question. */
 export function batchedGraphsQuery(questions: readonly BatchQuestion[]): string {
   const rows = questions.map(({ graph, about, type }, n) => ({ about, type, row: `("${n}" <${graph}> <${graph}>)` }))
-  // Without ?g in the pattern: with it, TDB2 would search every graph, and compare its name at the end (sparql/rights/restriction.ts).
+  // Without ?g in the pattern: with it, TDB2 would search every graph, and compare its name at the end
+  // (sparql/rights/restriction.ts).
   const valuesOf = (kind: BatchQuestion['about'], ofType?: string): string[] => {
     const own = rows.filter(({ about, type }) => about === kind && type === ofType).map(({ row }) => row)
     return own.length > 0 ? [`VALUES (?n ?g ${kind === 'facts' ? '?s' : '?own'}) { ${own.join(' ')} }`] : []
@@ -44,9 +48,9 @@ export function batchedGraphsQuery(questions: readonly BatchQuestion[]): string 
 }
 
 /**
- * The answers as N-Triples, by number; undefined where a graph has no triple. One that has a triple which may not be as it is
- * stored is not among them: blank nodes, which have other labels in results, and what is no plain term. Undefined where the
- * text is no answer to such a query.
+ * The answers as N-Triples, by number; undefined where a graph has no triple. One that has a triple which may not be as
+ * it is stored is not among them: blank nodes, which have other labels in results, and what is no plain term. Undefined
+ * where the text is no answer to such a query.
  */
 export function answersIn(tsv: string, questions: number): Map<number, string | undefined> | undefined {
   const [header, ...lines] = tsv.split(/\r?\n/)
@@ -76,13 +80,15 @@ const UNCHANGED = /^(?:https?:\/\/|urn:|mailto:)/
 const DOT_SEGMENT = /[:/]\.\.?(?:[/?#]|$)/
 const isUnchanged = (iri: string): boolean => UNCHANGED.test(iri) && !DOT_SEGMENT.test(iri)
 
-/** True where SPARQL names the graph as it is: not the default graph, nor one that Fuseki makes, as the union of all. */
+/**
+ * True where SPARQL names the graph as it is: not the default graph, nor one that Fuseki makes, as the union of all.
+ */
 export const isName = (graph: string): boolean =>
   graph !== DEFAULT_GRAPH && isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph) && !/^urn:x-arq:/i.test(graph)
 
 /**
- * True where SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses (SPARQL 1.1
- * §19.2) reads `\\u0022` as `\"`, which could end the update early.
+ * True where SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses
+ * (SPARQL 1.1 §19.2) reads `\\u0022` as `\"`, which could end the update early.
  */
 export const isSparql = (nTriples: string): boolean =>
   !/\\u/i.test(nTriples) &&

@@ -1,5 +1,5 @@
-// An Oxigraph whose memory has a bound, for the queries and updates of clients. A WebAssembly memory is outside
-// the heap that a worker thread's resource limits bound, and Oxigraph's may grow to 4 GiB. So the bound is written into the
+// An Oxigraph whose memory has a bound, for the queries and updates of clients. A WebAssembly memory is outside the
+// heap that a worker thread's resource limits bound, and Oxigraph's may grow to 4 GiB. So the bound is written into the
 // module `oxigraph/web_bg.wasm`, whose layout is internal to oxigraph: package.json pins its version.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -16,8 +16,8 @@ const PAGE_BYTES = 64 * 1024
 const MEMORY_SECTION = 5
 
 /**
- * Starts Oxigraph in this thread, once per thread. Throws a WebAssembly.RuntimeError where it needs more than `limit` bytes,
- * and a RangeError where it needs more stack than there is: after either it must not be used again.
+ * Starts Oxigraph in this thread, once per thread. Throws a WebAssembly.RuntimeError where it needs more than `limit`
+ * bytes, and a RangeError where it needs more stack than there is: after either it must not be used again.
  */
 export function openOxigraph(limit: number): Oxigraph {
   const module = readFileSync(createRequire(import.meta.url).resolve('oxigraph/web_bg.wasm'))

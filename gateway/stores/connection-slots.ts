@@ -6,7 +6,10 @@ import { StoreBreak } from './store.js'
 /** Gives the place back; a second call does nothing. */
 export interface EndTurn {
   (): void
-  /** True where the place was only lent, and somebody waits who may have it: give it back soon. A loan that the asker may hold by now ends here. */
+  /**
+   * True where the place was only lent, and somebody waits who may have it: give it back soon. A loan that the asker
+   * may hold by now ends here.
+   */
   isCalledBack(): boolean
 }
 
@@ -14,9 +17,9 @@ export interface Turns {
   /** A place for the gateway itself, where one is free. */
   takeNow(): EndTurn | undefined
   /**
-   * A place, at once or in turn: askers take turns, and none holds all places, where there are several. Without an asker, for
-   * the gateway itself, only the number of places counts. `store.overloaded` at once where too many calls wait; a Problem when
-   * the signal aborts.
+   * A place, at once or in turn: askers take turns, and none holds all places, where there are several. Without an
+   * asker, for the gateway itself, only the number of places counts. `store.overloaded` at once where too many calls
+   * wait; a Problem when the signal aborts.
    */
   take(signal?: AbortSignal, asker?: Asker): Promise<EndTurn | Problem>
 }
@@ -35,7 +38,10 @@ interface Waiter extends Waiting {
   enter(onLoan?: 'on loan'): void
 }
 
-/** @param lends whether an asker may have the last place too while no other may have it: it is called back from them then */
+/**
+ * @param lends whether an asker may have the last place too while no other may have it: it is called back from them
+ * then
+ */
 export function makeTurns(places: number, waitingLimit: number, lends = false): Turns {
   let free = places
   let isLent = false

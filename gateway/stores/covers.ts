@@ -1,6 +1,6 @@
-// Literals that Oxigraph would change: it stores values, so "01" comes back as "1" and xsd:int as xsd:integer (its issue
-// 526). They are loaded with another datatype, the cover: a secret mark, followed by their own datatype. Covered literals match as terms
-// and come out unchanged. sparql/language/covered-text.ts gives expressions their values.
+// Literals that Oxigraph would change: it stores values, so "01" comes back as "1" and xsd:int as xsd:integer (its
+// issue 526). They are loaded with another datatype, the cover: a secret mark, followed by their own datatype. Covered
+// literals match as terms and come out unchanged. sparql/language/covered-text.ts gives expressions their values.
 import { randomBytes } from 'node:crypto'
 import { isFailure } from '../problem.js'
 import { XSD } from '../rdf/vocabulary.js'
@@ -14,7 +14,10 @@ const ZONE = String.raw`(?:Z|[+-](?!00:00)(?:0\d|1[0-3]):[0-5]\d)?`
 const NUMBER = String.raw`(?:0|-?(?:[1-9]\d{0,LENGTH}|(?=0\.)0)(?:\.\d{0,LENGTH}[1-9])?)`
 const numbers = (length: number): string => NUMBER.replaceAll('LENGTH', String(length))
 
-/** The forms of each datatype that Oxigraph returns unchanged; undefined: none. It changes no datatype that is missing here. */
+/**
+ * The forms of each datatype that Oxigraph returns unchanged; undefined: none. It changes no datatype that is missing
+ * here.
+ */
 const UNCHANGED: ReadonlyMap<string, RegExp | undefined> = new Map(
   Object.entries({
     boolean: 'true|false',
@@ -45,7 +48,10 @@ const MARK = `urn:x-${randomBytes(8).toString('hex')}:`
 export interface Covers {
   /** A line of N-Triples or N-Quads as it is loaded. It has one literal at most. */
   line(line: string): string
-  /** A resolved query or update as text for Oxigraph. Call it after `line`. Throws a plain Error if there are covers and it is no SPARQL. */
+  /**
+   * A resolved query or update as text for Oxigraph. Call it after `line`. Throws a plain Error if there are covers and
+   * it is no SPARQL.
+   */
   text(sparql: string): string
   /** Oxigraph's output, with covers removed. */
   uncovered(written: string): string

@@ -1,5 +1,5 @@
-// The prefixes that a triplestore keeps for its dataset, as Fuseki does: it writes them before every Turtle answer. They
-// are read at the start, and again after some minutes.
+// The prefixes that a triplestore keeps for its dataset, as Fuseki does: it writes them before every Turtle answer.
+// They are read at the start, and again after some minutes.
 import { createHash } from 'node:crypto'
 import { sourceOf, TURTLE, JSON_LD, type Format } from '../http/media-type.js'
 import { isFailure } from '../problem.js'

@@ -3,8 +3,8 @@
 import { ACL, CERT, DCT, DEF, DH, RDF, SOLID } from '../rdf/vocabulary.js'
 
 /**
- * `facts`: types, owners, dates and creator of the graph's own IRI; `fewFacts`: as many of these as fit, where there are too many;
- * `profile`: what a profile says of agents: their keys, delegates and issuers.
+ * `facts`: types, owners, dates and creator of the graph's own IRI; `fewFacts`: as many of these as fit, where there
+ * are too many; `profile`: what a profile says of agents: their keys, delegates and issuers.
  */
 export type ExcerptKind = 'facts' | 'fewFacts' | 'profile'
 
@@ -59,14 +59,19 @@ function fewFacts(graph: string): string {
   return [types, ...others].join('\n  UNION ')
 }
 
-/** The same triples from the text of the graph in N-Triples, one space between terms: '' where there are none. Linear. */
+/**
+ * The same triples from the text of the graph in N-Triples, one space between terms: '' where there are none. Linear.
+ */
 export function excerptOf(nTriples: string, graph: string, kind: ExcerptKind): string {
   return PROPERTIES[kind]
     .map((property) => linesWith(nTriples, kind !== 'profile' ? `<${graph}> <${property}> ` : ` <${property}> `))
     .join('')
 }
 
-/** The lines with this text. Where it stands within a literal or a triple term, the line is one too many, which changes nothing. */
+/**
+ * The lines with this text. Where it stands within a literal or a triple term, the line is one too many, which changes
+ * nothing.
+ */
 export function linesWith(nTriples: string, sought: string): string {
   let lines = ''
   for (let at = nTriples.indexOf(sought); at !== -1;) {

@@ -21,7 +21,8 @@ export interface Replica {
 // The size of a batch of changes: so small that it holds up neither thread.
 const BATCH_GRAPHS = 500
 const BATCH_LENGTH = 512 * 1024
-// Oxigraph keeps replaced triples, and slows down with them: after so many graphs more than it holds, a new one is filled.
+// Oxigraph keeps replaced triples, and slows down with them: after so many graphs more than it holds, a new one is
+// filled.
 const WEAR = 1000
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 const BROKEN = problem(

@@ -1,6 +1,6 @@
-// The embedded triplestore, in memory: the graphs as they were written, and a replica of them in an Oxigraph
-// thread for queries and updates. Reads and writes of documents never wait for a query; the replica can always be filled
-// again from the graphs.
+// The embedded triplestore, in memory: the graphs as they were written, and a replica of them in an Oxigraph thread for
+// queries and updates. Reads and writes of documents never wait for a query; the replica can always be filled again
+// from the graphs.
 import { namedNode } from 'oxigraph'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
@@ -21,7 +21,10 @@ import { MOST_ORDERING, OXIGRAPH } from './oxigraph-traits.js'
 import { givenUp, makeTurns, type Turns } from './connection-slots.js'
 
 export interface EmbeddedStoreSettings {
-  /** How many queries and updates may wait for their turn, and how many writes for an update: beyond it `store.overloaded`. */
+  /**
+   * How many queries and updates may wait for their turn, and how many writes for an update: beyond it
+   * `store.overloaded`.
+   */
   readonly queue?: number
   /** ms that a query or an update may run: then it is stopped, and `store.time`. */
   readonly queryTimeout?: number
@@ -49,10 +52,10 @@ interface Embedded {
 }
 
 /**
- * An empty store. Reads are answered at once; so are writes, unless an update runs: then they wait until it ends. Queries
- * and updates run one after the other and see every write that was answered before. One whose signal aborts is answered
- * at once; it is stopped, or done, within half a second. An update applies all of its changes at once, or none. Blank nodes
- * come back with labels of the store's own, all other terms as they were written.
+ * An empty store. Reads are answered at once; so are writes, unless an update runs: then they wait until it ends.
+ * Queries and updates run one after the other and see every write that was answered before. One whose signal aborts is
+ * answered at once; it is stopped, or done, within half a second. An update applies all of its changes at once, or
+ * none. Blank nodes come back with labels of the store's own, all other terms as they were written.
  */
 export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSettings = {}): Promise<GraphStore> {
   const { queue = 256, queryTimeout = 30_000, memory = 2 ** 30, maxGraphLength = MAX_GRAPH_BYTES } = settings

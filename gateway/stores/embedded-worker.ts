@@ -25,7 +25,10 @@ export type StoreWork =
   | { readonly kind: 'query'; readonly sparql: string; readonly accept: string }
   | { readonly kind: 'update'; readonly sparql: string }
 
-/** `failed`: refused, and nothing is changed; `unwritable`: the result has no form in the format. The changes of an update come in several replies. */
+/**
+ * `failed`: refused, and nothing is changed; `unwritable`: the result has no form in the format. The changes of an
+ * update come in several replies.
+ */
 export type Reply =
   | { readonly kind: 'done' }
   | { readonly kind: 'failed'; readonly reason: string }
@@ -67,8 +70,9 @@ async function doJob(job: StoreJob): Promise<void> {
 }
 
 /**
- * The reason where Oxigraph refuses the work: its own errors have these two names. After any other error (a panic, no memory
- * or stack left) the module may be inconsistent: the error is rethrown and ends the thread. So does an error anywhere else.
+ * The reason where Oxigraph refuses the work: its own errors have these two names. After any other error (a panic, no
+ * memory or stack left) the module may be inconsistent: the error is rethrown and ends the thread. So does an error
+ * anywhere else.
  */
 function unlessRefused<T>(work: () => T): T | string {
   try {

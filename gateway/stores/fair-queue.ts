@@ -1,7 +1,9 @@
 // Who comes next of those that wait: networks take turns, and the agents of each, so that no client makes the others
 // wait, however many agents it has made (design 7).
 
-/** For whom the gateway works: an agent and the network that it comes from; or the network alone, of anonymous clients. */
+/**
+ * For whom the gateway works: an agent and the network that it comes from; or the network alone, of anonymous clients.
+ */
 export type Asker = string | { readonly agent: string; readonly network: string }
 
 export interface Waiting {

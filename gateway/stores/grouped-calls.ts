@@ -7,7 +7,10 @@ export interface GroupSettings<Asked, Answer> {
   lanes(): number
   /** After so many ms calls go though no request is over: one that hangs must not hold up the others. */
   readonly patience: number
-  /** Of the calls that share a request, all that ask for the same share an answer; else the second waits for the next group. */
+  /**
+   * Of the calls that share a request, all that ask for the same share an answer; else the second waits for the next
+   * group.
+   */
   readonly isShared: boolean
   keyOf(asked: Asked): string
   /** True where a call may wait to go with others. */
@@ -109,7 +112,10 @@ function takeGroup<Asked, Answer>(
   return waiting.splice(0, end < 0 ? waiting.length : end)
 }
 
-/** Never rejects: each call gets its own outcome. `over` is called when the request is, before its answers are handed out. */
+/**
+ * Never rejects: each call gets its own outcome. `over` is called when the request is, before its answers are handed
+ * out.
+ */
 async function answerAll<Asked, Answer>(
   group: readonly Waiting<Asked, Answer>[],
   { alone, together, activity }: GroupSettings<Asked, Answer>,

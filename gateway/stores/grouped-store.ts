@@ -34,8 +34,8 @@ const LARGE = 32 * 1024
 const MOST_LARGE = 1000
 
 /**
- * The same store, whose calls share requests where it has several of them at once and can do them together: writes of whole graphs
- * only where one takes it longer than `slowWrite` ms.
+ * The same store, whose calls share requests where it has several of them at once and can do them together: writes of
+ * whole graphs only where one takes it longer than `slowWrite` ms.
  */
 export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphStore {
   const { together } = store

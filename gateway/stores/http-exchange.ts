@@ -20,7 +20,9 @@ export interface ExchangeLimits {
   readonly ca?: string
 }
 
-/** The head of a response, and its body, which must be read, discarded or destroyed: it holds its connection until then. */
+/**
+ * The head of a response, and its body, which must be read, discarded or destroyed: it holds its connection until then.
+ */
 export interface StoreResponse extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'> {
   /** A piece has been read: the total time limit starts again. */
   renewLimit(): void

@@ -43,11 +43,16 @@ const mediaTypeOf = (field: string | string[] | undefined): string | undefined =
 
 const IRI_BEYOND_ASCII = /^(?=.*[^\0-\x7f])[^\0-\x20<>"{}|^`\\]*$/
 
-/** Fuseki answers 500 about a graph that does not exist, where its name has characters beyond ASCII: SPARQL has to say. */
+/**
+ * Fuseki answers 500 about a graph that does not exist, where its name has characters beyond ASCII: SPARQL has to say.
+ */
 export const mayMeanAbsent = ({ statusCode }: Head, graph: string): boolean =>
   statusCode === 500 && IRI_BEYOND_ASCII.test(graph)
 
-/** Stores explain themselves in a line or two, before they list what they expected. Pages and other formats are not for people here. */
+/**
+ * Stores explain themselves in a line or two, before they list what they expected. Pages and other formats are not for
+ * people here.
+ */
 export function reasonIn({ headers, bytes }: Pick<WholeResponse, 'headers' | 'bytes'>): string {
   if (!mediaTypeOf(headers['content-type'])?.startsWith('text/plain')) return ''
   const line = bytes?.subarray(0, 2048).toString('utf8').split(/[\r\n]+/).find((one) => one.trim() !== '') // prettier-ignore
@@ -126,7 +131,10 @@ export function storeUnwritable({ statusCode }: Pick<Head, 'statusCode'>, accept
 
 const NOT_FOR_ALL = new Set(['application/rdf+xml', 'application/ld+json'])
 
-/** The pieces of a body, which ends when they are left. Throws a StoreBreak where it breaks off. The total time limit starts again at each. */
+/**
+ * The pieces of a body, which ends when they are left. Throws a StoreBreak where it breaks off. The total time limit
+ * starts again at each.
+ */
 export function piecesOf(response: StoreResponse): AsyncIterable<Uint8Array> {
   const pieces = readPieces(response)
   // A generator that is left before its first piece runs nothing: the body would keep its connection.
@@ -148,7 +156,10 @@ async function* readPieces({ body, renewLimit }: StoreResponse): AsyncGenerator<
   }
 }
 
-/** The text of a success; undefined where it is blank. `store.too-large` above the limit; `store.failed` where it is not in UTF-8. */
+/**
+ * The text of a success; undefined where it is blank. `store.too-large` above the limit; `store.failed` where it is not
+ * in UTF-8.
+ */
 export function textOfSuccess(response: WholeResponse, mediaType: string, most: number): string | undefined | Problem {
   const failed = failureOf(response, mediaType)
   if (failed) return failed

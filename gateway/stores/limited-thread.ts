@@ -40,7 +40,10 @@ export interface JobLimits {
   readonly time: number
   /** The answer to a job that takes longer. */
   readonly tooLong: Problem
-  /** The answer to a job whose thread has waited for a processor, on a busy machine, until BUSY times as much has passed. */
+  /**
+   * The answer to a job whose thread has waited for a processor, on a busy machine, until BUSY times as much has
+   * passed.
+   */
   readonly busy?: Problem
   readonly signal?: AbortSignal | undefined
 }
@@ -60,7 +63,9 @@ const LOOK = 100
 /** A job that is nearly done when its caller gives up may finish: replacing the thread costs more. */
 const GRACE_MS = 500
 
-/** Starts a thread and waits until it can work, so that its start counts for no job. One that cannot start has ended. */
+/**
+ * Starts a thread and waits until it can work, so that its start counts for no job. One that cannot start has ended.
+ */
 export async function startThread<Job, Reply>(settings: ThreadSettings): Promise<LimitedThread<Job, Reply>> {
   const worker = startWorker(settings)
   let over = false

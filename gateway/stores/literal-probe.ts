@@ -20,7 +20,9 @@ const GRAPH = 'urn:triplegate:literals'
 const PREDICATE = `${GRAPH}#form`
 const EMPTY = `DROP SILENT GRAPH <${GRAPH}>`
 
-/** In forms that a store that keeps values would change. The last three datatypes are kept by value by no known store. */
+/**
+ * In forms that a store that keeps values would change. The last three datatypes are kept by value by no known store.
+ */
 const SAMPLES: readonly TypedLiteral[] = [
   ['01', 'integer'],
   ['+1', 'int'],

@@ -5,7 +5,8 @@ import { DEEPEST_TERM } from '../rdf/graph.js'
 const HEX = '[0-9A-Fa-f]'
 // A code point that is no half of a surrogate pair.
 const UCHAR = `\\\\(?:u|U0000)(?:[0-9A-CE-Fa-ce-f]${HEX}{3}|[Dd][0-7]${HEX}{2})|\\\\U00(?:0[1-9A-Fa-f]|10)${HEX}{4}`
-// Plain text, and plain text again after each escape: there is one way only to match a text, so that it takes linear time.
+// Plain text, and plain text again after each escape: there is one way only to match a text, so that it takes linear
+// time.
 const IN_IRI = '[^\\x00-\\x20<>"{}|^`\\\\]*'
 const IN_LITERAL = '[^"\\\\\\n\\r]*'
 const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:${IN_IRI}(?:(?:${UCHAR})${IN_IRI})*>`
@@ -15,7 +16,8 @@ const LITERAL = `"${IN_LITERAL}(?:(?:\\\\[tbnrf"'\\\\]|${UCHAR})${IN_LITERAL})*"
 const SUBJECT = `[ \\t]*(${IRI}|${BLANK_NODE})[ \\t]*`
 const OBJECT = `[ \\t]*(${IRI}|${BLANK_NODE}|${LITERAL})[ \\t]*`
 const TRIPLE = new RegExp(`^${SUBJECT}(${IRI})${OBJECT}\\.[ \\t]*(?:#.*)?$`, 'u')
-// A triple term is the last term of its triple: the terms before it begin at the left, and its brackets close at the right.
+// A triple term is the last term of its triple: the terms before it begin at the left, and its brackets close at the
+// right.
 const BEGINNING = new RegExp(`${SUBJECT}(${IRI})[ \\t]*<<\\(`, 'uy')
 const INNERMOST = new RegExp(`${SUBJECT}(${IRI})${OBJECT}((?:\\)>>[ \\t]*)+)\\.[ \\t]*(?:#.*)?$`, 'uy')
 const NOTHING = /^[ \t]*(?:#.*)?$/
@@ -45,8 +47,8 @@ function nestedTermsOf(line: string, label: (written: string) => string): Terms 
 }
 
 /**
- * The distinct triples as lines without line ends; undefined where a line is no triple of RDF 1.2 with absolute IRIs. The
- * terms stay as they were written, but blank nodes get the labels that `label` gives.
+ * The distinct triples as lines without line ends; undefined where a line is no triple of RDF 1.2 with absolute IRIs.
+ * The terms stay as they were written, but blank nodes get the labels that `label` gives.
  */
 export function linesIn(nTriples: string, label: (written: string) => string): Set<string> | undefined {
   if (!nTriples.isWellFormed()) return undefined

@@ -19,7 +19,9 @@ export const OXIGRAPH: StoreTraits = {
 /** Of sparql/language/ordering-work.ts. So much takes Oxigraph about a second: a hundred patterns that are joined. */
 export const MOST_ORDERING = 1e8
 
-/** Design 7: it answers one query at a time, and would be held until its time limit. Other stores have no such bound. */
+/**
+ * Design 7: it answers one query at a time, and would be held until its time limit. Other stores have no such bound.
+ */
 export const tooManyPatterns = (
   { ordering }: { readonly ordering: number },
   { mostOrdering = Infinity }: Pick<GraphStore, 'mostOrdering'>,

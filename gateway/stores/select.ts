@@ -14,7 +14,9 @@ export interface SelectOptions extends Call {
   readonly maxBytes?: number
 }
 
-/** All rows. `store.failed` where the answer breaks off, is too long, or has other variables than these in this order. */
+/**
+ * All rows. `store.failed` where the answer breaks off, is too long, or has other variables than these in this order.
+ */
 export async function select(
   store: Pick<GraphStore, 'query'>,
   query: string,

@@ -46,18 +46,18 @@ export interface GraphStore {
   /** For log lines and messages: never holds credentials. */
   readonly name: string
   /**
-   * The graph, or DEFAULT_GRAPH (sparql/language/graph-sets.ts), as N-Triples; undefined when the store has no triple in it. Never half a graph. `store.too-large` where it is
-   * too large for memory.
+   * The graph, or DEFAULT_GRAPH (sparql/language/graph-sets.ts), as N-Triples; undefined when the store has no triple
+   * in it. Never half a graph. `store.too-large` where it is too large for memory.
    */
   read(graph: string, call?: Call): Promise<string | undefined | Problem>
   /**
-   * A few triples of the graph (excerpt.ts) as N-Triples, in a time that does not depend on its size; undefined when the store
-   * has no triple in it. Slow queries do not hold it up.
+   * A few triples of the graph (excerpt.ts) as N-Triples, in a time that does not depend on its size; undefined when
+   * the store has no triple in it. Slow queries do not hold it up.
    */
   excerpt(graph: string, kind: ExcerptKind, call?: Call): Promise<string | undefined | Problem>
   /**
-   * The graph as `read` gives it, where it says that its own IRI has this type; undefined where it does not, where the store has no
-   * triple in it, and where it is long. Left out where it would save no request.
+   * The graph as `read` gives it, where it says that its own IRI has this type; undefined where it does not, where the
+   * store has no triple in it, and where it is long. Left out where it would save no request.
    */
   readTyped?(graph: string, type: string, call?: Call): Promise<string | undefined | Problem>
   /** The same of any size, piece by piece while streaming. The iteration is that of `query`. */
@@ -67,21 +67,27 @@ export interface GraphStore {
   /** Removes the graph; a graph that does not exist is no failure. */
   remove(graph: string, call?: Call): Promise<undefined | Problem>
   /**
-   * A SPARQL query over the dataset; `accept` is the media type of the answer, whose bytes are streamed. The iteration throws
-   * a StoreBreak where the answer breaks off, so that half an answer never looks like a whole one.
+   * A SPARQL query over the dataset; `accept` is the media type of the answer, whose bytes are streamed. The iteration
+   * throws a StoreBreak where the answer breaks off, so that half an answer never looks like a whole one.
    */
   query(sparql: string, accept: string, call?: Call): Promise<AsyncIterable<Uint8Array> | Problem>
   /** The store calls `announce` for each update. */
   readonly announces?: true
   /** How it answers queries, where this is known. */
   readonly traits?: StoreTraits
-  /** The work of ordering patterns (sparql/language/ordering-work.ts) that it may be given, where more would stop everybody. */
+  /**
+   * The work of ordering patterns (sparql/language/ordering-work.ts) that it may be given, where more would stop
+   * everybody.
+   */
   readonly mostOrdering?: number
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>
   /** Where calls on several graphs can share a request (grouped-store.ts). */
   readonly together?: Together
-  /** Makes all of these changes, as one update, or none: `update.form` where they have no form in SPARQL. `announce` is not called. */
+  /**
+   * Makes all of these changes, as one update, or none: `update.form` where they have no form in SPARQL. `announce` is
+   * not called.
+   */
   edit(edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem>
   /** Asks whether the store answers a query now. */
   ready(call?: Call): Promise<undefined | Problem>

@@ -127,7 +127,10 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
   }
 }
 
-/** Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no triple. */
+/**
+ * Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no
+ * triple.
+ */
 function unionOf(stays: boolean, shared: number, isJena: boolean): StoreTraits['defaultGraph'] {
   if (!stays || shared > 1) return 'bag'
   return shared === 1 || isJena ? 'union' : 'unclear'

@@ -79,7 +79,9 @@ const TYPED = `SELECT DISTINCT ?g WHERE { VALUES ?type { <${DH('Container')}> <$
 const TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }'
 const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
 
-/** Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them. */
+/**
+ * Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them.
+ */
 export async function surveyOf(
   store: Pick<GraphStore, 'query'>,
   { base, names, endpoints }: Pick<Surveyed, 'base' | 'endpoints'> & { readonly names: Names },

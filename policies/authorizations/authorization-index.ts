@@ -15,13 +15,19 @@ export interface AuthorizationIndex {
   removeGraph(graph: string): void
   /** The names of the graphs with content. */
   graphs(): Iterable<string>
-  /** The digest of the content that the store had of a graph when it was read; undefined where it has been changed here since. */
+  /**
+   * The digest of the content that the store had of a graph when it was read; undefined where it has been changed here
+   * since.
+   */
   digestOf(graph: string): number | undefined
   /** Forgets everything, including what rebuilds under way have read. */
   clear(): void
   /** Starts reading everything again, beside the effective authorizations. */
   rebuild(): Rebuild
-  /** The authorizations that match an agent (undefined: an anonymous client), or what it counts as, and one of the targets. */
+  /**
+   * The authorizations that match an agent (undefined: an anonymous client), or what it counts as, and one of the
+   * targets.
+   */
   match(agent: string | undefined, mode: Mode, targets: readonly AskedTarget[], memberships?: readonly string[]): Match
   /** The authorizations that include an agent, whatever their targets. */
   readonly including: AuthorizationTable['including']
@@ -49,7 +55,10 @@ export interface Rebuild {
    * index was cleared or a later rebuild was committed in the meantime: then what was read is outdated.
    */
   commit(): boolean
-  /** In place of `commit`, where the other graphs are known to be as they are: makes these effective. Undefined: removed. */
+  /**
+   * In place of `commit`, where the other graphs are known to be as they are: makes these effective. Undefined:
+   * removed.
+   */
   commitChanged(graphs: ReadonlyMap<string, ReadGraph | undefined>): boolean
   /** Drops the rebuild; to be called when it is not committed. */
   abandon(): void
@@ -61,9 +70,9 @@ const OF_PACKAGE = /^[0-9a-f]{40}\/$/
 type Change = readonly Fact[] | undefined
 
 /**
- * Design 4: only graphs under the admin base of the same dataspace count. Requests for access do not: every identified agent may append
- * to them (LinkedDataHub 5.4), and could grant itself the requested access. Nor do the ontologies of packages, which strangers write: a
- * superclass in one would decide who may read all documents of a class.
+ * Design 4: only graphs under the admin base of the same dataspace count. Requests for access do not: every identified
+ * agent may append to them (LinkedDataHub 5.4), and could grant itself the requested access. Nor do the ontologies of
+ * packages, which strangers write: a superclass in one would decide who may read all documents of a class.
  */
 function countsFor(adminBase: string): (graph: string) => boolean {
   const [requests, ontologies] = [`${adminBase}acl/authorization-requests/`, `${adminBase}ontologies/`]

@@ -1,4 +1,5 @@
-// What the authorizations of one graph cover together, and those of its groups: deleting the graph takes all of it away.
+// What the authorizations of one graph cover together, and those of its groups: deleting the graph takes all of it
+// away.
 import { bitsOf, type Authorization } from './authorization.js'
 import type { OfGroups } from './table.js'
 

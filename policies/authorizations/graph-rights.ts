@@ -22,7 +22,10 @@ export interface GraphRights {
   readonly defaultGraph: boolean
   /** Graphs by name, documents and others; sorted. */
   readonly graphs: readonly string[]
-  /** Every graph whose name begins with one of these and is longer; sorted, none within another. Others only if `reach.alone`. */
+  /**
+   * Every graph whose name begins with one of these and is longer; sorted, none within another. Others only if
+   * `reach.alone`.
+   */
   readonly prefixes: readonly string[]
   /** The same for graphs that are no documents: documents have these names too, but no such container. */
   readonly otherPrefixes: readonly string[]
@@ -30,7 +33,10 @@ export interface GraphRights {
   readonly items: boolean
   /** Documents of the type dh:Container; never the root. */
   readonly containers: boolean
-  /** Documents whose own graph has `<g> a <class>`, subclasses included; sorted. Neither dh:Item, dh:Container nor def:Root. */
+  /**
+   * Documents whose own graph has `<g> a <class>`, subclasses included; sorted. Neither dh:Item, dh:Container nor
+   * def:Root.
+   */
   readonly classes: readonly string[]
   /** Documents whose own graph has `<g> acl:owner <agent>`; undefined for none. */
   readonly owner: string | undefined
@@ -89,15 +95,18 @@ export function graphRights(index: AuthorizationIndex, question: GraphsQuestion)
   return { reach, ...fields, owner, fingerprint: owner === undefined ? byRules : `${byRules} ${owner}` }
 }
 
-/** The part of a fingerprint that two agents have in common exactly when their rights are the same but for what they own. */
+/**
+ * The part of a fingerprint that two agents have in common exactly when their rights are the same but for what they
+ * own.
+ */
 export const fingerprintByRules = ({ fingerprint }: GraphRights): string => fingerprint.split(' ', 1)[0]!
 
 /** No graph has this name, nor one that begins with it. */
 export const NO_GRAPHS = ''
 
 /**
- * The rights that are left for a document and the documents below it. Rights by class and by owner are left out: they cannot be
- * said of a part of the documents.
+ * The rights that are left for a document and the documents below it. Rights by class and by owner are left out: they
+ * cannot be said of a part of the documents.
  */
 export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, document: string): GraphRights {
   const isWhole = document !== NO_GRAPHS && (documents || beginsWithOne(document, prefixes))
@@ -117,8 +126,8 @@ export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, do
 const NOTHING = { graphs: [], items: false, containers: false, classes: [], owner: undefined, fingerprint: '' }
 
 /**
- * Why an agent has a mode on a graph: by the graph's name, by a statement of the graph about itself, or because the graph does not
- * state that it is a container.
+ * Why an agent has a mode on a graph: by the graph's name, by a statement of the graph about itself, or because the
+ * graph does not state that it is a container.
  */
 export type Ground = 'name' | 'no-container' | { readonly property: string; readonly value: string }
 
@@ -155,7 +164,9 @@ function placeIn(sorted: readonly string[], text: string): number {
   return from
 }
 
-/** Between a prefix and what begins with it, in this order, stands only what begins with it too: none of `outermost`. */
+/**
+ * Between a prefix and what begins with it, in this order, stands only what begins with it too: none of `outermost`.
+ */
 const beginsWithOne = (text: string, outermost: readonly string[]): boolean => {
   const before = outermost[placeIn(outermost, text) - 1]
   return before !== undefined && text.startsWith(before)

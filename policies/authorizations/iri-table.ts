@@ -1,5 +1,5 @@
-// IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused. The texts are
-// bytes in large blocks: a million of them cost the garbage collector nothing.
+// IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused. The texts
+// are bytes in large blocks: a million of them cost the garbage collector nothing.
 import { makeColumn, type Column } from './column.js'
 import { hashOf, makeTexts, type TextTable, type Written } from './texts.js'
 

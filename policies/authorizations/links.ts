@@ -1,4 +1,5 @@
-// The links of authorizations to their subjects and targets, as rows of numbers: from the authorization, and from the key.
+// The links of authorizations to their subjects and targets, as rows of numbers: from the authorization, and from the
+// key.
 import { idIn, type TargetProperty } from './authorization.js'
 import { makeColumn, makeRows } from './column.js'
 import type { IriTable } from './iri-table.js'

@@ -1,5 +1,5 @@
-// Finding the authorizations that match an agent and some targets. The work is bounded by the number of
-// targets and the smaller of two numbers, the agent's groups and the target's subjects; not by the number of authorizations.
+// Finding the authorizations that match an agent and some targets. The work is bounded by the number of targets and the
+// smaller of two numbers, the agent's groups and the target's subjects; not by the number of authorizations.
 import { bitsOf, AUTHENTICATED, EVERYONE, type Mode } from './authorization.js'
 import {
   auditedOn,

@@ -9,7 +9,10 @@ export interface Reach {
   readonly base: string
   /** The bases of other applications below it, sorted: what is under these is no document of this application. */
   readonly below: readonly string[]
-  /** True where no other dataspace uses the dataset. Only then do graphs that are no documents, and the default graph, belong to it. */
+  /**
+   * True where no other dataspace uses the dataset. Only then do graphs that are no documents, and the default graph,
+   * belong to it.
+   */
   readonly alone: boolean
   /** True where an IRI is that of an endpoint: an authorization that names it means no graph. */
   isEndpoint(iri: string): boolean
@@ -21,8 +24,8 @@ const isUnder = (bases: readonly string[], iri: string): boolean => bases.some((
 export const isDocumentName = ({ base, below }: Reach, graph: string): boolean =>
   graph.startsWith(base) && graph.endsWith('/') && !isUnder(below, graph)
 
-// The beginnings of names that stores take for other graphs than those of these names: unions, the default graph, explicit
-// statements (Jena, GraphDB, RDF4J, Stardog, Blazegraph); and of names that are no graph's.
+// The beginnings of names that stores take for other graphs than those of these names: unions, the default graph,
+// explicit statements (Jena, GraphDB, RDF4J, Stardog, Blazegraph); and of names that are no graph's.
 export const OF_STORES: readonly string[] = [
   'urn:x-arq:',
   'http://www.ontotext.com/',
@@ -33,14 +36,20 @@ export const OF_STORES: readonly string[] = [
   'urn:triplegate:',
 ]
 
-/** Means the merge of all named graphs in FROM (Access-Controlled SPARQL Query over a Solid Pod §7.4); no graph has the name. */
+/**
+ * Means the merge of all named graphs in FROM (Access-Controlled SPARQL Query over a Solid Pod §7.4); no graph has the
+ * name.
+ */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
 
 /** True where a store may take the name for other graphs than the one of this name, or no graph has it. */
 export const isNameOfStores = (graph: string): boolean =>
   graph === MERGED_GRAPHS || OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
 
-/** True where `acl:accessTo` this IRI names a graph that is no document. In the admin application only Control reaches these. */
+/**
+ * True where `acl:accessTo` this IRI names a graph that is no document. In the admin application only Control reaches
+ * these.
+ */
 export const isOtherName = (reach: Reach, iri: string): boolean =>
   hasOthers(reach) &&
   !isDocumentName(reach, iri) &&

@@ -1,4 +1,5 @@
-// Authorizations as rows of numbers: a hundred thousand take some tens of bytes each, and nothing of the garbage collector.
+// Authorizations as rows of numbers: a hundred thousand take some tens of bytes each, and nothing of the garbage
+// collector.
 import {
   agentSubject,
   CLASS_SUBJECTS,
@@ -93,7 +94,10 @@ export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): Aut
   }
 }
 
-/** Links an authorization to its subjects and targets. The last link that is added is the first one: what comes first is added last. */
+/**
+ * Links an authorization to its subjects and targets. The last link that is added is the first one: what comes first is
+ * added last.
+ */
 function linking(iris: IriTable, links: Links): (row: number, stated: StatedAuthorization) => void {
   let nextOwnGroup = FIRST_OWN_GROUP
   return (row, { classes, agents, groups, targets }) => {

@@ -1,10 +1,14 @@
 // The authorizations on one target: by subject, then by modes, so that any number of similar ones costs the same.
 import type { AuthorizationRows } from './rows.js'
 
-/** How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application. */
+/**
+ * How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application.
+ */
 export type TargetKind = 'accessTo' | 'accessToClass' | 'default' | 'control'
 
-/** The authorizations of one subject on one target: a single one, or several by their modes. `bits`: the modes of all. */
+/**
+ * The authorizations of one subject on one target: a single one, or several by their modes. `bits`: the modes of all.
+ */
 export type Bag = number | SharedBag
 interface SharedBag {
   bits: number

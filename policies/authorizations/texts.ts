@@ -15,7 +15,9 @@ export interface Written {
 }
 
 export interface TextTable {
-  /** As bytes that the next call replaces: the role and the characters, of one byte each where they fit, else of two. */
+  /**
+   * As bytes that the next call replaces: the role and the characters, of one byte each where they fit, else of two.
+   */
   write(role: number, text: string): Written
   keep(written: Written): number
   drop(place: number): void

@@ -30,8 +30,8 @@ export function makeSuperclasses(...hierarchies: readonly Hierarchy[]): Supercla
 }
 
 /**
- * What the ontologies say about resources that the document does not describe: the types of those at which it points, and
- * the superclasses of the classes that it uses. It completes the data graph.
+ * What the ontologies say about resources that the document does not describe: the types of those at which it points,
+ * and the superclasses of the classes that it uses. It completes the data graph.
  */
 export function backgroundOf(
   document: readonly Quad[],

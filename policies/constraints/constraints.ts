@@ -33,12 +33,15 @@ export interface ShapeReading {
 
 /** The most violations of one document that are reported. */
 const REPORTED = 100
-/** Many nodes may have one long value by a path, and each result has it: after so many characters of values no more are reported. */
+/**
+ * Many nodes may have one long value by a path, and each result has it: after so many characters of values no more are
+ * reported.
+ */
 const REPORTED_CHARACTERS = 1024 * 1024
 
 /**
- * The check of documents against the constraints in these ontologies: SHACL with SPARQL-based constraints, and SPIN. A result with
- * sh:Violation refuses a document, weaker severities do not.
+ * The check of documents against the constraints in these ontologies: SHACL with SPARQL-based constraints, and SPIN. A
+ * result with sh:Violation refuses a document, weaker severities do not.
  */
 export function makeConstraintCheck(ontologies: readonly Quad[], { rdf, isSkolem }: ShapeReading): ConstraintCheck {
   const index = indexOf(ontologies)

@@ -4,7 +4,10 @@ import { each, iriIn, isTrue, listIn, numberIn, together, type CoreComponent } f
 import { compared } from './order.js'
 import { distinct, termKeyOf, SH } from './graph.js'
 import type { Found, ShapeReader } from './shape.js'
-/** Each value node, with the values of another property of the focus node: no more pairs are looked at than results are wanted. */
+/**
+ * Each value node, with the values of another property of the focus node: no more pairs are looked at than results are
+ * wanted.
+ */
 const paired =
   (
     fails: (value: Term, others: readonly Term[], keys: ReadonlySet<string>) => Iterable<Term>,

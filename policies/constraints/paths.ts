@@ -44,15 +44,18 @@ export function readPath(
   return read(start, 0)
 }
 
-/** A place in a path: the edges that lead on from it, and the places that it is too. The last place of a path has neither. */
+/**
+ * A place in a path: the edges that lead on from it, and the places that it is too. The last place of a path has
+ * neither.
+ */
 interface Place {
   readonly edge?: { readonly predicate: string; readonly isInverse: boolean; readonly to: Place }
   readonly also: Place[]
 }
 
 /**
- * The value nodes, each once. Each place of the path looks at each node once (SPARQL 1.1 §18.4, ALP), so repetitions within
- * repetitions cost no more than others.
+ * The value nodes, each once. Each place of the path looks at each node once (SPARQL 1.1 §18.4, ALP), so repetitions
+ * within repetitions cost no more than others.
  */
 export function valuesAt(path: ShapePath, focus: Term, data: TripleIndex): readonly Term[] {
   const end: Place = { also: [] }

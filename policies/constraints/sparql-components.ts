@@ -105,7 +105,10 @@ interface Validator {
   readonly form: 'ASK' | 'SELECT'
 }
 
-/** SHACL §6.2.3: a component without a suitable validator asks for nothing; one that has no SPARQL at all is not supported. */
+/**
+ * SHACL §6.2.3: a component without a suitable validator asks for nothing; one that has no SPARQL at all is not
+ * supported.
+ */
 function validatorOf(component: Term, { path, shapes, fail }: ShapeReader): Validator | 'none' {
   const all = (name: string): readonly Term[] => shapes.objects(component, SH + name)
   const own = [...all(path ? 'propertyValidator' : 'nodeValidator'), ...all('validator')]

@@ -17,9 +17,10 @@ interface Resolve {
 }
 
 /**
- * The answers that are known, by shape and node, so that none is looked for again where many shapes lead to it. An answer that rests on
- * an assumption about a pair lasts while that pair is open, and beyond where the assumption was right. So each pair is looked at
- * again once at most for each pair that does not conform; and once for each time that its violations are reported.
+ * The answers that are known, by shape and node, so that none is looked for again where many shapes lead to it. An
+ * answer that rests on an assumption about a pair lasts while that pair is open, and beyond where the assumption was
+ * right. So each pair is looked at again once at most for each pair that does not conform; and once for each time that
+ * its violations are reported.
  */
 function makeAnswers() {
   const answers = new Map<string, Resolve>()
@@ -136,8 +137,8 @@ function makeValidation(shapes: Shapes, { index, superclasses }: Data, run: RunQ
 }
 
 /**
- * Gives the results, and whether the node conforms. SHACL §3.4.3 leaves recursion undefined. Here a node conforms to a shape as
- * long as nothing says otherwise.
+ * Gives the results, and whether the node conforms. SHACL §3.4.3 leaves recursion undefined. Here a node conforms to a
+ * shape as long as nothing says otherwise.
  */
 function* validate(validation: Validation, node: Term, focus: Term, purpose: Purpose): Generator<Result, boolean> {
   const { shapes, answers, open } = validation

@@ -21,10 +21,10 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
 const METADATA = ['168.63.129.16']
 
 /**
- * True for an address that may be fetched from: global unicast only, without loopback, unspecified, private, link-local,
- * carrier-grade, multicast, reserved, documentation and benchmark ranges (RFC 6890 and the registries after it), and
- * without IPv6 addresses that contain an IPv4 address (6to4, Teredo, ISATAP, mapped, translated). False for anything
- * that is not one address in the notation of the operating system's resolver.
+ * True for an address that may be fetched from: global unicast only, without loopback, unspecified, private,
+ * link-local, carrier-grade, multicast, reserved, documentation and benchmark ranges (RFC 6890 and the registries after
+ * it), and without IPv6 addresses that contain an IPv4 address (6to4, Teredo, ISATAP, mapped, translated). False for
+ * anything that is not one address in the notation of the operating system's resolver.
  */
 export function isPublicAddress(ip: string): boolean {
   if (isIP(ip) === 0) return false
@@ -41,7 +41,9 @@ const isIsatap = ({ parts }: ipaddr.IPv6): boolean => (parts[4]! & 0xfdff) === 0
 /** One spelling for each address: IPv4 for an IPv4-mapped one, no zone. Undefined for anything that is no address. */
 export const canonicalAddress = (ip: string): string | undefined => parseAddress(ip)?.toString()
 
-/** The network of one client, as shares are counted: an IPv4 address, or the /64 of an IPv6 address (RFC 4291 §2.5.4). */
+/**
+ * The network of one client, as shares are counted: an IPv4 address, or the /64 of an IPv6 address (RFC 4291 §2.5.4).
+ */
 export function clientNetwork(ip: string): string | undefined {
   const address = parseAddress(ip)
   if (!address || isIPv4(address)) return address?.toString()
@@ -63,7 +65,10 @@ export interface MalformedRanges extends Failure<'malformed'> {
   readonly entries: readonly string[]
 }
 
-/** A matcher for ranges in CIDR notation (RFC 4632, RFC 4291 §2.3) and single addresses; bits after the prefix are ignored. */
+/**
+ * A matcher for ranges in CIDR notation (RFC 4632, RFC 4291 §2.3) and single addresses; bits after the prefix are
+ * ignored.
+ */
 export function makeAddressMatcher(cidrs: readonly string[]): AddressMatcher | MalformedRanges {
   const ranges: Range[] = []
   const entries: string[] = []

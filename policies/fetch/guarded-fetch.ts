@@ -53,7 +53,9 @@ export interface FetchRequest {
   readonly accept: string
   /** Default: GET. */
   readonly method?: string
-  /** Further fields. Cookies and fields of the connection are left out; redirect.ts lists those sent to another origin. */
+  /**
+   * Further fields. Cookies and fields of the connection are left out; redirect.ts lists those sent to another origin.
+   */
   readonly fields?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /** A redirect is followed, or is the answer. Default: follow. */

@@ -1,5 +1,6 @@
 // The addresses of hosts that clients and documents name: by the hosts file, else by DNS through a resolver of its own.
-// The system's resolver has four threads for the whole process: names that never resolve would keep them from the store's name.
+// The system's resolver has four threads for the whole process: names that never resolve would keep them from the
+// store's name.
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'

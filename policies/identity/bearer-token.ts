@@ -188,8 +188,8 @@ function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer):
 }
 
 /**
- * RFC 9068 §2.2: the subject of a client's own token is the client. Some providers have other marks: Auth0 its grant type, Entra
- * its type of identity, Keycloak a name of the user that stands for the client.
+ * RFC 9068 §2.2: the subject of a client's own token is the client. Some providers have other marks: Auth0 its grant
+ * type, Entra its type of identity, Keycloak a name of the user that stands for the client.
  */
 function isOfService({ sub, azp, client_id, cid, gty, idtyp, preferred_username: name }: JWTPayload): boolean {
   if ([azp, client_id, cid].includes(sub) || gty === 'client-credentials' || idtyp === 'app') return true

@@ -7,8 +7,8 @@ export interface Proved {
 }
 
 /**
- * IRIs that an authorization or a group names like an agent: one for the domain of an e-mail address that the issuer has
- * verified, one for each value of the claim `groups`. No WebID is a `urn:`, so that no agent can prove to be one.
+ * IRIs that an authorization or a group names like an agent: one for the domain of an e-mail address that the issuer
+ * has verified, one for each value of the claim `groups`. No WebID is a `urn:`, so that no agent can prove to be one.
  */
 export function membershipsOf(
   issuer: string,

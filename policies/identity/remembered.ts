@@ -15,11 +15,14 @@ export interface TimedValue<Value> {
 export type LookUp<Value> = (restsOn: (document: string) => void) => Promise<TimedValue<Value>>
 
 export interface Remembered<Value extends object> {
-  /** The remembered value, without waiting, where it is not older than `maxAge` ms. `at`: the time, in ms, where the caller has read the clock. */
+  /**
+   * The remembered value, without waiting, where it is not older than `maxAge` ms. `at`: the time, in ms, where the
+   * caller has read the clock.
+   */
   recall(key: string, maxAge?: number, at?: number): Value | undefined
   /**
-   * The remembered value, at once, where it is not older than `maxAge` ms; else the value that `look` finds. Fails when too
-   * many looks are under way, or too many requests wait for this one.
+   * The remembered value, at once, where it is not older than `maxAge` ms; else the value that `look` finds. Fails when
+   * too many looks are under way, or too many requests wait for this one.
    */
   find(key: string, look: LookUp<Value>, maxAge?: number): Value | Failure<'busy'> | Promise<Value>
   forget(document: string): void

@@ -15,7 +15,10 @@ export interface SealingKeys {
   byId(id: string): SealingKey | undefined
 }
 
-/** The purpose of a seal. RFC 8725 §3.11: the type is authenticated, so that a seal of one kind never passes for the other. */
+/**
+ * The purpose of a seal. RFC 8725 §3.11: the type is authenticated, so that a seal of one kind never passes for the
+ * other.
+ */
 const TYPES = { session: 'triplegate-session+jwt', login: 'triplegate-login+jwt' } as const
 export type Purpose = keyof typeof TYPES
 

@@ -2,8 +2,8 @@
 import { LRUCache } from 'lru-cache'
 
 /**
- * Values by long texts that end at random, such as seals and signatures. A text is looked up by its end and then compared
- * as a whole: to hash all of it at every request would take longer than the rest of the request.
+ * Values by long texts that end at random, such as seals and signatures. A text is looked up by its end and then
+ * compared as a whole: to hash all of it at every request would take longer than the rest of the request.
  */
 export interface SeenTexts<Value extends object> {
   get(text: string): Value | undefined
@@ -27,5 +27,8 @@ export function makeSeenTexts<Value extends object>(max: number, longest = Infin
   }
 }
 
-/** One object for equal texts, such as WebIDs, so that comparing them reads no characters: the engine has one of a property name. */
+/**
+ * One object for equal texts, such as WebIDs, so that comparing them reads no characters: the engine has one of a
+ * property name.
+ */
 export const interned = (text: string): string => Object.keys({ [text]: undefined })[0]!

@@ -23,7 +23,10 @@ export interface Sessions {
   begin(
     who: Omit<Session, 'id' | 'expires' | 'memberships'> & Partial<Pick<Session, 'memberships'>>,
   ): Promise<{ readonly cookie: string; readonly lifetime: number }>
-  /** The session, where it is valid in this dataspace; 'ended' for anything else. At once where the text was read before. */
+  /**
+   * The session, where it is valid in this dataspace; 'ended' for anything else. At once where the text was read
+   * before.
+   */
   read(text: string, dataspace: string): Session | 'ended' | Promise<Session | 'ended'>
   isInForce(session: Session, dataspace: string): boolean
   /** Ends the session before its time, wherever else its cookie may be. */

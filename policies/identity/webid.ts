@@ -17,8 +17,8 @@ export type CredentialFailure =
     >
 
 /**
- * `store-unavailable`: the profile is a document of this gateway, whose store fails. `unreachable`: its server does not answer now.
- * `busy`: too many remote ones are being read. None of the four says that the profile has changed.
+ * `store-unavailable`: the profile is a document of this gateway, whose store fails. `unreachable`: its server does not
+ * answer now. `busy`: too many remote ones are being read. None of the four says that the profile has changed.
  */
 export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable' | 'unreachable' | 'busy'>
 
@@ -42,8 +42,8 @@ export type ReadProfile = (document: string, asking: ProfileRequest) => Promise<
 
 export interface WebIdVerifier {
   /**
-   * The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). At once where the
-   * key was verified before.
+   * The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). At once where
+   * the key was verified before.
    */
   verify(der: Uint8Array, asking: ProfileRequest): Verification | undefined | Promise<Verification>
   /** Forgets the results that depend on this document. */
@@ -67,7 +67,10 @@ function fingerprintOf(der: Uint8Array): string {
   return fingerprint
 }
 
-/** A profile and the documents of keys may be slow and far away: the time for one verification, and the most key documents. */
+/**
+ * A profile and the documents of keys may be slow and far away: the time for one verification, and the most key
+ * documents.
+ */
 const BUDGET_MS = 10_000
 const KEY_DOCUMENTS = 3
 /** The most requests that wait for one verification: those of a busy agent when its last result has expired. */
@@ -137,8 +140,8 @@ async function withinBudget(checked: Promise<Verification>): Promise<Verificatio
 
 function isHttpUri(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined
-  // A URI that is not in its normal form could be compared with another one than was fetched. RFC 3987 §2.2: neither are
-  // characters accepted that no IRI contains, which the normal form leaves in queries and fragments.
+  // A URI that is not in its normal form could be compared with another one than was fetched. RFC 3987 §2.2: neither
+  // are characters accepted that no IRI contains, which the normal form leaves in queries and fragments.
   if (!url || /[\\{}|^`]/.test(value)) return false
   return /^https?:$/.test(url.protocol) && !url.username && !url.password && url.href === value
 }
@@ -185,7 +188,9 @@ interface DescribedKey {
   readonly exponents: string[]
 }
 
-/** The keys that a document describes, by subject, in one pass: a profile may name many, and hold many other triples. */
+/**
+ * The keys that a document describes, by subject, in one pass: a profile may name many, and hold many other triples.
+ */
 function keysIn(triples: readonly Quad[]): ReadonlyMap<string, DescribedKey> {
   const keys = new Map<string, DescribedKey>()
   for (const { subject, predicate, object } of triples) {

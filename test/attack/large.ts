@@ -16,7 +16,10 @@ export async function largeDocument(place: Place): Promise<string> {
   return path
 }
 
-/** Starts the threads for large contents. They stay, as large as one of these has made them: an attack must not make more of them. */
+/**
+ * Starts the threads for large contents. They stay, as large as one of these has made them: an attack must not make
+ * more of them.
+ */
 export async function startedThreads(place: Place): Promise<string> {
   const [owner, path] = [place.as('owner'), place.path()]
   await expected(owner('PUT', path, large('a')), 201)

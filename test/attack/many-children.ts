@@ -10,7 +10,9 @@ const CHILDREN = 10_000
 const CLIENTS = 32
 const PATH = '/many/'
 
-/** A container that everybody may read, with all that is in it; and connections: handshakes are not what is measured. */
+/**
+ * A container that everybody may read, with all that is in it; and connections: handshakes are not what is measured.
+ */
 async function prepare(place: Place): Promise<string> {
   if ((await place.as('owner')('GET', PATH)).status !== 200) await fill(place)
   for (const agent of ['anonymous', 'owner'])

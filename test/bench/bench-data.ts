@@ -11,7 +11,10 @@ export const AUTHORIZATIONS = 10_000
 export const PRODUCTS = 500
 /** Products that the mix asks for and changes. */
 export const LIVELY = 100
-/** The number of documents of 5 kB requested in turn: simultaneous requests for one document may share a read of the store. */
+/**
+ * The number of documents of 5 kB requested in turn: simultaneous requests for one document may share a read of the
+ * store.
+ */
 export const DIFFERENT = 256
 export const LONG_VALUES = 1_600
 export const PUT_DOCUMENTS = 64

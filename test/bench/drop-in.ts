@@ -12,7 +12,10 @@ import { queryLoad } from './sparql.js'
 const TRIPLES = 40
 const graphOf = (n: number): string => `urn:bench:graph:${n}`
 
-/** Graphs that are no documents, and the right to read all that there is, as the seeded readers have: as a client of the store had. */
+/**
+ * Graphs that are no documents, and the right to read all that there is, as the seeded readers have: as a client of the
+ * store had.
+ */
 async function prepare({ load, admin }: Setting): Promise<void> {
   const line = (n: number, i: number): string =>
     `<urn:bench:${n}:${i}> <urn:bench:property:${i % 7}> "A value of about a hundred characters, so that the graph is like a document, number ${i}." <${graphOf(n)}> .\n`
@@ -54,14 +57,20 @@ interface Caching {
   readonly rounds: number
   readonly target?: number
 }
-/** In a cache of one byte there is room for no answer. Without a cache the rules are read for each request too, so that it has no target. */
+/**
+ * In a cache of one byte there is room for no answer. Without a cache the rules are read for each request too, so that
+ * it has no target.
+ */
 const CACHES: readonly Caching[] = [
   { cache: 'cached', flags: [], rounds: 3, target: 10 },
   { cache: 'not cached', flags: ['--cache', '1'], rounds: 9, target: 0.9 },
   { cache: '--cache off', flags: ['--cache', 'off'], rounds: 3 },
 ]
 
-/** All rows are warmed up before the first: it would find a store, or a gateway, that has compiled less than the rows after it. */
+/**
+ * All rows are warmed up before the first: it would find a store, or a gateway, that has compiled less than the rows
+ * after it.
+ */
 export async function dropIn(setting: Setting, timing: Timing, progress: (what: string) => void): Promise<Rows> {
   await prepare(setting)
   const rows: string[][] = []

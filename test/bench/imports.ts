@@ -1,6 +1,6 @@
 // The table of imports: rows of CSV and documents of N-Quads in a second, beside PUTs straight to Fuseki, the memory
-// that they take, and cached reads meanwhile. TRIPLEGATE_BENCH_IMPORT is the share of a million rows and 100,000 documents: 0.02, or
-// as it says. Each import ends after a while, and then counts as far as it is.
+// that they take, and cached reads meanwhile. TRIPLEGATE_BENCH_IMPORT is the share of a million rows and 100,000
+// documents: 0.02, or as it says. Each import ends after a while, and then counts as far as it is.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -13,12 +13,14 @@ import { COLUMNS, compare, figureOf, takeTurns, written, type Contestant, type O
 
 /** Documents in the largest dataset: 100,000 where the variable DOCUMENTS says so. */
 const DOCUMENTS = Number(process.env['DOCUMENTS'] ?? 10_000)
-/** Of fewer rounds, busy moments of the machine decide; the store compiles what a new kind of query runs for seconds. */
+/**
+ * Of fewer rounds, busy moments of the machine decide; the store compiles what a new kind of query runs for seconds.
+ */
 const TIMING: Timing = { rounds: 120, seconds: 0.06, warmUp: 6 }
 
 /**
- * Of the first kind of query: the gateway has just started, and its own code is compiled too while it answers. The target is close: of
- * fewer and longer rounds, the median differs by 0.04 from run to run.
+ * Of the first kind of query: the gateway has just started, and its own code is compiled too while it answers. The
+ * target is close: of fewer and longer rounds, the median differs by 0.04 from run to run.
  */
 const FIRST: Timing = { rounds: 1000, seconds: 0.015, warmUp: 20 }
 const SLOW: Timing = { rounds: 5, seconds: 0.06, warmUp: 0.5 }
@@ -88,7 +90,10 @@ function ratioIn(outcome: Outcome): number | undefined {
 
 const FLAT = 1.5
 
-/** How much slower the agent with few documents is, beside the one who reads everything, with the most and the fewest hidden. */
+/**
+ * How much slower the agent with few documents is, beside the one who reads everything, with the most and the fewest
+ * hidden.
+ */
 function flatness(byName: ReadonlyMap<QueryName, readonly (number | undefined)[]>): string[][] {
   return [...byName].map(([name, ratios]) => {
     const row = `${name}: ratio with the fewest hidden, beside that with the most`
@@ -99,7 +104,10 @@ function flatness(byName: ReadonlyMap<QueryName, readonly (number | undefined)[]
   })
 }
 
-/** How long it takes to read a query, to restrict it and to write it: the median of many times, in a process that is warm. */
+/**
+ * How long it takes to read a query, to restrict it and to write it: the median of many times, in a process that is
+ * warm.
+ */
 function rewriting(): string[][] {
   const sight = { rights: sampleRights(), store: UNION, grounds: new Map(), nothing: 'urn:bench:nothing' }
   const times: number[][] = EXPLORE_QUERIES.map(() => [])

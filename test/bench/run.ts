@@ -1,4 +1,5 @@
-// Running benchmarks by name: `npm run bench -- [--help] [name …]`; without a name, all except those that run only when named.
+// Running benchmarks by name: `npm run bench -- [--help] [name …]`; without a name, all except those that run only when
+// named.
 import { benchAccess } from './access.js'
 import { textOf, type BenchTable, type Part } from './bench-table.js'
 import { benchCommits } from './commits.js'

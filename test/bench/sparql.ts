@@ -93,7 +93,9 @@ const BYTES_PER_ROW = 205
 const MAX_GROWTH = 100
 const WARM_UP_MEGABYTES = 50
 
-/** A result of about this many megabytes, read to its end: megabytes per second, and the growth of the gateway's memory. */
+/**
+ * A result of about this many megabytes, read to its end: megabytes per second, and the growth of the gateway's memory.
+ */
 export const large = (setting: Setting, megabytes: number): Promise<Rows> =>
   withGateway(setting, [], async (gateway) => {
     const row = `SELECT of ${megabytes} MB`

@@ -1,5 +1,5 @@
-// Cached graphs follow every write (design 5; RFC 9111 §4.4): what is cached after a write is the state that this write left, or
-// nothing. `kept-documents.test.ts` has the same through the front door; the order of answers is set here.
+// Cached graphs follow every write (design 5; RFC 9111 §4.4): what is cached after a write is the state that this write
+// left, or nothing. `kept-documents.test.ts` has the same through the front door; the order of answers is set here.
 import t from 'tap'
 import { makeGraphVersions } from '../../cache/graph-versions.js'
 import { makeStoredGraphs, type AskedGraph } from '../../cache/stored-graphs.js'

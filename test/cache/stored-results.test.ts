@@ -1,5 +1,5 @@
-// Cached results of queries (design 5): valid until a graph changes that the query reads, one query at a time, small answers cached
-// and large ones streamed. The order of answers is set here.
+// Cached results of queries (design 5): valid until a graph changes that the query reads, one query at a time, small
+// answers cached and large ones streamed. The order of answers is set here.
 import t from 'tap'
 import { makeGraphVersions } from '../../cache/graph-versions.js'
 import {

@@ -1,5 +1,5 @@
-// An import that is killed continues at its row: nothing twice, nothing lost. With TRIPLEGATE_IMPORT_KILLS=50 it is killed fifty
-// times, in 20,000 rows.
+// An import that is killed continues at its row: nothing twice, nothing lost. With TRIPLEGATE_IMPORT_KILLS=50 it is
+// killed fifty times, in 20,000 rows.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

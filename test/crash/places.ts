@@ -13,7 +13,10 @@ export interface Place {
   readonly flags: readonly string[]
   /** True where the store may be down when a gateway starts. */
   readonly failing: boolean
-  /** So many write at the same time, to twice as many documents: behind HTTP many writes share an update of the store (design 5). */
+  /**
+   * So many write at the same time, to twice as many documents: behind HTTP many writes share an update of the store
+   * (design 5).
+   */
   readonly agents: number
   /** How many updates of several documents the store has got, where the place knows. */
   readonly sharedUpdates?: () => number

@@ -1,5 +1,5 @@
-// `npm run fuzz -- --parsers`: each parser that an anonymous client reaches, in a thread with a limit of memory, and what
-// breaks it: an error, a text that takes too long, too much memory.
+// `npm run fuzz -- --parsers`: each parser that an anonymous client reaches, in a thread with a limit of memory, and
+// what breaks it: an error, a text that takes too long, too much memory.
 import { Worker } from 'node:worker_threads'
 import type { FuzzJob, FuzzMessage } from './fuzz-worker.js'
 import { PARSERS } from './parsers.js'

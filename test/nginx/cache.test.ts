@@ -1,4 +1,5 @@
-// The template for nginx: it caches files and what pages need, and nothing that is private (spec 4.6). With the real nginx.
+// The template for nginx: it caches files and what pages need, and nothing that is private (spec 4.6). With the real
+// nginx.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { request } from 'node:https'

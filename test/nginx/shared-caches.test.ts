@@ -1,5 +1,6 @@
-// Shared caches in front of the gateway, by the template for nginx and the VCL for Varnish, with the real programs (design 5):
-// what comes through them is the gateway's own answer of that moment, and nothing that is private is stored. What they purge.
+// Shared caches in front of the gateway, by the template for nginx and the VCL for Varnish, with the real programs
+// (design 5): what comes through them is the gateway's own answer of that moment, and nothing that is private is
+// stored. What they purge.
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
@@ -190,7 +191,10 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
 
 const shown = ({ status, fields, text }: Answer): string => `${status} ${fields.etag ?? ''} ${text.slice(0, 300)}`
 
-/** nginx may send the whole where the client has it in another coding; Varnish and nginx leave fields of the connection out. */
+/**
+ * nginx may send the whole where the client has it in another coding; Varnish and nginx leave fields of the connection
+ * out.
+ */
 function differs(own: Answer, other: Answer): boolean {
   const isWhole = own.status === 304 && other.status === 200
   if (own.status !== other.status && !isWhole) return true

@@ -1,4 +1,5 @@
-// The datasets of a Fuseki in tests: what they are, its configuration with them, and those that come and go while it runs.
+// The datasets of a Fuseki in tests: what they are, its configuration with them, and those that come and go while it
+// runs.
 
 const PREFIXES = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
 PREFIX ja: <http://jena.hpl.hp.com/2005/11/Assembler#>
@@ -29,7 +30,10 @@ export type DatasetType = 'mem' | 'tdb2' | 'union'
 /** The option of Java with which Fuseki creates datasets that a request describes. */
 export const ALLOW_DESCRIBED = '-Dfuseki:allowAddByConfigFile=true'
 
-/** Creates an empty dataset, in memory or (tdb2) on disk (Fuseki's administration protocol). Returns the reason if this Fuseki cannot. */
+/**
+ * Creates an empty dataset, in memory or (tdb2) on disk (Fuseki's administration protocol). Returns the reason if this
+ * Fuseki cannot.
+ */
 export async function createDataset(
   base: string,
   name: string,

@@ -1,4 +1,5 @@
-// The datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second opinion.
+// The datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second
+// opinion.
 import { branched, deferred, type Unused } from '../../gateway/sparql/rights/jena-hash-joins.js'
 import { queryText } from '../../gateway/sparql/language/print.js'
 import {
@@ -58,7 +59,8 @@ export function overFuseki(base: string, kind: FusekiKind, user: (typeof USERS)[
   ]
   const isUnion = kind === 'fuseki-union'
   const stores = overHttp(all!, visible!, others, isUnion ? merged : undefined)
-  // Where the default graph is the union, Jena's DESCRIBE looks into its own default graph too, which is no part of the dataset.
+  // Where the default graph is the union, Jena's DESCRIBE looks into its own default graph too, which is no part of the
+  // dataset.
   const load: typeof stores.load = (quads, seen) => stores.load(quads, isUnion ? seen.filter(isNamed) : seen)
   return { ...stores, load, askOver: inGiven, describesAll: true, ...(isUnion && { isOdd: countsWaysOnce }) }
 }
@@ -68,8 +70,9 @@ const countsWaysOnce: IsOdd = (query, got, wanted) =>
   /\{.*SELECT DISTINCT/s.test(query) && /[|!]/.test(query) && same(got, wanted, 'set')
 
 /**
- * The query, with each triple of EXISTS by itself, and joins that Jena makes when it asks for their rows. It takes EXISTS for false, or loses
- * the row, where it fails on closing a join that it has not begun, or on ordering triples with a predicate that is no IRI.
+ * The query, with each triple of EXISTS by itself, and joins that Jena makes when it asks for their rows. It takes
+ * EXISTS for false, or loses the row, where it fails on closing a join that it has not begun, or on ordering triples
+ * with a predicate that is no IRI.
  */
 function withPartsOfExists(text: string): string {
   const query = read(text)!
@@ -97,7 +100,10 @@ function withPartsOfExists(text: string): string {
   )
 }
 
-/** The query, with each sub-query as the branch of a UNION: in OPTIONAL, TDB2 puts values from before into one that stands in `GRAPH ?g`. */
+/**
+ * The query, with each sub-query as the branch of a UNION: in OPTIONAL, TDB2 puts values from before into one that
+ * stands in `GRAPH ?g`.
+ */
 function withSelectsApart(text: string): string {
   const query = read(text)!
   const unused = unusedIn(query)
@@ -112,7 +118,10 @@ function unusedIn({ body }: Query): Unused {
 
 type Triples = GraphPattern & { readonly kind: 'triples' }
 
-/** The query, with FILTERs that say that names of graphs are IRIs: Jena forgets that a GRAPH gives its name a value where it joins it. */
+/**
+ * The query, with FILTERs that say that names of graphs are IRIs: Jena forgets that a GRAPH gives its name a value
+ * where it joins it.
+ */
 const withNamesOfGraphs = (text: string): string =>
   queryText(
     mapped(read(text)!, 'graph', (each) => {

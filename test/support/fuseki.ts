@@ -36,7 +36,10 @@ const FETCH_TIMEOUT = 600_000
 
 export type FusekiJar = { readonly jar: string; readonly version: string } | { readonly missing: string }
 
-/** The jar of the newest Fuseki that this Java runs, from .cache/fuseki/ or Maven Central; or the reason why there is none. */
+/**
+ * The jar of the newest Fuseki that this Java runs, from .cache/fuseki/ or Maven Central; or the reason why there is
+ * none.
+ */
 export function fetchFuseki(): FusekiJar {
   const java = javaVersion()
   if (java === undefined) return { missing: 'there is no Java' }
@@ -116,7 +119,10 @@ export async function startFuseki(options: {
   port?: number
   /** In place of the datasets: a configuration, in Turtle. */
   configuration?: string
-  /** For benchmarks and attacks: it runs as it is delivered, and does not stop everybody for a second to collect garbage. */
+  /**
+   * For benchmarks and attacks: it runs as it is delivered, and does not stop everybody for a second to collect
+   * garbage.
+   */
   isMeasured?: boolean
   /** The most memory of its heap, for `-Xmx`. */
   heap?: string

@@ -36,8 +36,8 @@ const description = JSON.parse(text, (_key, value: unknown) => asJsonSchema(valu
 }
 
 /**
- * Schemas that OpenAPI 3.0 writes its own way, and alternatives that exclude one another as it says but not as they are: a plain
- * error is also one of a rule that it does not name.
+ * Schemas that OpenAPI 3.0 writes its own way, and alternatives that exclude one another as it says but not as they
+ * are: a plain error is also one of a rule that it does not name.
  */
 function asJsonSchema(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('oneOf' in value || 'anyOf' in value)) return value

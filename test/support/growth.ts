@@ -25,8 +25,8 @@ export interface GrowthRow {
 const [PATIENCE_MS, LONG_PATIENCE_MS] = [15, 400]
 
 /**
- * The least cost of several runs, in ms of processor time: others may have the processor meanwhile. A run that costs less than
- * `enough` is the last.
+ * The least cost of several runs, in ms of processor time: others may have the processor meanwhile. A run that costs
+ * less than `enough` is the last.
  */
 async function costOf(work: () => unknown, enough: number, patience: number): Promise<number> {
   let least = Infinity

@@ -1,4 +1,5 @@
-// The test files that are most likely to notice a change of a source file, nearest first, and of what they execute of it.
+// The test files that are most likely to notice a change of a source file, nearest first, and of what they execute of
+// it.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -37,7 +38,10 @@ const MOST = 8
 /** They measure the machine, or take minutes. */
 const IS_LEFT_OUT = /growth|adoption|crash|attack|commands|github/
 
-/** Its own test comes first, then those that import it, or a file that imports it; then those with the most words of its path. */
+/**
+ * Its own test comes first, then those that import it, or a file that imports it; then those with the most words of its
+ * path.
+ */
 export function nearestTests(file: string): readonly string[] {
   const users = [...SOURCES.keys()].filter((each) => localImportsOf(each).includes(file))
   const words = wordsOf(file)
@@ -67,7 +71,9 @@ interface Script {
   readonly functions: readonly { readonly ranges: readonly Range[] }[]
 }
 
-/** True for the positions of a compiled file that ran, by what V8 has written to a folder; of each process and thread. */
+/**
+ * True for the positions of a compiled file that ran, by what V8 has written to a folder; of each process and thread.
+ */
 export function executedOf(folder: string, file: string): (position: number) => boolean {
   const url = pathToFileURL(file).href
   const runs = readdirSync(folder).flatMap((name) => {

@@ -21,8 +21,8 @@ export interface ClosableStores extends ComparedStores {
 }
 
 /**
- * The dataset of what the agent may read had the rest too, where that makes a difference: TDB2 finds rows in the order in which it has
- * come to know terms, and Jena orders triples by the first row.
+ * The dataset of what the agent may read had the rest too, where that makes a difference: TDB2 finds rows in the order
+ * in which it has come to know terms, and Jena orders triples by the first row.
  * @param others what stores of other kinds answer that hold only these quads
  */
 export function overHttp(
@@ -60,8 +60,8 @@ export function overHttp(
 export const ACCEPT = 'application/sparql-results+json, application/n-triples'
 
 /**
- * Jena 5.6 closes a hash join that it has not begun: whether it has depends on what is left of the rows. And it orders triples with a
- * predicate that is no IRI, where there is a row.
+ * Jena 5.6 closes a hash join that it has not begun: whether it has depends on what is left of the rows. And it orders
+ * triples with a predicate that is no IRI, where there is a row.
  */
 const DEFECTS =
   /Cannot invoke "org\.apache\.jena\.sparql\.engine\.join\.MultiHashProbeTable|^(?:[\w.]+: )?Unidentified predicate: /

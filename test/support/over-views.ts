@@ -18,7 +18,10 @@ import { groundsOf, merged, randomCases, visible, type Case } from './view-cases
 const BASE = 'https://d.test/sparql'
 export const NOTHING = 'urn:test:nothing'
 
-/** Rows as a multiset; a store that refuses a query says so, and `broken` is one that fails by a known defect of its own. */
+/**
+ * Rows as a multiset; a store that refuses a query says so, and `broken` is one that fails by a known defect of its
+ * own.
+ */
 export type Rows = readonly string[] | 'refused' | 'broken'
 
 /** A store with all of a case's quads, and one with the visible ones. */
@@ -31,7 +34,10 @@ export interface ComparedStores {
   askOver(quads: Case['quads'], query: string): Promise<Rows>
   /** True where DESCRIBE looks into every graph: else the reference is what it is defined as (describe.ts). */
   readonly describesAll?: boolean
-  /** True where an answer counts once where several ways of a path lead to it: of a merge, which is asked triple by triple, as often. */
+  /**
+   * True where an answer counts once where several ways of a path lead to it: of a merge, which is asked triple by
+   * triple, as often.
+   */
   readonly countsWaysOnce?: boolean
   /** True where it answers the query otherwise than SPARQL says, whatever else is in it. */
   isOdd?(query: string, got: Rows, wanted: Rows): boolean
@@ -54,8 +60,8 @@ export interface Compared {
   /** No SPARQL. */
   invalid: number
   /**
-   * The store reads the query, or the restricted one, in its own way: with only the visible quads, another kind of store answers
-   * the query so, or both in the same way.
+   * The store reads the query, or the restricted one, in its own way: with only the visible quads, another kind of
+   * store answers the query so, or both in the same way.
    */
   ofStore: number
   /** Of these stores that count an answer of a path once: the same rows, others in number. */
@@ -135,7 +141,8 @@ async function compareOne(
   else {
     const opinions = await others(reference(query, readable).text)
     const ofRestricted = await others(restricted.text)
-    // Another kind of store answers the query so, or says that both texts are the same and that this store's answer to the query is wrong.
+    // Another kind of store answers the query so, or says that both texts are the same and that this store's answer to
+    // the query is wrong.
     const isSameQuery = (opinion: Rows, i: number): boolean =>
       typeof opinion !== 'string' && isSame(opinion, ofRestricted[i]!) && !isSame(opinion, wanted)
     if (opinions.some((opinion) => isSame(got, opinion)) || opinions.some(isSameQuery)) compared.ofStore++
@@ -144,7 +151,10 @@ async function compareOne(
   }
 }
 
-/** The rows for a restricted query, of both stores, and those for the query itself, which it has to answer, in one order. */
+/**
+ * The rows for a restricted query, of both stores, and those for the query itself, which it has to answer, in one
+ * order.
+ */
 export async function rowsOfEach(
   { ask }: Pick<ComparedStores, 'ask'>,
   sent: string,

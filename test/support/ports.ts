@@ -9,9 +9,9 @@ const [FIRST, LAST] = [20_000, 32_000]
 const marks = new Map<number, Socket>()
 
 /**
- * A port that nobody else in these tests gets until this process stops or releases it, and on which nothing listens now. The
- * mark of the reservation is the UDP port of the same number: the system lets one process have it, and frees it with the
- * process.
+ * A port that nobody else in these tests gets until this process stops or releases it, and on which nothing listens
+ * now. The mark of the reservation is the UDP port of the same number: the system lets one process have it, and frees
+ * it with the process.
  */
 export async function freePort(): Promise<number> {
   for (let port = FIRST; port <= LAST; port++) {

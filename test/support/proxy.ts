@@ -18,7 +18,9 @@ export interface Recorded {
   abandoned: boolean
 }
 
-/** A fault for every request that `only` accepts, until another fault is set. `after` counts bytes of the answer's body. */
+/**
+ * A fault for every request that `only` accepts, until another fault is set. `after` counts bytes of the answer's body.
+ */
 export type Fault = { readonly only?: (request: Recorded) => boolean } & (
   | { readonly kind: 'delay'; readonly milliseconds: number }
   /** The request reaches the store when this is resolved. */

@@ -10,7 +10,10 @@ import { endWithThisProcess } from './fuseki.js'
 const TIMEOUT = '600'
 /** A file that does not even stop at its own timeout is killed. */
 const KILLED_AFTER_MS = 1_200_000
-/** A process of several files fails itself if it does not end (run-files.ts); where it cannot even do that, it is killed. */
+/**
+ * A process of several files fails itself if it does not end (run-files.ts); where it cannot even do that, it is
+ * killed.
+ */
 const KILLED_AFTER_END_MS = 20_000
 const MAX_LOOSE_LINES = 40
 const LOADED_FIRST = ['./without-domains.js', './seeded.js'].flatMap((name) => [
@@ -19,7 +22,10 @@ const LOADED_FIRST = ['./without-domains.js', './seeded.js'].flatMap((name) => [
 ])
 /** V8 collects memory less often than with its own limit. */
 const V8 = ['--max-semi-space-size=64']
-/** And it optimises a function later: most run too seldom in a test for that to pay. Not for files that measure time. Node.js 22 has no such flag. */
+/**
+ * And it optimises a function later: most run too seldom in a test for that to pay. Not for files that measure time.
+ * Node.js 22 has no such flag.
+ */
 const V8_OF_SHARED = Number.parseInt(process.versions.node) < 22 ? ['--interrupt-budget=600000'] : []
 const RUN_FILES = fileURLToPath(new URL('./run-files.js', import.meta.url))
 
@@ -57,7 +63,10 @@ export async function runTestFile(
   return outcomeOf(source, take(fault), began)
 }
 
-/** A process for several test files: they share its start, the modules that they import, and the code compiled for these. */
+/**
+ * A process for several test files: they share its start, the modules that they import, and the code compiled for
+ * these.
+ */
 export interface SharedProcess {
   /** False where it has ended, or will since a file has left something behind. */
   isUsable(): boolean

@@ -1,5 +1,5 @@
-// The threads that read and evaluate: the gateways of a test process have them one after the other, since
-// the start of a thread costs more than most tests. `npm test` loads this file (run-files.ts). A thread keeps nothing of a job for
+// The threads that read and evaluate: the gateways of a test process have them one after the other, since the start of
+// a thread costs more than most tests. `npm test` loads this file (run-files.ts). A thread keeps nothing of a job for
 // the next, but for shapes: one that has checked some stops with its gateway, as does one that is busy.
 import { EventEmitter } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'

@@ -3,7 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 
-/** From the ground up: a room may import the rooms before it, and itself. Types count. A file beside rooms is a room. */
+/**
+ * From the ground up: a room may import the rooms before it, and itself. Types count. A file beside rooms is a room.
+ */
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   gateway: [
     'problem.ts',

@@ -39,8 +39,9 @@ export interface RowCount {
 }
 
 /**
- * Any other store, in place of those: the endpoints for queries, updates and graphs of two empty datasets, separated by spaces.
- * It is behind HTTP, as Fuseki is. For test/gateway/stores/store-contract.test.ts; docs/operating.md says what holds where.
+ * Any other store, in place of those: the endpoints for queries, updates and graphs of two empty datasets, separated by
+ * spaces. It is behind HTTP, as Fuseki is. For test/gateway/stores/store-contract.test.ts; docs/operating.md says what
+ * holds where.
  */
 const OTHER = process.env.TRIPLEGATE_TEST_STORE?.split(' ')
 export const isOnOtherStore = OTHER !== undefined
@@ -49,8 +50,9 @@ export const isOnOtherStore = OTHER !== undefined
 const isWithoutCache = process.env.TRIPLEGATE_TEST_CACHE === 'off'
 
 /**
- * Runs the suite on the embedded store and on Fuseki, or on these kinds, as a test each; without a Fuseki those on it are skipped.
- * The pass without the cache runs on the embedded store alone: the cache knows nothing of the kind of store.
+ * Runs the suite on the embedded store and on Fuseki, or on these kinds, as a test each; without a Fuseki those on it
+ * are skipped. The pass without the cache runs on the embedded store alone: the cache knows nothing of the kind of
+ * store.
  */
 export function forEachStore(
   t: Test,

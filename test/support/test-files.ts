@@ -14,8 +14,9 @@ export const compiledFile = (source: string): string => join('dist', source.repl
 
 /**
  * The test files that run again without the cache: those about what clients read, of documents, versions and results of
- * queries, and who may read it. Nothing else rests on the cache: a write rests on what the store has; URLs, fields, identities,
- * sign-up, threads and limits are asked before it; and a row that empties the cache, or sets its size, has its own say.
+ * queries, and who may read it. Nothing else rests on the cache: a write rests on what the store has; URLs, fields,
+ * identities, sign-up, threads and limits are asked before it; and a row that empties the cache, or sets its size, has
+ * its own say.
  */
 export const READ_THROUGH_THE_CACHE = [
   'test/cache/http-caching.test.ts',
@@ -29,8 +30,8 @@ export const READ_THROUGH_THE_CACHE = [
 ] as const
 
 /**
- * The test files that have a process of their own: they measure its time or memory, change its environment, or bring a process
- * that prints test points itself. All others share some processes, one file after the other.
+ * The test files that have a process of their own: they measure its time or memory, change its environment, or bring a
+ * process that prints test points itself. All others share some processes, one file after the other.
  */
 const ALONE = [
   'test/attack.test.ts',
@@ -46,7 +47,10 @@ const ALONE = [
 
 export const isAlone = (file: string): boolean => (ALONE as readonly string[]).includes(file)
 
-/** The pragma (TAP 14) that a process of several files prints when one begins: what it has printed before counts for the file before. */
+/**
+ * The pragma (TAP 14) that a process of several files prints when one begins: what it has printed before counts for the
+ * file before.
+ */
 export const FILE_BEGINS = 'file-begins'
 
 /** The pragma that it prints when one is over: on where the file has left nothing behind. */

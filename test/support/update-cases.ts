@@ -29,7 +29,10 @@ interface Operation {
   readonly instead?: string
   /** What it does to graphs that the agent may write and not read. */
   readonly unseen?: string
-  /** What it removes and adds: all is removed before anything is added (SPARQL 1.1 Update §3.1.3), which Oxigraph does row by row. */
+  /**
+   * What it removes and adds: all is removed before anything is added (SPARQL 1.1 Update §3.1.3), which Oxigraph does
+   * row by row.
+   */
   readonly change?: {
     readonly select: string
     readonly removes: readonly Template[]
@@ -177,7 +180,10 @@ export type Outcome = (
   readonly isUnclear: boolean
 }
 
-/** The result of the update on these quads, of which the agent may read some: design 4's table, on a store that has nothing else. */
+/**
+ * The result of the update on these quads, of which the agent may read some: design 4's table, on a store that has
+ * nothing else.
+ */
 export function expectedOf(update: UpdateCase, quads: readonly Quad[], modes: GraphModes): Outcome {
   const mayRead = (graph: string): boolean => modes.get(graph)?.includes('Read') === true
   const seen = storeOf(quads.filter(([, graph]) => mayRead(graph)))
@@ -267,6 +273,9 @@ const quadsIn = (store: oxigraph.Store): readonly Quad[] =>
     return [[subject, predicate, object].map((term) => nTriplesTerm(term as Term)).join(' '), graph.value] as const
   })
 
-/** The quads that a case is about, as a set, whatever its blank nodes are called: some documents have IRIs of their own for new ones. */
+/**
+ * The quads that a case is about, as a set, whatever its blank nodes are called: some documents have IRIs of their own
+ * for new ones.
+ */
 export const comparable = (quads: readonly Quad[]): readonly string[] =>
   [...new Set(quads.flatMap(([triple, graph]) => (triple.includes('<urn:p:') ? [`${triple.replace(/_:\w+|<[^>]*#id[0-9a-f-]{36}>/g, '_:')} ${graph}`] : [])))].sort() // prettier-ignore

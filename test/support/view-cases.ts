@@ -140,7 +140,9 @@ export function groundsOf(of: Pick<Case, 'quads' | 'rights'>): ReadonlyMap<strin
   return found
 }
 
-/** The part of the dataset that the agent may read. Where the default graph is a union, the store's own does not count. */
+/**
+ * The part of the dataset that the agent may read. Where the default graph is a union, the store's own does not count.
+ */
 export function visible(of: Case): Case['quads'] {
   const seen = of.quads.filter(([, graph]) =>
     graph === '' ? of.rights.defaultGraph : mayTouch(of.rights, factsOf(of, graph)),

@@ -1,5 +1,5 @@
-// Random queries from a grammar of SPARQL 1.1 with all of its operators, over a few terms. The same choices give the same
-// query.
+// Random queries from a grammar of SPARQL 1.1 with all of its operators, over a few terms. The same choices give the
+// same query.
 import { RDF } from '../../gateway/rdf/vocabulary.js'
 import { MERGED_GRAPHS } from '../../policies/authorizations/reach.js'
 import type { Random } from '../crash/random.js'

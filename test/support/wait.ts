@@ -15,8 +15,8 @@ export async function until<T>(holds: () => T | Promise<T>): Promise<Exclude<T, 
 }
 
 /**
- * The ms that `act` takes: of several runs the shortest, since a machine with other work stalls some of them. Runs again only where
- * it took longer than `most`.
+ * The ms that `act` takes: of several runs the shortest, since a machine with other work stalls some of them. Runs
+ * again only where it took longer than `most`.
  */
 export async function quickest(most: number, act: () => unknown): Promise<number> {
   let least = Infinity

@@ -188,7 +188,10 @@ async function expectStatus(answer: ReturnType<Client>, status: number): Promise
   if (actual !== status) throw new Error(`expected ${status}, got ${actual}: ${text}`)
 }
 
-/** What the gateway says where a thread was not started, or did not end, in time (gateway/evaluation/): nothing has been done. */
+/**
+ * What the gateway says where a thread was not started, or did not end, in time (gateway/evaluation/): nothing has been
+ * done.
+ */
 const TOO_BUSY = /The machine was too busy|Too much work waits for a thread/
 
 const patient =

@@ -38,8 +38,8 @@ export function commitAuthor(agent = ANONYMOUS_AUTHOR): Ident {
 }
 
 /**
- * A date of a commit in ms, whole seconds. The author's is the time of the change; the committer's never comes before that of
- * the parent: a change may be found later than others that were made after it.
+ * A date of a commit in ms, whole seconds. The author's is the time of the change; the committer's never comes before
+ * that of the parent: a change may be found later than others that were made after it.
  */
 export const commitTime = (time: number, parentTime = 0): number => Math.max(Math.floor(time / 1000) * 1000, parentTime)
 

@@ -38,8 +38,8 @@ const environment = (): NodeJS.ProcessEnv => ({
 })
 
 /**
- * In a process group of its own: a signal that interrupts the gateway does not reach it. Without memory (ENOMEM) `spawn` throws; all
- * other failures are reported by an event. Here this one is too.
+ * In a process group of its own: a signal that interrupts the gateway does not reach it. Without memory (ENOMEM)
+ * `spawn` throws; all other failures are reported by an event. Here this one is too.
  * @param yields runs with a low priority
  */
 export function spawnGit(args: readonly string[], yields: boolean, stdio: StdioOptions = 'pipe'): ChildProcess {

@@ -56,8 +56,8 @@ export function startGit(
 }
 
 /**
- * Kills a process that is idle for too long: `alive` was not called, and it has used no processor, neither itself nor the processes
- * that it has started. Large work may take any time.
+ * Kills a process that is idle for too long: `alive` was not called, and it has used no processor, neither itself nor
+ * the processes that it has started. Large work may take any time.
  */
 export function watchIdle(child: GitProcess, limit = IDLE_MS): { alive(): void; stop(): void } {
   let used = 0

@@ -1,5 +1,5 @@
-// The launcher: a small process that starts git for a large one. To start a process copies the page tables of its parent,
-// which takes a gateway with threads and large documents 100 ms, during which it answers nobody.
+// The launcher: a small process that starts git for a large one. To start a process copies the page tables of its
+// parent, which takes a gateway with threads and large documents 100 ms, during which it answers nobody.
 import { fork, type ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -55,8 +55,8 @@ let launcher: Launcher | undefined
 let reportUnable: (why: string) => void
 
 /**
- * Starts the launcher of this process: early, while it is small. Until it listens, and where it cannot, git is started from here.
- * Gives the function that stops it.
+ * Starts the launcher of this process: early, while it is small. Until it listens, and where it cannot, git is started
+ * from here. Gives the function that stops it.
  * @param unable is called once if it cannot start: it is not tried again
  */
 export function startLauncher(unable: (why: string) => void): () => void {

@@ -8,8 +8,8 @@ const OWNER = 'triplegate-owner'
 const owned = new Set<string>()
 
 /**
- * Gives the function that releases the folder; 'taken' where another process has it, or the message of an error. The lock of a LevelDB
- * database is the operating system's own: it ends with the process, even if that is killed.
+ * Gives the function that releases the folder; 'taken' where another process has it, or the message of an error. The
+ * lock of a LevelDB database is the operating system's own: it ends with the process, even if that is killed.
  * @param folder its real path
  * @param name of the lock in it: a folder of another kind has another, and does not pass for a repository
  */

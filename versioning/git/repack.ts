@@ -5,7 +5,10 @@ import { startGit, watchIdle } from './git.js'
 
 /** Packs are merged when there are so many, */
 const PACKS = 64
-/** or when they have grown by so many bytes and by a quarter: each commit to a large folder writes the whole list of its files. */
+/**
+ * or when they have grown by so many bytes and by a quarter: each commit to a large folder writes the whole list of its
+ * files.
+ */
 const GROWTH = 64 * 1024 * 1024
 const GROWTH_SHARE = 1 / 4
 

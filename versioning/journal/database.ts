@@ -26,8 +26,8 @@ export interface Database {
   get(key: string): Promise<string | undefined>
   getMany(keys: readonly string[]): Promise<(string | undefined)[]>
   /**
-   * The entries whose keys start with `prefix`, in the order of the keys as bytes. With `newest` so many at most, from the last one
-   * backwards.
+   * The entries whose keys start with `prefix`, in the order of the keys as bytes. With `newest` so many at most, from
+   * the last one backwards.
    */
   range(prefix: string, some?: { readonly newest: number }): AsyncIterable<[key: string, value: string]>
   clear(prefix: string): Promise<void>

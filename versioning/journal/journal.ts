@@ -57,7 +57,8 @@ export interface Journal {
   /** True where half of the changes that it may hold wait to be committed. */
   isHalfFull(): boolean
   /**
-   * JournalEntries that may be committed, oldest first: done, and no earlier one of the same document is open or passed over.
+   * JournalEntries that may be committed, oldest first: done, and no earlier one of the same document is open or passed
+   * over.
    */
   ready(most: number, passOver: (document: string) => boolean): readonly JournalEntry[]
   /** Documents with any change in the journal. */

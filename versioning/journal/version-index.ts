@@ -41,7 +41,9 @@ export interface VersionIndex {
   numbered(path: string, numbers: readonly number[]): Promise<readonly Version[]>
   /** The newest version at or before a place on the branch, by halving. */
   asOf(path: string, position: number): Promise<Version | undefined>
-  /** The newest version with content: of a deleted document the one before its deletion. Costs the same for any number. */
+  /**
+   * The newest version with content: of a deleted document the one before its deletion. Costs the same for any number.
+   */
   lastContent(path: string): Promise<Version | undefined>
   positionOf(commit: string): Promise<number | undefined>
   /** The places of all commits of the branch whose ids begin with these digits. */

@@ -14,8 +14,8 @@ export interface SubjectDifference extends DocumentDifference {
 }
 
 /**
- * Compares two texts without repeated lines. Equal stretches are skipped at the speed of comparing strings, so that the cost is
- * that of the lines that differ, where both texts are sorted; in any order the outcome is the same.
+ * Compares two texts without repeated lines. Equal stretches are skipped at the speed of comparing strings, so that the
+ * cost is that of the lines that differ, where both texts are sorted; in any order the outcome is the same.
  */
 export function documentDifference(before: string, after: string): DocumentDifference {
   const comparing = compared(before, after)

@@ -10,8 +10,8 @@ export interface Timeline {
 }
 
 /**
- * The place of the memento closest to the datetime, the newer of two that are equally close; without a datetime of the newest.
- * Undefined only where there is none.
+ * The place of the memento closest to the datetime, the newer of two that are equally close; without a datetime of the
+ * newest. Undefined only where there is none.
  */
 export async function closestPlace(of: Timeline, datetime: number | undefined): Promise<number | undefined> {
   const { count, timeAt, isMemento } = of

@@ -24,13 +24,15 @@ export const PROPERTIES: ReadonlyMap<string, string> = new Map([
   [ACL('accessToClass'), LACL('requestAccessToClass')],
 ])
 
-/** The secretary owns requests and authorizations: an agent who owned a request could change it before it is granted. */
+/**
+ * The secretary owns requests and authorizations: an agent who owned a request could change it before it is granted.
+ */
 export const bySecretary = (context: Context, method: 'PUT' | 'DELETE'): Writing =>
   writingOf(context, { application: context.dataspace.admin, method, agent: context.dataspace.secretary })
 
 /**
- * The authorization has the UUID of the request, and is stored before the request is deleted: when that fails, the request
- * can be granted again, with the same result.
+ * The authorization has the UUID of the request, and is stored before the request is deleted: when that fails, the
+ * request can be granted again, with the same result.
  */
 export async function grant(context: Context, given: string): Promise<Response | Problem> {
   const uuid = askedRequest(context, given)

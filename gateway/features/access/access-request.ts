@@ -1,5 +1,6 @@
-// The endpoint `access/request` (spec 4.3, LinkedDataHub 2.3): requests for access are stored for the owner, who
-// grants one by `POST access/request?grant=<its URL>`, or refuses it by `?refuse=`. Granting replaces it with an authorization.
+// The endpoint `access/request` (spec 4.3, LinkedDataHub 2.3): requests for access are stored for the owner, who grants
+// one by `POST access/request?grant=<its URL>`, or refuses it by `?refuse=`. Granting replaces it with an
+// authorization.
 import { ACCESS_TEXTS } from './texts.js'
 import { about } from '../../agents/agent-documents.js'
 import {

@@ -86,8 +86,9 @@ function askedTarget({ gateway, dataspace }: Context, given: string | null): Acc
 }
 
 /**
- * The answer about a missing document has the agent's modes on an item or a container: with these the agent may know that it
- * is missing. Without them the answer equals that about an existing document, so that existence does not leak (design 3).
+ * The answer about a missing document has the agent's modes on an item or a container: with these the agent may know
+ * that it is missing. Without them the answer equals that about an existing document, so that existence does not leak
+ * (design 3).
  */
 function ownAccess(context: Context, member: Member, facts: Facts): Response | Problem {
   const { agent, accept } = context

@@ -1,5 +1,5 @@
-// `triplegate access`: explains a decision about a document, or how a query is answered, lists the agents who may use
-// a document, or all agents. It asks the gateway over HTTP, with a certificate that has Control on the admin application.
+// `triplegate access`: explains a decision about a document, or how a query is answered, lists the agents who may use a
+// document, or all agents. It asks the gateway over HTTP, with a certificate that has Control on the admin application.
 import {
   argumentsOf,
   documentUrl,

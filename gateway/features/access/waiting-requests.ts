@@ -15,7 +15,8 @@ const MOST = 100
 const MAX_BYTES = 8 * 1024 * 1024
 
 /**
- * The first ones. Each is whole, as granting one takes all of its values. None where the store does not answer, or has larger ones.
+ * The first ones. Each is whole, as granting one takes all of its values. None where the store does not answer, or has
+ * larger ones.
  * @param about a document; undefined for the requests about every one
  */
 export async function waitingRequests({ admin }: Dataspace, about: string | undefined): Promise<WaitingRequests> {

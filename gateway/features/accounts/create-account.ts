@@ -20,8 +20,8 @@ import { tooManyToday } from '../../request/anonymous-quota.js'
 const RETRY = { fields: [['Retry-After', '1']] } as const
 
 /**
- * The WebID of a person who has just logged in. The account and the agent are created where they are missing. The secretary
- * owns both: an agent who owned its account could link it to another agent.
+ * The WebID of a person who has just logged in. The account and the agent are created where they are missing. The
+ * secretary owns both: an agent who owned its account could link it to another agent.
  */
 export async function logIn(
   gateway: Gateway,

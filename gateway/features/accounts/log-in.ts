@@ -1,5 +1,6 @@
 // Log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins a log-in and ends a session. A provider
-// sends the browser back to `oauth2/authorize/<provider>`, which begins a log-in when called without a provider's answer.
+// sends the browser back to `oauth2/authorize/<provider>`, which begins a log-in when called without a provider's
+// answer.
 import { ofSession } from '../../../policies/identity/memberships.js'
 import { open, seal } from '../../../policies/identity/seal.js'
 import type { Dataspace } from '../../gateway.js'
@@ -196,7 +197,10 @@ async function confirmedWebId(
   return agent === claims.webId || isFailure(agent) ? agent : undefined
 }
 
-/** Answers `POST oauth2/login?logout` from a page of this dataspace (policies/cross-site.ts): ends the session everywhere. */
+/**
+ * Answers `POST oauth2/login?logout` from a page of this dataspace (policies/cross-site.ts): ends the session
+ * everywhere.
+ */
 async function logOut({ gateway, request }: Context, target: EndpointTarget): Promise<Response | Problem> {
   const { application, query } = target
   if (!query.has('logout')) return problem('request.malformed', 'A POST to this endpoint logs out. Add ?logout.')

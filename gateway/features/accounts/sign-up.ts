@@ -133,8 +133,8 @@ async function registerNow(context: Context, applicant: Applicant): Promise<Resp
 }
 
 /**
- * The answer is the same, and a key is made, whether the mailbox is that of an agent, is not invited, or is new: the e-mail says
- * it. So the answer does not name the agent, in difference to LinkedDataHub 2.4.
+ * The answer is the same, and a key is made, whether the mailbox is that of an agent, is not invited, or is new: the
+ * e-mail says it. So the answer does not name the agent, in difference to LinkedDataHub 2.4.
  */
 async function registerByMail(context: Context, applicant: Applicant): Promise<Response | Problem> {
   const { application, gateway } = context
@@ -205,8 +205,8 @@ function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
 }
 
 /**
- * The secretary creates these documents and owns them. Their graphs contain authorizations, or are read with them: an agent
- * who owned its profile could give itself any right.
+ * The secretary creates these documents and owns them. Their graphs contain authorizations, or are read with them: an
+ * agent who owned its profile could give itself any right.
  */
 async function makeAll(context: Context, documents: readonly DescribedDocument[]): Promise<undefined | Problem> {
   const writing = writingOf(context, { method: 'PUT', agent: context.dataspace.secretary })

@@ -1,5 +1,5 @@
-// The gateway as `triplegate adopt` uses it: queries and writes as the owner, again and again while it is busy or starts
-// anew, and the names of its endpoints.
+// The gateway as `triplegate adopt` uses it: queries and writes as the owner, again and again while it is busy or
+// starts anew, and the names of its endpoints.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uriOf } from '../../../versioning/memento/time-map.js'

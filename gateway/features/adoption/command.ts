@@ -1,5 +1,5 @@
-// The arguments of `triplegate adopt`, which reports what the graphs of a store are, makes documents of them through the
-// gateway that runs, and takes that back.
+// The arguments of `triplegate adopt`, which reports what the graphs of a store are, makes documents of them through
+// the gateway that runs, and takes that back.
 import {
   type Command,
   type CommandDescription,

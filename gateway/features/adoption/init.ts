@@ -225,7 +225,9 @@ async function report(
   }
 }
 
-/** Those that the commands to come need: the file says nothing of listeners, and of other settings that were given here. */
+/**
+ * Those that the commands to come need: the file says nothing of listeners, and of other settings that were given here.
+ */
 function flagsOf(
   { values }: Arguments,
   env: Environment,

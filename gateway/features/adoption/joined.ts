@@ -1,5 +1,5 @@
-// The requests of many steps: updates of several graphs share one, since a store takes most of its time for each request.
-// Every step has its own outcome: a request that is refused is sent again in halves.
+// The requests of many steps: updates of several graphs share one, since a store takes most of its time for each
+// request. Every step has its own outcome: a request that is refused is sent again in halves.
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Failure } from '../../problem.js'
 import { inReferenceParts } from './references.js'
@@ -22,7 +22,9 @@ interface Updating {
   update(base: string, text: string): Promise<JoinOutcome>
 }
 
-/** Of one request. The gateway locks up to 64 documents one by one, and reads 2 MiB unless --max-body says otherwise. */
+/**
+ * Of one request. The gateway locks up to 64 documents one by one, and reads 2 MiB unless --max-body says otherwise.
+ */
 const MOST_GRAPHS = 60
 const MOST_CHARACTERS = 1024 * 1024
 /** The store does one after another: while it does, the gateway prepares the next. */

@@ -1,5 +1,5 @@
-// Looking for references through all graphs of a store, some graphs at a time: a store that is too slow for many is asked
-// about fewer.
+// Looking for references through all graphs of a store, some graphs at a time: a store that is too slow for many is
+// asked about fewer.
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Problem } from '../../problem.js'
 import type { GraphStore } from '../../stores/store.js'
@@ -28,7 +28,9 @@ interface Share<T> {
   readonly answer: T | Problem
 }
 
-/** Asks about some graphs at a time: about fewer where the store takes too long. `store.time`: too long for one alone. */
+/**
+ * Asks about some graphs at a time: about fewer where the store takes too long. `store.time`: too long for one alone.
+ */
 export async function* inShares<T>(
   graphs: readonly string[],
   ask: (some: readonly string[]) => Promise<T | Problem>,

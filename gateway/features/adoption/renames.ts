@@ -33,7 +33,9 @@ export function ruleOf(text: string, isDocument: (iri: string) => boolean): Rena
   return { from, to, isPrefix }
 }
 
-/** The rules for graphs whose names are almost URLs of documents: under the base, and the same with the other scheme. */
+/**
+ * The rules for graphs whose names are almost URLs of documents: under the base, and the same with the other scheme.
+ */
 export const rulesForNames = (base: string): readonly RenameRule[] => [
   { from: base, to: base, isPrefix: true },
   { from: withOtherScheme(base), to: base, isPrefix: true },

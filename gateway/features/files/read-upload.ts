@@ -238,8 +238,8 @@ function makeForm(context: Context): Form {
 }
 
 /**
- * Stores the files, once the fields are well-formed. They are described before anybody may read them: by the document, once it is
- * written.
+ * Stores the files, once the fields are well-formed. They are described before anybody may read them: by the document,
+ * once it is written.
  */
 async function storeForm(context: Context, iri: string, { pairs, files, meter }: Form): Promise<Uploaded | Problem> {
   const { application, trace } = context

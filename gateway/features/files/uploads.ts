@@ -15,8 +15,8 @@ import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 const fileTagOf = ({ sha1 }: Pick<StoredFile, 'sha1'>): string => `"${sha1}"`
 
 /**
- * The first and last byte. Undefined for the whole file: there is no range, an unknown or malformed one, several (RFC 9110
- * §14.2 leaves these out), or one of another file (If-Range).
+ * The first and last byte. Undefined for the whole file: there is no range, an unknown or malformed one, several (RFC
+ * 9110 §14.2 leaves these out), or one of another file (If-Range).
  */
 export function rangeOf(
   { method, fields }: Pick<Request, 'method' | 'fields'>,
@@ -68,7 +68,10 @@ interface Readable {
   readonly isPublic: boolean
 }
 
-/** Files that do not exist, and those that no document describes, are 404 for agents who may read every file only (design 3). */
+/**
+ * Files that do not exist, and those that no document describes, are 404 for agents who may read every file only
+ * (design 3).
+ */
 async function readable(context: Context, sha1: string): Promise<Readable | Problem> {
   const { application, agent, gateway } = context
   const described = await describedFile(context, sha1)
@@ -91,8 +94,8 @@ function answer({ application, request }: Context, { file, description, isPublic
   const validators: Field[] = [
     ['ETag', tag],
     ['Last-Modified', formatHttpDate(storedAt)],
-    // Spec 4.6. The content of a URL never changes. Shared caches ask again after a minute, since the right to read it may end, and
-    // never keep what is not for everyone.
+    // Spec 4.6. The content of a URL never changes. Shared caches ask again after a minute, since the right to read it
+    // may end, and never keep what is not for everyone.
     [
       'Cache-Control',
       isPublic ? 'public, max-age=604800, s-maxage=60, immutable' : 'private, max-age=604800, immutable',

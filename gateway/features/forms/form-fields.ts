@@ -1,5 +1,5 @@
-// Forms by shapes (design 8): which fields a document has, with their values. Triples that no field holds stay in the text
-// beside them.
+// Forms by shapes (design 8): which fields a document has, with their values. Triples that no field holds stay in the
+// text beside them.
 import { MANAGED } from '../../documents/next-state.js'
 import type { OntologyShapes } from '../../ontologies/ontologies.js'
 import { bySubject } from '../../pages/triples-by-subject.js'

@@ -1,5 +1,6 @@
-// Reading a dataset as quads (SPARQL 1.1 Graph Store HTTP Protocol has it for one graph; Fuseki for all of them): exactly
-// the graphs that the agent may read, as queries over them find them (design 4), written while the store answers.
+// Reading a dataset as quads (SPARQL 1.1 Graph Store HTTP Protocol has it for one graph; Fuseki for all of them):
+// exactly the graphs that the agent may read, as queries over them find them (design 4), written while the store
+// answers.
 import type { AskStore } from '../../../cache/stored-results.js'
 import type { Decision } from '../../../policies/decide.js'
 import type { Response } from '../../http/exchange.js'

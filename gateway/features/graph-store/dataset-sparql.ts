@@ -9,7 +9,8 @@ import type { SparqlContent } from '../../sparql/queries/request.js'
 type DecidedSparql = Decided<EndpointTarget, SparqlContent>
 
 /**
- * RFC 9110 §12.4.1 lets a server disregard what it cannot give. Fuseki does so with results: scripts that send any Accept get them.
+ * RFC 9110 §12.4.1 lets a server disregard what it cannot give. Fuseki does so with results: scripts that send any
+ * Accept get them.
  */
 export async function sparqlOfStore(decided: DecidedSparql): Promise<Response | Problem> {
   const answer = await sparql(decided)

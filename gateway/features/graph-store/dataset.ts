@@ -1,5 +1,6 @@
 // A dataset as a whole at the store's own URLs: what a request to its URL is, and quads that are added. That is the
-// same as an update of the SPARQL endpoint: its right, rights on each graph, what every write of a document keeps, a commit for each.
+// same as an update of the SPARQL endpoint: its right, rights on each graph, what every write of a document keeps, a
+// commit for each.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { SentQuads } from '../../evaluation/insertion.js'
 import { codingFlaw, MAX_BODY } from '../../http/body.js'
@@ -63,7 +64,10 @@ export async function readDataset(
 const unsupported = (detail: string): Problem =>
   problem('content.unsupported', `${detail} Supported are: ${QUAD_TYPES}.`, { fields: QUADS_ACCEPTS })
 
-/** Without a query, the dataset is what is read. Quads are read once the right to update is decided, as the update that adds them. */
+/**
+ * Without a query, the dataset is what is read. Quads are read once the right to update is decided, as the update that
+ * adds them.
+ */
 export async function answerDataset(decided: DecidedDataset): Promise<Response | Problem> {
   const { content, context, decision } = decided
   if (isFailure(content)) return content

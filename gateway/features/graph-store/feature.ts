@@ -1,4 +1,5 @@
-// The store's own URLs: the Graph Store Protocol and the SPARQL services at the paths where clients of the store expect them.
+// The store's own URLs: the Graph Store Protocol and the SPARQL services at the paths where clients of the store expect
+// them.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GatewayFeature } from '../../feature.js'
 import { GRAPH_ACCEPTS, GRAPH_METHODS } from '../../request/document-methods.js'

@@ -88,7 +88,10 @@ function decided(context: Context, facts: Facts, iri = facts.iri): Decision | Pr
   return decision.allowed ? decision : refusalOf(decision, context, iri)
 }
 
-/** Which spelling a document has (documents/iri-spelling.ts) is told to agents who have the right there: others are refused as for any name. */
+/**
+ * Which spelling a document has (documents/iri-spelling.ts) is told to agents who have the right there: others are
+ * refused as for any name.
+ */
 export async function strayName(
   context: Context,
   { document: graph, ...target }: DocumentTarget,

@@ -1,5 +1,5 @@
-// PUT, POST and DELETE of a graph that is no document: its triples stay as they are sent, blank nodes too. The same locks,
-// caches and rules as for an update that names it.
+// PUT, POST and DELETE of a graph that is no document: its triples stay as they are sent, blank nodes too. The same
+// locks, caches and rules as for an update that names it.
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import {
   isLarge,

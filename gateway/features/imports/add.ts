@@ -1,5 +1,6 @@
 // The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, as it
-// is or through a CONSTRUCT. The target needs Append, a source of this gateway Read: as of requests of the agent itself.
+// is or through a CONSTRUCT. The target needs Append, a source of this gateway Read: as of requests of the agent
+// itself.
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readDataRequest, type DataRequest } from './data-request.js'
@@ -59,7 +60,10 @@ const NO_CONTAINER = problem(
   `One document takes ${LARGEST} bytes at most. To import a larger source, name a container in sd:name; you need Append on it and on importer.`,
 )
 
-/** An import makes documents of the graphs that these name, wherever those are: not unasked, and not in a container that was named. */
+/**
+ * An import makes documents of the graphs that these name, wherever those are: not unasked, and not in a container that
+ * was named.
+ */
 const OF_GRAPHS: ReadonlySet<string | undefined> = new Set([TRIG, N_QUADS])
 const GRAPHS = problem(
   'content.too-large',

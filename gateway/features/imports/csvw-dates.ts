@@ -1,5 +1,5 @@
-// Dates and times in the formats that CSV on the Web metadata names (W3C tabular-data-model §6.4.4, UAX #35): from the text
-// of a cell to the form of XML Schema. Pure.
+// Dates and times in the formats that CSV on the Web metadata names (W3C tabular-data-model §6.4.4, UAX #35): from the
+// text of a cell to the form of XML Schema. Pure.
 
 /** The symbols of a format: the part of a date that each means, and its pattern. */
 const PARTS: Readonly<Record<string, readonly [part: string, pattern: string]>> = {

@@ -1,4 +1,5 @@
-// How a CSV is written: as CSV on the Web metadata describes it (W3C tabular-metadata §5.9), or as its media type says. Pure.
+// How a CSV is written: as CSV on the Web metadata describes it (W3C tabular-metadata §5.9), or as its media type says.
+// Pure.
 import { problem, type Problem } from '../../problem.js'
 import type { Json } from './csvw-json.js'
 import { isEncoding } from '../../rdf/encodings.js'

@@ -1,5 +1,5 @@
-// The lexical forms of the built-in datatypes of CSV on the Web (W3C tabular-metadata §5.11.1), and of readers for formats
-// of them. Pure.
+// The lexical forms of the built-in datatypes of CSV on the Web (W3C tabular-metadata §5.11.1), and of readers for
+// formats of them. Pure.
 import { isLexical, isTimeType, timeOf } from '../../../policies/datatypes.js'
 import { dateReader } from './csvw-dates.js'
 import { numberReader, type NumberFormat } from './csvw-numbers.js'

@@ -1,5 +1,5 @@
-// Numbers as CSV on the Web metadata describes them (W3C tabular-data-model §6.4.2, patterns of UAX #35): from the text of
-// a cell to the lexical form of its datatype. Pure.
+// Numbers as CSV on the Web metadata describes them (W3C tabular-data-model §6.4.2, patterns of UAX #35): from the text
+// of a cell to the lexical form of its datatype. Pure.
 
 export interface NumberFormat {
   readonly pattern?: string

@@ -1,5 +1,5 @@
-// The values of cells by CSV on the Web metadata (W3C tabular-data-model §6.4): null, default and several values, in their
-// datatypes. Pure.
+// The values of cells by CSV on the Web metadata (W3C tabular-data-model §6.4): null, default and several values, in
+// their datatypes. Pure.
 import { RDF, XSD } from '../../rdf/vocabulary.js'
 import { literal, nTriplesTerm, text, typed } from '../../rdf/graph.js'
 import type { Bounds, CsvwDatatype } from './csvw-datatypes.js'

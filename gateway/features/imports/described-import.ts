@@ -37,8 +37,8 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * CSV on the Web metadata of the CSV at this URL of another server: the first that describes it (W3C tabular-data-model §5.2 and §5.3),
- * or why one that exists cannot be used.
+ * CSV on the Web metadata of the CSV at this URL of another server: the first that describes it (W3C tabular-data-model
+ * §5.2 and §5.3), or why one that exists cannot be used.
  */
 async function metadataBeside(
   context: Context,
@@ -161,9 +161,9 @@ const MOST_OF_ONE = 16
 const SOURCES_MS = 30_000
 
 /**
- * Starts what the content of a PUT or POST describes, for an agent who may import; the write has been carried out. The answer to it
- * waits until each import is on disk: then none is lost. The document and the log say of each that cannot be started why. One that was
- * in the document before may be another agent's: who writes it again has not ordered it.
+ * Starts what the content of a PUT or POST describes, for an agent who may import; the write has been carried out. The
+ * answer to it waits until each import is on disk: then none is lost. The document and the log say of each that cannot
+ * be started why. One that was in the document before may be another agent's: who writes it again has not ordered it.
  */
 async function startDescribed(
   context: Context,

@@ -1,5 +1,5 @@
-// What a row of a CSV becomes by CSV on the Web metadata (W3C csv2rdf, minimal mode): the item of the plain mapping, with
-// the subjects, properties and values that the metadata describes. Pure.
+// What a row of a CSV becomes by CSV on the Web metadata (W3C csv2rdf, minimal mode): the item of the plain mapping,
+// with the subjects, properties and values that the metadata describes. Pure.
 import { createHash } from 'node:crypto'
 import { iri, nTriplesTerm, text } from '../../rdf/graph.js'
 import { DCT, FOAF, RDF } from '../../rdf/vocabulary.js'
@@ -19,7 +19,10 @@ export interface DescribedColumns extends Columns {
 
 type Report = (finding: ImportFinding) => void
 
-/** The names of the columns, and what the metadata says otherwise than the header. @param header names of the file's first row */
+/**
+ * The names of the columns, and what the metadata says otherwise than the header. @param header names of the file's
+ * first row
+ */
 export function namesBy({ columns, dialect, isSuppressed, unused }: Metadata, header: readonly string[]) {
   const hasHeader = dialect.headerRowCount > 0
   const real = columns.filter(({ isVirtual }) => !isVirtual)
@@ -167,7 +170,9 @@ function objectsOf(
   return values.map((value) => csvwTermOf(value, described))
 }
 
-/** csv2rdf §4.6: values with an order are a list. Its nodes have names in the document, which a second run gives again. */
+/**
+ * csv2rdf §4.6: values with an order are a list. Its nodes have names in the document, which a second run gives again.
+ */
 function listOf(objects: readonly string[], document: string, column: number, take: Take): string {
   const nodeOf = (i: number): string =>
     i === objects.length

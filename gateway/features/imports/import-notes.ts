@@ -27,8 +27,8 @@ export interface Note {
 const LARGEST = 256 * 1024
 
 /**
- * Adds the notes as the agent of the runs, who needs Append on the document as for every write. A document that was deleted
- * meanwhile stays so. Never throws: the write and the run that are noted have been carried out.
+ * Adds the notes as the agent of the runs, who needs Append on the document as for every write. A document that was
+ * deleted meanwhile stays so. Never throws: the write and the run that are noted have been carried out.
  */
 export async function noteRuns(context: Context, document: string, notes: readonly Note[]): Promise<void> {
   const { gateway } = context

@@ -1,4 +1,5 @@
-// The thread of an import as its process sees it: jobs within their limits, and the documents that it makes, in batches.
+// The thread of an import as its process sees it: jobs within their limits, and the documents that it makes, in
+// batches.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { startThread, type LimitedThread } from '../../stores/limited-thread.js'
 import type { ImportJob, ImportReply, Made, ImportTarget } from './plan.js'

@@ -28,7 +28,10 @@ interface Begun {
 }
 let begun: Begun | undefined
 
-/** Where requests need the same processor, the thread gets the little that they leave. Linux alone has priorities of threads. */
+/**
+ * Where requests need the same processor, the thread gets the little that they leave. Linux alone has priorities of
+ * threads.
+ */
 function yieldToRequests(): void {
   const thread = thisThread()
   try {
@@ -40,7 +43,10 @@ function yieldToRequests(): void {
 
 /** Times the most bytes of a source: a short cell becomes a triple with long names. */
 const SPOOLED = 16
-/** Times the bytes of this source, beside some: a few bytes must not fill the disk. The items of rows of two bytes need half of it. */
+/**
+ * Times the bytes of this source, beside some: a few bytes must not fill the disk. The items of rows of two bytes need
+ * half of it.
+ */
 const [SPOOLED_OF_IT, SPOOLED_BESIDE] = [512, 16 * 1024 * 1024]
 /** What was made goes to disk in pieces of so many bytes. */
 const PIECE = 4 * 1024 * 1024

@@ -91,7 +91,10 @@ const own = ({ gateway, agent, application, request }: Context, asked: string | 
       (asked === undefined || document === asked),
   )
 
-/** Anonymous clients are one another's strangers: who knows the name of an import, and comes from the network of its client, has it. */
+/**
+ * Anonymous clients are one another's strangers: who knows the name of an import, and comes from the network of its
+ * client, has it.
+ */
 const isOfClient = (run: ImportRun, network: string, document: string, asked: string | undefined): boolean =>
   run.agent === undefined && run.network === network && document === asked
 

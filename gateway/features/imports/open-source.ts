@@ -107,7 +107,9 @@ async function readWhole(
   return triples.length
 }
 
-/** Triples in one document, where they have no graph: a subject is not parted from its triples that follow one another. */
+/**
+ * Triples in one document, where they have no graph: a subject is not parted from its triples that follow one another.
+ */
 const IN_ONE = 500
 
 /** The document of a triple; undefined where it has none. */

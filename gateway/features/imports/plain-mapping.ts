@@ -7,7 +7,10 @@ import { isValid } from './csvw-forms.js'
 
 export type PlainDatatype = 'integer' | 'decimal' | 'double' | 'boolean' | 'date' | 'dateTime' | 'iri' | 'string'
 
-/** Numbers with leading zeros or signs are text: codes look so. Longer ones than these are text too: stores would round them. */
+/**
+ * Numbers with leading zeros or signs are text: codes look so. Longer ones than these are text too: stores would round
+ * them.
+ */
 const FORMS: readonly (readonly [PlainDatatype, RegExp, isValid?: (cell: string) => boolean])[] = [
   ['integer', /^(?:0|-?[1-9]\d{0,17})$/],
   ['decimal', /^-?(?:0|[1-9]\d{0,17})\.\d{1,18}$/],

@@ -15,7 +15,10 @@ import { setMaxListeners } from 'node:events'
 import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** ms of work before it looks whether others work too: where they did at one of its last looks, and where they did at none. */
+/**
+ * ms of work before it looks whether others work too: where they did at one of its last looks, and where they did at
+ * none.
+ */
 const [WORK_BESIDE_MS, WORK_ALONE_MS] = [100, 1_000]
 /** For how long it looks, and looks again while it pauses; and for how long where it was alone. */
 const [LOOK_MS, LOOK_ALONE_MS] = [50, 8]
@@ -29,7 +32,10 @@ const LAST_LOOKS = 3
 interface FairShare {
   /** Whether it is time to look. */
   isDue(): boolean
-  /** To be called while none of the work is under way, which would count as that of others: waits while it is their turn. */
+  /**
+   * To be called while none of the work is under way, which would count as that of others: waits while it is their
+   * turn.
+   */
   rest(): Promise<void>
 }
 
@@ -134,7 +140,10 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
   const { signal, kept, progress, stopsAtRefusal } = running
   const share = makeFairShare(signal)
   const underWay: UnderWay[] = []
-  /** Waits until no more than so many groups are under way. Each has ended in its order: what is done is done up to there. */
+  /**
+   * Waits until no more than so many groups are under way. Each has ended in its order: what is done is done up to
+   * there.
+   */
   const waitFor = async (most: number): Promise<undefined | Problem> => {
     while (underWay.length > most) {
       const { upTo, outcome, counts } = underWay[0]!

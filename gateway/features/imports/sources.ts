@@ -130,8 +130,8 @@ async function bringOwn(
 }
 
 /**
- * Who has which account in a dataspace, its owner says, and access tokens are its own: in another one they prove nothing. There the
- * client is anonymous, as through the proxy (design 3).
+ * Who has which account in a dataspace, its owner says, and access tokens are its own: in another one they prove
+ * nothing. There the client is anonymous, as through the proxy (design 3).
  */
 const agentAt = ({ agent, dataspace }: Context, target: Member): Agent =>
   target.dataspace.admin.base === dataspace.admin.base ? agent : {}
@@ -173,7 +173,9 @@ export async function startOfSource(path: string): Promise<Buffer> {
   }
 }
 
-/** A document as its agent reads it; its IRI where it is too large to be held. 403 and 404 as of a request of its own. */
+/**
+ * A document as its agent reads it; its IRI where it is too large to be held. 403 and 404 as of a request of its own.
+ */
 export async function readAs(
   context: Context,
   { application, dataspace }: Member,

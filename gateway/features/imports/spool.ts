@@ -1,5 +1,6 @@
 // What an import has made, on disk, until it is written: the triples in the order in which they were made, and for each
-// document where they are. A spool continues after a crash where it was complete last. For the thread of an import only.
+// document where they are. A spool continues after a crash where it was complete last. For the thread of an import
+// only.
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { sumOf } from '../../../cache/entity-tag.js'
 import { compareAsBytes, sortedAsBytes } from '../../rdf/graph.js'
@@ -7,7 +8,10 @@ import { lineInForm } from '../../rdf/literal-forms.js'
 import type { Made, ImportTarget } from './plan.js'
 
 export interface Spool {
-  /** Learns where the documents are that it had when it was opened, until that time (`performance.now()`). True once it knows all. */
+  /**
+   * Learns where the documents are that it had when it was opened, until that time (`performance.now()`). True once it
+   * knows all.
+   */
   index(until: number): boolean
   /** @param triple in N-Triples, without its point */
   add(document: string, triple: string): void

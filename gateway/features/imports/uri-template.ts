@@ -3,7 +3,10 @@
 import { isIri } from '../../rdf/graph.js'
 import * as vocabulary from '../../rdf/vocabulary.js'
 
-/** By operator: what is before the values and between them, whether they have their names, whether reserved characters stay. */
+/**
+ * By operator: what is before the values and between them, whether they have their names, whether reserved characters
+ * stay.
+ */
 const OPERATORS: Readonly<
   Record<string, readonly [first: string, between: string, isNamed: boolean, isOpen: boolean]>
 > = {

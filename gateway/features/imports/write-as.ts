@@ -25,7 +25,10 @@ export function importPlaceOf({ dataspace }: Pick<Context, 'dataspace'>, documen
     : problem('target.malformed', `<${document.slice(0, 200)}> is no document of ${endUser.base}.`)
 }
 
-/** The same, of imports that a document describes: rules are imported by a request to `importer`, which nobody sends unseen. */
+/**
+ * The same, of imports that a document describes: rules are imported by a request to `importer`, which nobody sends
+ * unseen.
+ */
 export function placeHere(
   context: Pick<Context, 'application' | 'dataspace'>,
   document: string,

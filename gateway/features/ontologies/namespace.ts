@@ -50,7 +50,8 @@ async function described(context: Context, decision: Decided['decision']): Promi
   const { application, dataspace, request, agent } = context
   const own = await dataspace.ontologies.namespace(rootOf(context))
   if (isFailure(own)) return own
-  // That of the admin application is LinkedDataHub's own, of which there is no document: then it is the one of the dataspace.
+  // That of the admin application is LinkedDataHub's own, of which there is no document: then it is the one of the
+  // dataspace.
   const isElsewhere = application.kind === 'admin' && own.document === undefined
   const found = isElsewhere ? await dataspace.ontologies.namespace(rootOf({ application: dataspace.endUser })) : own
   if (isFailure(found)) return found

@@ -99,7 +99,10 @@ async function addOntology(context: Context, ontology: string, content: readonly
   return missing && unusable(missing.detail)
 }
 
-/** The admin dataset has the rules: nothing of a package may become one. Superclasses in its ontology do not count as such (design 4). */
+/**
+ * The admin dataset has the rules: nothing of a package may become one. Superclasses in its ontology do not count as
+ * such (design 4).
+ */
 function ruleIn(content: readonly Quad[], { dataspace: { admin } }: Context): Quad | undefined {
   const isRule = (term: string): boolean => RULES.some((namespace) => term.startsWith(namespace))
   return content.find(

@@ -1,5 +1,5 @@
-// For operators: health, metrics, purge and the mirror on the management port; the store's own pages; looking for writes behind
-// the gateway.
+// For operators: health, metrics, purge and the mirror on the management port; the store's own pages; looking for
+// writes behind the gateway.
 import { StartFailure } from '../../configuration/start-failure.js'
 import type { GatewayFeature } from '../../feature.js'
 import { listen } from '../../http/listener.js'

@@ -1,5 +1,5 @@
-// The management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches, and the
-// mirror; and of health and metrics for monitors with a token.
+// The management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches,
+// and the mirror; and of health and metrics for monitors with a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { HTTPMethods } from 'fastify'
 import type { Request, Response } from '../../http/exchange.js'
@@ -137,7 +137,8 @@ const NO_WRITE_FIELD = json(403, {
   error: 'A request that changes something needs the field Triplegate-Management: 1.',
 })
 
-// A name that another server resolves to this machine is none of these (DNS rebinding). Any port: tunnels have their own.
+// A name that another server resolves to this machine is none of these (DNS rebinding). Any port: tunnels have their
+// own.
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
 
 /** Browsers reach loopback too: a page of another origin is refused, and so is a page at a name of its own. */
@@ -151,7 +152,10 @@ function refusalOf({ hosts, fields }: Request): Response | undefined {
   return json(403, { error: 'A page of another site may not use the management port.' })
 }
 
-/** A page of this listener itself says so by both fields, which no page of another origin can set (Fetch Metadata, Fetch §3.2). */
+/**
+ * A page of this listener itself says so by both fields, which no page of another origin can set (Fetch Metadata, Fetch
+ * §3.2).
+ */
 const isOwnForm = ({ fields: { host = '', origin, 'sec-fetch-site': site } }: Request): boolean =>
   site === 'same-origin' && origin?.toLowerCase() === `http://${host.toLowerCase()}`
 

@@ -37,7 +37,10 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches
   return { contentType: registry.contentType, text: () => registry.metrics() }
 }
 
-/** The holds of the event loop (design 7). Quantiles of its delay are among the default metrics: `nodejs_eventloop_lag_…`. */
+/**
+ * The holds of the event loop (design 7). Quantiles of its delay are among the default metrics:
+ * `nodejs_eventloop_lag_…`.
+ */
 function addHolds(registry: Registry, watchdog: Gateway['watchdog']): void {
   new Gauge({
     name: 'triplegate_event_loop_longest_hold_seconds',

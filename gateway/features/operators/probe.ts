@@ -11,7 +11,8 @@ import type { GraphStore } from '../../stores/store.js'
 import { select } from '../../stores/select.js'
 
 // A row for each graph: its number of triples, the length of their objects, and its latest date of change. A write that
-// changes none of the three goes unnoticed until the cached answers are too old (`--cache-max-age`), unless it changes rules.
+// changes none of the three goes unnoticed until the cached answers are too old (`--cache-max-age`), unless it changes
+// rules.
 const QUESTION = `SELECT ?g (COUNT(*) AS ?triples) (SUM(COALESCE(STRLEN(STR(?o)), 0)) AS ?length) (MAX(?changed) AS ?latest)
   WHERE { { GRAPH ?g { ?s ?p ?o } } UNION { ?s ?p ?o }
     BIND(IF(?p = <http://purl.org/dc/terms/modified>, STR(?o), "") AS ?changed) }
@@ -157,7 +158,9 @@ interface Differences {
 
 const NOTHING_KNOWN: Differences = { changed: [], written: [] }
 
-/** A write under way may be in the store already, and be known only when it ends: it is no change behind the gateway. */
+/**
+ * A write under way may be in the store already, and be known only when it ends: it is no change behind the gateway.
+ */
 async function compared(
   sharers: readonly Member[],
   before: Look,

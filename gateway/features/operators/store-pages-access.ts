@@ -59,8 +59,8 @@ async function accessTo({ gateway, member }: StoreDoor, { request, trace }: Pass
   const isRead = READS.includes(request.method)
   const { fields } = request
   const isToken = /^(?:bearer|dpop) /i.test(fields.authorization ?? '')
-  // A link may lead here; its answer cannot be read by the page that it is on. One with a query may not: with SERVICE the
-  // store itself would send the answer on.
+  // A link may lead here; its answer cannot be read by the page that it is on. One with a query may not: with SERVICE
+  // the store itself would send the answer on.
   const isLink = isRead && fields['sec-fetch-mode'] === 'navigate' && !request.requestTarget.includes('?')
   if (!isToken && !isLink && isCrossSite(fields, [`https://${fields.host}`, `http://${fields.host}`]))
     return problem('access.cross-site', 'A page of another site may not use the pages of the store.')

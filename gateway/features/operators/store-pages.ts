@@ -121,8 +121,8 @@ interface Asked {
 type Answered = { readonly statusCode: number; readonly headers: object; readonly body: Readable | undefined }
 
 /**
- * The exchange that every request to a store goes through, with its limits, as the client of the library. A read is given up
- * when its client leaves. A write is not: the store may perform it all the same.
+ * The exchange that every request to a store goes through, with its limits, as the client of the library. A read is
+ * given up when its client leaves. A write is not: the store may perform it all the same.
  */
 function clientOf({ gateway, exchange, root }: StorePages, door: Door) {
   const sweepSoon = makeSweeps(gateway)
@@ -147,7 +147,10 @@ function clientOf({ gateway, exchange, root }: StorePages, door: Door) {
   }
 }
 
-/** The fields of an answer that its client gets: no cookie, which would be one of the gateway's host, and no address of the store. */
+/**
+ * The fields of an answer that its client gets: no cookie, which would be one of the gateway's host, and no address of
+ * the store.
+ */
 const ANSWERED: ReadonlySet<string> = new Set([
   ...['allow', 'content-type', 'content-length', 'content-encoding', 'content-language', 'content-disposition'],
   ...['etag', 'last-modified', 'accept-ranges', 'content-range', 'retry-after', 'vary'],
@@ -166,7 +169,10 @@ function answeredFields(fields: IncomingHttpHeaders, root: URL): IncomingHttpHea
   return { ...only(ANSWERED, fields), ...(isHere && { location: moved.pathname + moved.search }), ...OWN }
 }
 
-/** Requests that passed here went around the write path: nothing that was cached counts, and the mirror commits the differences. */
+/**
+ * Requests that passed here went around the write path: nothing that was cached counts, and the mirror commits the
+ * differences.
+ */
 async function written(gateway: Gateway, isInDoubt: boolean, sweepSoon: () => void): Promise<void> {
   const until = gateway.now() + LATEST_WRITE_MS
   if (isInDoubt)

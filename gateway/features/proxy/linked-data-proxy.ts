@@ -34,7 +34,9 @@ interface Proxying {
 }
 export const PROXYING = part<Proxying>('proxy')
 
-/** Concurrent requests of one agent, of one network, and of all. Each may keep an answer and its conversion in memory. */
+/**
+ * Concurrent requests of one agent, of one network, and of all. Each may keep an answer and its conversion in memory.
+ */
 const PLACES = { each: 8, network: 16, all: 32 } as const
 
 /** @param bases of all applications */
@@ -101,7 +103,10 @@ async function exchange(context: Context, url: URL, body: Buffer): Promise<Respo
   return problem(FETCH_PROBLEMS[answer.failure], answer.detail)
 }
 
-/** Values of `Sec-Fetch-Dest` (Fetch §2.2.5) for content that runs in a page or changes it; images and frames do neither. */
+/**
+ * Values of `Sec-Fetch-Dest` (Fetch §2.2.5) for content that runs in a page or changes it; images and frames do
+ * neither.
+ */
 const ACTIVE =
   /^(?:audioworklet|embed|json|manifest|object|paintworklet|script|serviceworker|sharedworker|style|worker|xslt)$/
 
@@ -127,7 +132,9 @@ function destinationOf(uri: string, { base }: Member['application']): URL | Prob
   return problem('proxy.refused', `?uri= takes URLs of other servers. Request this one directly: ${url.href}`)
 }
 
-/** Sent beside SENT_FIELDS, Accept, the conditions and Via. No field is sent that identifies the client or its address. */
+/**
+ * Sent beside SENT_FIELDS, Accept, the conditions and Via. No field is sent that identifies the client or its address.
+ */
 const SENT_WITH_CONTENT = ['content-type', 'content-language', 'content-encoding', 'link', 'slug']
 
 const sentFields = (fields: Fields, hasContent: boolean): Record<string, string> =>

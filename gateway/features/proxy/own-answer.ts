@@ -1,5 +1,6 @@
 // Requests through the Linked Data proxy to other applications of this installation: answered in this process, in the
-// same dataspace as requests of the agent, in others as those of an anonymous client (design 3). They take the whole way of a request.
+// same dataspace as requests of the agent, in others as those of an anonymous client (design 3). They take the whole
+// way of a request.
 import type { FetchAnswer } from '../../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
 import { BodyBreak, tooLarge } from '../../http/body.js'
@@ -41,7 +42,10 @@ export async function answerInside(context: Context, url: URL, inner: InnerReque
 
 const LEADS_AWAY = problem('proxy.failed', 'The URL is redirected too often, or in a way that is not followed.')
 
-/** It has no credential, since that could be for another dataspace; and the network of the client, by which shares are counted. */
+/**
+ * It has no credential, since that could be for another dataspace; and the network of the client, by which shares are
+ * counted.
+ */
 function requestTo(url: URL, { method, fields, body }: InnerRequest, outer: Request): Request {
   const host = url.host.replace(/\.(?=:|$)/, '')
   return {

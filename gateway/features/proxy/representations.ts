@@ -36,7 +36,9 @@ const RDF_TYPES: ReadonlySet<string> = new Set([
 
 export const isConvertible = (mediaType: string): boolean => RDF_TYPES.has(mediaType) || mediaType === 'text/html'
 
-/** The Accept field to send: what the client accepts and, where that includes RDF or results, every syntax that is read. */
+/**
+ * The Accept field to send: what the client accepts and, where that includes RDF or results, every syntax that is read.
+ */
 export function acceptOf(accept: string | undefined): string {
   const ranges = parseAccept(accept)
   if (ranges.length === 0) {

@@ -20,7 +20,10 @@ import { isGeneral, syntaxIn, syntaxOf } from '../../rdf/syntaxes.js'
 import { isPacked } from '../../rdf/unpacked.js'
 import { response, streamed } from '../../request/respond.js'
 
-/** Fails with `proxy.failed` or `negotiation.not-acceptable`. The outcome of a write and errors are passed on in any format. */
+/**
+ * Fails with `proxy.failed` or `negotiation.not-acceptable`. The outcome of a write and errors are passed on in any
+ * format.
+ */
 export async function responseFrom(
   context: Context,
   answer: FetchAnswer,
@@ -84,7 +87,10 @@ function asIs(content: ProxiedContent): ProxiedRepresentation {
   return { format: { mediaType, code: AS_IS, contentType: isUnsafe ? UNKNOWN : contentType }, body }
 }
 
-/** The fields that a GET would have, as far as they are known without the content: HTML and much else may contain RDF, or not. */
+/**
+ * The fields that a GET would have, as far as they are known without the content: HTML and much else may contain RDF,
+ * or not.
+ */
 function headOf(accept: string | undefined, content: ProxiedContent, upstream: string | undefined): Field[] {
   const isUnsure = content.mediaType === 'text/html' || (!content.sent && isGeneral(content.contentType))
   const [first] = formatsFor(accept, isUnsure ? { ...content, sent: content } : content)
@@ -100,8 +106,8 @@ const described = (content: ProxiedContent, format: Format, upstream: string | u
 const etag = (tag: string | undefined): Field[] => (tag === undefined ? [] : [['ETag', tag]])
 
 /**
- * No other field is passed on: no cookies, no challenges, no policies for an origin (HSTS, CORS, CSP), and no Link, whose
- * relations name the agent and its modes in this gateway.
+ * No other field is passed on: no cookies, no challenges, no policies for an origin (HSTS, CORS, CSP), and no Link,
+ * whose relations name the agent and its modes in this gateway.
  */
 const PASSED_ON = [
   'Accept-Patch',
@@ -124,8 +130,8 @@ const passedOn = (fields: FetchAnswer['fields']): Field[] =>
   })
 
 /**
- * References are absolute, since a relative one would lead into this gateway. Content-Location says where the content came
- * from (RFC 9110 §8.7). Only the response to a write has a Location: the proxy follows the redirects of a read.
+ * References are absolute, since a relative one would lead into this gateway. Content-Location says where the content
+ * came from (RFC 9110 §8.7). Only the response to a write has a Location: the proxy follows the redirects of a read.
  */
 function located({ url, status, fields }: FetchAnswer, isSafe: boolean): Field[] {
   const source = fields['content-location'] ?? (isSafe && status === 200 ? url : undefined)

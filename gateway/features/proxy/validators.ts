@@ -4,8 +4,8 @@ import { parseEntityTags, type EntityTag } from '../../../cache/entity-tag.js'
 import type { Fields } from '../../http/fields.js'
 
 /**
- * Our entity-tag read again: the server's own, the media type of its content, and the code of the format of the response.
- * An entity-tag may contain all of these characters (RFC 9110 §8.8.3). Undefined for one that is not ours.
+ * Our entity-tag read again: the server's own, the media type of its content, and the code of the format of the
+ * response. An entity-tag may contain all of these characters (RFC 9110 §8.8.3). Undefined for one that is not ours.
  */
 function partsOf(opaque: string): { opaque: string; mediaType: string; code: string } | undefined {
   const parts = opaque.slice(1, -1).split(';')
@@ -45,8 +45,9 @@ export interface UpstreamConditions {
 }
 
 /**
- * The If-None-Match of a read is about formats: entity-tags of formats that the client would not get now do not count, or a
- * 304 would confirm another format than the requested one. The conditions of a write are about the state, in any format.
+ * The If-None-Match of a read is about formats: entity-tags of formats that the client would not get now do not count,
+ * or a 304 would confirm another format than the requested one. The conditions of a write are about the state, in any
+ * format.
  */
 export function conditionsOf(fields: Fields, isSafe: boolean, isGiven: IsGiven): UpstreamConditions {
   const known: { readonly ours: string; readonly theirs: string }[] = []
@@ -78,7 +79,8 @@ export function conditionsOf(fields: Fields, isSafe: boolean, isGiven: IsGiven):
     },
     tagFor(upstream) {
       const tag = single(upstream)
-      // RFC 9110 §15.4.5: a 304 has the ETag of the 200. Where the server leaves it out, only one sent tag can be meant.
+      // RFC 9110 §15.4.5: a 304 has the ETag of the 200. Where the server leaves it out, only one sent tag can be
+      // meant.
       if (!tag) return known.length === 1 ? known[0]!.ours : undefined
       return known.find(({ theirs }) => theirs === tag.opaque)?.ours
     },

@@ -149,7 +149,10 @@ function createdAnswer(context: Context, { token, text: secret }: Created): Resp
   return response(201, [...own, ...fields], answered.body as Buffer)
 }
 
-/** Design 4: tokens are made by agents who may append to the endpoint, and by those with Control, but not by a weaker token. */
+/**
+ * Design 4: tokens are made by agents who may append to the endpoint, and by those with Control, but not by a weaker
+ * token.
+ */
 function creationRefused(context: Context, endpoint: string): undefined | Problem {
   const { agent, dataspace, trace } = context
   if (agent.webId === undefined) return ANONYMOUS

@@ -1,6 +1,6 @@
-// Access tokens: random texts that prove an agent until they expire or are revoked. Only a hash of each is stored, in
-// a file of the data folder that only its owner may read: a document would show it to readers of the rules, and its history
-// would keep what was revoked (design 4).
+// Access tokens: random texts that prove an agent until they expire or are revoked. Only a hash of each is stored, in a
+// file of the data folder that only its owner may read: a document would show it to readers of the rules, and its
+// history would keep what was revoked (design 4).
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { chmod, readFile } from 'node:fs/promises'
 import { makeQueue } from '../../../versioning/queue.js'
@@ -29,7 +29,10 @@ export interface AccessToken extends NewAccessToken {
 export interface AccessTokens {
   /** Stored when it resolves. `text` is known only to its agent from then on. 'full' where there are too many. */
   create(token: NewAccessToken): Promise<{ readonly text: string; readonly token: AccessToken } | 'full' | 'failed'>
-  /** Those of a dataspace, the newest first; one whose revocation is not stored is still among them, to be revoked again. */
+  /**
+   * Those of a dataspace, the newest first; one whose revocation is not stored is still among them, to be revoked
+   * again.
+   */
   list(admin: string): readonly AccessToken[]
   /** It proves nothing from the call on, and after a restart when this resolves. */
   revoke(id: string): Promise<undefined | 'failed'>

@@ -1,5 +1,6 @@
 // Access tokens in an Authorization field: as a bearer token (RFC 6750 §2.1), or as the password of Basic (RFC 7617),
-// which more clients can send. Wrong ones are refused, and those that a network sends one after the other are slowed down.
+// which more clients can send. Wrong ones are refused, and those that a network sends one after the other are slowed
+// down.
 import { LRUCache } from 'lru-cache'
 import type { AccessTokenCheck } from '../../identity/agent.js'
 import type { Log } from '../../log.js'
@@ -22,7 +23,10 @@ export function accessTokenIn(field: string): Presented | undefined {
   return { scheme: 'Basic', text: password }
 }
 
-/** Wrong tokens of one network in a time: beyond them the answer is 429. A token has 256 random bits: this is for the log. */
+/**
+ * Wrong tokens of one network in a time: beyond them the answer is 429. A token has 256 random bits: this is for the
+ * log.
+ */
 const WRONG = { most: 10, ms: 60_000 } as const
 const NETWORKS = 10_000
 

@@ -198,7 +198,10 @@ export function analyseUpdate(
   return { text, reads, removes, services, functions, ordering, plan, storeOnly, ...writesOf(operations, iriOf) }
 }
 
-/** SPARQL 1.1 Update §3.1.4: where no empty graphs are recorded, to clear a graph that does not exist succeeds. Jena records none, and fails. */
+/**
+ * SPARQL 1.1 Update §3.1.4: where no empty graphs are recorded, to clear a graph that does not exist succeeds. Jena
+ * records none, and fails.
+ */
 const silentWhereAbsent = (token: Token, at: number, tokens: readonly Token[]): readonly Token[] =>
   (token.text === 'CLEAR' || token.text === 'DROP') && tokens[at + 1]?.text === 'GRAPH'
     ? [token, { ...token, text: 'SILENT' }]
@@ -238,7 +241,9 @@ function withFrom(tokens: readonly Token[], dataset: DatasetDescription): readon
   return [...tokens.slice(0, at), ...clauses('FROM', dataset), ...tokens.slice(rest)]
 }
 
-/** SPARQL 1.1 Protocol §2.2.3: the dataset of the request is that of every pattern; with USING or WITH it is an error. */
+/**
+ * SPARQL 1.1 Protocol §2.2.3: the dataset of the request is that of every pattern; with USING or WITH it is an error.
+ */
 function withUsing(tokens: readonly Token[], using: DatasetDescription): readonly Token[] | Problem {
   const changed: Token[] = []
   const graphs = using.default.length + using.named.length
@@ -268,14 +273,20 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
   return changed
 }
 
-/** The graphs of the request are written out for each operation: a list of each would make a text that grows as their product. */
+/**
+ * The graphs of the request are written out for each operation: a list of each would make a text that grows as their
+ * product.
+ */
 const MOST_USING = 1000
 const TOO_MANY_USING = problem(
   'content.too-large',
   'Too many operations with too many graphs: send fewer operations in one update, or fewer using-graph-uri.',
 )
 
-/** SPARQL 1.1 Update §3.1.4: with SILENT, a LOAD that fails is a success. So is one that is not allowed: it loads nothing. */
+/**
+ * SPARQL 1.1 Update §3.1.4: with SILENT, a LOAD that fails is a success. So is one that is not allowed: it loads
+ * nothing.
+ */
 function withoutLoads(tokens: readonly Token[], mayLoad: readonly string[]): readonly Token[] {
   if (!tokens.some(({ text }) => text === 'LOAD')) return tokens
   const operations: Token[][] = [[]]

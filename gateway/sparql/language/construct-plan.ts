@@ -1,7 +1,10 @@
 // What a CONSTRUCT is as a plan (construct.ts): threads that run one need no parser. Pure.
 import type { TemplateTriple } from './patch.js'
 
-/** The triples of one graph of the template: a `?variable`, an IRI in N-Triples, or '' for the graph that the caller chooses. */
+/**
+ * The triples of one graph of the template: a `?variable`, an IRI in N-Triples, or '' for the graph that the caller
+ * chooses.
+ */
 export interface TemplateGraph {
   readonly graph: string
   readonly triples: readonly TemplateTriple[]
@@ -20,7 +23,10 @@ export interface RowPattern {
 export interface ConstructPlan {
   /** The SELECT over the default graph. */
   readonly query: string
-  /** The same over many graphs at once, each by itself, whose name is the value of ROW; undefined where that could differ. */
+  /**
+   * The same over many graphs at once, each by itself, whose name is the value of ROW; undefined where that could
+   * differ.
+   */
   readonly batched?: string
   /** Where the pattern is about one row alone. */
   readonly ofRow?: RowPattern

@@ -1,6 +1,6 @@
 // Reading a CONSTRUCT as a plan: the SELECT that finds its solutions, and the template that they fill, which may have
-// GRAPH, as in Jena's ARQ (LinkedDataHub 2.8). It reads nothing but the data that it is given. Pure. SPARQL has no CONSTRUCT of
-// quads: the template is read as that of an INSERT, which has the same grammar.
+// GRAPH, as in Jena's ARQ (LinkedDataHub 2.8). It reads nothing but the data that it is given. Pure. SPARQL has no
+// CONSTRUCT of quads: the template is read as that of an INSERT, which has the same grammar.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { parseSparql, type Parsed } from './parse.js'
 import { MOST_SOLUTIONS, ROW, type ConstructPlan, type TemplateGraph } from './construct-plan.js'

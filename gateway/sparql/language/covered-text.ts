@@ -1,5 +1,6 @@
 // Rewriting queries and updates for a store with covered literals (stores/covers.ts): patterns, joins and results keep
-// terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). Works on tokens; reads each at most once per level of brackets. Pure.
+// terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). Works on tokens; reads each at most once per level of
+// brackets. Pure.
 import { makeValues, type Covering, type Use, type CoveredValues } from './covered-values.js'
 import { stringToken } from './escapes.js'
 import { literalAt } from './literal-tokens.js'
@@ -16,7 +17,10 @@ const AFTER_CONDITIONS = new Set(['HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'VALUES'
 const isVariable = (token: string | undefined): token is string => /^\?./.test(token ?? '')
 const isIri = (token: string | undefined): boolean => /^<[^<=]/.test(token ?? '')
 
-/** A variable in an expression is replaced by some hundred characters, and what is nested is repeated: the most that is added. */
+/**
+ * A variable in an expression is replaced by some hundred characters, and what is nested is repeated: the most that is
+ * added.
+ */
 const roomFor = (tokens: readonly Token[]): number =>
   Math.min(8 * 1024 * 1024, 256 * 1024 + 100 * tokens.reduce((sum, { text }) => sum + text.length, 0))
 
@@ -114,7 +118,8 @@ function select(r: Rewriting): void {
     else break
   }
   if (r.hasAggregate && !isGrouped) {
-    // SPARQL 1.1 §18.5.1: there is one group, even without solutions. Oxigraph drops it if it sees that the pattern has none.
+    // SPARQL 1.1 §18.5.1: there is one group, even without solutions. Oxigraph drops it if it sees that the pattern has
+    // none.
     r.out[start] = '{ {'
     r.out[end] = `} UNION { [] <${r.covering.mark}none> [] } }`
   }

@@ -23,7 +23,10 @@ export function makeValues({ mark, isUsed, coverOf }: Covering) {
   const valueOf = (term: string): string =>
     isUsed ? `IF(${isCovered(term)}, STRDT(STR(${term}), IRI(STRAFTER(${typeIn(term)}, "${mark}"))), ${term})` : term
 
-  /** SPARQL 1.1 §18.5.1.5: the result is one of the terms. GROUP_CONCAT lists the covered ones by value, to look the result up. */
+  /**
+   * SPARQL 1.1 §18.5.1.5: the result is one of the terms. GROUP_CONCAT lists the covered ones by value, to look the
+   * result up.
+   */
   const extreme = (name: string, variable: string): string => {
     const best = `${name}(${valueOf(variable)})`
     const keyOf = (value: string): string => `CONCAT("\\b", STR(${value}), "\\f", ${typeIn(value)}, "\\f")`
@@ -34,7 +37,10 @@ export function makeValues({ mark, isUsed, coverOf }: Covering) {
     return `COALESCE(IF(${found} = "", ${best}, STRDT(STRBEFORE(${found}, "\\f"), IRI(${cover}))), ${best})`
   }
 
-  /** SPARQL 1.1 §18.5.1.7 joins STR of the terms; Oxigraph takes strings only. A language tag that all share stays (SPARQL 1.2). */
+  /**
+   * SPARQL 1.1 §18.5.1.7 joins STR of the terms; Oxigraph takes strings only. A language tag that all share stays
+   * (SPARQL 1.2).
+   */
   const concatenated = (variable: string): string => `COALESCE(CONCAT(${valueOf(variable)}), STR(${variable}))`
 
   return {

@@ -1,5 +1,5 @@
-// Escapes in SPARQL: in IRIs and strings, as SPARQL 1.2 §19.2 and Turtle have them, and nowhere else (SPARQL 1.1 §19.7).
-// Pure.
+// Escapes in SPARQL: in IRIs and strings, as SPARQL 1.2 §19.2 and Turtle have them, and nowhere else (SPARQL 1.1
+// §19.7). Pure.
 import type { Failure } from '../../problem.js'
 
 const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|[^])/gu

@@ -10,11 +10,14 @@ export { DEFAULT_GRAPH }
 
 const MOST_GRAPHS = 1000
 
-// Names that stores take for other graphs: unions (Jena, Stardog), the default graph, explicit statements (RDF4J, GraphDB).
+// Names that stores take for other graphs: unions (Jena, Stardog), the default graph, explicit statements (RDF4J,
+// GraphDB).
 const MAGIC = /^(?:urn:x-arq:|http:\/\/www\.ontotext\.com\/|http:\/\/www\.openrdf\.org\/schema\/sesame#)/i
 const PLAIN = /^(?:https?|urn):/i
 
-/** The graphs of these names, sorted; the dataset where one of the names stands for other graphs, or there are too many. */
+/**
+ * The graphs of these names, sorted; the dataset where one of the names stands for other graphs, or there are too many.
+ */
 export function graphSetOf(graphs: ReadonlySet<string>): GraphSet {
   if (graphs.size > MOST_GRAPHS) return 'dataset'
   return [...graphs].every((graph) => PLAIN.test(graph) && !MAGIC.test(graph)) ? [...graphs].sort() : 'dataset'

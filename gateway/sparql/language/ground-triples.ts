@@ -1,6 +1,6 @@
 // The plain triples in the data of an update (INSERT DATA, DELETE DATA): IRIs and literals, one statement after the
-// other. They say nothing about what the update reads and writes, and the parser takes seconds for a megabyte of them, so
-// that they are checked here and it gets the first of each block only. Pure.
+// other. They say nothing about what the update reads and writes, and the parser takes seconds for a megabyte of them,
+// so that they are checked here and it gets the first of each block only. Pure.
 import { flawOf, iri, quad } from '../../rdf/graph.js'
 import type { Token } from './tokens.js'
 

@@ -26,8 +26,9 @@ export const SOLUTION_LIMIT = 200_000
 const FORMS = 'A PATCH is one DELETE/INSERT … WHERE or one DELETE WHERE on the document itself'
 
 /**
- * The update, resolved against the document's URI, as a plan. Spec 7: `update.form` both for a text that is no update and for
- * a form that PATCH does not take. Slow on long texts: `EvaluationPool.analyse` does the same in a thread, with a time limit.
+ * The update, resolved against the document's URI, as a plan. Spec 7: `update.form` both for a text that is no update
+ * and for a form that PATCH does not take. Slow on long texts: `EvaluationPool.analyse` does the same in a thread, with
+ * a time limit.
  */
 export function analysePatch(update: string, base: string, forms?: LiteralForms): Patch | Problem {
   const plan = planOfText(update, { kind: 'update', base, ...(forms && { forms }) })

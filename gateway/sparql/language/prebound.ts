@@ -43,7 +43,10 @@ const MARK = /<urn:triplegate:values> <urn:triplegate:values> <urn:triplegate:va
 type Node = { readonly kind?: string }
 const isNode = (part: unknown): part is Node => typeof part === 'object' && part !== null
 
-/** Values Insertion: every group begins with the values, since each basic graph pattern is joined with them, even an empty one. */
+/**
+ * Values Insertion: every group begins with the values, since each basic graph pattern is joined with them, even an
+ * empty one.
+ */
 function inserted(part: unknown, path: Path | undefined): unknown {
   if (!isNode(part)) return part
   if (Array.isArray(part)) return part.map((each) => inserted(each, path))

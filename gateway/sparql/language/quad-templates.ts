@@ -13,8 +13,8 @@ import type { Token } from './tokens.js'
 import { isIriNode, isVariable, type Node } from './tree.js'
 
 /**
- * A `?variable`, a `_:label` (a new blank node in every solution), a term in canonical N-Triples, or the parts of a triple term that has
- * variables or blank nodes.
+ * A `?variable`, a `_:label` (a new blank node in every solution), a term in canonical N-Triples, or the parts of a
+ * triple term that has variables or blank nodes.
  */
 export type TemplateTerm = string | TemplateTerms
 export type TemplateTerms = readonly [subject: TemplateTerm, predicate: TemplateTerm, object: TemplateTerm]
@@ -39,7 +39,9 @@ export const graphName = (term: Node, values: ParsedValues): string | undefined 
 export const isOwnName = (graph: string): boolean =>
   graph !== DEFAULT_GRAPH && graph !== MERGED_GRAPHS && !OF_JENA.test(graph)
 
-/** The graph that a value of a variable names, in N-Triples: undefined where it is no IRI (SPARQL 1.1 Update §3.1.3). */
+/**
+ * The graph that a value of a variable names, in N-Triples: undefined where it is no IRI (SPARQL 1.1 Update §3.1.3).
+ */
 export const graphOfValue = (value: string | undefined): string | undefined =>
   value?.startsWith('<') && !value.startsWith('<<') ? value.slice(1, -1) : undefined
 

@@ -72,7 +72,9 @@ function pathOf(node: unknown, originals: Originals): Path {
   return { kind: 'path', operator: subType as PathOperator, items: read }
 }
 
-/** Collections, blank nodes in brackets and annotations become triples of their own (SPARQL 1.1 §4.2, SPARQL 1.2 §4.3). */
+/**
+ * Collections, blank nodes in brackets and annotations become triples of their own (SPARQL 1.1 §4.2, SPARQL 1.2 §4.3).
+ */
 export function triplesOf(nodes: unknown, originals: Originals): readonly Triple[] {
   const found: Triple[] = []
   // The same node is the same term.

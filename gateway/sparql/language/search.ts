@@ -32,7 +32,10 @@ export function searchFor(likes: readonly Likes[], uses: Pick<Search, 'clears' |
   }
 }
 
-/** The query for the names of graphs; a name that SPARQL does not take is refused as one that is written (find-solutions.ts). */
+/**
+ * The query for the names of graphs; a name that SPARQL does not take is refused as one that is written
+ * (find-solutions.ts).
+ */
 const graphsWith = (likes: readonly Like[]): Asked | undefined =>
   likes.length === 0
     ? undefined

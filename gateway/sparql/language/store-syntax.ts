@@ -1,5 +1,5 @@
-// SPARQL that the parser cannot read and the store may, ARQ's syntax: what its tokens say for sure. Pure. It
-// fails closed: a text is passed on where no token of it could reach beyond the store, or cost more than a parsed text may,
+// SPARQL that the parser cannot read and the store may, ARQ's syntax: what its tokens say for sure. Pure. It fails
+// closed: a text is passed on where no token of it could reach beyond the store, or cost more than a parsed text may,
 // and is taken to read and to write everything.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './analysis.js'
@@ -7,7 +7,10 @@ import { KEYWORDS } from './keywords.js'
 import { sparqlOf, tokensOf, type Token } from './tokens.js'
 import { DATATYPES, DEEPEST, DEEPEST_QUERIES, MAGIC, VOLATILE } from './tree.js'
 
-/** Words that ARQ adds to SPARQL (Jena: "ARQ - Extending Query"), but for CALL, which computes the name of a function, and JSON. */
+/**
+ * Words that ARQ adds to SPARQL (Jena: "ARQ - Extending Query"), but for CALL, which computes the name of a function,
+ * and JSON.
+ */
 const ARQ = `LATERAL SEMIJOIN ANTIJOIN UNFOLD FOLD LET EXIST ADJUST AGG MEDIAN MODE STDEV STDEV_SAMP STDEV_POP VARIANCE
   VAR_SAMP VAR_POP`
 const ADDED: ReadonlySet<string> = new Set(ARQ.split(/\s+/))

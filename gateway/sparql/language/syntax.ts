@@ -1,5 +1,5 @@
-// SPARQL as a tree of our own: everything that a query can say, and nothing else. Anything that it cannot hold is not sent
-// for agents who may not read everything. Pure.
+// SPARQL as a tree of our own: everything that a query can say, and nothing else. Anything that it cannot hold is not
+// sent for agents who may not read everything. Pure.
 import { XSD } from '../../rdf/vocabulary.js'
 
 export type Iri = { readonly kind: 'iri'; readonly value: string }
@@ -122,8 +122,8 @@ export const filter = (expression: Expression): GraphPattern => ({ kind: 'filter
 const boolean = (value: 'true' | 'false'): Expression => ({ kind: 'literal', value, datatype: XSD('boolean') })
 export const FALSE = boolean('false')
 /**
- * One or the other, where neither is an error. RDF4J makes a UNION of || with sameTerm or IN in it: where both are true, it has the row
- * twice.
+ * One or the other, where neither is an error. RDF4J makes a UNION of || with sameTerm or IN in it: where both are
+ * true, it has the row twice.
  */
 export const either = (one: Expression, other: Expression): Expression => operation('if', one, boolean('true'), other)
 /** In their order, and no deeper than has to be: stores run out of stack on deep ones. */

@@ -1,6 +1,6 @@
-// The tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, so that
-// both read it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. BASE stands only
-// where a function resolves against it. Pure.
+// The tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, so that both read
+// it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. BASE stands only where
+// a function resolves against it. Pure.
 import { resolve } from 'relative-to-absolute-iri'
 import { iriWithoutEscapes, stringSpelling } from './escapes.js'
 import { isFailure, type Failure } from '../../problem.js'
@@ -41,8 +41,8 @@ const LOCAL = "%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=\\/?#@%]"
 const RESOLVING = new Set(['IRI', 'URI'])
 const EXPONENT = '[eE][+-]?[0-9]+'
 
-// SPARQL 1.1 §19.8 and SPARQL 1.2 §19.8. The first alternative that matches is the longest; the name of a prefix has a bound, so that reading a
-// text takes time in proportion to its length.
+// SPARQL 1.1 §19.8 and SPARQL 1.2 §19.8. The first alternative that matches is the longest; the name of a prefix has a
+// bound, so that reading a text takes time in proportion to its length.
 const TOKEN = new RegExp(
   [
     '(?<space>[ \\t\\r\\n]+|#[^\\r\\n]*)',
@@ -113,7 +113,10 @@ function withBases(tokens: readonly Token[], operations: readonly Operation[]): 
 
 const flaw = (detail: string, at: number): Flaw => ({ failure: 'syntax', detail, at })
 
-/** Tokens, or their texts, as SPARQL. () and [] are tokens of their own (§19.8), and Oxigraph wants BNODE() in one piece. */
+/**
+ * Tokens, or their texts, as SPARQL. () and [] are tokens of their own (§19.8), and Oxigraph wants BNODE() in one
+ * piece.
+ */
 export function sparqlOf(tokens: readonly (Token | string)[]): string {
   let [written, before] = ['', '']
   for (const token of tokens) {
@@ -163,7 +166,10 @@ type Spelling = string | Failure<'syntax'>
 
 const DOT_SEGMENT = 'an IRI has a dot segment (/./ or /../), which stores read in different ways'
 
-/** Jena removes dot segments from absolute IRIs too (RFC 3986 §5.2.4): it would take another graph than the one that was analysed. */
+/**
+ * Jena removes dot segments from absolute IRIs too (RFC 3986 §5.2.4): it would take another graph than the one that was
+ * analysed.
+ */
 export const hasDotSegment = (iri: string): boolean =>
   iri.includes('/.') && /\/\.{1,2}(?:\/|$)/.test(iri.split(/[?#]/, 1)[0]!)
 

@@ -23,7 +23,10 @@ interface Way extends Omit<Touch, 'graph'> {
   readonly needed: readonly string[]
 }
 
-/** How solutions fill the quads whose graph is a variable: those that need the same variables are filled by the same ones. */
+/**
+ * How solutions fill the quads whose graph is a variable: those that need the same variables are filled by the same
+ * ones.
+ */
 export function waysOf({ remove, add }: Templates): readonly Way[] {
   const ways = new Map<string, Way>()
   const collect = (quads: Templates['remove'], mode: Touch['mode'], isFilled: boolean): void => {
@@ -38,7 +41,9 @@ export function waysOf({ remove, add }: Templates): readonly Way[] {
   return [...ways.values()]
 }
 
-/** The graphs that variables of the templates stand for: each once for what is deleted and once for what is inserted. */
+/**
+ * The graphs that variables of the templates stand for: each once for what is deleted and once for what is inserted.
+ */
 export function touchesOf(step: Templates, solutions: Solutions): readonly Touch[] {
   const touches = new Map<string, Touch>()
   for (const { graph, needed, mode, isFilled } of waysOf(step)) {

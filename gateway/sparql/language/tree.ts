@@ -17,7 +17,9 @@ export interface Findings {
   readonly volatile: boolean
   readonly services: ReadonlySet<string>
   readonly isServiceVariable: boolean
-  /** The functions that it calls beside those of SPARQL 1.1 §17, predicates among them that stores take for functions. */
+  /**
+   * The functions that it calls beside those of SPARQL 1.1 §17, predicates among them that stores take for functions.
+   */
   readonly functions: ReadonlySet<string>
 }
 
@@ -33,7 +35,9 @@ export const MAGIC =
   /^(?:http:\/\/jena\.(?:apache\.org|hpl\.hp\.com)\/|http:\/\/www\.ontotext\.com\/|tag:stardog:|bif:|sql:|http:\/\/www\.bigdata\.com\/|java:)/i
 
 export const DATATYPES = XSD('')
-/** The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing in them is evaluated. */
+/**
+ * The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing in them is evaluated.
+ */
 const TEMPLATES = new Set(['template', 'insert', 'delete', 'data'])
 /** SPARQL 1.1 Update §3.1.3.3: the template of DELETE WHERE is its pattern too. */
 export const isTemplate = ({ subType }: Node, part: string): boolean => subType !== 'deletewhere' && TEMPLATES.has(part)

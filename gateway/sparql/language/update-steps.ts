@@ -26,7 +26,9 @@ export interface StepPattern {
   /** The graph of WITH, where triples outside GRAPH are read from it. */
   readonly with: string | undefined
   readonly reads: Reads
-  /** The triples that it may read in graphs that it does not name; undefined where it names all, or they are not known. */
+  /**
+   * The triples that it may read in graphs that it does not name; undefined where it names all, or they are not known.
+   */
   readonly likes: Likes | undefined
 }
 

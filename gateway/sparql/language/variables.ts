@@ -14,7 +14,10 @@ import type {
   Variable,
 } from './syntax.js'
 
-/** The variables in scope after these patterns, in the order in which Jena selects them: the name of a GRAPH follows what stands in it. */
+/**
+ * The variables in scope after these patterns, in the order in which Jena selects them: the name of a GRAPH follows
+ * what stands in it.
+ */
 export function inScope(patterns: readonly GraphPattern[]): ReadonlySet<string> {
   const found = new Set<string>()
   for (const pattern of patterns) for (const name of scopeOf(pattern)) found.add(name)
@@ -69,8 +72,8 @@ export const projectedIn = (projection: readonly (Variable | Bound)[]): Readonly
   new Set(projection.map((each) => (each.kind === 'bind' ? each.variable.value : each.value)))
 
 /**
- * True where a sub-query or VALUES has the name of a GRAPH. Jena takes it for bound there, and tests conditions on it, even where it
- * has no value.
+ * True where a sub-query or VALUES has the name of a GRAPH. Jena takes it for bound there, and tests conditions on it,
+ * even where it has no value.
  */
 export function mayLackName(body: unknown): boolean {
   const [names, taken] = [new Set<string>(), new Set<string>()]

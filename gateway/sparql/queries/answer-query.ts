@@ -208,7 +208,9 @@ interface Ready {
   readonly text: string | undefined
 }
 
-/** The fields serialised, and the bytes as text: of the last answer with this result, where that had the same fields. */
+/**
+ * The fields serialised, and the bytes as text: of the last answer with this result, where that had the same fields.
+ */
 function readyOf(
   { application, gateway, request }: Context,
   { key, result, isCached }: Pick<Selectable, 'key' | 'result'> & { readonly isCached: boolean },

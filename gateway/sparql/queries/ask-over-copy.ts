@@ -53,7 +53,10 @@ const BUSY = problem('server.overloaded', 'Too many queries are evaluated on cop
   fields: [['Retry-After', '2']],
 })
 
-/** With the terms at which a path may stay. Undefined where there are too many triples, or a term cannot be added unseen. */
+/**
+ * With the terms at which a path may stay. Undefined where there are too many triples, or a term cannot be added
+ * unseen.
+ */
 function withStays(nTriples: string, { stays, isPart }: CopyPlan): string | undefined {
   let lines = 0
   for (let at = nTriples.indexOf('\n'); at >= 0; at = nTriples.indexOf('\n', at + 1)) lines++

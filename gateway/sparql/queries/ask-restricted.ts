@@ -16,7 +16,10 @@ export interface Viewing {
   readonly store: StoreTraits
 }
 
-/** So many characters, and so many of them times conditions of the rights, are restricted at once: more take a thread (design 7). */
+/**
+ * So many characters, and so many of them times conditions of the rights, are restricted at once: more take a thread
+ * (design 7).
+ */
 const MOST_INLINE = 400_000
 
 export function takeStep(
@@ -56,7 +59,10 @@ export function restrictedBy({ query, rights }: Viewing, found: Viewed): Dependi
   }
 }
 
-/** Agents with the same rights share results, others never do. Where it counts what an agent owns, the text that the store gets says so. */
+/**
+ * Agents with the same rights share results, others never do. Where it counts what an agent owns, the text that the
+ * store gets says so.
+ */
 export const viewKeyOf = (rights: GraphRights, text: string): string =>
   `${fingerprintByRules(rights)} ${text.length <= MOST_IN_KEY ? text : createHash('sha256').update(text).digest('base64url')}`
 

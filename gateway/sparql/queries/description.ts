@@ -24,7 +24,10 @@ const FORMATS = [
   'N-Quads',
 ]
 
-/** FROM may name the merge of all graphs, which is not the default (Access-Controlled SPARQL Query over a Solid Pod §7.4). */
+/**
+ * FROM may name the merge of all graphs, which is not the default (Access-Controlled SPARQL Query over a Solid Pod
+ * §7.4).
+ */
 const UNION_OPT_IN = 'http://www.w3.org/ns/solid/sparql#UnionDefaultGraphOptIn'
 
 export async function serviceDescription(

@@ -163,7 +163,9 @@ const ENDS: ReadonlyMap<Format, RegExp> = new Map([
 ])
 const LONGEST_END = 64
 
-/** Fuseki ends the answer as if it were complete where a row of it fails: then it ends in the midst of the JSON or XML. */
+/**
+ * Fuseki ends the answer as if it were complete where a row of it fails: then it ends in the midst of the JSON or XML.
+ */
 async function* whole(pieces: AsyncIterable<Uint8Array>, expected: RegExp): AsyncGenerator<Uint8Array> {
   let end = ''
   for await (const piece of pieces) {

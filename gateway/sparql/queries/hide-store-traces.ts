@@ -1,5 +1,6 @@
-// Results that do not pass as the store gives them: graphs that are written here, and all of agents who may not read every
-// graph: nothing of them tells of the graphs that these may not read (design 4), neither their bytes nor their fields.
+// Results that do not pass as the store gives them: graphs that are written here, and all of agents who may not read
+// every graph: nothing of them tells of the graphs that these may not read (design 4), neither their bytes nor their
+// fields.
 import type { AskStore } from '../../../cache/stored-results.js'
 import { N_TRIPLES, TURTLE, type Format } from '../../http/media-type.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -11,10 +12,16 @@ import type { ResultFormat } from './formats.js'
 
 export type Judged = Pick<QueryAnalysis, 'readSet' | 'volatile' | 'makesBlankNodes' | 'isRestricted'>
 
-/** Any change ends its place in the cache: its age, and whether it comes from there, would tell of changes to other graphs. */
+/**
+ * Any change ends its place in the cache: its age, and whether it comes from there, would tell of changes to other
+ * graphs.
+ */
 export const tellsOfAll = ({ isRestricted, readSet }: Judged): boolean => isRestricted === true && readSet === 'dataset'
 
-/** The next answer is another one. The blank nodes of a cached result would stay the same until something changes, and tell of that. */
+/**
+ * The next answer is another one. The blank nodes of a cached result would stay the same until something changes, and
+ * tell of that.
+ */
 export const isOfOneAnswer = ({ volatile, isRestricted, makesBlankNodes }: Judged): boolean =>
   volatile || (isRestricted === true && makesBlankNodes)
 
@@ -25,9 +32,10 @@ interface WrittenGraph {
 }
 
 /**
- * A graph that is written here, of the N-Triples of the store. Most formats of a store have prefixes in them that come with the data of all
- * graphs, which agents with restrictions must not see; the Turtle of the embedded store has none. RDF/XML and JSON-LD are written here for
- * everyone: stores fail over terms of RDF 1.2, or leave out what has no form. Undefined for other results.
+ * A graph that is written here, of the N-Triples of the store. Most formats of a store have prefixes in them that come
+ * with the data of all graphs, which agents with restrictions must not see; the Turtle of the embedded store has none.
+ * RDF/XML and JSON-LD are written here for everyone: stores fail over terms of RDF 1.2, or leave out what has no form.
+ * Undefined for other results.
  */
 export function asWrittenGraph(
   context: Context,

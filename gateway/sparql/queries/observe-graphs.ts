@@ -1,5 +1,5 @@
-// The graphs that --enforce=false lets a query read or an update change: those that the rules would hide from the agent, or
-// not let it change, are logged as a refusal is.
+// The graphs that --enforce=false lets a query read or an update change: those that the rules would hide from the
+// agent, or not let it change, are logged as a refusal is.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import { EVERY_GRAPH } from '../../../policies/vocabulary.js'
 import { readFacts } from '../../documents/document.js'

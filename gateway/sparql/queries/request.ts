@@ -121,7 +121,9 @@ function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: strin
   return operationOf(parameters, kind)
 }
 
-/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content. Those of the URL count too, as with Fuseki. */
+/**
+ * SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content. Those of the URL count too, as with Fuseki.
+ */
 function formOf(url: URLSearchParams, text: string): SparqlRequest | Problem {
   const form = new URLSearchParams(text)
   for (const name of [...TEXTS, ...Object.values(DATASET).flat(), ...OWN_PARAMETERS]) {

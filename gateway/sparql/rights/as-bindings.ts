@@ -1,4 +1,5 @@
-// What gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the other. Pure.
+// What gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the
+// other. Pure.
 import { usesName } from './graph-name.js'
 import { either, FALSE, type Bound, type Expression, type GraphPattern, type Variable } from '../language/syntax.js'
 
@@ -6,8 +7,8 @@ import { either, FALSE, type Bound, type Expression, type GraphPattern, type Var
 export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
 
 /**
- * True where OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables around OPTIONAL
- * into it and fails on that: so what is hidden must not get there.
+ * True where OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables
+ * around OPTIONAL into it and fails on that: so what is hidden must not get there.
  */
 export const mayFail = (part: unknown): boolean => inside(part).fails
 
@@ -64,8 +65,8 @@ const givesValue = ({ kind, operator = '', name }: Node): boolean =>
   (kind === 'operation' && ['=', 'in', 'sameterm'].includes(operator))
 
 /**
- * A condition on the name of a GRAPH with these patterns. Jena puts the names that it lists into them, and leaves an OPTIONAL out that
- * mentions the name.
+ * A condition on the name of a GRAPH with these patterns. Jena puts the names that it lists into them, and leaves an
+ * OPTIONAL out that mentions the name.
  */
 export const sealed = (test: Expression, patterns: readonly GraphPattern[], name: Variable): Expression =>
   test.kind === 'operation' && test.operator === 'in' && optionalUses(patterns, name) ? either(test, FALSE) : test
@@ -76,7 +77,10 @@ function optionalUses(part: unknown, name: Variable): boolean {
   return Object.values(part).some((each) => optionalUses(each, name))
 }
 
-/** The part before a pattern that may fail is a group of its own, which its conditions restrict before anything else is matched. */
+/**
+ * The part before a pattern that may fail is a group of its own, which its conditions restrict before anything else is
+ * matched.
+ */
 export function sheltered(patterns: readonly GraphPattern[]): readonly GraphPattern[] {
   const isOther = ({ kind }: GraphPattern): boolean => kind !== 'filter'
   const first = patterns.findIndex((each) => isOther(each) && mayFail(each))

@@ -1,5 +1,6 @@
-// Finding values that a store computes otherwise than in a FILTER. Jena fails on some, such as the hours of an IRI, and its
-// answer says on which; of a FILTER, such a failure is false. So it computes none of what an agent may not read (design 4). Pure.
+// Finding values that a store computes otherwise than in a FILTER. Jena fails on some, such as the hours of an IRI, and
+// its answer says on which; of a FILTER, such a failure is false. So it computes none of what an agent may not read
+// (design 4). Pure.
 import { usesName } from './graph-name.js'
 import type { Expression, GraphPattern, Query, Select } from '../language/syntax.js'
 import { inScope } from '../language/variables.js'
@@ -8,8 +9,8 @@ import { inScope } from '../language/variables.js'
 export const computes = makeSearch({ isSkipped: () => false, isJoined: () => true })
 
 /**
- * True where the patterns of a GRAPH have such a value before its name is tested. In a FILTER, a failure leaves out a row that has not been
- * tested yet, and nothing else.
+ * True where the patterns of a GRAPH have such a value before its name is tested. In a FILTER, a failure leaves out a
+ * row that has not been tested yet, and nothing else.
  */
 export const computesAtOnce = makeSearch({
   isSkipped: (kind) => kind === 'filter',
@@ -72,7 +73,10 @@ function isFilter({ kind }: GraphPattern): boolean {
 const isConstant = (expression: Expression): boolean =>
   ['iri', 'literal'].includes(expression.kind) || (expression.kind === 'aggregate' && expression.of === '*')
 
-/** Of a query: what SELECT, HAVING and ORDER BY compute is of solutions that have been tested, but EXISTS in them has patterns of its own. */
+/**
+ * Of a query: what SELECT, HAVING and ORDER BY compute is of solutions that have been tested, but EXISTS in them has
+ * patterns of its own.
+ */
 export function computesInPatterns({ where, ...head }: Query['body']): boolean {
   const inExists = (part: unknown): boolean => {
     if (typeof part !== 'object' || part === null) return false
@@ -81,7 +85,10 @@ export function computesInPatterns({ where, ...head }: Query['body']): boolean {
   return computes(where) || inExists(head)
 }
 
-/** True where a query computes something of a variable that it groups by and its patterns do not have: Jena may give it a value from elsewhere. */
+/**
+ * True where a query computes something of a variable that it groups by and its patterns do not have: Jena may give it
+ * a value from elsewhere.
+ */
 export function groupsByOther({ projection, where, modifiers: { group, having, order } }: Select): boolean {
   const names = inScope(where)
   const computed = [projection === '*' ? [] : projection.filter(({ kind }) => kind === 'bind'), having, order]

@@ -1,7 +1,9 @@
 // COUNT(DISTINCT *): whether a query has it, and what stores count in it in different ways. Pure.
 import type { Expression, Select } from '../language/syntax.js'
 
-/** Blank nodes and paths, which become variables in stores: Oxigraph, RDF4J and, in sub-queries, Jena count these too. */
+/**
+ * Blank nodes and paths, which become variables in stores: Oxigraph, RDF4J and, in sub-queries, Jena count these too.
+ */
 export function hasHidden(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind } = part as { kind?: string }

@@ -69,7 +69,10 @@ export const asItIs: DefaultGraph = (all, work) => {
   return [triples(...all)]
 }
 
-/** It has no triple. `stays`: whether the store lets a path without a step lead from a term that no triple has to itself. */
+/**
+ * It has no triple. `stays`: whether the store lets a path without a step lead from a term that no triple has to
+ * itself.
+ */
 export const empty =
   (stays: boolean): DefaultGraph =>
   (all, work) => {
@@ -95,7 +98,8 @@ export const unionOf =
           return [filter(exists({ kind: 'graph', name, patterns: [triples(triple)] }, filter(test)))]
         }),
       ]
-      // Of a group with more in it, Jena may test the triples after a join: what is hidden would decide whether the join has rows.
+      // Of a group with more in it, Jena may test the triples after a join: what is hidden would decide whether the
+      // join has rows.
       return [setIn(work, patterns)]
     })
 
@@ -128,8 +132,9 @@ const isAnyTriple = (found: readonly Triple[]): boolean =>
   found.length === 1 && new Set(variablesIn(found[0]!)).size >= 3
 
 /**
- * Triples, each in any of these graphs, as a set. That is far cheaper than to ask of each triple of each solution whether one
- * of the graphs has it, but where something before has given values to the variables, stores match the whole set beside it.
+ * Triples, each in any of these graphs, as a set. That is far cheaper than to ask of each triple of each solution
+ * whether one of the graphs has it, but where something before has given values to the variables, stores match the
+ * whole set beside it.
  */
 function joined(
   all: readonly Triple[],
@@ -221,8 +226,8 @@ function withoutBlank(term: Term, work: Restriction): Term {
 }
 
 /**
- * Over a graph without any triple only a path without a step leads anywhere, from a term that the pattern names (SPARQL 1.1
- * §18.4). Undefined where the triple matches nothing.
+ * Over a graph without any triple only a path without a step leads anywhere, from a term that the pattern names (SPARQL
+ * 1.1 §18.4). Undefined where the triple matches nothing.
  */
 function withoutStep(triple: Triple, work: Restriction, stays: boolean): readonly GraphPattern[] | undefined {
   const { subject, predicate, object } = triple

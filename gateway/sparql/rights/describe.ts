@@ -1,5 +1,6 @@
-// DESCRIBE as CONSTRUCT: stores may look for a description outside the dataset of a query (SPARQL 1.1 §16.4). Pure.
-// A description is what the default graph and each named graph say of the resource, and of the blank nodes that it names there.
+// DESCRIBE as CONSTRUCT: stores may look for a description outside the dataset of a query (SPARQL 1.1 §16.4). Pure. A
+// description is what the default graph and each named graph say of the resource, and of the blank nodes that it names
+// there.
 import {
   iriTerm,
   NO_MODIFIERS,

@@ -1,5 +1,5 @@
-// Expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one query
-// of a hundred characters, a thread of it. Jena looks at the time between rows only. Pure.
+// Expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one
+// query of a hundred characters, a thread of it. Jena looks at the time between rows only. Pure.
 import { type Expression, type GraphPattern, type Path, type Query, isPath } from '../language/syntax.js'
 import { regexWaysOf } from './regex-ways.js'
 import { once } from './restriction.js'
@@ -52,7 +52,10 @@ const bounded = (cost: Cost): Cost =>
 
 export type Endless = 'endless-regex' | 'endless-path' | 'growth' | 'long-duration'
 
-/** The sizes of unbounded-expressions.ts: of a number, which is multiplied or read in quadratic time; of a text that is computed. */
+/**
+ * The sizes of unbounded-expressions.ts: of a number, which is multiplied or read in quadratic time; of a text that is
+ * computed.
+ */
 const MOST_NUMBER = 64
 const MOST_TEXT = 1024
 /** Of many values, joined. */

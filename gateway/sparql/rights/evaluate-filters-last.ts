@@ -1,5 +1,6 @@
-// FILTERs whose expressions have no small bound: written so that the store evaluates them last in their group, when all that
-// the group has matched has been tested. Oxigraph, which fails on no value, may evaluate them in GRAPH before, as it does BIND. Pure.
+// FILTERs whose expressions have no small bound: written so that the store evaluates them last in their group, when all
+// that the group has matched has been tested. Oxigraph, which fails on no value, may evaluate them in GRAPH before, as
+// it does BIND. Pure.
 import { hasExists } from './group-properties.js'
 import { countsAll } from './count-distinct-star.js'
 import { FALSE, filter, operation, variable, type Bound, type Expression, type GraphPattern, type Query, type Select } from '../language/syntax.js' // prettier-ignore
@@ -13,9 +14,9 @@ export interface Later {
 }
 
 /**
- * `FILTER(E)` as `BIND(!BOUND(?a) AS ?b) FILTER(IF(?b, E, false))`, behind all else of its group, which it is about (SPARQL 1.1 §18.2.2.7):
- * ?b has a value in each row, and only there. Not in OPTIONAL, whose FILTERs are about what is before it, nor in EXISTS. An expression
- * that fails drops its row, as in FILTER.
+ * `FILTER(E)` as `BIND(!BOUND(?a) AS ?b) FILTER(IF(?b, E, false))`, behind all else of its group, which it is about
+ * (SPARQL 1.1 §18.2.2.7): ?b has a value in each row, and only there. Not in OPTIONAL, whose FILTERs are about what is
+ * before it, nor in EXISTS. An expression that fails drops its row, as in FILTER.
  */
 export function withLaterFilters(query: Query): Later {
   const { body } = query

@@ -26,9 +26,9 @@ import {
 } from '../language/syntax.js'
 
 /**
- * Where the name of a graph must not stand in its own GRAPH: in a store that does not look in itself, and in OPTIONAL. Jena puts the
- * values of the variables around OPTIONAL into what is in it, and fails where that gives the name of the graph a value of its own:
- * where the name stands in its GRAPH too, and, within EXISTS, beside constants.
+ * Where the name of a graph must not stand in its own GRAPH: in a store that does not look in itself, and in OPTIONAL.
+ * Jena puts the values of the variables around OPTIONAL into what is in it, and fails where that gives the name of the
+ * graph a value of its own: where the name stands in its GRAPH too, and, within EXISTS, beside constants.
  */
 export interface TestPlace {
   readonly fresh: () => Variable
@@ -44,7 +44,10 @@ export interface GraphPredicate {
   byName(graph: string): boolean | 'depends'
   /** True for those graphs; undefined where it is true of every graph. */
   test(graph: Variable, place?: TestPlace): Expression | undefined
-  /** True while a graph of which `byName` says that it depends has what its right rests on; undefined where nothing has to be tested. */
+  /**
+   * True while a graph of which `byName` says that it depends has what its right rests on; undefined where nothing has
+   * to be tested.
+   */
   holds(graph: Iri, ground: KnownGround): Expression | undefined
   /** It is true of no graph. */
   readonly isNothing: boolean

@@ -1,4 +1,5 @@
-// The name of a GRAPH in the patterns that stand in it: in some stores it has its value there, and in some at last. Pure.
+// The name of a GRAPH in the patterns that stand in it: in some stores it has its value there, and in some at last.
+// Pure.
 import { hasExists, hasTriples, optionalFirst } from './group-properties.js'
 import type { Iri, GraphPattern, Select, Term, Variable } from '../language/syntax.js'
 import { inScope, variablesIn } from '../language/variables.js'
@@ -28,8 +29,8 @@ const selects = ({ projection }: Select, name: Variable): boolean =>
   projection === '*' || projection.some((each) => each.kind === 'variable' && each.value === name.value)
 
 /**
- * The patterns of `GRAPH ?g`, in which the name of the graph has another variable where it has no value there (TDB2). Undefined
- * where it makes a difference that it gets its value at last.
+ * The patterns of `GRAPH ?g`, in which the name of the graph has another variable where it has no value there (TDB2).
+ * Undefined where it makes a difference that it gets its value at last.
  */
 export function withoutName(
   patterns: readonly GraphPattern[],
@@ -51,7 +52,9 @@ function removesInExists(part: unknown, name: Variable, isInExists = false): boo
   return Object.values(part).some((each) => removesInExists(each, name, isInExists || kind === 'exists'))
 }
 
-/** True where GRAPH of the same name stands beside an OPTIONAL that a sub-query begins with: TDB2 has one name for both. */
+/**
+ * True where GRAPH of the same name stands beside an OPTIONAL that a sub-query begins with: TDB2 has one name for both.
+ */
 function optionalBefore(part: unknown, name: Variable): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, query } = part as { readonly kind?: string; readonly query?: Select }

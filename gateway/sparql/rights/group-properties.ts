@@ -22,7 +22,10 @@ export const isEmpty = (pattern: GraphPattern): boolean =>
   (pattern.kind === 'triples' && pattern.triples.length === 0) ||
   (pattern.kind === 'group' && pattern.patterns.every(isEmpty))
 
-/** True where a part has `SELECT * { }`, which TDB2 takes for `{ }` in GRAPH: it lists the graphs, and joins them with nothing beside it. */
+/**
+ * True where a part has `SELECT * { }`, which TDB2 takes for `{ }` in GRAPH: it lists the graphs, and joins them with
+ * nothing beside it.
+ */
 export function hasEmptySelect(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, query } = part as { readonly kind?: string; readonly query?: Select }
@@ -34,15 +37,19 @@ const selectsNothing = ({ projection, where, modifiers }: Select): boolean =>
   where.every(isEmpty) &&
   Object.values(modifiers).every((each: unknown) => each === undefined || (Array.isArray(each) && each.length === 0))
 
-/** True where the algebra of a group has an empty group in it (SPARQL 1.1 §18.2.2): in GRAPH ?g this matches each graph. */
+/**
+ * True where the algebra of a group has an empty group in it (SPARQL 1.1 §18.2.2): in GRAPH ?g this matches each graph.
+ */
 export function startsEmpty(patterns: readonly GraphPattern[]): boolean {
   const first = patterns.find(({ kind }) => kind !== 'filter')
   return first === undefined || ['bind', 'optional', 'minus'].includes(first.kind)
 }
 
 /**
- * MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first. RDF4J does.
- * @param keepsPlace an empty MINUS takes its place: Jena joins in another way beside it, and Oxigraph tests a FILTER later
+ * MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first.
+ * RDF4J does.
+ * @param keepsPlace an empty MINUS takes its place: Jena joins in another way beside it, and Oxigraph tests a FILTER
+ * later
  */
 export function withoutFirstMinus(patterns: readonly GraphPattern[], keepsPlace: boolean): readonly GraphPattern[] {
   const first = patterns.findIndex(({ kind }) => kind !== 'filter' && kind !== 'minus')
@@ -52,7 +59,10 @@ export function withoutFirstMinus(patterns: readonly GraphPattern[], keepsPlace:
   })
 }
 
-/** True where BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take it. */
+/**
+ * True where BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take
+ * it.
+ */
 export function assignsName(patterns: readonly GraphPattern[]): boolean {
   const names = new Set<string>()
   return patterns.some((each) => {
@@ -99,8 +109,9 @@ function looksAtNoOther(pattern: GraphPattern): boolean {
 }
 
 /**
- * True where patterns of GRAPH ?g say the same if each of their triples stands in a GRAPH ?g by itself (SPARQL 1.1 §18.6): each of their
- * solutions, and of those of an OPTIONAL in them, has a triple, and nothing else looks at the graph.
+ * True where patterns of GRAPH ?g say the same if each of their triples stands in a GRAPH ?g by itself (SPARQL 1.1
+ * §18.6): each of their solutions, and of those of an OPTIONAL in them, has a triple, and nothing else looks at the
+ * graph.
  */
 export function standsApart(patterns: readonly GraphPattern[]): boolean {
   let isNamed = false
@@ -135,8 +146,8 @@ export function hasExists(expression: Expression): boolean {
 }
 
 /**
- * Each GRAPH of plain triples once among others and filters: it has each solution once, with the same variables, so that its join
- * with itself is itself (SPARQL 1.1 §18.5). Stores take long to order many patterns.
+ * Each GRAPH of plain triples once among others and filters: it has each solution once, with the same variables, so
+ * that its join with itself is itself (SPARQL 1.1 §18.5). Stores take long to order many patterns.
  */
 export function withoutRepeats(patterns: readonly GraphPattern[]): readonly GraphPattern[] {
   if (patterns.length < 2) return patterns

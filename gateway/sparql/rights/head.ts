@@ -1,5 +1,5 @@
-// What a query selects: the variables that `SELECT *` shows of a restricted query are those of the query as it was asked,
-// whatever the restriction adds, renames or leaves out. Pure.
+// What a query selects: the variables that `SELECT *` shows of a restricted query are those of the query as it was
+// asked, whatever the restriction adds, renames or leaves out. Pure.
 import { variable, type Query, type Restrictable, type Select } from '../language/syntax.js'
 import { inScope } from '../language/variables.js'
 import { isOxigraph, type View } from './restriction.js'
@@ -21,7 +21,9 @@ export function withNames<Body extends Query['body']>(body: Body, store: Store):
   return names.length === 0 ? body : { ...body, projection: names.map(variable) }
 }
 
-/** In the order of the store: Oxigraph sorts them. VALUES at the end is joined with the pattern (SPARQL 1.1 §18.2.4.3). */
+/**
+ * In the order of the store: Oxigraph sorts them. VALUES at the end is joined with the pattern (SPARQL 1.1 §18.2.4.3).
+ */
 function headOf({ where, modifiers: { values } }: Select, store: Store): readonly string[] {
   const names = [...inScope(values ? [...where, values] : where)]
   return isOxigraph(store) ? names.sort() : names

@@ -1,6 +1,6 @@
-// Joins that Jena makes only when it asks for their rows. Jena 5.6 fails on closing a join by a hash table that it has not
-// begun, as it does where the part before has no row; in EXISTS, it takes that for false. It makes the branches of a UNION when it asks
-// for their rows. Pure.
+// Joins that Jena makes only when it asks for their rows. Jena 5.6 fails on closing a join by a hash table that it has
+// not begun, as it does where the part before has no row; in EXISTS, it takes that for false. It makes the branches of
+// a UNION when it asks for their rows. Pure.
 import { groupsIn } from './group-properties.js'
 import {
   either,
@@ -28,9 +28,9 @@ export interface Unused {
 }
 
 /**
- * The patterns of a group, in which each that joins others, and stands after another, is the branch of a UNION. The other branch has no
- * row, but the variables of the first: Jena puts values from before into both, or into none, as it would without the UNION.
- * What stands in expressions stays as it is.
+ * The patterns of a group, in which each that joins others, and stands after another, is the branch of a UNION. The
+ * other branch has no row, but the variables of the first: Jena puts values from before into both, or into none, as it
+ * would without the UNION. What stands in expressions stays as it is.
  */
 export const deferred = (patterns: readonly GraphPattern[], unused: Unused): readonly GraphPattern[] =>
   branching(unused, (branch) => withinGroup(patterns, branch))
@@ -105,7 +105,10 @@ function mapped(
   }
 }
 
-/** Jena takes one variable for the other where a FILTER says that they are equal, in a UNION that leaves both without a value too. */
+/**
+ * Jena takes one variable for the other where a FILTER says that they are equal, in a UNION that leaves both without a
+ * value too.
+ */
 const withoutEqualities = (pattern: GraphPattern): GraphPattern =>
   pattern.kind === 'filter'
     ? { ...pattern, expression: withoutEquality(pattern.expression) }
@@ -121,7 +124,10 @@ function withoutEquality(expression: Expression): Expression {
 
 const isOperand = ({ kind }: GraphPattern): boolean => kind !== 'filter'
 
-/** True where one of these is joined with another, or with the row that a group begins with. Each level of a query asks for what is in it. */
+/**
+ * True where one of these is joined with another, or with the row that a group begins with. Each level of a query asks
+ * for what is in it.
+ */
 function joins(patterns: readonly GraphPattern[]): boolean {
   const known = searched.get(patterns)
   if (known !== undefined) return known
@@ -189,8 +195,8 @@ function isSet(pattern: GraphPattern): boolean {
 }
 
 /**
- * The solutions of patterns, each once. Beside OPTIONAL, Jena matches all of them where they have a FILTER, for it puts no values from
- * before into these; it does so into a sub-query that groups by its variables, as the branch of a UNION.
+ * The solutions of patterns, each once. Beside OPTIONAL, Jena matches all of them where they have a FILTER, for it puts
+ * no values from before into these; it does so into a sub-query that groups by its variables, as the branch of a UNION.
  */
 export function asSet(
   patterns: readonly GraphPattern[],

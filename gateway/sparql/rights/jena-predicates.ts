@@ -1,5 +1,5 @@
-// Predicates that may get a value from before that is no IRI: a literal, a blank node, a triple term. Jena fails on it where
-// it orders several triples, for each row of what stands before. Pure.
+// Predicates that may get a value from before that is no IRI: a literal, a blank node, a triple term. Jena fails on it
+// where it orders several triples, for each row of what stands before. Pure.
 import { isPath, type GraphPattern, type Term, type Triple, type ValuesBlock } from '../language/syntax.js'
 import { equalIn, hasOther, type Equal } from './triple-terms.js'
 import { variablesOf } from '../language/variables.js'
@@ -50,13 +50,19 @@ export function addValues(before: Before | undefined, pattern: GraphPattern): vo
   if (pattern.kind === 'triples') for (const { subject, object } of pattern.triples) add(before, subject, object)
 }
 
-/** Those of the triples of a pattern whose predicate may have such a value. A path ends the triples that are ordered together. */
+/**
+ * Those of the triples of a pattern whose predicate may have such a value. A path ends the triples that are ordered
+ * together.
+ */
 export function unfitIn(triples: readonly Triple[], before: Before): readonly Triple[] {
   if (triples.some(({ predicate }) => isPath(predicate))) addValues(before, { kind: 'triples', triples })
   return triples.filter(({ predicate }) => predicate.kind === 'variable' && before.names.has(predicate.value))
 }
 
-/** How many triples are ordered together; a path may become several. Each level of a query asks for what is in it: it is searched once. */
+/**
+ * How many triples are ordered together; a path may become several. Each level of a query asks for what is in it: it is
+ * searched once.
+ */
 export function orderedIn(patterns: readonly GraphPattern[]): number {
   const known = searched.get(patterns)
   if (known !== undefined) return known

@@ -70,8 +70,8 @@ function negated(subject: Term, path: Path, object: Term, fresh: () => Variable)
 export const MOST_WAYS = 1000
 
 /**
- * In how many ways the path leads from a term to itself without a step (SPARQL 1.1 §18.4, over a graph without triples):
- * one more than MOST_WAYS is as many, or more.
+ * In how many ways the path leads from a term to itself without a step (SPARQL 1.1 §18.4, over a graph without
+ * triples): one more than MOST_WAYS is as many, or more.
  */
 export function waysWithoutStep(path: Path): number {
   if (path.kind === 'iri') return 0

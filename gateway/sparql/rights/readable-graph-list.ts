@@ -50,8 +50,8 @@ export const isOfAll = ({ default: graphs, named }: Dataset): boolean =>
   graphs.includes(MERGED_GRAPHS) || graphs.length + named.length === 0
 
 /**
- * FROM and FROM NAMED that say the same as none, or as the merge, for an agent who may read these graphs; undefined where FROM cannot say
- * it, or a store would answer in another way of its own.
+ * FROM and FROM NAMED that say the same as none, or as the merge, for an agent who may read these graphs; undefined
+ * where FROM cannot say it, or a store would answer in another way of its own.
  */
 export function datasetOf(
   graphs: readonly string[],
@@ -89,8 +89,8 @@ function readsDefault(part: unknown): boolean {
 }
 
 /**
- * True where TDB2, which evaluates GRAPH triple by triple, but not where FROM NAMED says what the graphs are, answers in both ways alike:
- * each GRAPH begins with what is in a graph, and has no group that is evaluated by itself.
+ * True where TDB2, which evaluates GRAPH triple by triple, but not where FROM NAMED says what the graphs are, answers
+ * in both ways alike: each GRAPH begins with what is in a graph, and has no group that is evaluated by itself.
  */
 function isAlikeOverFrom(part: unknown, isInGraph = false): boolean {
   if (typeof part !== 'object' || part === null) return true

@@ -25,15 +25,18 @@ export function runsDeep(part: unknown): boolean {
   return (kind === 'path' && (operator === '*' || operator === '+')) || Object.values(part).some(runsDeep)
 }
 
-/** True where a FILTER has one, in EXISTS: a row may get there that has not been tested, and Jena catches no lack of stack there. */
+/**
+ * True where a FILTER has one, in EXISTS: a row may get there that has not been tested, and Jena catches no lack of
+ * stack there.
+ */
 export function filtersDeep(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   return (part as GraphPattern).kind === 'filter' ? runsDeep(part) : Object.values(part).some(filtersDeep)
 }
 
 /**
- * The names of the graphs first, by the triples that stand before the paths, or each name where there are none; then the paths in the graphs
- * of these names. Only of triples and FILTERs, Jena puts the names into what follows.
+ * The names of the graphs first, by the triples that stand before the paths, or each name where there are none; then
+ * the paths in the graphs of these names. Only of triples and FILTERs, Jena puts the names into what follows.
  */
 export function testedFirst(
   work: Restriction,

@@ -66,7 +66,9 @@ export const isUnboundedRefusal = (found: object): boolean =>
 /** A path over several graphs. */
 export const CLOSURE = REFUSALS.closure
 
-/** True where the query can be answered on a copy of the graphs, if they are small. A problem may come from a thread. */
+/**
+ * True where the query can be answered on a copy of the graphs, if they are small. A problem may come from a thread.
+ */
 export const mayBeCopied = (found: object): found is Problem =>
   isFailure(found) && [CLOSURE, REFUSALS['endless-path']].some(({ detail }) => detail === (found as Problem).detail)
 
@@ -77,7 +79,9 @@ const LISTABLE = new Set(
     .map(([, { detail }]) => detail),
 )
 
-/** True where the query can be answered over a list of the graphs, if they are few. A problem may come from a thread. */
+/**
+ * True where the query can be answered over a list of the graphs, if they are few. A problem may come from a thread.
+ */
 export const mayBeListed = (found: object): found is Problem =>
   isFailure(found) && LISTABLE.has((found as Problem).detail)
 

@@ -1,4 +1,5 @@
-// Reading a regular expression as a tree: the part of XPath's and Java's syntax whose cost can be told (regex-ways.ts). Pure.
+// Reading a regular expression as a tree: the part of XPath's and Java's syntax whose cost can be told (regex-ways.ts).
+// Pure.
 
 /** Of 128 ASCII characters and one bit for all others: at least the characters that match. */
 export type Characters = bigint

@@ -1,6 +1,6 @@
-// How long a backtracking search for a regular expression may take: the degree of the polynomial of the length of the text.
-// It counts the ways in which the automaton of the expression reads one text (Weber and Seidl, On the Degree of Ambiguity of Finite
-// Automata, 1991). It may say too much, and never too little. Pure.
+// How long a backtracking search for a regular expression may take: the degree of the polynomial of the length of the
+// text. It counts the ways in which the automaton of the expression reads one text (Weber and Seidl, On the Degree of
+// Ambiguity of Finite Automata, 1991). It may say too much, and never too little. Pure.
 import { ANY, readRegex, type Characters, type Regex } from './regex-tree.js'
 
 export interface Ways {
@@ -18,7 +18,10 @@ const MOST_POSITIONS = 1000
 const MOST_LINKS = 20_000
 /** Of the search for pairs of ways. */
 const MOST_STEPS = 200_000
-/** By parts that may be left out, or are the one or the other, for the same text; fewer where the time grows with a square. */
+/**
+ * By parts that may be left out, or are the one or the other, for the same text; fewer where the time grows with a
+ * square.
+ */
 const MOST_CHOICES = 256
 const MOST_CHOICES_OF_SQUARE = 32
 
@@ -44,7 +47,10 @@ export function regexWaysOf(pattern: string, flags: string): Ways {
 
 class TooLarge extends Error {}
 
-/** The search ends as soon as all that follows may be empty: single characters at the end are read once. Others may fail after long. */
+/**
+ * The search ends as soon as all that follows may be empty: single characters at the end are read once. Others may fail
+ * after long.
+ */
 function withoutTail(tree: Regex): Regex {
   if (tree.kind === 'choice') return { ...tree, parts: tree.parts.map(withoutTail) }
   if (isTail(tree)) return { ...tree, most: tree.least }

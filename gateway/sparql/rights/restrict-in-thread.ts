@@ -19,7 +19,10 @@ export interface ViewStep {
   readonly nothing: string
   /** The graphs that the query names. */
   readonly graphs: readonly string[]
-  /** The graphs that may be read, of those whose names do not decide; undefined: the names of these are wanted, if there are any. */
+  /**
+   * The graphs that may be read, of those whose names do not decide; undefined: the names of these are wanted, if there
+   * are any.
+   */
   readonly readable: readonly Readable[] | undefined
   /** These, all graphs that may be read, take the place of the dataset. */
   readonly listed?: readonly string[]

@@ -79,8 +79,8 @@ function readsIndexes(part: unknown): boolean {
 }
 
 /**
- * True where rdfs:member is a predicate. Jena has it for a function that finds each member of a container as often as triples say so, in
- * whatever graphs, and that fails on some numbers.
+ * True where rdfs:member is a predicate. Jena has it for a function that finds each member of a container as often as
+ * triples say so, in whatever graphs, and that fails on some numbers.
  */
 function countsMembers(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
@@ -96,8 +96,8 @@ function countsMembers(part: unknown): boolean {
 const MEMBER = iriTerm(RDFS('member'))
 
 /**
- * True where a path with *, +, ? or ! stands in a graph. With RDF4J, one that takes no step leads from the terms of all graphs, and ! looks
- * into all of them.
+ * True where a path with *, +, ? or ! stands in a graph. With RDF4J, one that takes no step leads from the terms of all
+ * graphs, and ! looks into all of them.
  */
 function hasPath(part: unknown, isInGraph: boolean): boolean {
   if (typeof part !== 'object' || part === null) return false
@@ -154,8 +154,8 @@ export const NAMES_OF_JENA = { union: 'urn:x-arq:UnionGraph', default: 'urn:x-ar
 /** How a store answers, as probes of it have shown (probe-store.ts). */
 export interface StoreTraits {
   /**
-   * Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it; `unclear`:
-   * one of these two.
+   * Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it;
+   * `unclear`: one of these two.
    */
   readonly defaultGraph: 'own' | 'union' | 'bag' | 'unclear'
   /** True where `<x> <p>* ?y` leads from a term that no triple has to itself. */
@@ -194,7 +194,10 @@ export interface Sight {
 export interface Overviewed {
   readonly text: string
   readonly readSet: GraphSet
-  /** `constants`: the query names each graph that it reads; `predicate`: it matches any graph of which a condition is true. */
+  /**
+   * `constants`: the query names each graph that it reads; `predicate`: it matches any graph of which a condition is
+   * true.
+   */
   readonly strategy: 'constants' | 'predicate'
 }
 
@@ -252,7 +255,10 @@ function restrictBody(work: Restriction, body: Restrictable): Restrictable {
   }
 }
 
-/** With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group of its own. */
+/**
+ * With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group
+ * of its own.
+ */
 function guarded(work: Restriction, body: Restrictable, guard: readonly Expression[]): Restrictable {
   if (guard.length === 0) return body
   const conditions = guard.map(filter)

@@ -7,8 +7,8 @@ import { unfitIn } from './jena-predicates.js'
 import { RefusedQuery, tested, unusedIn, type Restriction } from './restriction.js'
 
 /**
- * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that is
- * restricted as a whole; in one whose every triple is restricted.
+ * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that
+ * is restricted as a whole; in one whose every triple is restricted.
  */
 export type TriplePlace = 'first' | 'later' | 'exists' | 'graph' | Variable
 
@@ -19,7 +19,10 @@ export const isInGraph = (place: TriplePlace): place is 'graph' | Variable =>
 export const startOf = ({ values }: Modifiers, place: TriplePlace = 'first'): TriplePlace =>
   values && place === 'first' ? 'later' : place
 
-/** Those that Jena would fail on beside others stand apart, each as the branch of a UNION: it orders no triples of these with others. */
+/**
+ * Those that Jena would fail on beside others stand apart, each as the branch of a UNION: it orders no triples of these
+ * with others.
+ */
 export function restrictTriples(
   work: Restriction,
   all: readonly Triple[],
@@ -46,7 +49,10 @@ interface Part {
   readonly isUnfit: boolean
 }
 
-/** The triples that Jena orders first, if there are any, and the others. What is before a path stays there: Jena may give its values to the path. */
+/**
+ * The triples that Jena orders first, if there are any, and the others. What is before a path stays there: Jena may
+ * give its values to the path.
+ */
 export function inParts(
   work: Restriction,
   all: readonly Triple[],

@@ -1,6 +1,6 @@
-// Restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset
-// of those graphs only (design 4). Pure. A FILTER stands beside each GRAPH that it restricts, in the same group, or in one with it alone:
-// that GRAPH binds the name in each of the group's solutions, so the place in the group does not matter.
+// Restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset of
+// those graphs only (design 4). Pure. A FILTER stands beside each GRAPH that it restricts, in the same group, or in one
+// with it alone: that GRAPH binds the name in each of the group's solutions, so the place in the group does not matter.
 import {
   assignsName,
   bindsName,
@@ -183,7 +183,8 @@ function restrictAnyGraph(
   const asGraph = (within: readonly GraphPattern[]): readonly GraphPattern[] =>
     tested(work, { kind: 'graph', name, patterns: inside(within) }, test)
   if (!test) return asGraph(patterns)
-  // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a condition.
+  // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a
+  // condition.
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
   if (free && free !== patterns && isElsewhere()) throw new RefusedQuery('pattern')
   if (!showsName && asQuads && hasEmptySelect(patterns)) throw new RefusedQuery('pattern')
@@ -192,7 +193,8 @@ function restrictAnyGraph(
   // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
   if (!showsName && testsName(patterns, name, isFiltered(work, name) || work.given().has(name.value)) && isElsewhere())
     throw new RefusedQuery('pattern')
-  // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched in.
+  // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched
+  // in.
   if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new RefusedQuery('pattern')
   if (!free) throw new RefusedQuery('pattern')
   // Without GRAPH around it, so that nothing in it is matched in a graph without a test.

@@ -35,27 +35,30 @@ export interface View {
   /** The name of no graph. */
   readonly nothing: string
   /**
-   * True where the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a part of it in
-   * which ?g is not in scope, such as a sub-query, matches any graph.
+   * True where the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a
+   * part of it in which ?g is not in scope, such as a sub-query, matches any graph.
    */
   readonly asQuads: boolean
   /**
-   * Of such a store, true where ?g has its value in all that stands in `GRAPH ?g`, but for sub-queries that do not select it, as in
-   * Oxigraph. In TDB2, patterns that do not mention ?g are matched in its graph. In patterns that mention ?g, the graph has another
-   * variable, and both are compared at the end,
-   * and `SELECT *` selects ?g.
+   * Of such a store, true where ?g has its value in all that stands in `GRAPH ?g`, but for sub-queries that do not
+   * select it, as in Oxigraph. In TDB2, patterns that do not mention ?g are matched in its graph. In patterns that
+   * mention ?g, the graph has another variable, and both are compared at the end, and `SELECT *` selects ?g.
    */
   readonly showsName: boolean
-  /** True where an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only one alone does. */
+  /**
+   * True where an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only
+   * one alone does.
+   */
   readonly listsGraphs: boolean
   /**
-   * True where `GRAPH ?g { ?g ?p ?o }` looks into the graph ?g alone where ?g has a value before. RDF4J looks into every graph then.
+   * True where `GRAPH ?g { ?g ?p ?o }` looks into the graph ?g alone where ?g has a value before. RDF4J looks into
+   * every graph then.
    */
   readonly looksInItself: boolean
   readonly isJena: boolean
   /**
-   * True where the store gets a FROM that is not the author's. Jena takes such a query apart and, of the conditions of a HAVING, keeps
-   * one.
+   * True where the store gets a FROM that is not the author's. Jena takes such a query apart and, of the conditions of
+   * a HAVING, keeps one.
    */
   readonly addsFrom: boolean
 }
@@ -95,7 +98,9 @@ export interface Restriction {
   readonly blanks: Map<string, Variable>
   /** The named graphs that are read by name. */
   readonly graphs: Set<string>
-  /** What is hidden must not leave a GRAPH: the store may fail on a triple term where another part of the query has it. */
+  /**
+   * What is hidden must not leave a GRAPH: the store may fail on a triple term where another part of the query has it.
+   */
   readonly isolates: () => boolean
   /** A condition stands in a group of its own with its GRAPH. */
   readonly groups: () => boolean
@@ -150,8 +155,9 @@ export const startWork = (
 })
 
 /**
- * A condition stands in a group of its own with its GRAPH. It meets no name but that of this; in OPTIONAL, Jena would leave the whole of it
- * out beside a FILTER around that lists names; and Jena loses a FILTER beside a UNION that has a FILTER of alternatives in it.
+ * A condition stands in a group of its own with its GRAPH. It meets no name but that of this; in OPTIONAL, Jena would
+ * leave the whole of it out beside a FILTER around that lists names; and Jena loses a FILTER beside a UNION that has a
+ * FILTER of alternatives in it.
  */
 export const hasOwnGroup = ({ isolates, groups, place, isBesideAlternatives, view }: Restriction): boolean =>
   !isOxigraph(view) && (isBesideAlternatives || place !== undefined || isolates() || groups())
@@ -171,7 +177,9 @@ export function tested(
   ]
 }
 
-/** A group of patterns that have each solution once. Where Jena orders triples, it fails on what no predicate can be. */
+/**
+ * A group of patterns that have each solution once. Where Jena orders triples, it fails on what no predicate can be.
+ */
 export const setIn = (work: Restriction, patterns: readonly GraphPattern[]): GraphPattern =>
   work.view.isJena && work.place?.isInExists === false && !mayBeOrdered(patterns)
     ? asSet(patterns, unusedIn(work))

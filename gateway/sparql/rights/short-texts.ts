@@ -1,5 +1,6 @@
-// Texts of data that are too long for what an expression does with them: Jena would work on one of a megabyte for minutes,
-// and look at the time only then (design 7). Such an expression fails on them, as on any value that it is not made for. Pure.
+// Texts of data that are too long for what an expression does with them: Jena would work on one of a megabyte for
+// minutes, and look at the time only then (design 7). Such an expression fails on them, as on any value that it is not
+// made for. Pure.
 import { XSD } from '../../rdf/vocabulary.js'
 import { operation, type Expression, type Query } from '../language/syntax.js'
 import { waysOfCall } from './endless-expressions.js'

@@ -1,5 +1,5 @@
-// The variables of a query that may stand for a triple term (RDF 1.2) where the name of a graph stands. Pure. Jena fails
-// there, and RDF4J on a literal too. So what is hidden must not get there. As predicates: unfit-predicates.ts.
+// The variables of a query that may stand for a triple term (RDF 1.2) where the name of a graph stands. Pure. Jena
+// fails there, and RDF4J on a literal too. So what is hidden must not get there. As predicates: unfit-predicates.ts.
 import {
   isPath,
   type Expression,

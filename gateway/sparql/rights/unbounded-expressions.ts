@@ -1,6 +1,6 @@
-// Expressions whose value or time has no small bound, and of SERVICE. A store may evaluate them on what an agent may not
-// read, before it tests whether the agent may: whether the query fails would tell of these values, and another server would get them
-// (design 4). Pure.
+// Expressions whose value or time has no small bound, and of SERVICE. A store may evaluate them on what an agent may
+// not read, before it tests whether the agent may: whether the query fails would tell of these values, and another
+// server would get them (design 4). Pure.
 import { XSD } from '../../rdf/vocabulary.js'
 import type { Bound, Expression, Query, Term, ValuesBlock, Variable } from '../language/syntax.js'
 import type { Unbounded } from './restriction.js'
@@ -220,7 +220,10 @@ export function isNumber(expression: Expression): boolean {
   }
 }
 
-/** Behind a backslash, these are one character or one class of characters; others may quote, or take the next character with them. */
+/**
+ * Behind a backslash, these are one character or one class of characters; others may quote, or take the next character
+ * with them.
+ */
 const ONE_CHARACTER = /\\[\\dDwWsSbBnrtf.^$*+?()[\]{}|/-]/g
 const CLASS = /\[\^?\]?[^[\]]*\]/g
 

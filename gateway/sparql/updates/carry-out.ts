@@ -35,7 +35,10 @@ const MOST_ROUNDS = 3
 /** So of steps that see what the ones before have done: each may touch graphs by what another one has touched. */
 const MOST_ROUNDS_OF_COPIES = 8
 
-/** Concurrent updates with graphs by variables, or LOAD, of one agent, one network, and all: while one is carried out, other updates wait. */
+/**
+ * Concurrent updates with graphs by variables, or LOAD, of one agent, one network, and all: while one is carried out,
+ * other updates wait.
+ */
 export const OPEN_UPDATES = { each: 2, network: 4, all: 8 } as const
 
 /** Undefined when it is done. */
@@ -118,7 +121,10 @@ async function carryOutRounds(
   return search ? TOO_DEEP : UNSTEADY
 }
 
-/** A default graph that is a union of others is copied by the store alone. What an agent may not read, it does not copy as if it were empty. */
+/**
+ * A default graph that is a union of others is copied by the store alone. What an agent may not read, it does not copy
+ * as if it were empty.
+ */
 async function hidesDefaultGraph(
   { application }: Context,
   rights: UpdateRights,
@@ -241,7 +247,10 @@ function withRead(named: readonly NamedGraphs[], reads: readonly string[]): read
   return [...graphs.values()]
 }
 
-/** Locks written graphs exclusively; graphs that are read by name, and the parents of documents that may be created, against changes. */
+/**
+ * Locks written graphs exclusively; graphs that are read by name, and the parents of documents that may be created,
+ * against changes.
+ */
 function locksOf({ application }: Context, named: readonly NamedGraphs[], isOpen: boolean): readonly Lock[] {
   const shared = named.flatMap(({ graph, touch }) =>
     touch === undefined

@@ -24,8 +24,9 @@ const MOST_ROWS = 20_000
 const MOST_FILLED = 1_000_000
 
 /**
- * The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`: the last one has a value in a
- * row of its own, which Jena finds last. Fuseki ends a result as if it were complete where a row of it fails.
+ * The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`: the last
+ * one has a value in a row of its own, which Jena finds last. Fuseki ends a result as if it were complete where a row
+ * of it fails.
  */
 function storeQueryOf(pattern: StepPattern): string {
   const { base, group, each, variables } = pattern
@@ -123,7 +124,9 @@ export async function solve(
 
 const DEFAULT_FACTS = { iri: DEFAULT_GRAPH, types: [], owners: [] }
 
-/** Outside GRAPH the pattern reads the graph of WITH: in one that does not exist, stores find other things than nothing. */
+/**
+ * Outside GRAPH the pattern reads the graph of WITH: in one that does not exist, stores find other things than nothing.
+ */
 async function absentWith(context: Context, rights: UpdateRights, graph: string): Promise<undefined | Problem> {
   const found = await readFactsNow(context.application, graph, context.trace)
   if (isFailure(found)) return found
@@ -158,8 +161,8 @@ const BLANK: ForStore = {
 }
 
 /**
- * Functions may make it. To a store that decodes escapes first, the name would end early, and SPARQL follow (SPARQL 1.1 §19.2); with
- * dot segments it is another name in SPARQL.
+ * Functions may make it. To a store that decodes escapes first, the name would end early, and SPARQL follow (SPARQL 1.1
+ * §19.2); with dot segments it is another name in SPARQL.
  */
 const isOddName = (graph: string): boolean => graph.includes('\\') || hasDotSegment(graph)
 
@@ -174,7 +177,10 @@ const hasBlankNode = (term: Term): boolean =>
   term.termType === 'BlankNode' ||
   (term.termType === 'Quad' && [term.subject, term.predicate, term.object].some(hasBlankNode))
 
-/** ms that the store may take for the solutions while all other updates wait; agents who may change everything are trusted more. */
+/**
+ * ms that the store may take for the solutions while all other updates wait; agents who may change everything are
+ * trusted more.
+ */
 const MOST_LOCKED_MS = 5000
 const MOST_LOCKED_MS_OF_FREE = 25_000
 

@@ -39,7 +39,9 @@ function withoutEnd(text: string): string {
   return text.slice(0, end)
 }
 
-/** Puts back the managed triples of a root that has lost all of its triples; undefined where there is no root to keep. */
+/**
+ * Puts back the managed triples of a root that has lost all of its triples; undefined where there is no root to keep.
+ */
 async function guardOf(
   { gateway, trace, request }: Context,
   application: Application,

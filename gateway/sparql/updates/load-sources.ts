@@ -1,5 +1,5 @@
-// The sources of LOAD: fetched once for an update, by the gateway and not by the store, from where the operator allows, and
-// read within bounds (design 7; SPARQL 1.1 Update §3.1.4).
+// The sources of LOAD: fetched once for an update, by the gateway and not by the store, from where the operator allows,
+// and read within bounds (design 7; SPARQL 1.1 Update §3.1.4).
 import { READABLE_ACCEPT } from '../../rdf/read.js'
 import { mediaTypeOf } from '../../rdf/syntaxes.js'
 import { unpacked } from '../../rdf/unpacked.js'

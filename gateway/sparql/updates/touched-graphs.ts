@@ -200,7 +200,8 @@ async function otherFound({ context, rights }: Finding, { graph, touch }: NamedG
   const { base, names } = context.application
   // Spec 4.1: after a start it may be the document of that URL, whose owner the gateway sets.
   if (touch && names.isOtherSpelling(graph)) return REFUSED
-  // A graph may have the name of a document that no URL leads to: its rights are those of documents, but nothing would keep its owners.
+  // A graph may have the name of a document that no URL leads to: its rights are those of documents, but nothing would
+  // keep its owners.
   if (touch && isDocumentName(rights.Write.reach, graph)) return REFUSED
   const found = graph.startsWith(base) && graph.endsWith('/') ? await factsOf(context, graph, true) : undefined
   if (isFailure(found)) return found

@@ -1,5 +1,6 @@
-// The rights of an agent on the graphs that an update names (design 4): Read makes a graph visible to its WHERE,
-// Append is needed to insert, Write for all else, and Write on the container to create a document. One refusal for all of them.
+// The rights of an agent on the graphs that an update names (design 4): Read makes a graph visible to its WHERE, Append
+// is needed to insert, Write for all else, and Write on the container to create a document. One refusal for all of
+// them.
 import { mayTouch, type GraphFacts, type GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import { isContainer } from '../../documents/hierarchy.js'
@@ -21,7 +22,10 @@ export interface UpdateRights {
   readonly Write: GraphRights
 }
 
-/** Decided when the update arrives, and again under its locks. @param endpoint the facts of the endpoint, which needs Write */
+/**
+ * Decided when the update arrives, and again under its locks. @param endpoint the facts of the endpoint, which needs
+ * Write
+ */
 export function updateRights(context: Context, endpoint: Facts): UpdateRights | Problem {
   const decision = decideOn(context, endpoint, 'Write')
   if (isFailure(decision)) return decision
@@ -68,7 +72,8 @@ function mayCreate(context: Context, facts: DocumentFound, { isFilled }: Touch):
   if (isFailure(decision)) return decision
   if (decision.allowed) return CREATOR
   if (!isFilled) {
-    // Nothing is created: as a DELETE of what does not exist, it is refused to those who could not write a document there.
+    // Nothing is created: as a DELETE of what does not exist, it is refused to those who could not write a document
+    // there.
     const covered = decideOn(context, facts, 'Write')
     if (isFailure(covered)) return covered
     if (covered.absent || covered.allowed) return NONE

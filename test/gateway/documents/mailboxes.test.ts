@@ -1,5 +1,5 @@
-// Design 3: anonymous clients see foaf:mbox_sha1sum in place of foaf:mbox in the admin application: in every format, in versions
-// and differences, in large documents, and through no query. Each of the two is a representation of its own.
+// Design 3: anonymous clients see foaf:mbox_sha1sum in place of foaf:mbox in the admin application: in every format, in
+// versions and differences, in large documents, and through no query. Each of the two is a representation of its own.
 import { createHash } from 'node:crypto'
 import { Parser } from 'n3'
 import t, { type Test } from 'tap'

@@ -1,5 +1,5 @@
-// W3C's tests of SHACL (github.com/w3c/data-shapes), where TRIPLEGATE_TEST_DATA_SHAPES names their folder, the one with core/ and
-// sparql/. The shapes graph as ontology, the data graph as document.
+// W3C's tests of SHACL (github.com/w3c/data-shapes), where TRIPLEGATE_TEST_DATA_SHAPES names their folder, the one with
+// core/ and sparql/. The shapes graph as ontology, the data graph as document.
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -1,4 +1,5 @@
-// The queue of jobs (design 7): networks and agents take turns, no agent holds all threads, and all that waits is bounded.
+// The queue of jobs (design 7): networks and agents take turns, no agent holds all threads, and all that waits is
+// bounded.
 import t from 'tap'
 import fc from 'fast-check'
 import { setImmediate as flush } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// Terms that come out as they went in, and match as terms (SPARQL 1.1 §12.6, §18.3), on the engine that computes writes; expressions
-// compute with values (§17).
+// Terms that come out as they went in, and match as terms (SPARQL 1.1 §12.6, §18.3), on the engine that computes
+// writes; expressions compute with values (§17).
 import t from 'tap'
 import fc from 'fast-check'
 import { withCoveredStore } from '../../../gateway/evaluation/covered-store.js'
@@ -20,7 +20,10 @@ const PREFIXES = 'PREFIX : <urn:> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#
 const written = (short: string): string =>
   short.replace(/(\^\^|<)xsd:(\w+)>?/g, (_, mark: string, name: string) => `${mark === '<' ? '' : mark}<${XSD(name)}>`)
 
-/** The values of ?x, on a document in which the literals are the objects of <urn:p>, with the numbers of their places as subjects. */
+/**
+ * The values of ?x, on a document in which the literals are the objects of <urn:p>, with the numbers of their places as
+ * subjects.
+ */
 function found(literals: readonly string[], pattern: string): unknown {
   const nTriples = literals.map((one, i) => `<urn:${i}> <urn:p> ${written(one)} .\n`).join('')
   const patch = analysePatch(`${PREFIXES} INSERT { :new :x ?x } WHERE { ${pattern} }`, DOC)

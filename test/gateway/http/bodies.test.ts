@@ -1,4 +1,5 @@
-// Shares of a listener (design 7): places to wait and room for bodies, by network; bodies that come too slowly; connections.
+// Shares of a listener (design 7): places to wait and room for bodies, by network; bodies that come too slowly;
+// connections.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -23,7 +24,9 @@ interface Opened {
   readonly release: () => void
 }
 
-/** A listener behind a trusted proxy, which names the client. It reads each body, and answers when `release` was called. */
+/**
+ * A listener behind a trusted proxy, which names the client. It reads each body, and answers when `release` was called.
+ */
 async function opened(t: Test, settings: Partial<ListenerSettings> = {}, waits = false): Promise<Opened> {
   let reading = 0
   let release = (): void => {}
@@ -74,7 +77,10 @@ async function send(port: number, network: string, length: number, begun: string
 
 const status = ({ text }: Sent): string => text().slice(9, 12)
 
-/** Sends the whole request until it is not refused for lack of room, which becomes free a moment after a client has left. */
+/**
+ * Sends the whole request until it is not refused for lack of room, which becomes free a moment after a client has
+ * left.
+ */
 async function admitted(port: number, network: string, length: number): Promise<string> {
   return until(async () => {
     const sent = await send(port, network, length, 'a'.repeat(length))

@@ -10,7 +10,10 @@ import { startProxy, type Recorded } from '../../support/proxy.js'
 import { A_MINUTE, gate, until } from '../../support/wait.js'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 
-/** Sends bytes over TLS, and returns the bytes received until the connection ends, or `ms` have passed, or they are `enough`. */
+/**
+ * Sends bytes over TLS, and returns the bytes received until the connection ends, or `ms` have passed, or they are
+ * `enough`.
+ */
 async function raw(world: World, who: string, bytes: string, { ms = A_MINUTE, enough = '' } = {}): Promise<string> {
   const pem = who === 'anonymous' ? {} : { cert: world.pemOf(who), key: world.pemOf(who) }
   const socket = connectTls({ port: Number(new URL(world.base).port), host: 'localhost', ca: world.ca, ...pem })

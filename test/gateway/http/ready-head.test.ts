@@ -128,7 +128,8 @@ void t.test('the cached read over plain sockets', async (t) => {
     t.equal(Buffer.from(body, 'latin1').toString('utf8').includes('"ünïcode '), true)
   })
 
-  // An answer that has to wait for the rules comes when the body has arrived: then it is whole, and the connection stays.
+  // An answer that has to wait for the rules comes when the body has arrived: then it is whole, and the connection
+  // stays.
   await cachedRowsOf(t, 'none')('a GET whose body is not read is answered, and the connection closed', async () => {
     const answers = await exchange(http, `${ask(small, 'Content-Length: 4\r\n')}body${ask(small)}`, 2)
     t.equal(answers.split('HTTP/1.1 ').length - 1, 1, 'the bytes after it get no answer')

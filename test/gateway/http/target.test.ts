@@ -1,4 +1,5 @@
-// The target that a request URI names: design 1 (refused, not cleaned), spec 4.1 (trailing slash), 4.3, 4.4, 4.5; RFC 3986 §6.2.
+// The target that a request URI names: design 1 (refused, not cleaned), spec 4.1 (trailing slash), 4.3, 4.4, 4.5; RFC
+// 3986 §6.2.
 import t from 'tap'
 import fc from 'fast-check'
 import { isDocumentOf } from '../../../gateway/documents/document.js'

@@ -1,5 +1,5 @@
-// Memento over HTTP (RFC 7089, pattern 2.1: a TimeGate apart from the original, 302, mementos with URIs of their own), as
-// in spec 4.5, 7 and 9.3 to 9.6: on a running gateway with a real repository.
+// Memento over HTTP (RFC 7089, pattern 2.1: a TimeGate apart from the original, 302, mementos with URIs of their own),
+// as in spec 4.5, 7 and 9.3 to 9.6: on a running gateway with a real repository.
 import { Parser } from 'n3'
 import t, { type Test } from 'tap'
 import type { History } from '../../../versioning/history.js'

@@ -1,4 +1,5 @@
-// The list of a container's children on its page: its order, its parts, and that it has what its reader may read, and nothing else.
+// The list of a container's children on its page: its order, its parts, and that it has what its reader may read, and
+// nothing else.
 import t, { type Test } from 'tap'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { Answer } from '../../support/client.js'

@@ -1,4 +1,5 @@
-// Documents too large for memory (design 3 and 5): streamed in constant memory, with the entity-tag at the end, on both stores.
+// Documents too large for memory (design 3 and 5): streamed in constant memory, with the entity-tag at the end, on both
+// stores.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { get as httpsGet } from 'node:https'

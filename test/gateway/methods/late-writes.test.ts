@@ -1,4 +1,5 @@
-// A write that was given up, and that the store does late: after the next write has read the document. On a real Fuseki.
+// A write that was given up, and that the store does late: after the next write has read the document. On a real
+// Fuseki.
 import t from 'tap'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { many } from '../../support/growth.js'

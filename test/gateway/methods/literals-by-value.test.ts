@@ -1,5 +1,5 @@
-// In front of a store that keeps the values of literals (TDB2), a client may name any form of a value: what it writes, deletes and
-// looks for is what the store has, and so is what the cache, the entity-tag and the history have.
+// In front of a store that keeps the values of literals (TDB2), a client may name any form of a value: what it writes,
+// deletes and looks for is what the store has, and so is what the cache, the entity-tag and the history have.
 import t from 'tap'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { nTriplesLine, triple, typed } from '../../../gateway/rdf/graph.js'

@@ -1,5 +1,5 @@
-// Rights and data on writes (spec 4.1, design 3): decided on what the store has now; no door removes a root; no agent widens its
-// own rights by types; what an answer tells to agents without Read; whole subtrees. On both stores.
+// Rights and data on writes (spec 4.1, design 3): decided on what the store has now; no door removes a root; no agent
+// widens its own rights by types; what an answer tells to agents without Read; whole subtrees. On both stores.
 import t, { type Test } from 'tap'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'

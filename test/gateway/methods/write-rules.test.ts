@@ -56,7 +56,9 @@ void forEachStore(t, 'what every write keeps', async (t, makeStores, kind) => {
   await grant(`acl:mode acl:Read ; acl:accessTo <${world.base}>`)
   await must(owner('PUT', '/admin/ontologies/limits/', ttl(`@prefix sh: <http://www.w3.org/ns/shacl#> . <urn:S> a sh:NodeShape ; sh:targetClass <urn:C> ; sh:property [ sh:path <urn:p> ; sh:minCount 1 ] .`))) // prettier-ignore
 
-  /** The doors of `names`, each at a document of its own that `at` makes: the status, and nothing of the content there. */
+  /**
+   * The doors of `names`, each at a document of its own that `at` makes: the status, and nothing of the content there.
+   */
   const table = (
     rule: string,
     {

@@ -1,5 +1,5 @@
-// A gateway whose history is on GitHub (spec 9.2 to 9.5): commits, versions, and warnings for the operator. GitHub is a double
-// over a real repository, checked against GitHub's OpenAPI description.
+// A gateway whose history is on GitHub (spec 9.2 to 9.5): commits, versions, and warnings for the operator. GitHub is a
+// double over a real repository, checked against GitHub's OpenAPI description.
 import t from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { readTrailers } from '../../../versioning/git/commit-message.js'

@@ -1,5 +1,5 @@
-// Which requests become commits (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on both stores,
-// with a real repository.
+// Which requests become commits (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on both
+// stores, with a real repository.
 import t from 'tap'
 import type { History } from '../../../versioning/history.js'
 import type { ApplicationCache } from '../../../gateway/gateway.js'

@@ -1,4 +1,5 @@
-// The mirror: it finds the exact differences between store and repository, commits them, and fills an empty store again.
+// The mirror: it finds the exact differences between store and repository, commits them, and fills an empty store
+// again.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
-// Changes found after an update and before a write (design 6): on a real repository, with an embedded store that does not
-// announce its changes, as a store over HTTP does not.
+// Changes found after an update and before a write (design 6): on a real repository, with an embedded store that does
+// not announce its changes, as a store over HTTP does not.
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

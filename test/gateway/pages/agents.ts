@@ -1,4 +1,5 @@
-// The rows about agents: somebody signs up and comes back with the certificate, somebody logs in at a provider, and tokens.
+// The rows about agents: somebody signs up and comes back with the certificate, somebody logs in at a provider, and
+// tokens.
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
 import { picture, type TestBrowser, type Visitor } from '../../support/browser.js'

@@ -1,4 +1,5 @@
-// Which syntax content is in: by its media type, its name, or its first characters; and content of other servers made readable.
+// Which syntax content is in: by its media type, its name, or its first characters; and content of other servers made
+// readable.
 import t from 'tap'
 import { gzipSync } from 'node:zlib'
 import { isFailure } from '../../../gateway/problem.js'

@@ -1,4 +1,5 @@
-// XML of stores: what XML 1.0 can contain arrives, wherever its bytes are parted; what it cannot contain is never passed on as XML.
+// XML of stores: what XML 1.0 can contain arrives, wherever its bytes are parted; what it cannot contain is never
+// passed on as XML.
 import t from 'tap'
 import { wellFormed } from '../../../gateway/rdf/xml-pieces.js'
 

@@ -1,5 +1,5 @@
-// A decision rests on types and owners alone (design 4): nothing else of a document is read for a client who may not read it,
-// and a document that does not exist is asked for in the same way as one that does.
+// A decision rests on types and owners alone (design 4): nothing else of a document is read for a client who may not
+// read it, and a document that does not exist is asked for in the same way as one that does.
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Fact, Mode } from '../../../policies/authorizations/authorization.js'

@@ -1,4 +1,5 @@
-// The identity of the client: WebID-TLS from the TLS listener and from a trusted proxy's Client-Cert field (RFC 9440), with attacks.
+// The identity of the client: WebID-TLS from the TLS listener and from a trusted proxy's Client-Cert field (RFC 9440),
+// with attacks.
 import { createServer as createPlain } from 'node:http'
 import { createServer } from 'node:https'
 import { once } from 'node:events'

@@ -1,5 +1,5 @@
-// A credential that cannot be checked now is not a wrong one: 503 with Retry-After, and the next request counts again. What is the same
-// for everyone needs no credential and no store.
+// A credential that cannot be checked now is not a wrong one: 503 with Retry-After, and the next request counts again.
+// What is the same for everyone needs no credential and no store.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'

@@ -1,5 +1,5 @@
-// Seeding happens once in the life of a dataspace (design 3): what was deleted does not come back at a later start, and a first
-// start that was interrupted is completed. Real restarts, on the embedded store and Fuseki.
+// Seeding happens once in the life of a dataspace (design 3): what was deleted does not come back at a later start, and
+// a first start that was interrupted is completed. Real restarts, on the embedded store and Fuseki.
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'

@@ -1,5 +1,5 @@
-// A few lines of a large graph are changed by an update with these lines alone, and the graph is the same as after a replacement:
-// on a real Fuseki.
+// A few lines of a large graph are changed by an update with these lines alone, and the graph is the same as after a
+// replacement: on a real Fuseki.
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import { canonicalLines } from '../../../gateway/rdf/canonical.js'

@@ -1,5 +1,5 @@
-// Calls that share requests to a store have the outcomes, and leave the content, of the same calls one by one: on a real Fuseki,
-// with faults between.
+// Calls that share requests to a store have the outcomes, and leave the content, of the same calls one by one: on a
+// real Fuseki, with faults between.
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { hadNoEffect } from '../../../gateway/mirror/write-failures.js'

@@ -1,4 +1,5 @@
-// A thread that is limited in time: by the clock, or by its own time on a processor, which a busy machine does not use up.
+// A thread that is limited in time: by the clock, or by its own time on a processor, which a busy machine does not use
+// up.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { problem } from '../../../gateway/problem.js'

@@ -1,5 +1,5 @@
-// Some stores keep the values of literals, and write them in forms of their own: the gateway finds out whether a store does, and what
-// it predicts is what the store has.
+// Some stores keep the values of literals, and write them in forms of their own: the gateway finds out whether a store
+// does, and what it predicts is what the store has.
 import fc from 'fast-check'
 import t from 'tap'
 import { isFailure, problem } from '../../../gateway/problem.js'

@@ -1,5 +1,5 @@
-// A store shows at start how it answers queries (design 4): one that ignores what restricted queries rest on gets none of them. Each
-// store here is a real one that is asked something else.
+// A store shows at start how it answers queries (design 4): one that ignores what restricted queries rest on gets none
+// of them. Each store here is a real one that is asked something else.
 import t from 'tap'
 import { REFUSALS } from '../../../gateway/sparql/rights/refusals.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -26,7 +26,10 @@ const FROM = /FROM (NAMED )?<[^>]*>/g
 const FROM_REFUSED = new RegExp(REFUSALS.from.detail.replace(/[?.{}]/g, '\\$&'))
 const asItIs = { defaultGraph: 'own', honoursFrom: true, isSettled: true }
 
-/** @param from the text of the answer to a query with FROM, @param graph of one with GRAPH ?g; undefined: what the agent may read */
+/**
+ * @param from the text of the answer to a query with FROM, @param graph of one with GRAPH ?g; undefined: what the agent
+ * may read
+ */
 interface Changed {
   readonly name: string
   readonly change: (text: string) => string

@@ -1,4 +1,5 @@
-// Look-ups of foreign names: by the hosts file and by DNS, with a name server on loopback, apart from the system's resolver.
+// Look-ups of foreign names: by the hosts file and by DNS, with a name server on loopback, apart from the system's
+// resolver.
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { lookup as systemLookup } from 'node:dns/promises'
 import { once } from 'node:events'
@@ -56,7 +57,8 @@ void t.test('addresses of both families, from the hosts file first', async (t) =
     if (name === 'both.example') {
       return type === A ? [[A, [192, 0, 2, 2]]] : [[AAAA, [0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 8]]]
     }
-    // The alias has the name `x` below the name that was asked for; the address belongs to the alias, by the same pointer.
+    // The alias has the name `x` below the name that was asked for; the address belongs to the alias, by the same
+    // pointer.
     if (name === 'alias.example') return type === A ? [[CNAME, [0xc0, 12]], [A, [192, 0, 2, 3]]] : [] // prettier-ignore
     return []
   })

@@ -1,5 +1,5 @@
-// triplegate adopt: what a new name of a graph changes, and what it leaves alone: references, vocabularies, rules about endpoints. And
-// the way back.
+// triplegate adopt: what a new name of a graph changes, and what it leaves alone: references, vocabularies, rules about
+// endpoints. And the way back.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

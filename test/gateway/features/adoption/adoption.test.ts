@@ -1,5 +1,5 @@
-// From a Fuseki with graphs of every kind of name to a gateway that observes, and then one that enforces its rules: by the five
-// commands that `triplegate init` names, as processes. TRIPLEGATE_TEST_GRAPHS=10000 makes so many graphs.
+// From a Fuseki with graphs of every kind of name to a gateway that observes, and then one that enforces its rules: by
+// the five commands that `triplegate init` names, as processes. TRIPLEGATE_TEST_GRAPHS=10000 makes so many graphs.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'

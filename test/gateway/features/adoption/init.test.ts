@@ -1,4 +1,5 @@
-// triplegate init and adopt: what a store has, a configuration that the gateway starts with, and graphs that become documents.
+// triplegate init and adopt: what a store has, a configuration that the gateway starts with, and graphs that become
+// documents.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'

@@ -1,5 +1,5 @@
-// The doctor finds what is wrong with what the gateway rests on, more than twenty faults planted here, and nothing on a set-up as
-// recommended.
+// The doctor finds what is wrong with what the gateway rests on, more than twenty faults planted here, and nothing on a
+// set-up as recommended.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

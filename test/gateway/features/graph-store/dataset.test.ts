@@ -1,5 +1,5 @@
-// The store's own URLs (design 4, 5): SPARQL 1.1 Protocol and Graph Store HTTP Protocol as Fuseki has them, as the owner, as a
-// reader of a part, and as an anonymous client; on both stores.
+// The store's own URLs (design 4, 5): SPARQL 1.1 Protocol and Graph Store HTTP Protocol as Fuseki has them, as the
+// owner, as a reader of a part, and as an anonymous client; on both stores.
 import t from 'tap'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import type { GraphStore } from '../../../../gateway/stores/store.js'

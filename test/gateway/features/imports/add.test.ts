@@ -1,5 +1,5 @@
-// The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, under the rights of
-// the agent on both.
+// The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, under
+// the rights of the agent on both.
 import { IMPORTING } from '../../../../gateway/features/imports/importing.js'
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'

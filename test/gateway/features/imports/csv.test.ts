@@ -1,5 +1,5 @@
-// CSV and TSV of an import without metadata (gateway/features/imports/csv.ts, plain-mapping.ts): what spreadsheets and exports write, and what the
-// cells of a column become.
+// CSV and TSV of an import without metadata (gateway/features/imports/csv.ts, plain-mapping.ts): what spreadsheets and
+// exports write, and what the cells of a column become.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,5 +1,6 @@
-// W3C's tests of CSV on the Web (csv2rdf), where TRIPLEGATE_TEST_CSVW names the folder with their files (docs/testing.md): each table by
-// the importer with its metadata; what is said of the rows is compared, and csvw:Table, csvw:Row and notes are not.
+// W3C's tests of CSV on the Web (csv2rdf), where TRIPLEGATE_TEST_CSVW names the folder with their files
+// (docs/testing.md): each table by the importer with its metadata; what is said of the rows is compared, and
+// csvw:Table, csvw:Row and notes are not.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -48,7 +49,10 @@ interface Outcome {
 const textAt = (path: string): string => readFileSync(join(SUITE!, path), 'utf8')
 const lastOf = (url: string): string => new URL(url, BASE).pathname.split('/').at(-1)!
 
-/** The metadata of an entry in the order of W3C tabular-data-model §5: the user's, by a link, that of the file, that of its folder. */
+/**
+ * The metadata of an entry in the order of W3C tabular-data-model §5: the user's, by a link, that of the file, that of
+ * its folder.
+ */
 function* metadataOf({ action, option, httpLink, implicit = [] }: Entry): Generator<string> {
   const file = action.replace(/\?.*/, '')
   if (option?.metadata) yield option.metadata

@@ -1,5 +1,5 @@
-// CSV on the Web metadata of an import (gateway/features/imports/csvw-metadata.ts): kinds of cases that the W3C's tests of csv2rdf have, and what
-// is reported in place of being used.
+// CSV on the Web metadata of an import (gateway/features/imports/csvw-metadata.ts): kinds of cases that the W3C's tests
+// of csv2rdf have, and what is reported in place of being used.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

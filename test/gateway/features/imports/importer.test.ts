@@ -1,4 +1,5 @@
-// The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): documents in bulk, and imports of CSV and RDF in the background.
+// The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): documents in bulk, and imports of CSV and RDF in the
+// background.
 import { mkdirSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
@@ -12,7 +13,10 @@ import { forEachStore, rowsOf } from '../../../support/stores.js'
 import { accept, makeWorld, ttl, turtle } from '../../../support/world.js'
 import { until } from '../../../support/wait.js'
 
-/** The sources of imports that this process has open, of those that were last written since. One may be closed meanwhile. */
+/**
+ * The sources of imports that this process has open, of those that were last written since. One may be closed
+ * meanwhile.
+ */
 const openSources = (since: number): string[] =>
   readdirSync('/proc/self/fd').flatMap((name) => {
     try {

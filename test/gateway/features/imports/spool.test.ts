@@ -1,4 +1,5 @@
-// The documents that an import has made, on disk (gateway/features/imports/spool.ts): it is the same when it is opened again after a crash.
+// The documents that an import has made, on disk (gateway/features/imports/spool.ts): it is the same when it is opened
+// again after a crash.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,5 @@
-// Readiness: 503 where a store fails, the disk is full, or a history falls behind; and health and metrics for monitors with a token.
+// Readiness: 503 where a store fails, the disk is full, or a history falls behind; and health and metrics for monitors
+// with a token.
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import t from 'tap'

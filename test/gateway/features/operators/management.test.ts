@@ -1,4 +1,5 @@
-// The management listener answers programs of this machine: no page of another site reads or changes anything through it.
+// The management listener answers programs of this machine: no page of another site reads or changes anything through
+// it.
 import { request } from 'node:http'
 import t from 'tap'
 import { makeManagement } from '../../../../gateway/features/operators/management.js'

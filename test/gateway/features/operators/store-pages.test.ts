@@ -1,5 +1,5 @@
-// The store's own pages pass through at a port of their own (design 8): for agents with Control only, to be read only, without
-// anything that says who the client is; a write that passes purges the cache and is committed.
+// The store's own pages pass through at a port of their own (design 8): for agents with Control only, to be read only,
+// without anything that says who the client is; a write that passes purges the cache and is committed.
 import t, { type Test } from 'tap'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'

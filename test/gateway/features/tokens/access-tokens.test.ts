@@ -1,4 +1,5 @@
-// Access tokens: who may create, list and revoke them, what they prove, what limits leave, and that nothing tells them to others.
+// Access tokens: who may create, list and revoke them, what they prove, what limits leave, and that nothing tells them
+// to others.
 import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,5 +1,6 @@
-// Queries of shapes that once told of hidden graphs, or lost rows of readable ones, minimised: each is asked under every kind of right on
-// every store (design 4). A leak that is opened again shows here; random queries (view/over-view.test.ts) look for new ones.
+// Queries of shapes that once told of hidden graphs, or lost rows of readable ones, minimised: each is asked under
+// every kind of right on every store (design 4). A leak that is opened again shows here; random queries
+// (view/over-view.test.ts) look for new ones.
 import t, { type Test } from 'tap'
 import { ACL, RDF } from '../../../../gateway/rdf/vocabulary.js'
 import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'

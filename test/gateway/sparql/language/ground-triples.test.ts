@@ -1,5 +1,5 @@
-// Plain triples in the data of an update, which the parser does not get: what the update reads, writes and removes is the same
-// with and without them, and every mistake is still found.
+// Plain triples in the data of an update, which the parser does not get: what the update reads, writes and removes is
+// the same with and without them, and every mistake is still found.
 import t from 'tap'
 import fc from 'fast-check'
 import { isFailure } from '../../../../gateway/problem.js'

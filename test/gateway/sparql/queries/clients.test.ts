@@ -1,5 +1,6 @@
-// Clients that were made for the store, unmodified but for the host name and the credential: Apache Jena's RDFConnection and
-// scripts, RDFLib, SPARQLWrapper, sparql-http-client, Comunica, YASGUI, the OWL API and curl; each as the owner, as a reader of a part, and as an anonymous client.
+// Clients that were made for the store, unmodified but for the host name and the credential: Apache Jena's
+// RDFConnection and scripts, RDFLib, SPARQLWrapper, sparql-http-client, Comunica, YASGUI, the OWL API and curl; each as
+// the owner, as a reader of a part, and as an anonymous client.
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'

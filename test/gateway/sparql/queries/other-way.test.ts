@@ -1,5 +1,5 @@
-// Queries on which Jena fails as they are restricted, where the first part has no row: with joins that it makes when it asks for their
-// rows, it answers them (design 4).
+// Queries on which Jena fails as they are restricted, where the first part has no row: with joins that it makes when it
+// asks for their rows, it answers them (design 4).
 import t from 'tap'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import { makeWorld, ttl } from '../../../support/world.js'

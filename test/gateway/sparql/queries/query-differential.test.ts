@@ -1,5 +1,5 @@
-// Random queries by agents with random authorizations (design 4): the gateway answers as a store of the same kind does that holds only
-// what the agent may read, and nothing of an answer tells what is hidden.
+// Random queries by agents with random authorizations (design 4): the gateway answers as a store of the same kind does
+// that holds only what the agent may read, and nothing of an answer tells what is hidden.
 import t from 'tap'
 import type { Answer } from '../../../support/client.js'
 import { makeRandom } from '../../../crash/random.js'
@@ -198,7 +198,10 @@ async function askStore({ endUser, datasets }: Stores, query: string): Promise<R
   return rowsOf(Buffer.concat(all).toString(), mediaType)
 }
 
-/** In a store of the other kind, the answer is this one, or the query that was sent has the same answer as the one that was asked. */
+/**
+ * In a store of the other kind, the answer is this one, or the query that was sent has the same answer as the one that
+ * was asked.
+ */
 async function isOfStore(
   ...[kind, quads, { compared }, { rows, asked, sent }]: [
     StoreKind,

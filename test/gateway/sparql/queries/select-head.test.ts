@@ -1,5 +1,5 @@
-// The variables of SELECT * (SPARQL 1.1 §18.2.1): an agent who may not read everything gets those that an agent gets who may, in the
-// same order.
+// The variables of SELECT * (SPARQL 1.1 §18.2.1): an agent who may not read everything gets those that an agent gets
+// who may, in the same order.
 import t from 'tap'
 import { forEachStore, row, WITH_UNION } from '../../../support/stores.js'
 import { makeWorld, ttl } from '../../../support/world.js'

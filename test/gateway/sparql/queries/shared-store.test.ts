@@ -1,5 +1,5 @@
-// Dataspaces that share their stores, as LinkedDataHub's own configuration has them (design 4): the SPARQL endpoints of one reach
-// no graph of the other, whatever a query or an update says; changes of rules take effect at once.
+// Dataspaces that share their stores, as LinkedDataHub's own configuration has them (design 4): the SPARQL endpoints of
+// one reach no graph of the other, whatever a query or an update says; changes of rules take effect at once.
 import { loadFeatures } from '../../../../gateway/features.js'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

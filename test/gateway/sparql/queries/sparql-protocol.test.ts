@@ -1,5 +1,6 @@
-// W3C's tests of the SPARQL 1.1 Protocol (rdf-tests, sparql11/protocol), each by its name there, as the owner: what is asked is what
-// its description says. The embedded store has documents only: there the graphs have names below the base.
+// W3C's tests of the SPARQL 1.1 Protocol (rdf-tests, sparql11/protocol), each by its name there, as the owner: what is
+// asked is what its description says. The embedded store has documents only: there the graphs have names below the
+// base.
 import t from 'tap'
 import type { Answer } from '../../../support/client.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'

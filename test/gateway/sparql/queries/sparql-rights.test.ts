@@ -1,5 +1,6 @@
-// Queries are answered over the graphs that their agent may read (design 4): a row for each way into another graph, and nothing
-// of an answer tells what happens there; on both stores, and on one whose default graph is the union of all graphs.
+// Queries are answered over the graphs that their agent may read (design 4): a row for each way into another graph, and
+// nothing of an answer tells what happens there; on both stores, and on one whose default graph is the union of all
+// graphs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
@@ -63,8 +64,9 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   t.equal((await owner('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: insert })).status, 200) // prettier-ignore
   await grant(world, put)
 
-  // No condition beside the patterns is exact, of the first in the embedded store, of the second in Fuseki. Both count blank nodes in sub-queries.
-  // Of TDB2, which has the union, GRAPH is evaluated in another way where the graphs are listed: some queries are refused there.
+  // No condition beside the patterns is exact, of the first in the embedded store, of the second in Fuseki. Both count
+  // blank nodes in sub-queries. Of TDB2, which has the union, GRAPH is evaluated in another way where the graphs are
+  // listed: some queries are refused there.
   const COUNTS = `SELECT (SUM(?n) AS ?v) { GRAPH ?g { SELECT (COUNT(DISTINCT *) AS ?n) { [] <${VALUE}> ?x } } }`
   const FILTERS = `SELECT ?v { { SELECT ?g ?v { } } OPTIONAL { GRAPH ?g { FILTER(STRSTARTS(STR(?g), "${base}")) <urn:n1> ?p ?v } } }`
   // Java runs out of stack where it matches, of a long text.
@@ -456,7 +458,9 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   await changes(world, row)
 })
 
-/** Rules that change, and the next answers: values, or a status. Before them no agent but the owner may read anything. */
+/**
+ * Rules that change, and the next answers: values, or a status. Before them no agent but the owner may read anything.
+ */
 async function changes({ as, base, webIdOf }: World, row: Row): Promise<void> {
   const [RULE, GROUP] = ['/admin/acl/authorizations/changing/', '/admin/acl/groups/changing/']
   const group = new URL(GROUP, base).href
@@ -589,8 +593,9 @@ async function grant({ base, webIdOf }: World, put: (path: string, body: string)
 type Shown = Pick<Answer, 'status' | 'fields' | 'text'> & { readonly age: number | undefined }
 
 /**
- * An answer, but for its date and the number of its request. Age is the time since the store answered: of an answer that was cached before,
- * it has grown by the seconds that have passed since then, whatever is done to hidden graphs. Where that ends the answer, there is no Age.
+ * An answer, but for its date and the number of its request. Age is the time since the store answered: of an answer
+ * that was cached before, it has grown by the seconds that have passed since then, whatever is done to hidden graphs.
+ * Where that ends the answer, there is no Age.
  */
 function shown({ status, fields, text }: Answer, seconds: number): Shown {
   const others = Object.fromEntries(Object.entries(fields).filter(([name]) => !/^date$|^age$|request|id$/.test(name)))

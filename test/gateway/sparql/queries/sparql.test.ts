@@ -1,4 +1,5 @@
-// The SPARQL endpoint, as a client meets it: spec 4.2 and 4.6, SPARQL 1.1 Protocol, RFC 10008, design 4 and 5; on both stores.
+// The SPARQL endpoint, as a client meets it: spec 4.2 and 4.6, SPARQL 1.1 Protocol, RFC 10008, design 4 and 5; on both
+// stores.
 import t from 'tap'
 import { makeWorld, ttl, type World } from '../../../support/world.js'
 import type { Answer, Send } from '../../../support/client.js'
@@ -43,7 +44,10 @@ void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
   await storedResults(world, row)
 })
 
-/** SPARQL 1.1 §11, §17, §18: what queries compute, and those that the grammar alone lets in. Terms are as they were written. */
+/**
+ * SPARQL 1.1 §11, §17, §18: what queries compute, and those that the grammar alone lets in. Terms are as they were
+ * written.
+ */
 async function values(world: World, row: Row): Promise<void> {
   const xsd = (value: string, name: string): string => `"${value}"^^<http://www.w3.org/2001/XMLSchema#${name}>`
   const numbers = ['01', '1', '2'].map((value) => xsd(value, 'integer'))
@@ -351,7 +355,10 @@ async function federation(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Design 7: only the functions of SPARQL 1.1 and those that the operator allows; Jena computes names, and loads classes. */
+/**
+ * Design 7: only the functions of SPARQL 1.1 and those that the operator allows; Jena computes names, and loads
+ * classes.
+ */
 async function functions(world: World, row: Row, kind: string): Promise<void> {
   const joined = Array.from({ length: 200 }, (_, i) => `GRAPH ?g { ?s <http://e/${i}> ?o }`).join(' ')
   const ofMany = kind === 'embedded' ? 413 : 200
@@ -637,7 +644,10 @@ async function negotiation(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Design 4: Read to query, Write to update, by acl:accessTo on the endpoint; LinkedDataHub 5.4 says which agents have them. */
+/**
+ * Design 4: Read to query, Write to update, by acl:accessTo on the endpoint; LinkedDataHub 5.4 says which agents have
+ * them.
+ */
 async function rights(world: World, row: Row): Promise<void> {
   const query = direct('ASK {}')
   const update = direct('INSERT DATA {}', UPDATE)

@@ -1,5 +1,5 @@
-// Values on which Jena fails when it computes them: its answer would say on which, or end there. So it computes none of what an agent may
-// not read (design 4), and what is hidden changes no answer.
+// Values on which Jena fails when it computes them: its answer would say on which, or end there. So it computes none of
+// what an agent may not read (design 4), and what is hidden changes no answer.
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'

@@ -1,5 +1,5 @@
-// FILTERs whose expressions have no small bound, which may fail or take long for some values: over any number of graphs, a store evaluates
-// them on what an agent may read only (design 4), and what is hidden changes no answer.
+// FILTERs whose expressions have no small bound, which may fail or take long for some values: over any number of
+// graphs, a store evaluates them on what an agent may read only (design 4), and what is hidden changes no answer.
 import t from 'tap'
 import { isUnboundedRefusal } from '../../../../gateway/sparql/rights/refusals.js'
 import { takeViewStep } from '../../../../gateway/sparql/rights/restrict-in-thread.js'

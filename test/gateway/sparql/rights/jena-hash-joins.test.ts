@@ -1,5 +1,5 @@
-// Patterns that Jena joins by a hash table, which fails where it has not begun: no hidden graph decides whether it has (design 4); and
-// conditions that list names, which it puts into GRAPH.
+// Patterns that Jena joins by a hash table, which fails where it has not begun: no hidden graph decides whether it has
+// (design 4); and conditions that list names, which it puts into GRAPH.
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'

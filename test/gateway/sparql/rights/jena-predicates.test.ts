@@ -1,5 +1,5 @@
-// Literals and blank nodes as predicates: Jena fails on them where it orders several triples, for each row of what stands before. So no
-// hidden graph may decide whether there is such a row (design 4).
+// Literals and blank nodes as predicates: Jena fails on them where it orders several triples, for each row of what
+// stands before. So no hidden graph may decide whether there is such a row (design 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'

@@ -1,5 +1,5 @@
-// GRAPHs of constant names alone are restricted in a shorter way: it gives what the longer one gives, which restricts the same query in
-// one more pair of braces.
+// GRAPHs of constant names alone are restricted in a shorter way: it gives what the longer one gives, which restricts
+// the same query in one more pair of braces.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -96,7 +96,8 @@ void t.test('the shorter way gives what the longer one gives', (t) => {
     assert.deepEqual(long, { ...short, text })
   }
   const property = fc.property(fc.tuple(HEAD, WHERE, END), fc.constantFrom(...STORES), fc.boolean(), isSame)
-  // Random queries rarely have it: RDF4J would look into other graphs, and a variable of ours takes the place of the name.
+  // Random queries rarely have it: RDF4J would look into other graphs, and a variable of ours takes the place of the
+  // name.
   const named = ['SELECT *', `GRAPH <${NAMED}> { <${NAMED}> a ?o }`, ''] as [string, string, string]
   fc.assert(property, { numRuns: 3000, examples: [[named, STORES.at(-1)!, false]] })
   t.end()

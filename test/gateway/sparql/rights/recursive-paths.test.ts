@@ -1,4 +1,5 @@
-// Paths on which Jena runs out of stack: none leads through a graph that an agent may not read, so that its length decides nothing (design 4).
+// Paths on which Jena runs out of stack: none leads through a graph that an agent may not read, so that its length
+// decides nothing (design 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'

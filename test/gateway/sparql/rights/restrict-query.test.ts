@@ -1,5 +1,5 @@
-// Queries over what an agent may read: the answer equals that of the same store that holds only this, for random datasets, rights
-// and queries (design 4). `npm run fuzz` does more of them.
+// Queries over what an agent may read: the answer equals that of the same store that holds only this, for random
+// datasets, rights and queries (design 4). `npm run fuzz` does more of them.
 import oxigraph from 'oxigraph'
 import t, { type Test } from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
@@ -141,7 +141,10 @@ interface Row extends Pick<Case, 'query' | 'rights' | 'quads'> {
   readonly refused?: number
 }
 
-/** A store that is neither: its default graph is a bag of all that it has. Continuous integration fetches it, others have it or not. */
+/**
+ * A store that is neither: its default graph is a bag of all that it has. Continuous integration fetches it, others
+ * have it or not.
+ */
 const withoutRdf4j = skipped(!isRdf4jHere() && 'no RDF4J: npm run fuzz -- --store rdf4j fetches it')
 void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => {
   const found = fetchRdf4j()

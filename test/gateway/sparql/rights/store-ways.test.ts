@@ -1,5 +1,5 @@
-// Queries that a store evaluates in a way of its own: over what an agent may read, it evaluates them in the same way, or the query is
-// refused (design 4). Each row was a difference that `npm run fuzz` found.
+// Queries that a store evaluates in a way of its own: over what an agent may read, it evaluates them in the same way,
+// or the query is refused (design 4). Each row was a difference that `npm run fuzz` found.
 import t, { type Test } from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import type { GraphRights } from '../../../../policies/authorizations/graph-rights.js'

@@ -1,5 +1,5 @@
-// Triple terms (RDF 1.2) in a hidden graph: Jena fails on one as the name of a graph, and, among several triples, as a predicate. So
-// what is hidden must not get there (design 4).
+// Triple terms (RDF 1.2) in a hidden graph: Jena fails on one as the name of a graph, and, among several triples, as a
+// predicate. So what is hidden must not get there (design 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'

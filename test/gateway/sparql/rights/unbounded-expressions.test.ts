@@ -1,4 +1,5 @@
-// Expressions without a small bound, which may fail or take long for some values: a store may evaluate them on what an agent may not read (design 4).
+// Expressions without a small bound, which may fail or take long for some values: a store may evaluate them on what an
+// agent may not read (design 4).
 import t from 'tap'
 import { unboundedIn } from '../../../../gateway/sparql/rights/unbounded-expressions.js'
 import { read } from '../../../support/over-views.js'

@@ -1,4 +1,5 @@
-// Who may do what at the endpoints for data (spec 4.3, 4.6; LinkedDataHub 2.3 to 2.8): each of them as each kind of agent.
+// Who may do what at the endpoints for data (spec 4.3, 4.6; LinkedDataHub 2.3 to 2.8): each of them as each kind of
+// agent.
 import t from 'tap'
 import type { Answer, Send } from '../../../support/client.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
@@ -11,7 +12,10 @@ const PREFIXES = `PREFIX dct: <http://purl.org/dc/terms/> PREFIX sd: <http://www
 PREFIX spin: <http://spinrdf.org/spin#> PREFIX sp: <http://spinrdf.org/sp#>`
 const ENDPOINTS = ['add', 'transform', 'importer', 'ns']
 
-/** A stranger with Append on the endpoints, Read on the source, and these modes on the target, which the rest of the rule names. */
+/**
+ * A stranger with Append on the endpoints, Read on the source, and these modes on the target, which the rest of the
+ * rule names.
+ */
 const GRANTS: Readonly<Record<string, (target: Target, world: World) => string>> = {
   endpoints: () => '',
   Read: ({ iri }, { webIdOf }) => `acl:mode acl:Read ; acl:accessTo <${iri}> ; acl:agent <${webIdOf('stranger')}>`,
@@ -49,8 +53,8 @@ const QUERY = 'CONSTRUCT { ?s <urn:made> ?o } WHERE { ?s <http://purl.org/dc/ter
 const sourceOf = ({ base }: World): string => `${base}source/`
 
 /**
- * The status for each agent, in their order; `+` where the target is another one afterwards, `!` where a refusal says what it has. Who has
- * Control may make rules, and so may what the owner may (design 4).
+ * The status for each agent, in their order; `+` where the target is another one afterwards, `!` where a refusal says
+ * what it has. Who has Control may make rules, and so may what the owner may (design 4).
  */
 const ROWS: readonly (readonly [name: string, ask: Ask, outcomes: string])[] = [
   [

@@ -1,5 +1,5 @@
-// SPARQL updates, as a client meets them (spec 2.1, 4.2; design 3, 4): documents keep what every write of a document keeps, all
-// of them or none; on both stores.
+// SPARQL updates, as a client meets them (spec 2.1, 4.2; design 3, 4): documents keep what every write of a document
+// keeps, all of them or none; on both stores.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Answer } from '../../../support/client.js'
@@ -321,7 +321,8 @@ async function oneAfterTheOther({ world, stores, row, make, send, stored }: Sett
       const [one, two] = [await make(), await make()]
       const take = (iri: string): string =>
         `INSERT { GRAPH <${iri}> { <${iri}> ex:takes "it" } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:takes "it" } } }`
-      // Each asks the store before its locks and under them: nobody writes before both have asked twice, where they can.
+      // Each asks the store before its locks and under them: nobody writes before both have asked twice, where they
+      // can.
       let asked = 0
       const both = new Promise<void>((resolve) => {
         beforeQuery.run = (text) => {

@@ -1,5 +1,6 @@
-// Random updates by agents with rights on some graphs (design 3, 4): afterwards the store is what a store of only what the agent may
-// read would be, with the rest untouched, or nothing has changed; and nothing of an answer tells what is hidden.
+// Random updates by agents with rights on some graphs (design 3, 4): afterwards the store is what a store of only what
+// the agent may read would be, with the rest untouched, or nothing has changed; and nothing of an answer tells what is
+// hidden.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'

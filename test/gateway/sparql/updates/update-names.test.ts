@@ -1,5 +1,6 @@
-// Updates name graphs and terms by what functions make: an update changes exactly what its agent's rights were decided on (design 4;
-// SPARQL 1.1 Update §3.1.3), under rules that may change while the store answers; on both stores, and on a union.
+// Updates name graphs and terms by what functions make: an update changes exactly what its agent's rights were decided
+// on (design 4; SPARQL 1.1 Update §3.1.3), under rules that may change while the store answers; on both stores, and on
+// a union.
 import t from 'tap'
 import type { GraphStore } from '../../../../gateway/stores/store.js'
 import { forEachStore, rowsOf, WITH_UNION } from '../../../support/stores.js'

@@ -1,5 +1,5 @@
-// Updates by agents with rights on some graphs, form by form (design 3, 4; SPARQL 1.1 Update §3, SPARQL 1.2 §4.3): what they leave in the
-// graphs, on both stores.
+// Updates by agents with rights on some graphs, form by form (design 3, 4; SPARQL 1.1 Update §3, SPARQL 1.2 §4.3): what
+// they leave in the graphs, on both stores.
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
