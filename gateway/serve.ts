@@ -86,8 +86,12 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
   let running: RunningGateway | undefined
   // From the start on: a signal for a file that was replaced, or a terminal that was closed, never ends the process.
   process.on('SIGHUP', () => void running?.renew())
+  const lost = (why: string): void => {
+    log.fatal(`${why} This one ends.`)
+    process.exit(EXIT.failed)
+  }
   try {
-    running = await startGateway({ settings, dataspaces, features: await loadFeatures(), log })
+    running = await startGateway({ settings, dataspaces, features: await loadFeatures(), log, lost })
   } catch (error) {
     if (error instanceof StartFailure) return fail(terminal, { failure: error.failure, detail: error.message })
     throw error

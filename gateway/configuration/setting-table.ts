@@ -106,6 +106,12 @@ const FILES = [
   ),
   row('credentials', of('FILE', anyText), 'TriG file with the credentials of those services and repositories.'),
   row('data', of('FOLDER', anyText), 'Folder for certificates, journal and history.', { default: './data' }),
+  row(
+    'standby',
+    of('', yesOrNo),
+    'Wait while another gateway has this data folder, and take its place within seconds when it has gone.',
+    { default: 'false' },
+  ),
   row('look', of('FOLDER', anyText), 'Folder with a style.css and a logo.svg or logo.png of your own for the pages.'),
 ] as const
 

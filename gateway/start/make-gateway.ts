@@ -24,6 +24,8 @@ import { readOrMakeTagKey } from './tag-key.js'
 import { OPEN_UPDATES } from '../sparql/updates/carry-out.js'
 import { COPIES } from '../sparql/queries/ask-over-copy.js'
 import { LISTINGS } from '../methods/children-shown.js'
+import type { Holder } from '../stores/holder.js'
+import type { GraphStore } from '../stores/store.js'
 import { makeTurns } from '../stores/connection-slots.js'
 import { CASCADES } from '../methods/cascade.js'
 import { readLook, type Look } from '../pages/theme.js'
@@ -42,6 +44,10 @@ export interface MakingParts {
   readonly dataspaces: readonly DescribedDataspace[]
   readonly features: readonly GatewayFeature[]
   readonly certificates: Certificates
+  /** This gateway, as others see it. */
+  readonly me: Holder
+  /** It may not go on: what to say. */
+  readonly lost: (why: string) => void
   /** Of the gateway's own listeners. */
   readonly ports: readonly number[]
   readonly openStore?: OpenStore
@@ -123,7 +129,7 @@ function openThreads(settings: Settings, closers: Closer[]): Pick<Gateway, 'eval
 }
 
 async function openDataspaces(
-  { settings, dataspaces, certificates, openStore, log, now }: MakingParts,
+  { settings, dataspaces, certificates, openStore, me, lost, log, now }: MakingParts,
   locks: Locks,
   shared: Pick<Surroundings, 'reading' | 'fetcher' | 'endpointNames'>,
   closers: Closer[],
@@ -145,6 +151,7 @@ async function openDataspaces(
       dataspaces,
       certificates,
       open: stores.open,
+      hold: (store: GraphStore) => stores.hold(store, { me, lost, log }),
       cacheOf,
       ...shared,
       locks,

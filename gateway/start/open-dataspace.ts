@@ -80,6 +80,7 @@ export interface Surroundings {
   readonly dataspaces: readonly DescribedDataspace[]
   readonly certificates: Certificates
   readonly open: Stores['open']
+  readonly hold: (store: GraphStore) => Promise<void>
   /** For ontologies elsewhere. */
   readonly fetcher: GuardedFetch
   readonly reading: Reading
@@ -99,9 +100,10 @@ export async function openDataspace(
   configured: DescribedDataspace,
   surroundings: Surroundings,
 ): Promise<OpenDataspace> {
-  const { certificates, open, log, now } = surroundings
+  const { certificates, open, hold, log, now } = surroundings
   const [endUserStore, adminStore] = await Promise.all([open(configured.endUser), open(configured.admin)])
   await untilReady([endUserStore, adminStore], log)
+  for (const store of new Set([endUserStore, adminStore])) await hold(store)
   const agents = [ownerOf(configured.endUser, certificates), certificates.secretary]
   const documents = agents.flatMap(({ webId }) => {
     const known = agentDocuments(configured.admin.base, webId)

@@ -1,11 +1,12 @@
-// Opening the stores of a configuration, and of waiting until they answer.
+// Opening the stores of a configuration, waiting until they answer, and having the only place that writes to them.
 import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
 import { groupedStore } from '../stores/grouped-store.js'
+import { heldStore, holderText, holdPlace, type Holder, type Place } from '../stores/holder.js'
 import { openHttpStore } from '../stores/http-store.js'
 import type { Log } from '../log.js'
-import type { Problem } from '../problem.js'
+import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
 
@@ -19,23 +20,79 @@ export type OpenStore = (
 
 export interface Stores {
   open(application: DescribedApplication): Promise<GraphStore>
+  /** Design 2: no other gateway writes to the store from now on. Throws StartFailure. */
+  hold(store: GraphStore, settings: HoldSettings): Promise<void>
   close(): Promise<void>
+}
+
+export interface HoldSettings {
+  readonly me: Holder
+  readonly log: Log
+  /** This gateway may not go on: what to say. */
+  readonly lost: (why: string) => void
 }
 
 /** Dataspaces may share a store: those with the same endpoints are opened once. */
 export function makeStores(settings: Settings, openStore?: OpenStore): Stores {
   const opened = new Map<string, GraphStore>()
+  const held = new Map<GraphStore, Held>()
   return {
     async open(application) {
       const { service } = application
-      const key = openStore || service.embedded ? application.iri : `${service.query} ${service.graphStore}`
-      const store = opened.get(key) ?? (await (openStore ?? openConfigured)(service, application, settings))
+      const isOwn = openStore !== undefined || service.embedded
+      const key = isOwn ? application.iri : `${service.query} ${service.graphStore}`
+      const known = opened.get(key)
+      if (known) return known
+      const inner = await (openStore ?? openConfigured)(service, application, settings)
+      // An embedded store is in this process: nobody else writes to it.
+      if (isOwn) {
+        opened.set(key, inner)
+        return inner
+      }
+      const place: Held = { inner, place: undefined }
+      const store = heldStore(inner, () => place.place)
+      held.set(store, place)
       opened.set(key, store)
       return store
     },
-    close: async () => void (await Promise.all([...opened.values()].map((store) => store.close()))),
+    async hold(store, hold) {
+      const one = held.get(store)
+      if (one) one.place ??= await placeAt(one.inner, hold, settings)
+    },
+    async close() {
+      await Promise.all([...held.values()].map(({ place }) => place?.leave()))
+      await Promise.all([...opened.values()].map((store) => store.close()))
+    },
   }
 }
+
+interface Held {
+  readonly inner: GraphStore
+  place: Place | undefined
+}
+
+async function placeAt(
+  store: GraphStore,
+  { me, log, lost }: HoldSettings,
+  { standby }: Settings,
+): Promise<Place | undefined> {
+  const lostTo = (other: Holder): void => lost(`${store.name}: ${TAKEN} (${holderText(other)}).`)
+  const place = await holdPlace(store, { me, lost: lostTo })
+  if (isFailure(place)) {
+    if (place.failure !== 'store.refused') orFail(place, `the triplestore ${store.name}`)
+    // Nobody writes to a store that takes no updates.
+    log.warn({ store: store.name, problem: place.detail }, 'whether another gateway writes to this store is not known')
+    return undefined
+  }
+  if ('heldBy' in place) {
+    const why = `${store.name}: another gateway writes to this triplestore (${holderText(place.heldBy)}).`
+    throw new StartFailure(`${why} ${standby ? STANDBY : 'Stop that one, or give each a store of its own.'}`)
+  }
+  return place
+}
+
+const STANDBY = 'A standby needs the data folder of that one (--data): with a folder of its own it lacks the log.'
+const TAKEN = 'another gateway has taken the place of this one at the triplestore'
 
 async function openConfigured(
   { query, update, graphStore, credentials, embedded }: ServiceDescription,

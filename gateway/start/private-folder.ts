@@ -1,8 +1,6 @@
-// Keeping the data folder, with journal, history and keys, from other accounts of the machine, and from a second
-// gateway.
-import { chmod, lstat, mkdir, opendir, realpath } from 'node:fs/promises'
+// Keeping the data folder, with journal, history and keys, from other accounts of the machine.
+import { chmod, lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ownFolder } from '../../versioning/git/own-folder.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Log } from '../log.js'
 
@@ -60,24 +58,4 @@ export function unusableFolder(folder: string, why: string): StartFailure {
   const isFull = /ENOSPC|EDQUOT|no space left|quota exceeded/i.test(why)
   const fix = isFull ? 'Make room on its disk.' : 'Give another folder with --data.'
   return new StartFailure(`${folder}: cannot be used as the data folder (${why}). ${fix}`)
-}
-
-/**
- * Two gateways on one data folder would each undo what the other remembers. Gives the function that releases it. Throws
- * StartFailure.
- */
-export async function ownData(folder: string): Promise<() => Promise<void>> {
-  let path: string
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    path = await realpath(folder)
-  } catch (error) {
-    throw unusableFolder(folder, (error as NodeJS.ErrnoException).code!)
-  }
-  const release = await ownFolder(path, 'triplegate-data')
-  if (typeof release === 'function') return release
-  if (release !== 'taken') throw unusableFolder(folder, release.error)
-  throw new StartFailure(
-    `${folder}: another gateway uses this data folder. Stop that one, or give each a folder of its own with --data.`,
-  )
 }

@@ -11,6 +11,7 @@ import type { Listener } from '../http/listener.js'
 import { writePrivate } from '../identity/private-file.js'
 import { type Log, makeLog } from '../log.js'
 import { isFailure } from '../problem.js'
+import type { Holder } from '../stores/holder.js'
 import { prepareParser } from '../sparql/language/parse.js'
 import {
   type Certificates,
@@ -23,7 +24,8 @@ import { type Ports, type TakenPorts, closePorts, openListeners, portsOf, takePo
 import { type MakingParts, makeGateway } from './make-gateway.js'
 import { ownerOf } from './open-dataspace.js'
 import { type OpenStore, orFail } from './open-stores.js'
-import { makePrivate, ownData } from './private-folder.js'
+import { ownData } from './own-data.js'
+import { makePrivate } from './private-folder.js'
 import { strayAgents } from './seed.js'
 import { type Seeded, openSeeded, refuseMoved } from './seeded.js'
 import { seedDataspace } from './seeding.js'
@@ -74,6 +76,8 @@ export interface StartOptions {
   readonly now?: () => number
   /** Tests on slow machines wait longer. */
   readonly commitsWait?: number
+  /** Another gateway writes to a store now, so that this one must end: what to say. */
+  readonly lost?: (why: string) => void
 }
 
 const GRACE_MS = 8_000
@@ -86,13 +90,19 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const { settings, dataspaces } = options
   refuseLostRules(options)
   prepareParser()
-  // Design 2: before anything is written to the data folder or a store.
-  const taken = await takePorts(options)
-  const closers: Closer[] = [() => closePorts(taken)]
+  const closers: Closer[] = []
   try {
+    const { log = makeLog(settings.logLevel) } = options
+    const waited = settings.standby ? await ownData(settings.data, log) : undefined
+    if (waited) closers.push(waited.release)
+    // Design 2: before anything is written to the data folder or a store.
+    const taken = await takePorts(options)
+    closers.push(() => closePorts(taken))
     const seeded = openSeeded(settings.data)
     refuseMoved(seeded, settings, dataspaces)
-    return await startOn(taken, seeded, options, closers)
+    const owned = waited ?? (await ownData(settings.data))
+    if (!waited) closers.push(owned.release)
+    return await startOn(taken, seeded, owned.me, { ...options, log }, closers)
   } catch (error) {
     await closeAll(closers)
     throw error
@@ -102,11 +112,12 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
 async function startOn(
   taken: TakenPorts,
   seeded: Seeded,
-  options: StartOptions,
+  me: Holder,
+  options: StartOptions & { readonly log: Log },
   closers: Closer[],
 ): Promise<RunningGateway> {
-  const { settings, log = makeLog(settings.logLevel), now = Date.now } = options
-  closers.push(await ownData(settings.data))
+  const { settings, log, now = Date.now } = options
+  const lost = options.lost ?? ((why) => log.error(why))
   await makePrivate(settings.data, log)
   const wanted = certificatesWanted(settings, options.dataspaces, now)
   const certificates = await ensureCertificates(wanted)
@@ -117,7 +128,7 @@ async function startOn(
   const stray = strayAgents(options.dataspaces, [certificates.owner, certificates.secretary])
   if (stray.length > 0) throw new StartFailure(stray.join('\n'))
   const ports = portsOf(taken)
-  const parts: MakingParts = { ...options, certificates, ports: Object.values(ports), log, now }
+  const parts: MakingParts = { ...options, certificates, me, lost, ports: Object.values(ports), log, now }
   const gateway = await makeGateway(parts, closers)
   const { dataspaces } = gateway
   closers.push(await keepPrefixes(settings.data, gateway.caches.prefixes, log))

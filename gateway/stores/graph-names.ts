@@ -1,5 +1,6 @@
 // The names of all graphs of a store, without a look at their triples where the store has them in a list.
 import { isFailure, type Problem } from '../problem.js'
+import { HOLDER_GRAPH } from './holder.js'
 import { selectBatches } from './select.js'
 import { StoreBreak, type Call, type GraphStore } from './store.js'
 
@@ -32,7 +33,7 @@ async function each(
       for (const [graph] of batch) {
         if (!graph) return 'unlisted'
         isListed = true
-        if (graph.termType === 'NamedNode') take(graph.value)
+        if (graph.termType === 'NamedNode' && graph.value !== HOLDER_GRAPH) take(graph.value)
       }
   } catch (error) {
     if (error instanceof StoreBreak) return error.problem

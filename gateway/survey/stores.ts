@@ -7,6 +7,7 @@ import { makeNames } from '../documents/iri-spelling.js'
 import { isDocumentUri } from '../http/target.js'
 import { isFailure } from '../problem.js'
 import { select, selectEach } from '../stores/select.js'
+import { holderText, lookAtHolder } from '../stores/holder.js'
 import type { GraphStore } from '../stores/store.js'
 import { traitsOf } from '../stores/traits.js'
 import { askUrl } from './ask.js'
@@ -60,6 +61,7 @@ async function findingsOf(
           `Check the update endpoint, and that it may write: ${service.update}`,
         )
       : fine(`${name}: updates`, `takes updates at ${service.update}`),
+    await holderFinding(store, name),
     await graphStoreFinding({ application, store }, name),
     await versionFinding({ application, store }, name),
     await defaultGraphFinding(store, name),
@@ -68,6 +70,13 @@ async function findingsOf(
     ...(await contentFindings({ application, store }, name, dataspaces)),
     ...((application.versioning ?? 'off') === 'off' ? [] : await containerFindings(store, name)),
   ]
+}
+
+async function holderFinding(store: GraphStore, name: string): Promise<Finding> {
+  const what = `${name}: gateway`
+  const seen = await lookAtHolder(store)
+  if (isFailure(seen)) return unknown(what, seen.detail)
+  return fine(what, seen.holder ? `the one that writes to it is ${holderText(seen.holder)}` : 'none writes to it now')
 }
 
 /** What gives an application its store (settings-dataspace.ts). */

@@ -7,6 +7,8 @@ import type { DescribedDataspace } from '../../configuration/dataspace.js'
 import { historyPlaceOf } from '../../configuration/history-place.js'
 import type { Settings } from '../../configuration/settings.js'
 import { isFailure } from '../../problem.js'
+import { ownerOfData } from '../../start/own-data.js'
+import { holderText } from '../../stores/holder.js'
 import { readPemFiles } from '../../start/pem-files.js'
 import { fine, finding, type Finding } from '../../survey/finding.js'
 
@@ -25,7 +27,7 @@ export async function machineFindings(machine: Machine): Promise<Finding[]> {
   return [
     nodeFinding(machine.node),
     ...(await gitFindings(machine)),
-    ...folderFindings(settings.data),
+    ...folderFindings(settings.data, machine.now),
     ...(await certificateFindings(machine)),
   ]
 }
@@ -58,7 +60,7 @@ async function gitFindings({ settings, dataspaces }: Machine): Promise<Finding[]
 
 const LEAST_ROOM = 2 ** 30
 
-function folderFindings(data: string): Finding[] {
+function folderFindings(data: string, now: number): Finding[] {
   const what = 'data folder'
   // It is created at the first start.
   let folder = data
@@ -69,12 +71,16 @@ function folderFindings(data: string): Finding[] {
     return [finding(what, `${folder} cannot be written`, 'Give another folder with --data, or correct its owner.')]
   }
   const isOpen = folder === data && process.platform !== 'win32' && (statSync(folder).mode & 0o077) !== 0
+  const owner = ownerOfData(data, now)
   const { bavail, bsize } = statfsSync(folder)
   const room = `${Math.floor((bavail * bsize) / 2 ** 20)} MiB free`
   return [
     isOpen
       ? finding(what, `other accounts may use ${folder}`, `chmod -R go-rwx ${folder}`)
-      : fine(what, folder === data ? data : `${data}, to be created`),
+      : fine(
+          what,
+          folder === data ? `${data}${owner ? `, used by ${holderText(owner)}` : ''}` : `${data}, to be created`,
+        ),
     bavail * bsize < LEAST_ROOM
       ? finding('disk', room, 'Make room: journal and history grow with each write.')
       : fine('disk', room),

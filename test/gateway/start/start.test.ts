@@ -104,7 +104,7 @@ void t.test('the start of a gateway', async (t) => {
     const beside = await start(['--https', other, '--base', base, ...data]).catch((error: unknown) => error)
     t.match(beside, {
       failure: 'start.failed',
-      message: /moved: another gateway uses this data folder\. Stop that one/,
+      message: /moved: another gateway uses this data folder \(process \d+ on .*\)\. Stop that one/,
     })
     await first.close(0)
     const message = new RegExp(

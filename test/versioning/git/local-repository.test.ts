@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { ownData } from '../../../gateway/start/private-folder.js'
+import { ownData } from '../../../gateway/start/own-data.js'
 import { isFailure } from '../../../versioning/failure.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import type { Repository } from '../../../versioning/repository.js'
@@ -74,9 +74,8 @@ void t.test('opening', async (t) => {
       t.match(await refused(folder), /^failed: .*holds other files/)
       t.same(readdirSync(folder), ['letter.txt'], 'the folder is unchanged')
       const data = temporaryFolder(t)
-      await (
-        await ownData(data)
-      )()
+      const { release } = await ownData(data)
+      await release()
       t.match(await refused(data), /^failed: .*holds other files/)
       const other = temporaryFolder(t)
       git(other, ['init', '--quiet', '--bare', '--object-format=sha256'])

@@ -1,0 +1,151 @@
+// Having the data folder: one gateway at a time. It leaves its name there, and touches that file each second; a standby
+// waits for its place.
+import { randomUUID } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import { mkdir, realpath, utimes } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ownFolder } from '../../versioning/git/own-folder.js'
+import { StartFailure } from '../configuration/start-failure.js'
+import { writeWhole } from '../files/whole-file.js'
+import type { Log } from '../log.js'
+import { holderText, type Holder } from '../stores/holder.js'
+import { unusableFolder } from './private-folder.js'
+
+const FILE = 'gateway.json'
+const BEAT_MS = 1000
+/** A gateway whose file is not touched for so long stands still. */
+const SILENT_MS = 4000
+const TRY_MS = 300
+
+/** What the file says. */
+interface Owner extends Holder {
+  /** Of the folder when it got its name: a copy is another folder. */
+  readonly inode: number
+  /** The process, so that no later one with its number is taken for it; undefined where the system does not say. */
+  readonly started?: string
+}
+
+export interface OwnData {
+  readonly me: Holder
+  release(): Promise<void>
+}
+
+/** The gateway that has the folder, or had it last. */
+function read(folder: string): Owner | undefined {
+  try {
+    const written: unknown = JSON.parse(readFileSync(join(folder, FILE), 'utf8'))
+    return isOwner(written) ? written : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isOwner = (value: unknown): value is Owner => typeof value === 'object' && value !== null && 'instance' in value
+
+/** The gateway that has the folder at this time. */
+export function ownerOfData(folder: string, now: number): Holder | undefined {
+  const touched = statSync(join(folder, FILE), { throwIfNoEntry: false })?.mtimeMs
+  return touched !== undefined && now - touched < SILENT_MS ? read(folder) : undefined
+}
+
+/**
+ * Two gateways on one data folder would each undo what the other remembers. Throws StartFailure.
+ * @param waits says that it waits, until the folder is free
+ */
+export async function ownData(folder: string, waits?: Log): Promise<OwnData> {
+  let path: string
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    path = await realpath(folder)
+  } catch (error) {
+    throw unusableFolder(folder, (error as NodeJS.ErrnoException).code!)
+  }
+  const unlock = await lockOf(path, folder, waits)
+  const { inode, ...me } = nameOf(path)
+  const file = join(path, FILE)
+  const started = startOf(process.pid)
+  writeWhole(file, `${JSON.stringify({ ...me, inode, ...(started && { started }) }, null, 2)}\n`)
+  const touch = (): Promise<void> => utimes(file, new Date(), new Date()).catch(() => undefined)
+  const timer = setInterval(() => void touch(), BEAT_MS).unref()
+  return {
+    me,
+    async release() {
+      clearInterval(timer)
+      await unlock()
+    },
+  }
+}
+
+function nameOf(path: string): Holder & { readonly inode: number } {
+  const before = read(path)
+  const inode = statSync(path).ino
+  return {
+    instance: randomUUID(),
+    folder: before?.inode === inode ? before.folder : randomUUID(),
+    host: hostname(),
+    process: String(process.pid),
+    since: new Date().toISOString(),
+    inode,
+  }
+}
+
+async function lockOf(path: string, folder: string, waits: Log | undefined): Promise<() => Promise<void>> {
+  let watched: Watched | undefined
+  for (;;) {
+    const lock = await ownFolder(path, 'triplegate-data')
+    if (typeof lock === 'function') return lock
+    if (lock !== 'taken') throw unusableFolder(folder, lock.error)
+    const owner = read(path)
+    if (!waits) {
+      const who = owner ? ` (${holderText(owner)})` : ''
+      const fix = 'Stop that one, wait for its place with --standby, or give each a folder of its own with --data.'
+      throw new StartFailure(`${folder}: another gateway uses this data folder${who}. ${fix}`)
+    }
+    if (!watched)
+      waits.info({ folder, owner: owner && holderText(owner) }, 'standby: another gateway has the data folder')
+    watched = watch(path, watched)
+    if (performance.now() - watched.at > SILENT_MS) {
+      endSilent(owner, waits)
+      watched = undefined
+    }
+    await sleep(TRY_MS)
+  }
+}
+
+/** When the file was seen to be touched, by the clock of this process: those of two machines may differ. */
+interface Watched {
+  readonly touched: number
+  readonly at: number
+}
+
+function watch(path: string, before: Watched | undefined): Watched {
+  const touched = statSync(join(path, FILE), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return before?.touched === touched ? before : { touched, at: performance.now() }
+}
+
+/** A process that stands still keeps its locks: it is ended, so that it writes nothing when it wakes. */
+function endSilent(owner: Owner | undefined, log: Log): void {
+  const pid = Number(owner?.process)
+  const text = owner && holderText(owner)
+  try {
+    if (owner?.started === undefined || owner.started !== startOf(pid)) throw new Error('it is on another machine')
+    process.kill(pid, 'SIGKILL')
+    log.warn({ owner: text }, 'the gateway that has the data folder was silent: it is ended')
+  } catch (err) {
+    log.warn({ owner: text, err }, 'the gateway that has the data folder is silent. End its process, or its machine')
+  }
+}
+
+/** Names one process of one machine since its boot (Linux); undefined where the system does not say. */
+function startOf(pid: number): string | undefined {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    // proc(5): field 22, counted behind the name, which may have spaces.
+    return `${boot} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
+  } catch {
+    return undefined
+  }
+}

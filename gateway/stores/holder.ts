@@ -1,0 +1,199 @@
+// The one gateway that writes to a store: it says so in a graph of the store, and looks each second whether another one
+// asks for its place. One that does not answer, because it is gone or stands still, loses it.
+import { isFailure, problem, type Problem } from '../problem.js'
+import { readLegible } from '../rdf/n-triples.js'
+import type { GraphStore } from './store.js'
+
+/** `urn:triplegate:` is reserved (policies/authorizations/reach.ts), so that no right reaches this graph. */
+export const HOLDER_GRAPH = 'urn:triplegate:gateway'
+
+/** A gateway, as it names itself in its stores and in its data folder. */
+export interface Holder {
+  /** Another one at each start. */
+  readonly instance: string
+  /** Its data folder. */
+  readonly folder: string
+  readonly host: string
+  readonly process: string
+  /** An xsd:dateTime. */
+  readonly since: string
+}
+
+const FIELDS = ['instance', 'folder', 'host', 'process', 'since'] as const
+
+export const holderText = ({ process, host, since }: Holder): string => `process ${process} on ${host}, since ${since}`
+
+/** The wait of those who ask is longer than a holder trusts its last look: then no two of them write at once. */
+const LOOK_MS = 1000
+const TRUST_MS = 3000
+const ASKING_MS = 4000
+/** A look that takes longer has failed. */
+const LOOKING_MS = 3000
+
+const SUBJECT = `<${HOLDER_GRAPH}#holder>`
+const property = (name: string): string => `<${HOLDER_GRAPH}#${name}>`
+const statement = (name: string, value: string): string => `${SUBJECT} ${property(name)} ${JSON.stringify(value)} .`
+const inGraph = (pattern: string): string => `GRAPH <${HOLDER_GRAPH}> { ${pattern} }`
+
+interface Seen {
+  readonly holder: Holder | undefined
+  /** The instances that ask for its place. */
+  readonly asking: ReadonlySet<string>
+}
+
+/** What the store says now. */
+export async function lookAtHolder(store: Pick<GraphStore, 'read'>): Promise<Seen | Problem> {
+  const text = await store.read(HOLDER_GRAPH, { signal: AbortSignal.timeout(LOOKING_MS) })
+  if (isFailure(text)) return text
+  const triples = readLegible(text ?? '').map(
+    ({ predicate, object }) => [predicate.value.slice(HOLDER_GRAPH.length + 1), object.value] as const,
+  )
+  const values = new Map(triples)
+  const valueOf = (name: keyof Holder): string => values.get(name) ?? 'unknown'
+  return {
+    holder: !values.has('instance')
+      ? undefined
+      : {
+          instance: valueOf('instance'),
+          folder: valueOf('folder'),
+          host: valueOf('host'),
+          process: valueOf('process'),
+          since: valueOf('since'),
+        },
+    asking: new Set(triples.flatMap(([name, value]) => (name === 'asks' ? [value] : []))),
+  }
+}
+
+/** Takes the place where `of` has it, and has not answered; undefined where nobody has it. */
+function takeText(me: Holder, of: { readonly instance: string; readonly isAsked: boolean } | undefined): string {
+  const mine = inGraph(FIELDS.map((name) => statement(name, me[name])).join(' '))
+  if (!of)
+    return `INSERT { ${mine} } WHERE { FILTER NOT EXISTS { ${inGraph(`${SUBJECT} ${property('instance')} ?any`)} } }`
+  const asked = of.isAsked ? statement('asks', me.instance) : ''
+  return `DELETE { ${inGraph(`${SUBJECT} ?p ?o`)} } INSERT { ${mine} }
+WHERE { ${inGraph(`${statement('instance', of.instance)} ${asked} ${SUBJECT} ?p ?o`)} }`
+}
+
+const askText = (me: Holder, holder: Holder): string =>
+  `INSERT { ${inGraph(statement('asks', me.instance))} } WHERE { ${inGraph(statement('instance', holder.instance))} }`
+const answerText = (me: Holder): string =>
+  `DELETE { ${inGraph(`${SUBJECT} ${property('asks')} ?other`)} }
+WHERE { ${inGraph(`${statement('instance', me.instance)} ${SUBJECT} ${property('asks')} ?other`)} }`
+const leaveText = (me: Holder): string =>
+  `DELETE { ${inGraph(`${SUBJECT} ?p ?o`)} } WHERE { ${inGraph(`${statement('instance', me.instance)} ${SUBJECT} ?p ?o`)} }`
+
+/** Gives the holder that answered, or undefined where it is `me` now. */
+async function takePlace(store: GraphStore, me: Holder): Promise<Holder | undefined | Problem> {
+  for (let tries = 0; tries < TRIES; tries++) {
+    const seen = await lookAtHolder(store)
+    if (isFailure(seen)) return seen
+    const { holder } = seen
+    if (holder?.instance === me.instance) return undefined
+    // Who owns the data folder of a holder is its successor: nothing else has the folder's lock.
+    const isFree = !holder || holder.folder === me.folder
+    const answered = !isFree && (await isAnswered(store, me, holder))
+    if (answered) return isFailure(answered) ? answered : holder
+    const failed = await store.update(takeText(me, holder && { instance: holder.instance, isAsked: !isFree }))
+    if (failed) return failed
+  }
+  return NOT_SURE
+}
+
+/** Others may ask at the same time: one of them gets the place, and answers. */
+const TRIES = 5
+
+/** Asks for the place, and waits. A holder answers by taking the question away. */
+async function isAnswered(store: GraphStore, me: Holder, holder: Holder): Promise<boolean | Problem> {
+  const failed = await store.update(askText(me, holder))
+  if (failed) return failed
+  const until = performance.now() + ASKING_MS
+  for (;;) {
+    const left = until - performance.now()
+    await new Promise((resolve) => setTimeout(resolve, Math.min(LOOK_MS / 2, Math.max(0, left))))
+    const seen = await lookAtHolder(store)
+    if (!isFailure(seen) && seen.holder?.instance !== holder.instance) return false
+    if (!isFailure(seen) && !seen.asking.has(me.instance)) return true
+    if (left <= 0 && !isFailure(seen)) return false
+  }
+}
+
+/** The place of a gateway at one store. */
+export interface Place {
+  /** True while no other gateway can have taken the place. */
+  isSure(): boolean
+  /** Looks again; a problem where it is still not sure. */
+  ensure(): Promise<undefined | Problem>
+  leave(): Promise<void>
+}
+
+export interface PlaceSettings {
+  readonly me: Holder
+  /** Another gateway has taken the place, and answers. */
+  readonly lost: (by: Holder) => void
+}
+
+/** Takes the place at a store. */
+export async function holdPlace(
+  store: GraphStore,
+  { me, lost }: PlaceSettings,
+): Promise<Place | { readonly heldBy: Holder } | Problem> {
+  const other = await takePlace(store, me)
+  if (other) return isFailure(other) ? other : { heldBy: other }
+  // Both clocks: the first stands still while a virtual machine is suspended, the second may be set back.
+  let seenAt = { running: performance.now(), wall: Date.now() }
+  let looking: Promise<void> | undefined
+  let isLeft = false
+  const look = async (): Promise<void> => {
+    const at = { running: performance.now(), wall: Date.now() }
+    const seen = await lookAtHolder(store)
+    if (isFailure(seen) || isLeft) return
+    if (seen.holder?.instance !== me.instance) {
+      const other = await takePlace(store, me)
+      if (other && !isFailure(other)) lost(other)
+      return
+    }
+    // Whoever asks after this look waits longer than it is trusted.
+    if (seen.asking.size > 0 && (await store.update(answerText(me)))) return
+    seenAt = at
+  }
+  const lookOnce = (): Promise<void> => (looking ??= look().finally(() => (looking = undefined)))
+  const isSure = (): boolean =>
+    performance.now() - seenAt.running < TRUST_MS && Math.abs(Date.now() - seenAt.wall) < TRUST_MS
+  const timer = setInterval(() => void lookOnce(), LOOK_MS).unref()
+  return {
+    isSure,
+    async ensure() {
+      await lookOnce()
+      return isSure() ? undefined : NOT_SURE
+    },
+    async leave() {
+      isLeft = true
+      clearInterval(timer)
+      await looking
+      await store.update(leaveText(me))
+    },
+  }
+}
+
+const NOT_SURE = problem(
+  'store.unreachable',
+  'The triplestore does not say that this gateway is the one that writes to it. Try again.',
+  { fields: [['Retry-After', '5']] },
+)
+
+/** The store, for the gateway that has the place of `placeOf` there: its writes wait until that is sure. */
+export function heldStore(store: GraphStore, placeOf: () => Place | undefined): GraphStore {
+  const sure = async (write: () => Promise<undefined | Problem>): Promise<undefined | Problem> => {
+    const place = placeOf()
+    return place && !place.isSure() ? ((await place.ensure()) ?? write()) : write()
+  }
+  const { together } = store
+  return {
+    ...store,
+    replace: (graph, nTriples, call) => sure(() => store.replace(graph, nTriples, call)),
+    remove: (graph, call) => sure(() => store.remove(graph, call)),
+    update: (sparql, call) => sure(() => store.update(sparql, call)),
+    edit: (edits, call) => sure(() => store.edit(edits, call)),
+    ...(together && { together: { ...together, update: (text) => sure(() => together.update(text)) } }),
+  }
+}
