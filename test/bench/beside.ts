@@ -1,5 +1,5 @@
-// The rows that compare the gateway with that of another checkout, such as the commit before: in one run, over the
-// same store, in turns.
+// The rows that compare the gateway with that of another checkout, such as the commit before: in one run, over equal
+// datasets of one store, in turns.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -103,7 +103,12 @@ async function passOf(
   const data = mkdtempSync(join(tmpdir(), 'triplegate-beside-'))
   const [https, http] = [await freePort(), await freePort()]
   const first = await setting.startGateway(flags, { dataset, ...(otherFirst && { main }) })
-  const second = await setting.startGateway(flags, { dataset, ...(!otherFirst && { main }), data, https, http })
+  const second = await setting.startGateway(flags, {
+    dataset,
+    isBeside: true,
+    ...(!otherFirst && { main }),
+    ...{ data, https, http },
+  })
   const gateways = otherFirst ? { this: second, other: first } : { this: first, other: second }
   const outcomes = new Map<string, Outcome>()
   try {

@@ -48,6 +48,8 @@ export interface GatewayOptions {
   readonly main?: string
   /** In place of the end-user dataset of the setting. */
   readonly dataset?: string
+  /** Before copies of the datasets: one gateway writes to a store. */
+  readonly isBeside?: boolean
   /** A data folder and ports of its own, for a gateway beside another. */
   readonly data?: string
   readonly https?: number
@@ -65,6 +67,10 @@ export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
   /** By the agent, on the TLS listener. */
   tlsRequest(target: string, fields?: Record<string, string>): Load
 }
+
+/** What is loaded into these is loaded into a copy too. */
+const COPIED: ReadonlySet<string> = new Set(['ds', 'admin', 'disk'])
+export const copyOf = (dataset: string): string => `${dataset}-copy`
 
 /** Undefined, with a reason in the output, if there is no Fuseki. */
 export async function makeSetting(): Promise<Setting | { readonly missing: string }> {
@@ -90,13 +96,16 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
     const answer = await fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body })
     if (!answer.ok) throw new Error(`${url}: ${answer.status} ${await answer.text()}`)
   }
-  const load: Setting['load'] = (nQuads, dataset = 'ds') =>
-    send(`${fuseki.url(dataset)}/data`, 'application/n-quads', nQuads)
+  const load: Setting['load'] = async (nQuads, dataset = 'ds') => {
+    const all = COPIED.has(dataset) ? [dataset, copyOf(dataset)] : [dataset]
+    for (const name of all) await send(`${fuseki.url(name)}/data`, 'application/n-quads', nQuads)
+  }
   try {
     await load(endUserQuads(base))
     await load(adminQuads(base, admin), 'admin')
     const profile = webId.split('#', 1)[0]!
-    await send(`${fuseki.url('admin')}/data?graph=${encodeURIComponent(profile)}`, 'text/turtle', profileOf(webId, pem))
+    for (const name of ['admin', copyOf('admin')])
+      await send(`${fuseki.url(name)}/data?graph=${encodeURIComponent(profile)}`, 'text/turtle', profileOf(webId, pem))
   } catch (error) {
     await close()
     throw error
@@ -114,12 +123,14 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
       node = [],
       main = resolve('dist/gateway/main.js'),
       dataset = 'ds',
+      isBeside = false,
       data = ownData,
       https = ports.https,
       http = ports.http,
       ...options
     }: GatewayOptions = {},
   ): Promise<BenchGateway> => {
+    const storeOf = (name: string): string => fuseki.url(isBeside ? copyOf(name) : name)
     const from = performance.now()
     const started = start(
       process.execPath,
@@ -128,7 +139,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
         main,
         'serve',
         ...['--base', base, '--https', String(https), '--http', String(http), '--trusted-proxy', '127.0.0.1/32'],
-        ...['--backend', fuseki.url(dataset), '--admin-backend', fuseki.url('admin'), '--management', 'off'],
+        ...['--backend', storeOf(dataset), '--admin-backend', storeOf('admin'), '--management', 'off'],
         ...['--data', data, ...(flags.includes('--log-level') ? [] : ['--log-level', 'warn']), ...flags],
       ],
       options,
@@ -192,7 +203,7 @@ async function startQuietFuseki(jar: string, folder: string): Promise<Fuseki> {
   )
   process.env['JAVA_TOOL_OPTIONS'] = `-Dlog4j2.configurationFile=${config} -Dlog4j.configurationFile=${config}`
   try {
-    return await startFuseki({ jar, datasets: ['ds', 'admin'], isMeasured: true })
+    return await startFuseki({ jar, datasets: ['ds', 'admin', copyOf('ds'), copyOf('admin')], isMeasured: true })
   } finally {
     delete process.env['JAVA_TOOL_OPTIONS']
   }
