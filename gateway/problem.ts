@@ -55,6 +55,8 @@ export const STATUS_OF = {
   'store.too-large': 502,
   /** The store has the graph, but not as N-Triples that can be read. */
   'store.unreadable': 502,
+  /** It is in memory, and can hold no more. */
+  'store.full': 507,
   'store.in-doubt': 503,
   'history.full': 503,
   'history.failed': 503,

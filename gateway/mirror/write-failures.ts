@@ -7,6 +7,7 @@ export const hadNoEffect = ({ failure }: Problem): boolean =>
   failure === 'store.unreachable' ||
   failure === 'store.overloaded' ||
   failure === 'store.refused' ||
+  failure === 'store.full' ||
   failure === 'content.rdf-version' ||
   failure === 'update.form' ||
   failure === 'document.root' ||

@@ -32,8 +32,11 @@ const BROKEN = problem(
 
 type Thread = LimitedThread<StoreJob, Reply>
 
-/** Starts nothing yet: the first work starts and fills the thread. `timeLimit`: ms, without the filling. */
-export function makeReplica(graphs: ReadonlyMap<string, string>, memory: number, timeLimit: number): Replica {
+/**
+ * Starts nothing yet: the first work starts and fills the thread. `timeLimit`: ms, without the filling.
+ * @param memory of a thread that starts now, in bytes
+ */
+export function makeReplica(graphs: ReadonlyMap<string, string>, memory: () => number, timeLimit: number): Replica {
   /** The graphs whose changes the thread does not have. */
   const stale = new Set<string>()
   const limits = { time: timeLimit, tooLong: tooLong(timeLimit) }
@@ -44,7 +47,7 @@ export function makeReplica(graphs: ReadonlyMap<string, string>, memory: number,
   async function currentThread(): Promise<Thread> {
     if (thread && followed > 2 * graphs.size + WEAR) await thread.end(CLOSED)
     if (thread && !thread.ended()) return thread
-    const fresh = (thread = await startOxigraph(memory))
+    const fresh = (thread = await startOxigraph(memory()))
     for (const graph of graphs.keys()) stale.add(graph)
     followed = -graphs.size
     if (closed) await fresh.end(CLOSED)

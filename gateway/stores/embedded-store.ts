@@ -5,9 +5,11 @@ import { namedNode } from 'oxigraph'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
 import type { GraphText, StoreWork } from './embedded-worker.js'
+import { makeQuadRoom, memoryFor, type QuadRoom } from './embedded-limits.js'
 import { editText } from './edit-text.js'
 import { excerptOf, type ExcerptKind } from './document-facts-query.js'
 import { hasBlankNode, irisIn, linesIn, mayHaveBlankNodes, textOfLines, utf8Pieces } from './n-triples-lines.js'
+import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import {
   MAX_GRAPH_BYTES,
@@ -28,8 +30,11 @@ export interface EmbeddedStoreSettings {
   readonly queue?: number
   /** ms that a query or an update may run: then it is stopped, and `store.time`. */
   readonly queryTimeout?: number
-  /** Bytes that Oxigraph may take: a query or an update that needs more is `store.failed`. */
+  /** Bytes that Oxigraph may take beside what it holds: a query or an update that needs more is `store.failed`. */
   readonly memory?: number
+  /** A write that would make it hold more is `store.full`. */
+  readonly mostQuads?: number
+  readonly log?: Log
   /** A graph of more characters than this is not read whole. */
   readonly maxGraphLength?: number
 }
@@ -44,6 +49,7 @@ interface Embedded {
   /** Of long texts, by graph. */
   readonly excerpts: Map<string, Readonly<Partial<Record<ExcerptKind, string>>>>
   readonly replica: Replica
+  readonly room: QuadRoom
   readonly writing: Turns
   readonly running: Turns
   blankNodes: number
@@ -59,11 +65,12 @@ interface Embedded {
  */
 export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSettings = {}): Promise<GraphStore> {
   const { queue = 256, queryTimeout = 30_000, memory = 2 ** 30, maxGraphLength = MAX_GRAPH_BYTES } = settings
+  const room = makeQuadRoom(name, settings)
   const graphs = new Map<string, string>()
   const state: Embedded = {
-    graphs,
+    ...{ graphs, room },
     excerpts: new Map(),
-    replica: makeReplica(graphs, memory, queryTimeout),
+    replica: makeReplica(graphs, () => memoryFor(room.held(), memory), queryTimeout),
     writing: makeTurns(1, queue),
     running: makeTurns(1, queue),
     blankNodes: 0,
@@ -120,7 +127,8 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
 /** Longer texts are searched when they are written: the time of an answer must not show their length. */
 const SHORT = 64 * 1024
 
-function put({ graphs, excerpts }: Embedded, graph: string, text: string): void {
+function put({ graphs, excerpts, room }: Embedded, graph: string, text: string): void {
+  room.changes(graphs.get(graph), text)
   if (text) graphs.set(graph, text)
   else graphs.delete(graph)
   if (text.length <= SHORT) excerpts.delete(graph)
@@ -134,8 +142,11 @@ async function write(state: Embedded, texts: readonly GraphText[], signal?: Abor
     if (isFailure(release)) return release
     release()
   }
-  return state.closed ? CLOSED : putAll(state, texts)
+  return state.closed ? CLOSED : (roomFor(state, texts) ?? putAll(state, texts))
 }
+
+const roomFor = ({ graphs, room }: Embedded, texts: readonly GraphText[]): Problem | undefined =>
+  room.refuses(texts.map(([graph, text]) => [graphs.get(graph), text]))
 
 function putAll(state: Embedded, texts: readonly GraphText[]): undefined {
   for (const [graph, text] of texts) {
@@ -157,7 +168,10 @@ async function edit(state: Embedded, edits: readonly GraphEdit[], call: Call): P
   const sparql = await editText(unknown)
   if (isFailure(sparql)) return sparql
   const work = { kind: 'update', sparql } as const
-  const effects = await inTurn(state, work, { ...call, announce: () => Promise.resolve(putAll(state, texts)) })
+  const effects = await inTurn(state, work, {
+    ...call,
+    announce: async () => roomFor(state, texts) ?? putAll(state, texts),
+  })
   return isFailure(effects) ? effects : undefined
 }
 
@@ -195,7 +209,7 @@ async function runUpdate(state: Embedded, work: StoreWork, call: UpdateCall): Pr
 async function applyUpdate(state: Embedded, effects: Effects, { announce }: UpdateCall): Promise<Effects | Problem> {
   let refused: Problem | 'not yet' | undefined = 'not yet'
   try {
-    refused = await announce?.(effects.changes)
+    refused = roomFor(state, effects.changes) ?? (await announce?.(effects.changes))
     return refused ?? effects
   } finally {
     for (const [graph, text] of effects.changes) {
