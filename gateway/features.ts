@@ -5,6 +5,7 @@ import { initCommand } from './features/adoption/init.js'
 import { DOCTOR_COMMAND } from './features/doctor/command.js'
 import { IMPORT_COMMAND } from './features/imports/command.js'
 import { mirrorCommand } from './features/operators/command.js'
+import { STORE_COMMAND } from './features/store/command.js'
 import { TOKEN_COMMAND } from './features/tokens/command.js'
 import type { Feature, GatewayFeature } from './feature.js'
 
@@ -23,6 +24,7 @@ export const FEATURES: readonly Feature[] = [
   { name: 'graph-store', load: async () => (await import('./features/graph-store/feature.js')).GRAPH_STORE },
   { name: 'ontologies',  load: async () => (await import('./features/ontologies/feature.js')).ONTOLOGIES },
   { name: 'proxy',       load: async () => (await import('./features/proxy/feature.js')).PROXY },
+  { name: 'store',       commands: () => [STORE_COMMAND] },
   { name: 'site',        load: async () => (await import('./features/site/feature.js')).SITE },
 ]
 

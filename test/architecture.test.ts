@@ -140,6 +140,7 @@ const AMBIENT: Readonly<Record<string, string>> = {
   'gateway/http/content-coding.ts': 'the number of compressions under way',
   'versioning/git/launcher.ts': 'the process that starts Git',
   'versioning/git/launcher-process.ts': 'that process itself',
+  'gateway/stores/child-process.ts': 'the store of this process',
   'versioning/git/own-folder.ts': 'folders that this process has taken',
   // A thread has one job.
   'gateway/evaluation/worker.ts': 'the last patch and check',

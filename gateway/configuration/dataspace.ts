@@ -30,8 +30,13 @@ export interface ServiceDescription {
   readonly update?: string
   readonly graphStore?: string
   readonly credentials?: { readonly user: string; readonly password: string } | { readonly token: string }
+  /** A store of the gateway's own. */
   readonly embedded: boolean
+  /** One of its own that is on disk (--store oxigraph), not in memory. */
+  readonly onDisk?: true
 }
+
+export const isInMemory = ({ embedded, onDisk }: ServiceDescription): boolean => embedded && !onDisk
 
 /**
  * The repository of a history: `location` is `https://host/owner/repository`, or a `file:` URL, which needs no token.

@@ -26,6 +26,7 @@ export function settingConflicts(given: AllGiven): string[] {
         ...storeConflicts('', has, source),
         ...storeConflicts('admin-', has, source),
         ...adminStoreAlone(has, source),
+        ...(given.get('store')?.texts[0] === 'oxigraph' ? storeOfNone(has, source) : []),
       ]
   return [...stores, ...missingPartners(has, source), ...portConflicts(given, source)]
 }
@@ -39,6 +40,11 @@ function adminStoreAlone(has: Has, source: SourceOf): string[] {
   const admin = ['admin-backend', 'admin-query-endpoint'].find(has)
   if (admin === undefined || has('backend') || has('query-endpoint')) return []
   return [`${source(admin)}: there is no store for the documents. Give --backend too.`]
+}
+
+function storeOfNone(has: Has, source: SourceOf): string[] {
+  const isForAll = ['', 'admin-'].every((kind) => has(`${kind}backend`) || has(`${kind}query-endpoint`))
+  return isForAll ? [`${source('store')}: each application has a backend. Remove one of them.`] : []
 }
 
 const PARTNERS: readonly (readonly [name: string, needed: string, problem: string])[] = [

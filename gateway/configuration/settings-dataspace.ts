@@ -87,7 +87,8 @@ function serviceOfSettings(
   const [query, update, graphStore] = ['query', 'update', 'data'].map(
     (service, i) => of.endpoints[i] ?? (dataset === undefined ? undefined : `${dataset}/${service}`),
   )
-  if (query === undefined || graphStore === undefined) return { iri, embedded: true }
+  if (query === undefined || graphStore === undefined)
+    return { iri, embedded: true, ...(settings.store === 'oxigraph' && { onDisk: true }) }
   const urls = [query, update ?? query.replace(/\/(?:query|sparql)$/, '/update'), graphStore].map((url) => new URL(url))
   const { username, password } = urls.find((url) => url.username || url.password) ?? {}
   const given = of.token !== undefined ? { token: of.token } : basic(of.user, of.password)

@@ -1,10 +1,16 @@
 // The settings of stores, and of the store's own URLs.
 import { of, row } from './setting-row.js'
-import { anyText, orOff, pathOfDataset, storeUrl } from './setting-values.js'
+import { anyText, oneOf, orOff, pathOfDataset, storeUrl } from './setting-values.js'
 
 const secret = { secret: true } as const
 
 export const STORES = [
+  row(
+    'store',
+    of('KIND', oneOf('memory', 'oxigraph')),
+    'Embedded store of an application without a backend: in memory, or Oxigraph on disk.',
+    { default: 'memory' },
+  ),
   row('backend', of('URL', storeUrl), 'Fuseki dataset of the documents.', { otherwise: 'embedded store' }),
   row('admin-backend', of('URL', storeUrl), 'Fuseki dataset of the access control.', { otherwise: 'embedded store' }),
   row('query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),

@@ -24,12 +24,9 @@ const LONGEST_MS = 60_000
 
 type History = Pick<Mirrored, 'repository' | 'history' | 'documentOf'>
 
-/**
- * Where the store cannot be read, the names of the last start stay. An embedded one begins empty, and an external one
- * may be.
- */
+/** If the store cannot be read, the names of the last start stay. @param isEmpty the store will be filled */
 export async function learnNames(
-  { base, service: { embedded } }: Pick<DescribedApplication, 'base' | 'service'>,
+  { base, isEmpty }: Pick<DescribedApplication, 'base'> & { readonly isEmpty: boolean },
   isUrl: (url: string) => boolean,
   { store, history }: { readonly store: GraphStore; readonly history: History | undefined },
   { settings, log }: { readonly settings: Pick<Settings, 'data'>; readonly log: Log },
@@ -37,8 +34,8 @@ export async function learnNames(
   const known = read(settings.data)
   const remembered = known[base] ?? NONE
   const names = makeNames(base, isUrl, remembered)
-  const inStore = embedded ? undefined : namesOfStore(store, base, { signal: AbortSignal.timeout(LONGEST_MS) })
-  const inHistory = history && (embedded || !known[base]) ? namesOfHistory(history) : undefined
+  const inStore = isEmpty ? undefined : namesOfStore(store, base, { signal: AbortSignal.timeout(LONGEST_MS) })
+  const inHistory = history && (isEmpty || !known[base]) ? namesOfHistory(history) : undefined
   const next = await names.learn(async (kind, take) => (await inStore?.(kind, take)) ?? inHistory?.(kind, take))
   if (isFailure(next)) {
     log.warn(

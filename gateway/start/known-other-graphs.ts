@@ -1,5 +1,6 @@
 // Reporting the graphs that are no documents, after a start, and of remembering them in the data folder: when
 // the store is lost, triplegate mirror rebuild names them.
+import { isInMemory } from '../configuration/dataspace.js'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endpointNamesOf } from '../documents/endpoint-names.js'
@@ -41,7 +42,7 @@ export async function reportOtherGraphs(
   for (const store of new Set(dataspaces.flatMap(({ endUser, admin }) => [endUser.store, admin.store]))) {
     const sharers = sharersOf(store, { dataspaces }).map(({ application }) => application)
     // Such a store takes documents only.
-    if (sharers.every(({ service }) => service.embedded)) continue
+    if (sharers.every(({ service }) => isInMemory(service))) continue
     const failed = await reportOthersIn(store, sharers, gateway, folder, signal)
     if (signal.aborted) return
     if (failed !== undefined)

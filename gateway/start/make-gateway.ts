@@ -136,7 +136,7 @@ async function openDataspaces(
 ): Promise<readonly Dataspace[]> {
   const tagKey = readOrMakeTagKey(settings.data)
   if (isFailure(tagKey)) throw new StartFailure(tagKey.detail)
-  const stores = makeStores(settings, openStore)
+  const stores = makeStores(settings, openStore, log)
   closers.push(stores.close)
   const cacheOf = makeCaches(settings, {
     applications: 2 * dataspaces.length,

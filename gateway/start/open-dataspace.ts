@@ -5,7 +5,7 @@ import { makeStoredResults } from '../../cache/stored-results.js'
 import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
 import { makeAccess, type RulesAge } from '../rules/compiled-rules.js'
-import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
+import { type DescribedApplication, type DescribedDataspace, isInMemory } from '../configuration/dataspace.js'
 import { openOwnDescription } from '../configuration/own-description.js'
 import type { Reading } from '../evaluation/reading.js'
 import { makeDocuments } from '../documents/stored-documents.js'
@@ -190,8 +190,8 @@ async function openApplication(
     store,
     surroundings,
   )
-  // An embedded store is filled from its history.
-  const alignment = mirrored && !described.service.embedded && makeAlignment(mirrored, surroundings.log)
+  // A store in memory is filled from its history.
+  const alignment = mirrored && !isInMemory(described.service) && makeAlignment(mirrored, surroundings.log)
   const { settings, now } = surroundings
   const own = openOwnDescription(described, settings.data)
   const files = makeFiles(filesFolder(settings.data, described.base), now)

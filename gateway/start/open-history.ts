@@ -1,12 +1,13 @@
 // Opening an application's history: its repository, and the state of its store before the first request.
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { caughtSetback, type Setback } from '../../versioning/failure.js'
 import { graphOfPath, graphPath } from '../../versioning/git/document-path.js'
 import { openGitHubRepository } from '../../versioning/github/github-repository.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
 import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
-import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
+import { type DescribedApplication, type DescribedDataspace, isInMemory } from '../configuration/dataspace.js'
 import { isDocumentOf } from '../documents/document.js'
 import { endpointNamesOf } from '../documents/endpoint-names.js'
 import type { Names } from '../documents/iri-spelling.js'
@@ -20,7 +21,7 @@ import type { Mirrored } from '../mirror/all-documents.js'
 import { fillStore } from '../mirror/rebuild.js'
 import type { Report } from '../mirror/report.js'
 import { learnNames } from './known-names.js'
-import { untilReady, type Stores } from './open-stores.js'
+import { storeFolder, untilReady, type Stores } from './open-stores.js'
 import { reportShared } from './private-folder.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -64,14 +65,16 @@ export async function openVersioned(
 ): Promise<OpenVersioned> {
   const { locks, log, now } = surroundings
   const { base, service } = application
-  const states = openStates()
-  const isUrl = documentsOf(application, dataspace)
+  const [states, isUrl] = [openStates(), documentsOf(application, dataspace)]
   const sharers = sharersOf(application, surroundings)
   // A store in memory takes documents only.
   const isAlone = sharers.bases.every((other) => other === base)
   const takesOthers = isAlone && application.kind === 'end-user' && !store.announces
   const opened = await openHistoryOf(application, surroundings, takesOthers)
-  const names = await learnNames(application, isUrl, { store, history: opened }, surroundings)
+  const mark = service.onDisk && join(storeFolder(surroundings.settings.data, application.kind), 'filled')
+  // Design 2: a store in memory is filled from Git and the journal, which are its durable copy; one on disk once.
+  const isEmpty = isInMemory(service) || (mark !== undefined && opened !== undefined && !existsSync(mark))
+  const names = await learnNames({ base, isEmpty }, isUrl, { store, history: opened }, surroundings)
   const { isDocument } = names
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const traits = makeTraits(store, log)
@@ -81,13 +84,13 @@ export async function openVersioned(
     isDocument(graph) ||
     (recordsOthers && (graph === DEFAULT_GRAPH ? traits.known()?.defaultGraph === 'own' : !isNameOfStores(graph)))
   const mirrored = opened && { ...opened, base, store, isDocument, isRecorded, sharers, settle, states, now }
-  // Design 2: a store in memory is filled from Git and the journal, which are its durable copy.
-  const filled = mirrored && service.embedded ? await fillCounted(mirrored, log) : undefined
+  const filled = mirrored && isEmpty ? await fillCounted(mirrored, log) : undefined
   if (isFailure(filled)) {
     await states.close()
     await opened?.close()
     throw new StartFailure(`the history of ${base}: ${filled.detail}`)
   }
+  if (mirrored && mark !== undefined) writeFileSync(mark, '')
   const sweep = mirrored && sweepsOf(mirrored, locks)
   const journalled = makeJournalledStore({
     store,
@@ -129,7 +132,7 @@ async function fillCounted(mirrored: Mirrored, log: Log): Promise<number | Probl
 }
 
 const NOT_FILLED =
-  'The gateway ended twice while it filled its embedded store. Give it more memory, or use a triplestore of its own; then start it again.'
+  'The gateway ended twice while it filled its embedded store. Give it more memory, or start it with --store oxigraph.'
 
 /** True where a graph is a document of this application. */
 const documentsOf =
@@ -186,7 +189,7 @@ async function openHistoryOf(
   const { base, service } = application
   const place = historyPlaceOf(application, settings)
   if (!place) {
-    if (service.embedded)
+    if (isInMemory(service))
       log.warn(
         { base },
         'without a history the embedded store lives in memory only: its documents are lost at the next stop',

@@ -1,11 +1,15 @@
 // Opening the stores of a configuration, waiting until they answer, and having the only place that writes to them.
 import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { findOxigraph, openChildStore } from '../stores/child-store.js'
+import { mostQuadsOf } from '../stores/embedded-limits.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
 import { groupedStore } from '../stores/grouped-store.js'
 import { heldStore, holderText, holdPlace, type Holder, type Place } from '../stores/holder.js'
 import { openHttpStore } from '../stores/http-store.js'
-import type { Log } from '../log.js'
+import { makeLog, type Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Settings } from '../configuration/settings.js'
 import type { GraphStore } from '../stores/store.js'
@@ -32,8 +36,8 @@ export interface HoldSettings {
   readonly lost: (why: string) => void
 }
 
-/** Dataspaces may share a store: those with the same endpoints are opened once. */
-export function makeStores(settings: Settings, openStore?: OpenStore): Stores {
+/** Dataspaces may share a store: those with the same endpoints are opened once. @param log of a gateway */
+export function makeStores(settings: Settings, openStore?: OpenStore, log?: Log): Stores {
   const opened = new Map<string, GraphStore>()
   const held = new Map<GraphStore, Held>()
   return {
@@ -43,8 +47,8 @@ export function makeStores(settings: Settings, openStore?: OpenStore): Stores {
       const key = isOwn ? application.iri : `${service.query} ${service.graphStore}`
       const known = opened.get(key)
       if (known) return known
-      const inner = await (openStore ?? openConfigured)(service, application, settings)
-      // An embedded store is in this process: nobody else writes to it.
+      const inner = await (openStore ?? openConfigured(log))(service, application, settings)
+      // Nobody else writes to an embedded store: it is in this process, or has a lock of its own on disk.
       if (isOwn) {
         opened.set(key, inner)
         return inner
@@ -94,14 +98,51 @@ async function placeAt(
 const STANDBY = 'A standby needs the data folder of that one (--data): with a folder of its own it lacks the log.'
 const TAKEN = 'another gateway has taken the place of this one at the triplestore'
 
-async function openConfigured(
-  { query, update, graphStore, credentials, embedded }: ServiceDescription,
-  { kind }: DescribedApplication,
-  { storeTimeout }: Settings,
+const openConfigured =
+  (log?: Log): OpenStore =>
+  async (service, { kind }, settings) => {
+    const { query, update, graphStore, credentials, embedded, onDisk } = service
+    const queryTimeout = settings.storeTimeout
+    if (onDisk) return openOnDisk(kind, settings, log ?? makeLog(settings.logLevel))
+    if (embedded) {
+      refuseOlderState(kind, settings)
+      return openEmbeddedStore(`embedded store, ${kind}`, {
+        queryTimeout,
+        mostQuads: mostQuadsOf(),
+        ...(log && { log }),
+      })
+    }
+    const given = { query: query!, update: update!, graphStore: graphStore!, headersTimeout: queryTimeout }
+    return groupedStore(openHttpStore({ ...given, ...(credentials && { credentials }) }))
+  }
+
+/** The folder of an embedded store that is on disk. */
+export const storeFolder = (data: string, kind: DescribedApplication['kind']): string =>
+  join(data, 'store', kind === 'admin' ? 'rules' : 'documents')
+
+/** The store on disk would miss what is written meanwhile, and its next start would take that back. */
+function refuseOlderState(kind: DescribedApplication['kind'], { data }: Settings): void {
+  const folder = storeFolder(data, kind)
+  if (!existsSync(folder)) return
+  const fix = 'Give --store oxigraph, or remove the folder if the history has all documents.'
+  throw new StartFailure(`${folder} has the store of this data folder. ${fix}`, 'configuration.wrong')
+}
+
+async function openOnDisk(
+  kind: DescribedApplication['kind'],
+  { data, storeTimeout: queryTimeout }: Settings,
+  log: Log,
 ): Promise<GraphStore> {
-  if (embedded) return openEmbeddedStore(`embedded store, ${kind}`, { queryTimeout: storeTimeout })
-  const settings = { query: query!, update: update!, graphStore: graphStore!, headersTimeout: storeTimeout }
-  return groupedStore(openHttpStore({ ...settings, ...(credentials && { credentials }) }))
+  const executable = findOxigraph(data)
+  if (executable === undefined)
+    throw new StartFailure(
+      '--store oxigraph: there is no executable oxigraph. Do triplegate store install, or put it on the path.',
+      'configuration.wrong',
+    )
+  const name = `embedded store on disk, ${kind}`
+  const opened = await openChildStore({ name, folder: storeFolder(data, kind), executable, queryTimeout, log })
+  if (!isFailure(opened)) return groupedStore(opened)
+  throw new StartFailure(`${name}: it does not start: ${opened.detail}`)
 }
 
 /** Waits until every store answers. Gives up at once if a store refuses, which waiting does not change. */

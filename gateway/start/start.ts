@@ -1,7 +1,7 @@
 // Starting and stopping a gateway: checks, certificates, the gateway value, seeds, probe, listeners.
 import type { GatewayCaches } from '../caches.js'
 import { sharedStores } from '../configuration/conflicts.js'
-import type { DescribedDataspace } from '../configuration/dataspace.js'
+import { type DescribedDataspace, isInMemory } from '../configuration/dataspace.js'
 import { faultLine } from '../configuration/faults.js'
 import type { Settings } from '../configuration/settings.js'
 import { StartFailure } from '../configuration/start-failure.js'
@@ -174,7 +174,7 @@ async function closeAll(closers: readonly Closer[]): Promise<void> {
 /** Documents must not outlive the rules about them. */
 function refuseLostRules({ dataspaces, openStore }: StartOptions): void {
   for (const { endUser, admin } of dataspaces) {
-    if (!admin.service.embedded || admin.versioning !== 'off' || endUser.service.embedded || openStore) continue
+    if (!isInMemory(admin.service) || admin.versioning !== 'off' || endUser.service.embedded || openStore) continue
     const problem = 'the access control would be lost at each stop, because its embedded store has no history'
     throw new StartFailure(`${admin.base}: ${problem}. Give --admin-history local.`, 'configuration.wrong')
   }

@@ -18,6 +18,8 @@ export interface ExchangeLimits {
   /** For the whole exchange; where the body is streamed, for each piece to arrive and to be read. */
   readonly totalTimeout: number
   readonly ca?: string
+  /** A Unix socket, in place of the host and port of the URLs. */
+  readonly socketPath?: string
 }
 
 /**
@@ -107,10 +109,13 @@ async function waitedFor(turns: Turns, signal: AbortSignal | undefined, ms: numb
 
 /** TLS is verified. The set gets the errors of connections that have carried a response. */
 function connectorOf(
-  { connectTimeout, ca }: ExchangeLimits,
+  { connectTimeout, ca, socketPath }: ExchangeLimits,
   ofUsedConnection: WeakSet<Error>,
 ): buildConnector.connector {
-  const connect = buildConnector({ timeout: connectTimeout, ca, rejectUnauthorized: true, allowH2: false })
+  const connect = buildConnector({
+    ...{ timeout: connectTimeout, ca, rejectUnauthorized: true, allowH2: false },
+    ...(socketPath !== undefined && { socketPath }),
+  })
   return (options, callback) =>
     connect(options, (...[error, socket]) => {
       if (error) return callback(error, null)

@@ -45,8 +45,8 @@ export function makeTraits(store: GraphStore, log: Log): Traits {
 const ASK_LITERALS_EVERY = 60_000
 
 function makeLiterals(store: GraphStore, log: Log): Pick<Traits, 'literals' | 'findLiterals'> {
-  // The embedded store keeps the text of each graph.
-  let found: LiteralForms | undefined = store.traits && AS_WRITTEN
+  // The embedded store in memory keeps the text of each graph.
+  let found: LiteralForms | undefined = store.announces && AS_WRITTEN
   let asked = -Infinity
   async function findLiterals(): Promise<void> {
     asked = performance.now()

@@ -45,9 +45,12 @@ async function openRdf4j(): ReturnType<Open> {
   return { datasets: [await rdf4j.create('one'), await rdf4j.create('two')], stop: rdf4j.stop }
 }
 
+/** The executable; undefined where pip cannot fetch it. */
+export const oxigraphExecutable = (): string | undefined => fetchedFromPyPI('oxigraph==0.5.13', 'bin/oxigraph')
+
 /** A server of Oxigraph has one dataset. */
 async function openOxigraph(): ReturnType<Open> {
-  const command = fetchedFromPyPI('oxigraph==0.5.13', 'bin/oxigraph')
+  const command = oxigraphExecutable()
   if (!command) return { missing: 'pip cannot fetch oxigraph' }
   const [one, two] = [await startOxigraph(command), await startOxigraph(command)]
   return { datasets: [one.dataset, two.dataset], stop: async () => void (await Promise.all([one.stop(), two.stop()])) }

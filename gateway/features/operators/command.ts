@@ -144,7 +144,9 @@ function membersMeant(
   const fit =
     action === 'rebuild' ? versioned.filter(({ application }) => !isFilledFromHistory(application)) : versioned
   if (fit.length > 0) return fit
-  return wrong('an embedded store is filled from its history whenever the gateway starts. Start it.')
+  return wrong(
+    'an embedded store is filled from its history when the gateway starts; one on disk if its folder data/store was removed. Start it.',
+  )
 }
 
 const isFilledFromHistory = ({ service, versioning }: DescribedApplication): boolean =>

@@ -142,6 +142,8 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['--history https://secret@github.com/a/b', {}, /^--history: "https:\/\/\*\*\*@github.com\/a\/b" is no repository/],
     ['--history-api http://ghe.example/api', {}, CLEAR_API],
     ['--owner-webid me', {}, /^--owner-webid: "me" is no WebID/],
+    ['--store disk', {}, /^--store: "disk" is not known. Give one of memory, oxigraph/],
+    ['--store oxigraph --backend http://s/d --admin-backend http://s/a', {}, /^--store: each application has a backend/],
     ['--admin-backend http://s/admin', {}, /^--admin-backend: there is no store for the documents/],
     ['--query-endpoint http://s/q', {}, NO_DATASET],
     ['--update-endpoint http://s/u', {}, /Give --query-endpoint too/, /Give --graph-store-endpoint too/],

@@ -125,7 +125,7 @@ void t.test('an embedded store has the names of its history; they are remembered
       documentOf: (path: string) => (path.endsWith('/') ? path : undefined),
     }
     const surroundings = { settings: { data }, log: makeLog('silent') }
-    const application = { base, service: { iri: '', embedded: true } }
+    const application = { base, isEmpty: true }
     return learnNames(application, isUrl, { history } as unknown as Parameters<typeof learnNames>[2], surroundings)
   }
   const first = await start([`${base}ä/`, `${base}x`, `${base}%C3%A4/y/`], [`${base}ö/`])

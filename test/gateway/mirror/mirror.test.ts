@@ -336,7 +336,7 @@ void t.test('the command', async (t) => {
       [['verify', '--nothing'], 2, /--nothing/],
       [['verify', '--application', 'https://elsewhere.example/'], 2, /Give one of https:\/\/localhost:8443\/, /],
       [['verify', '--history', 'off', '--admin-history', 'off'], 2, /no application is versioned/],
-      [['rebuild'], 2, /filled from its history whenever the gateway starts/],
+      [['rebuild'], 2, /filled from its history when the gateway starts/],
       [['verify', ...nowhere], 3, /embedded in the gateway, which does not answer/],
     ]
     for (const [args, code, err] of rows) {
