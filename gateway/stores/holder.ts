@@ -141,30 +141,32 @@ export async function holdPlace(
   if (other) return isFailure(other) ? other : { heldBy: other }
   // Both clocks: the first stands still while a virtual machine is suspended, the second may be set back.
   let seenAt = { running: performance.now(), wall: Date.now() }
-  let looking: Promise<void> | undefined
+  let looking: Promise<undefined | Problem> | undefined
   let isLeft = false
-  const look = async (): Promise<void> => {
+  const look = async (): Promise<undefined | Problem> => {
     const at = { running: performance.now(), wall: Date.now() }
     const seen = await lookAtHolder(store)
-    if (isFailure(seen) || isLeft) return
+    if (isFailure(seen)) return seen
+    if (isLeft) return NOT_SURE
     if (seen.holder?.instance !== me.instance) {
       const other = await takePlace(store, me)
       if (other && !isFailure(other)) lost(other)
-      return
+      return other && isFailure(other) ? other : NOT_SURE
     }
     // Whoever asks after this look waits longer than it is trusted.
-    if (seen.asking.size > 0 && (await store.update(answerText(me)))) return
-    seenAt = at
+    const failed = seen.asking.size > 0 ? await store.update(answerText(me)) : undefined
+    if (!failed) seenAt = at
+    return failed
   }
-  const lookOnce = (): Promise<void> => (looking ??= look().finally(() => (looking = undefined)))
+  const lookOnce = (): Promise<undefined | Problem> => (looking ??= look().finally(() => (looking = undefined)))
   const isSure = (): boolean =>
     performance.now() - seenAt.running < TRUST_MS && Math.abs(Date.now() - seenAt.wall) < TRUST_MS
   const timer = setInterval(() => void lookOnce(), LOOK_MS).unref()
   return {
     isSure,
     async ensure() {
-      await lookOnce()
-      return isSure() ? undefined : NOT_SURE
+      const failed = await lookOnce()
+      return failed ?? (isSure() ? undefined : NOT_SURE)
     },
     async leave() {
       isLeft = true

@@ -1,6 +1,6 @@
 // Design 2: one gateway at a time writes to a store, and has a data folder. A second one ends with who has it, waits as
 // a standby, or takes the place of one that is gone or stands still.
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { kill } from 'node:process'
@@ -8,6 +8,8 @@ import t, { type Test } from 'tap'
 import { EXIT } from '../../../gateway/commands/exit-codes.js'
 import { makeSite, startGateway, type GatewayProcess, type Site } from '../../crash/gateway-process.js'
 import { ownerOf } from '../../crash/writers.js'
+import { holdPlace, type Holder } from '../../../gateway/stores/holder.js'
+import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { until } from '../../support/wait.js'
 import { ttl } from '../../support/world.js'
@@ -76,28 +78,59 @@ void t.test('two gateways', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing !== undefined) return t.comment(missing)
 
-  await rowOfTwo(t, 'a second one on the store of a living one ends, and says who has it', async (two) => {
-    const [first, second] = [await two.site(), await two.site()]
-    const one = two.start(first)
-    two.t.ok(await one.ready, one.output())
-    for (const flags of [[], ['--standby']]) {
-      const other = two.start({ ...second, flags: [...second.flags, ...flags] })
-      two.t.equal(await other.ready, false)
-      two.t.match(other.output(), `another gateway writes to this triplestore (process ${one.pid} on `)
-      two.t.match(other.output(), flags.length > 0 ? 'A standby needs the data folder of that one' : 'Stop that one')
-    }
-    two.t.equal(await put(first, '/still/'), 201)
-    await one.stop()
-    for (const store of two.stores) two.t.equal(await placeIn(store), '', 'a gateway that stops gives its place back')
-  })
-
-  await rowOfTwo(t, 'a second one on the data folder of a living one ends, and says who has it', async (two) => {
+  await rowOfTwo(t, 'a living gateway keeps its place', async (two) => {
+    const { stores, t } = two
     const first = await two.site()
     const one = two.start(first)
-    two.t.ok(await one.ready, one.output())
-    const other = two.start(await two.site(['--base', first.base, '--trusted-proxy', '127.0.0.1/32'], first.folder))
-    two.t.equal(await other.ready, false)
-    two.t.match(other.output(), `another gateway uses this data folder (process ${one.pid} on `)
+    t.ok(await one.ready, one.output())
+
+    await t.test('a second one on its store ends, and says who has it', async (t) => {
+      const second = await two.site()
+      for (const flags of [[], ['--standby']]) {
+        const other = two.start({ ...second, flags: [...second.flags, ...flags] })
+        t.equal(await other.ready, false)
+        t.match(other.output(), `another gateway writes to this triplestore (process ${one.pid} on `)
+        t.match(other.output(), flags.length > 0 ? 'A standby needs the data folder of that one' : 'Stop that one')
+      }
+    })
+
+    await t.test('a second one on its data folder', async (t) => {
+      const other = two.start(await two.site(['--base', first.base, '--trusted-proxy', '127.0.0.1/32'], first.folder))
+      t.equal(await other.ready, false)
+      t.match(other.output(), `another gateway uses this data folder (process ${one.pid} on `)
+    })
+
+    await t.test('a copy of its data folder', async (t) => {
+      const copy = await two.site()
+      cpSync(join(first.folder, 'gateway.json'), join(copy.folder, 'gateway.json'))
+      const other = two.start(copy)
+      t.equal(await other.ready, false)
+      t.match(other.output(), 'another gateway writes to this triplestore')
+    })
+
+    await t.test('nobody reads or writes it through the gateway', async (t) => {
+      const owner = ownerOf(first)
+      for (const method of ['GET', 'PUT', 'DELETE'] as const) {
+        const sent = method === 'PUT' ? ttl('<urn:a> <urn:b> "c" .') : {}
+        const { status } = await owner(method, `/service?graph=${PLACE}`, sent)
+        t.ok(status >= 400, `${method}: ${status}`)
+      }
+      owner.close()
+      t.equal(await put(first, '/still/'), 201)
+    })
+
+    await t.test('a store that was emptied, or restored from a backup', async (t) => {
+      const mine = new RegExp(`#process> "${one.pid}"`)
+      const of = `<${PLACE}#holder> <${PLACE}#instance>`
+      const restored = `INSERT DATA { GRAPH <${PLACE}> { ${of} "of yesterday" } }`
+      for (const update of ['CLEAR ALL', `CLEAR ALL ; ${restored}`]) {
+        await updateStore(stores[0]!, update)
+        t.ok(await until(async () => mine.test(await placeIn(stores[0]!))), update)
+      }
+    })
+
+    await one.stop()
+    for (const store of stores) t.equal(await placeIn(store), '', 'a gateway that stops gives its place back')
   })
 
   await rowOfTwo(t, 'a standby takes over when the other is killed', async (two) => {
@@ -151,48 +184,27 @@ void t.test('two gateways', async (t) => {
     }
   })
 
-  await rowOfTwo(t, 'a copy of a data folder is another gateway', async (two) => {
-    const first = await two.site()
-    const one = two.start(first)
-    two.t.ok(await one.ready, one.output())
-    const copy = await two.site()
-    cpSync(join(first.folder, 'gateway.json'), join(copy.folder, 'gateway.json'))
-    const other = two.start(copy)
-    two.t.equal(await other.ready, false)
-    two.t.match(other.output(), 'another gateway writes to this triplestore')
-    two.t.match(readFileSync(join(first.folder, 'gateway.json'), 'utf8'), `"${one.pid}"`)
-  })
-
-  await rowOfTwo(t, 'a store that was emptied, or restored from a backup, stays with the living one', async (two) => {
-    const site = await two.site()
-    const one = two.start(site)
-    two.t.ok(await one.ready, one.output())
-    const store = two.stores[0]!
-    const mine = new RegExp(`#process> "${one.pid}"`)
-    await updateStore(store, 'CLEAR ALL')
-    await until(async () => mine.test(await placeIn(store)))
+  await rowOfTwo(t, 'of several that ask for the place of a dead one, one gets it', async ({ t, stores }) => {
+    const store = openHttpStore(fusekiEndpoints(stores[0]!))
+    const named = (instance: string): Holder => ({
+      instance,
+      folder: instance,
+      host: 'h',
+      process: instance,
+      since: 's',
+    })
+    const lost = (): void => void t.fail('none of them loses it')
+    const place = (instance: string) => holdPlace(store, { me: named(instance), lost })
     const of = `<${PLACE}#holder> <${PLACE}#instance>`
-    await updateStore(store, `CLEAR ALL ; INSERT DATA { GRAPH <${PLACE}> { ${of} "of yesterday" } }`)
-    two.t.ok(await until(async () => mine.test(await placeIn(store))))
-  })
-
-  await rowOfTwo(t, 'nobody reads or writes the place through the gateway', async (two) => {
-    const site = await two.site()
-    const one = two.start(site)
-    two.t.ok(await one.ready, one.output())
-    const owner = ownerOf(site)
-    try {
-      for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-        const { status } = await owner(
-          method,
-          `/service?graph=${PLACE}`,
-          method === 'PUT' ? ttl('<urn:a> <urn:b> "c" .') : {},
-        )
-        two.t.ok(status >= 400, `${method}: ${status}`)
-      }
-      two.t.match(await placeIn(two.stores[0]!), `"${one.pid}"`)
-    } finally {
-      owner.close()
-    }
+    await updateStore(stores[0]!, `INSERT DATA { GRAPH <${PLACE}> { ${of} "dead" } }`)
+    const got = await Promise.all(['1', '2', '3', '4'].map(place))
+    const [holder, ...others] = got.flatMap((one) => ('isSure' in one ? [one] : []))
+    t.equal(others.length, 0)
+    const by = got.flatMap((one) => ('heldBy' in one ? [one.heldBy.instance] : []))
+    t.equal(new Set(by).size, 1, `three are told who has it: ${by.join()}`)
+    t.equal(by.length, 3)
+    await holder?.leave()
+    t.equal(await placeIn(stores[0]!), '')
+    await store.close()
   })
 })
