@@ -30,22 +30,19 @@ export function makeGraphVersions(limit = 100_000): GraphVersions {
     floor = ++counter
     versions.clear()
   }
-  const mayHaveChanged = (graph: string | undefined): void => {
-    if (graph === undefined) everythingChanged()
-    else versions.set(graph, ++counter)
+  const changed = (graph: string | undefined): void => {
+    if (graph !== undefined) versions.set(graph, ++counter)
+    if (graph === undefined || versions.size > limit) everythingChanged()
   }
   return {
     of: (graph) => versions.get(graph) ?? floor,
     dataset: () => counter,
     since: (version) =>
       floor > version ? undefined : [...versions].flatMap(([graph, own]) => (own > version ? [graph] : [])),
-    changed(graph) {
-      versions.set(graph, ++counter)
-      if (versions.size > limit) everythingChanged()
-    },
+    changed,
     everythingChanged,
     inDoubt(graph, until) {
-      mayHaveChanged(graph)
+      changed(graph)
       doubts.set(graph, Math.max(until, doubts.get(graph) ?? 0))
     },
     isSettled(graph, now) {
@@ -53,7 +50,7 @@ export function makeGraphVersions(limit = 100_000): GraphVersions {
       for (const [doubtful, until] of doubts) {
         if (until <= now) {
           doubts.delete(doubtful)
-          mayHaveChanged(doubtful)
+          changed(doubtful)
         } else if (graph === undefined || doubtful === undefined || graph === doubtful) return false
       }
       return true
