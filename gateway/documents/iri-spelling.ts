@@ -161,9 +161,11 @@ async function findNames(
 
 /** The names in a store. */
 export const namesOfStore =
-  (store: Pick<GraphStore, 'query'>, base: string, call: Call = {}): NameSource =>
+  (store: Pick<GraphStore, 'query' | 'traits'>, base: string, call: Call = {}): NameSource =>
   (kind, take) => {
-    const query = `SELECT ?g WHERE { { SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } }
+    // Oxigraph has a list of its graphs; a pattern makes it go through all triples.
+    const all = store.traits?.listsGraphs ? 'GRAPH ?g {}' : '{ SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } }'
+    const query = `SELECT ?g WHERE { ${all}
       FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)}) && ${PATTERNS[kind]}) }`
     return selectEach(store, query, ['g'], call, ([graph]) => graph && take(graph.value))
   }
