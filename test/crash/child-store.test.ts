@@ -57,10 +57,12 @@ async function writeUntil(site: Site, prefix: string, isOver: () => boolean) {
 
 async function allThere(t: Test, site: Site, done: ReadonlySet<string>): Promise<void> {
   const owner = ownerOf(site)
-  const found = await Promise.all(
-    [...done].map(async (path) => (await owner('GET', path, accept('text/turtle'))).text.includes(`"${path}"`)),
-  )
-  t.equal(found.filter(Boolean).length, done.size, 'every document that was answered is there')
+  const missing: string[] = []
+  for (const path of done) {
+    const { status, text } = await owner('GET', path, accept('text/turtle'))
+    if (!text.includes(`"${path}"`)) missing.push(`${path}: ${status}`)
+  }
+  t.same(missing, [], 'every document that was answered is there')
   owner.close()
 }
 
