@@ -1,5 +1,6 @@
 // Large contents and changes of documents as texts: a reading thread parses, sorts and hashes them, so that the
 // write of a document splices lines only (design 7). Pure.
+import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { randomUUID } from 'node:crypto'
 import { changedSum, sumOf } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
@@ -9,7 +10,7 @@ import { AS_WRITTEN, inForms, mayBeRewritten, type LiteralForms } from '../rdf/l
 import { readCanonical, readNTriples } from '../rdf/read.js'
 import { skolemised } from '../rdf/skolemised.js'
 import { changedLines } from '../rdf/sorted-lines.js'
-import { linesOf, mayHaveBlankNodes } from '../stores/n-triples-lines.js'
+import { linesOf } from '../stores/n-triples-lines.js'
 
 /** A graph as its canonical N-Triples, and the sum of their lines (cache/entity-tag.ts). */
 export interface Canonical {

@@ -1,5 +1,6 @@
 // Carrying an update out on copies of the graphs that it names: Oxigraph finds the solutions, and the copies change
 // as sets of N-Triples lines, as with a PATCH (run-patch.ts). WHERE reads the visible graphs alone (design 4).
+import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
 import { blankNode, nTriplesLine, withNodes } from '../rdf/graph.js'
@@ -10,7 +11,7 @@ import { parseSparql } from '../sparql/language/parse.js'
 import { graphOfValue, type QuadTemplate } from '../sparql/language/quad-templates.js'
 import { joined, touchesOf, type Touch } from '../sparql/language/touches.js'
 import { queryOf, stepsOf, type StepPattern, type UpdateStep } from '../sparql/language/update-steps.js'
-import { hasBlankNode, linesOf as linesIn, mayHaveBlankNodes } from '../stores/n-triples-lines.js'
+import { hasBlankNode, linesOf as linesIn } from '../stores/n-triples-lines.js'
 import type { GraphEdit } from '../stores/store.js'
 import { withCoveredStore } from './covered-store.js'
 import { boundedSolutions, lineOf, patchTooLarge, type PatchEngine, type PatchValues } from './run-patch.js'

@@ -1,4 +1,5 @@
 // The state that a write request leaves: of the whole document, or from the lines that it changes.
+import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { changedSum, sumOf } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
 import { changedDocument, documentAfter, replacedDocument } from '../documents/changed-document.js'
@@ -14,7 +15,6 @@ import { skolemised } from '../rdf/skolemised.js'
 import { changedLines, linesBeginning } from '../rdf/sorted-lines.js'
 import { DCT } from '../rdf/vocabulary.js'
 import { askerOf, type Context } from '../request/context.js'
-import { mayHaveBlankNodes } from '../stores/n-triples-lines.js'
 import { isLargeContent, toStore, type WriteRequest } from './write-request.js'
 
 export interface Next {

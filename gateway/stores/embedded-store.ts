@@ -1,6 +1,7 @@
 // The embedded triplestore, in memory: the graphs as they were written, and a replica of them in an Oxigraph thread for
 // queries and updates. Reads and writes of documents never wait for a query; the replica can always be filled again
 // from the graphs.
+import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { namedNode } from 'oxigraph'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { makeReplica, type Effects, type Replica } from './embedded-replica.js'
@@ -8,7 +9,7 @@ import type { GraphText, StoreWork } from './embedded-worker.js'
 import { makeQuadRoom, memoryFor, type QuadRoom } from './embedded-limits.js'
 import { editText } from './edit-text.js'
 import { excerptOf, type ExcerptKind } from './document-facts-query.js'
-import { hasBlankNode, irisIn, linesIn, mayHaveBlankNodes, textOfLines, utf8Pieces } from './n-triples-lines.js'
+import { hasBlankNode, irisIn, linesIn, textOfLines, utf8Pieces } from './n-triples-lines.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import {

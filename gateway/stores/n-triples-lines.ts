@@ -78,10 +78,6 @@ export function irisIn(line: string): string[] {
 /** True where a line in that layout has a blank node. */
 export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ (?:<<\( (?:\S+ \S+ )?)*_:/.test(line)
 
-/** False where no line of a text in that layout has a blank node; quicker than to look at each line. */
-export const mayHaveBlankNodes = (text: string): boolean =>
-  text.startsWith('_:') || text.includes('\n_:') || text.includes('> _:') || text.includes('<<( _:')
-
 /** True where a line is a triple of RDF 1.2. */
 export const isTriple = (line: string): boolean => termsOf(line, (written) => written) !== undefined
 

@@ -59,6 +59,7 @@ export const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'queue.ts',
     'starts.ts',
     'memento',
+    'log',
     'repository.ts',
     'git',
     'github',

@@ -1,0 +1,153 @@
+// The log against a model: each valid entry has the effect of its request at its place in the log, whatever writers knew;
+// and the log is read again as it was written, wherever a crash has cut it.
+import { isDeepStrictEqual } from 'node:util'
+import t from 'tap'
+import { isFailure } from '../../../versioning/failure.js'
+import { entryText, readEntry } from '../../../versioning/log/entry-text.js'
+import type { LogEntry } from '../../../versioning/log/entry.js'
+import { contentOf, graphAfter } from '../../../versioning/log/content.js'
+import { readRecords, recordText } from '../../../versioning/log/records.js'
+import { applyEntry, emptyLog, type LogState } from '../../../versioning/log/state.js'
+import { randomFrom, randomHistory, type Part, type Run } from './log-model.js'
+
+const HISTORIES = Number(process.env.TRIPLEGATE_TEST_HISTORIES ?? 500)
+
+const bytesOf = ({ records }: Run): Buffer => Buffer.from(records.map(recordText).join(''))
+
+/** The state of a process that starts with these bytes of the log; a string where it refuses them. */
+async function restarted({ log, window }: Run, bytes: Buffer): Promise<LogState | string> {
+  const read = await readRecords(bytes, emptyLog(log, window))
+  if (isFailure(read)) return read.detail
+  return read.records.reduce((state, { entry, text }) => applyEntry(state, entry, text)[0], emptyLog(log, window))
+}
+
+void t.test(`${HISTORIES} random histories: valid entries have the effect of their requests, in order`, async (t) => {
+  t.setTimeout(30_000 + HISTORIES * 20)
+  let valid = 0
+  const voided: Record<string, number> = {}
+  for (let seed = 1; seed <= HISTORIES; seed++) {
+    const run = await randomHistory(seed)
+    if (run.faults.length > 0) return t.fail(`history ${seed}: ${run.faults.join(', ')}`)
+    valid += run.valid
+    for (const [reason, count] of Object.entries(run.voided)) voided[reason] = (voided[reason] ?? 0) + count
+    const bytes = bytesOf(run)
+    const at = randomFrom(seed)(bytes.length + 1)
+    const state = await restarted(run, bytes.subarray(0, at))
+    if (typeof state === 'string') return t.fail(`history ${seed}, ${at} bytes: ${state}`)
+    if (!isDeepStrictEqual(state, run.views[state.position]!.state)) return t.fail(`history ${seed}, ${at} bytes`)
+  }
+  t.comment(`${valid} valid; void: ${JSON.stringify(voided)}`)
+  for (const reason of ['basis', 'read', 'children', 'rules', 'old']) t.ok(voided[reason], `some are void by ${reason}`)
+})
+
+void t.test('without a part of what was read, the model finds faults', async (t) => {
+  for (const part of ['basis', 'read', 'children', 'rules'] satisfies Part[]) {
+    const faults: Record<string, number> = {}
+    for (let seed = 1; seed <= 200; seed++)
+      for (const fault of (await randomHistory(seed, part)).faults) faults[fault] = (faults[fault] ?? 0) + 1
+    t.not(Object.keys(faults).length, 0, part)
+    t.comment(`without ${part}: ${JSON.stringify(faults)}`)
+  }
+})
+
+void t.test('a restart at every byte: a torn entry is dropped, a damaged one is reported', async (t) => {
+  const run = await randomHistory(7)
+  const bytes = bytesOf(run)
+  let [whole, wrong] = [0, 0]
+  const ends = run.records.map((record) => (whole += Buffer.byteLength(recordText(record))))
+  for (let at = 0; at <= bytes.length; at++) {
+    const state = await restarted(run, bytes.subarray(0, at))
+    if (typeof state === 'string' || state.position !== ends.filter((end) => end <= at).length) wrong++
+  }
+  t.equal(wrong, 0, `${bytes.length} bytes, ${run.records.length} entries`)
+  let taken = 0
+  for (let at = 0; at < bytes.length; at++) {
+    const damaged = Buffer.from(bytes)
+    damaged[at]! ^= 1 << (at % 8)
+    if (typeof (await restarted(run, damaged)) !== 'string') taken++
+  }
+  t.equal(taken, 0, 'no byte can change unnoticed')
+  t.match(await restarted({ ...run, log: 'urn:another' }, bytes), /Entry 1 of the log is damaged, or is of another log/)
+  const [first, , ...rest] = run.records
+  const gap = Buffer.from([first!, ...rest].map(recordText).join(''))
+  t.match(await restarted(run, gap), /Entry 2 of the log/, 'one is missing')
+})
+
+const ENTRY: LogEntry = {
+  ...{ id: '01ARYZ6S410000000000000000', kind: 'write', read: [['https://e/', 3]], children: [], rules: 0, time: 1 },
+  ...{ method: 'PUT', files: [], parts: [{ document: 'https://e/a/', basis: 3 }] },
+}
+
+void t.test('what is not of the form of an entry is refused', (t) => {
+  const content = { form: 'graph', length: 1, sha256: '0'.repeat(64) }
+  const part = ENTRY.parts[0]!
+  const text = entryText(ENTRY)
+  t.same(typeof text === 'string' && readEntry(text), ENTRY)
+  const rows: readonly [what: string, changed: object][] = [
+    ['a later format', { format: 2 }],
+    ['a field that is not known', { shard: 1 }],
+    ['a field of every object', { constructor: 1 }],
+    ['another kind', { kind: 'trim' }],
+    ['no id', { id: '' }],
+    ['no part', { parts: [] }],
+    ['a graph twice', { parts: [part, part] }],
+    ['too many parts', { parts: Array.from({ length: 10_001 }, (_, n) => ({ ...part, document: `urn:${n}` })) }],
+    ['a part with a field that is not known', { parts: [{ ...part, shard: 1 }] }],
+    ['a part that is no object', { parts: [['urn:a', 1]] }],
+    ['a name that could end a term', { parts: [{ ...part, document: 'urn:a> <urn:b' }] }],
+    ['a name with half a surrogate pair', { parts: [{ ...part, document: 'urn:\ud800' }] }],
+    ['a name that is too long', { parts: [{ ...part, document: `urn:${'x'.repeat(16 * 1024)}` }] }],
+    ['a negative basis', { parts: [{ ...part, basis: -1 }] }],
+    ['a basis beyond whole numbers', { parts: [{ ...part, basis: 2 ** 53 }] }],
+    ['a content of another form', { parts: [{ ...part, content: { ...content, form: 'trig' } }] }],
+    ['a content that is too long', { parts: [{ ...part, content: { ...content, length: 2 ** 30 } }] }],
+    ['a digest that is none', { parts: [{ ...part, content: { ...content, sha256: 'x' } }] }],
+    ['a pair of three', { read: [['https://e/', 1, 2]] }],
+    ['a file without a digest', { files: ['a.txt'] }],
+    ['a time that is a text', { time: '1' }],
+  ]
+  for (const [what, changed] of rows) {
+    t.match(readEntry(JSON.stringify({ format: 1, ...ENTRY, ...changed })), { failure: 'unfit' }, what)
+    if (!('format' in changed)) t.match(entryText({ ...ENTRY, ...changed }), { failure: 'unfit' }, `${what}, written`)
+  }
+  for (const odd of ['', 'null', '[]', '{"format":1', `{"format":1,"id":"${'x'.repeat(2 ** 24)}"}`])
+    t.match(readEntry(odd), { failure: 'unfit' }, odd.slice(0, 20))
+  t.end()
+})
+
+void t.test('positions that this log does not have, or no longer knows, make an entry void', (t) => {
+  const write = (state: LogState, changed: Partial<LogEntry>) =>
+    applyEntry(state, { ...ENTRY, read: [], ...changed }, '')
+  const basis = (at: number): Partial<LogEntry> => ({ parts: [{ document: `urn:${Math.random()}`, basis: at }] })
+  let state = emptyLog('urn:log', 4)
+  t.equal(write(state, basis(1))[1], 'future', 'of a log that has lost entries')
+  t.equal(write(state, { ...basis(0), rules: 1 })[1], 'future')
+  for (let n = 0; n < 9; n++) [state] = write(state, basis(state.position))
+  t.equal(write(state, basis(3))[1], 'old', 'nothing is known of before 4')
+  t.equal(write(state, basis(4))[1], undefined)
+  t.equal(write(state, { ...basis(9), rules: 0 })[1], undefined, 'rules may be as old as they are')
+  t.end()
+})
+
+void t.test('a content is the lines that change, or the whole graph', async (t) => {
+  const lines = (...values: readonly string[]): string =>
+    values.map((value) => `<urn:s> <urn:p> "${value} and a long text that stays as it is" .\n`).join('')
+  const many = lines('a', 'b', 'c', 'd', 'e', 'f')
+  const rows: readonly [what: string, before: string | undefined, after: string, form: 'graph' | 'patch'][] = [
+    ['a line more', many, lines('a', 'b', 'c', 'd', 'e', 'ee', 'f'), 'patch'],
+    ['a line less', many, lines('a', 'b', 'd', 'e', 'f'), 'patch'],
+    ['above U+FFFF and U+E000', many, many + lines('\ue000', '\u{1f600}'), 'patch'],
+    ['nothing', many, many, 'patch'],
+    ['most lines', many, lines('g', 'h', 'i'), 'graph'],
+    ['not known before', undefined, many, 'graph'],
+    ['a blank node', `${many}_:b <urn:p> "x" .\n`, `${many}_:b <urn:p> "y" .\n`, 'graph'],
+    ['a blank node that goes', `${many}_:b <urn:p> "x" .\n`, many, 'graph'],
+    ['a blank node in a triple term', many, `${many}<urn:s> <urn:q> <<( _:b <urn:p> "x" )>> .\n`, 'graph'],
+  ]
+  for (const [what, before, after, form] of rows) {
+    const content = await contentOf(before, after)
+    t.equal(content.name.form, form, what)
+    t.equal(graphAfter(before ?? '', content), after, what)
+    if (form === 'patch' && what !== 'nothing') t.equal(graphAfter(after, content), undefined, `${what}, twice`)
+  }
+})

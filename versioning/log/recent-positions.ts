@@ -1,0 +1,39 @@
+// The positions at which names were last changed, of the last entries only. A change makes a new value, which shares
+// almost all with the one before. Pure.
+
+const BUCKETS = 256
+type Buckets = readonly ReadonlyMap<string, number>[]
+const EMPTY: Buckets = Array.from({ length: BUCKETS }, () => new Map<string, number>())
+
+/** Two generations: one with the changes since the last `agedPositions`, one with those before. */
+export interface RecentPositions {
+  readonly newer: Buckets
+  readonly older: Buckets
+}
+
+export const NO_POSITIONS: RecentPositions = { newer: EMPTY, older: EMPTY }
+
+/** 0 for a name that has not changed of late. */
+export function lastOf({ newer, older }: RecentPositions, name: string): number {
+  const bucket = bucketOf(name)
+  return newer[bucket]?.get(name) ?? older[bucket]?.get(name) ?? 0
+}
+
+export function changedAt(recent: RecentPositions, names: readonly string[], position: number): RecentPositions {
+  if (names.length === 0) return recent
+  const newer = [...recent.newer]
+  for (const name of names) {
+    const bucket = bucketOf(name)
+    newer[bucket] = new Map(newer[bucket]).set(name, position)
+  }
+  return { newer, older: recent.older }
+}
+
+/** Without the older generation. */
+export const agedPositions = ({ newer }: RecentPositions): RecentPositions => ({ newer: EMPTY, older: newer })
+
+function bucketOf(name: string): number {
+  let hash = 0
+  for (let i = 0; i < name.length; i++) hash = Math.imul(hash, 31) + name.charCodeAt(i)
+  return (hash ^ (hash >>> 8)) & (BUCKETS - 1)
+}
