@@ -119,8 +119,8 @@ export function changeOf(before: string, after: string): Change | undefined {
   return isSaid && isSparql(textOfLines([...removed, ...added])) ? { removed, added } : undefined
 }
 
-/** Prefixes make the text half as long, and a store takes most of its time to read it. */
-export function replacementOf(replacements: readonly Replacement[]): string {
+/** Terms with prefixes, which make a text half as long: a store takes most of its time to read it. */
+export function makePrefixes() {
   const prefixes = new Map<string, string>()
   const shortened = (term: string): string => {
     const [, namespace, local] = /^<(.*[/#])([A-Za-z0-9_][A-Za-z0-9_-]*)>$/.exec(term) ?? []
@@ -129,20 +129,26 @@ export function replacementOf(replacements: readonly Replacement[]): string {
     prefixes.set(namespace, prefix)
     return `${prefix}:${local}`
   }
+  return {
+    graph: (name: string, lines: readonly string[]): string =>
+      lines.length === 0 ? '' : `GRAPH <${name}> {\n${statementsOf(lines, shortened)} }\n`,
+    declarations: (): string =>
+      [...prefixes].map(([namespace, prefix]) => `PREFIX ${prefix}: <${namespace}>\n`).join(''),
+  }
+}
+
+export function replacementOf(replacements: readonly Replacement[]): string {
+  const { graph: block, declarations } = makePrefixes()
   const data = (keyword: string, linesIn: (replacement: Replacement) => readonly string[]): string[] => {
-    const graphs = replacements.flatMap((one) => {
-      const lines = linesIn(one)
-      return lines.length > 0 ? [`GRAPH <${one.graph}> {\n${statementsOf(lines, shortened)} }\n`] : []
-    })
-    return graphs.length > 0 ? [`${keyword} {\n${graphs.join('')}}`] : []
+    const graphs = replacements.map((one) => block(one.graph, linesIn(one))).join('')
+    return graphs === '' ? [] : [`${keyword} {\n${graphs}}`]
   }
   const operations = [
     ...replacements.flatMap(({ graph, change }) => (change ? [] : [`DROP SILENT GRAPH <${graph}>`])),
     ...data('DELETE DATA', ({ change }) => change?.removed ?? []),
     ...data('INSERT DATA', ({ nTriples = '', change }) => change?.added ?? linesOf(nTriples)),
   ]
-  const declarations = [...prefixes].map(([namespace, prefix]) => `PREFIX ${prefix}: <${namespace}>\n`)
-  return declarations.join('') + operations.join(' ;\n')
+  return declarations() + operations.join(' ;\n')
 }
 
 function statementsOf(lines: readonly string[], shortened: (term: string) => string): string {

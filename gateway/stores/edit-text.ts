@@ -55,13 +55,13 @@ function data(
 /** The edit in a form that SPARQL has: where lines that change have none, the whole graph is written again. */
 async function writable(edit: GraphEdit, every: Every): Promise<GraphEdit | Problem> {
   const { graph, removed, added, after } = edit
-  const isWhole = (await every(removed, isRemovable)) && (await every(added, isWritable))
+  const isWhole = (await every(removed, isRemovable)) && (await every(added, standsInSparql))
   if (isWhole && (await every(added, (line) => !hasBlankNode(line)))) return edit
   const lines = after === undefined ? undefined : linesOf(after)
   // Of a graph that was not read, blank nodes that are inserted are new ones, and tags are those of the client.
-  const isSent = !lines && (isWhole || ((await every(removed, isExact)) && (await every(added, isWritable))))
+  const isSent = !lines && (isWhole || ((await every(removed, isExact)) && (await every(added, standsInSparql))))
   if (isSent) return edit
-  if (lines && (await every(lines, isWritable))) return { graph, isCleared: true, removed: [], added: lines }
+  if (lines && (await every(lines, standsInSparql))) return { graph, isCleared: true, removed: [], added: lines }
   return problem(
     'update.form',
     `The update would change terms of <${graph}> that stores may read in another way. Change them with PUT of the graph.`,
@@ -69,11 +69,12 @@ async function writable(edit: GraphEdit, every: Every): Promise<GraphEdit | Prob
 }
 
 /** SPARQL 1.1 Update §3.1.2: DELETE DATA has no blank nodes. A store may have a language tag in other letters. */
-const isRemovable = (line: string): boolean => !hasBlankNode(line) && !line.includes('"@') && isWritable(line)
+const isRemovable = (line: string): boolean => !hasBlankNode(line) && !line.includes('"@') && standsInSparql(line)
 
-const isExact = (line: string): boolean => !hasBlankNode(line) && isWritable(line)
+const isExact = (line: string): boolean => !hasBlankNode(line) && standsInSparql(line)
 
-const isName = (graph: string): boolean => graph === DEFAULT_GRAPH || isWritable(`<${graph}> <${graph}> <${graph}> .`)
+const isName = (graph: string): boolean =>
+  graph === DEFAULT_GRAPH || standsInSparql(`<${graph}> <${graph}> <${graph}> .`)
 
 const oddName = (graph: string): Problem =>
   problem(
@@ -84,8 +85,11 @@ const oddName = (graph: string): Problem =>
 /** A backslash, and what looks like an escape with it. */
 const DECODED_EARLY = /\\\\(?:u[0-9a-f]{4}|U[0-9a-f]{8})/i
 
-/** An odd term could end the update early for a store that decodes escapes before it parses (SPARQL 1.1 §19.2). */
-function isWritable(line: string): boolean {
+/**
+ * True where a line can stand in SPARQL. An odd term could end the update early for a store that decodes escapes before
+ * it parses (SPARQL 1.1 §19.2).
+ */
+export function standsInSparql(line: string): boolean {
   if (DECODED_EARLY.test(line) || (line.includes('/.') && irisIn(line).some(hasDotSegment))) return false
   if (isPlain(line)) return true
   const triples = readNTriples(line)

@@ -1,5 +1,6 @@
 // The doctor's look at the triplestores: whether they answer and take writes, without leaving anything; their
 // clocks; what else they hold; and whether others reach them.
+import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { isLoopbackUrl, type DescribedApplication, type DescribedDataspace } from '../configuration/dataspace.js'
@@ -8,6 +9,7 @@ import { isDocumentUri } from '../http/target.js'
 import { isFailure } from '../problem.js'
 import { select, selectEach } from '../stores/select.js'
 import { holderText, lookAtHolder } from '../stores/holder.js'
+import { transactionsOf } from '../stores/transaction-probe.js'
 import type { GraphStore } from '../stores/store.js'
 import { traitsOf } from '../stores/traits.js'
 import { askUrl } from './ask.js'
@@ -62,6 +64,7 @@ async function findingsOf(
         )
       : fine(`${name}: updates`, `takes updates at ${service.update}`),
     await holderFinding(store, name),
+    ...(written ? [] : [await transactionFinding(store, name)]),
     await graphStoreFinding({ application, store }, name),
     await versionFinding({ application, store }, name),
     await defaultGraphFinding(store, name),
@@ -104,6 +107,18 @@ async function versionFinding({ application: { service }, store }: OpenedStore, 
   const [, version] = /"version"\s*:\s*"([^"]*)"/.exec(typeof answer === 'string' ? '' : answer.text) ?? []
   if (version !== undefined) return fine(what, `Fuseki ${version}`)
   return unknown(what, `${store.together?.isKnown() ? 'a Fuseki' : 'a store'} that does not say its version`)
+}
+
+/** A write of several documents is one request. */
+async function transactionFinding(store: GraphStore, name: string): Promise<Finding> {
+  const what = `${name}: transactions`
+  const found = await transactionsOf(store, `urn:uuid:${randomUUID()}`, { signal: AbortSignal.timeout(ASKING_MS) })
+  if (isFailure(found)) return unknown(what, found.detail)
+  if (found === 'unclear')
+    return unknown(what, 'no request fails that should: whether it runs one as a whole is unclear')
+  if (found === 'whole') return fine(what, 'it runs a request of several operations as a whole, or not at all')
+  const fix = 'Use a store that runs a request as one transaction (docs/operating.md, "Other stores").'
+  return finding(what, 'a request that fails leaves a part: a write of several documents may be done in part', fix)
 }
 
 const DEFAULT_GRAPHS = { own: 'its own', union: 'the union of its graphs', bag: 'the union of its graphs', unclear: '' }

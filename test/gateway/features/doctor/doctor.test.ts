@@ -212,6 +212,10 @@ void t.test('the stores', { skip }, async (t) => {
     (await findings([...common, ...both])).out,
     /^ok +store of the end-user application: limits: it ends each query/m,
   )
+  t.match(
+    (await findings([...common, ...both])).out,
+    /^ok +store of the end-user application: transactions: it runs a request of several operations as a whole/m,
+  )
   const guarded = createServer((_, response) => void response.writeHead(401).end()).listen(0, '0.0.0.0')
   await once(guarded, 'listening')
   t.teardown(() => guarded.close())

@@ -1,0 +1,61 @@
+// Finding out whether a store runs a request of several operations as one transaction: a request whose last operation
+// fails must leave nothing of those before. It writes into the graph of the positions only, and removes it again.
+import { isFailure, type Problem } from '../problem.js'
+import { fencedUpdate, firstPosition, LOG_GRAPH, positionQuery } from './fenced-update.js'
+import { select } from './select.js'
+import type { Call, GraphStore } from './store.js'
+
+/** Operations that fail while they run: no store has this source, nor this graph. */
+const FAILING = [
+  `LOAD <${LOG_GRAPH}:nothing> INTO GRAPH <${LOG_GRAPH}>`,
+  `MOVE <${LOG_GRAPH}:nothing> TO <${LOG_GRAPH}>`,
+]
+
+/**
+ * `whole`: all of a request or nothing, and each operation sees what those before have done; `part`: a request that
+ * fails leaves what its first operations did; `unclear`: none of these requests fails.
+ * @param log an IRI that no log has
+ */
+export async function transactionsOf(
+  store: Pick<GraphStore, 'update' | 'query'>,
+  log: string,
+  call: Call = {},
+): Promise<'whole' | 'part' | 'unclear' | Problem> {
+  const found = await tried(store, log, call)
+  const left = await store.update(`DELETE WHERE { GRAPH <${LOG_GRAPH}> { <${log}> ?p ?o } }`, call)
+  return isFailure(found) ? found : (left ?? found)
+}
+
+async function tried(
+  store: Pick<GraphStore, 'update' | 'query'>,
+  log: string,
+  call: Call,
+): Promise<'whole' | 'part' | 'unclear' | Problem> {
+  const position = async (): Promise<string | undefined | Problem> => {
+    const rows = await select(store, positionQuery(log), ['at'], call)
+    return isFailure(rows) ? rows : rows.map(([at]) => at?.value).join(' ')
+  }
+  const refused = await store.update(firstPosition(log, 1), call)
+  if (refused) return refused
+  let failures = 0
+  for (const failing of FAILING) {
+    const update = fencedUpdate({ log, from: 1, to: 2 }, [])
+    if (isFailure(update)) return update
+    // A failure is what is asked for; where the store is gone, the question that follows fails too.
+    const failed = await store.update(`${update} ;\n${failing}`, call)
+    const at = await position()
+    if (isFailure(at)) return at
+    if (failed && at !== '1') return 'part'
+    if (failed) failures++
+    const back = await store.update(`DELETE WHERE { GRAPH <${LOG_GRAPH}> { <${log}> ?p ?o } } ;\n${firstPosition(log, 1)}`, call) // prettier-ignore
+    if (back) return back
+  }
+  for (const from of [1, 1, 7]) {
+    const update = fencedUpdate({ log, from, to: from + 1 }, [])
+    const failed = isFailure(update) ? update : await store.update(update, call)
+    if (failed) return failed
+  }
+  const at = await position()
+  if (isFailure(at)) return at
+  return at === '2' && failures > 0 ? 'whole' : 'unclear'
+}
