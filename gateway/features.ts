@@ -17,6 +17,7 @@ export const FEATURES: readonly Feature[] = [
   { name: 'access',      commands: () => [ACCESS_COMMAND], load: async () => (await import('./features/access/feature.js')).ACCESS },
   { name: 'accounts',    load: async () => (await import('./features/accounts/feature.js')).ACCOUNTS },
   { name: 'doctor',      commands: () => [DOCTOR_COMMAND] },
+  { name: 'maintenance', load: async () => (await import('./features/maintenance/feature.js')).MAINTENANCE },
   { name: 'tokens',      commands: () => [TOKEN_COMMAND], load: async () => (await import('./features/tokens/feature.js')).ACCESS_TOKENS },
   { name: 'imports',     commands: () => [IMPORT_COMMAND], load: async () => (await import('./features/imports/feature.js')).IMPORTS },
   { name: 'files',       load: async () => (await import('./features/files/feature.js')).FILES },

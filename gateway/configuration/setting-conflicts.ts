@@ -28,7 +28,7 @@ export function settingConflicts(given: AllGiven): string[] {
         ...adminStoreAlone(has, source),
         ...(given.get('store')?.texts[0] === 'oxigraph' ? storeOfNone(has, source) : []),
       ]
-  return [...stores, ...missingPartners(has, source), ...portConflicts(given, source)]
+  return [...stores, ...missingPartners(has, source), ...portConflicts(given, source), ...unmeasured(given)]
 }
 
 const besideConfigurationFiles = (has: Has, source: SourceOf): string[] =>
@@ -66,6 +66,13 @@ const missingPartners = (has: Has, source: SourceOf): string[] =>
   PARTNERS.filter(([name, needed]) => has(name) && !has(needed)).map(
     ([name, needed, problem]) => `${source(name)}: ${problem}. Give --${needed} too.`,
   )
+
+/** Fuseki does not say how large its databases are. */
+function unmeasured(given: AllGiven): string[] {
+  const { source, texts } = given.get('compact') ?? {}
+  if (!/^[\d.]+x$/.test(texts?.[0] ?? '') || given.has('fuseki-folder')) return []
+  return [`${source}: growth is measured on the disk. Give --fuseki-folder too, or a time of day such as 03:00.`]
+}
 
 function portConflicts(given: AllGiven, source: SourceOf): string[] {
   const portOf = (name: string): string | undefined =>

@@ -242,6 +242,17 @@ const CACHE = [
   }),
 ] as const
 
+const MAINTENANCE = [
+  row(
+    'compact',
+    of('WHEN', values.compactionTime),
+    "When to compact Fuseki's TDB2 datasets: a time of day such as 03:00, or growth such as 3x.",
+  ),
+  row('fuseki-folder', of('FOLDER', anyText), "Folder on this machine with Fuseki's databases, to measure growth.", {
+    repeatable: true,
+  }),
+] as const
+
 const OUTPUT = [
   row('print-config', of('', yesOrNo), 'Print the effective settings, secrets hidden, and exit.', output),
   row('help', of('', yesOrNo), 'Print this page and exit.', output),
@@ -262,6 +273,7 @@ const GROUPS = {
   Limits: LIMITS,
   Clients: CLIENTS,
   Cache: CACHE,
+  Maintenance: MAINTENANCE,
   Log: LOG,
   Output: OUTPUT,
 } as const

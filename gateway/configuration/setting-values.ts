@@ -189,3 +189,9 @@ export const functionName = (value: string): string | InvalidValue =>
   /^[a-z][a-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\*]+\*?$/i.test(value)
     ? value
     : invalid('is no IRI', 'Give one such as http://jena.apache.org/text#query, or http://jena.apache.org/text#*.')
+
+/** A time of day, or growth by a factor. */
+export const compactionTime = (value: string): string | InvalidValue =>
+  /^(?:[01]\d|2[0-3]):[0-5]\d$|^(?:[2-9]|[1-9]\d)(?:\.\d)?x$|^1\.[5-9]x$/.test(value)
+    ? value
+    : invalid('is neither a time of day nor a growth', 'Give a time from 00:00 to 23:59, or a growth from 1.5x to 99x.')

@@ -177,6 +177,9 @@ export async function holdPlace(
   }
 }
 
+/** Then what is left of the wait for a paused store is short. */
+const PAUSED_MS = 29_000
+
 const NOT_SURE = problem(
   'store.unreachable',
   'The triplestore does not say that this gateway is the one that writes to it. Try again.',
@@ -185,13 +188,32 @@ const NOT_SURE = problem(
 
 /** The store, for the gateway that has the place of `placeOf` there: its writes wait until that is sure. */
 export function heldStore(store: GraphStore, placeOf: () => Place | undefined): GraphStore {
+  let paused: Promise<void> | undefined
   const sure = async (write: () => Promise<undefined | Problem>): Promise<undefined | Problem> => {
+    // A paused store cannot be looked at: where the wait is too long, the write is refused by the store.
+    if (paused) await Promise.race([paused, new Promise((resolve) => setTimeout(resolve, PAUSED_MS).unref())])
+    if (paused) return write()
     const place = placeOf()
     return place && !place.isSure() ? ((await place.ensure()) ?? write()) : write()
   }
   const { together } = store
   return {
     ...store,
+    ...(store.pause && {
+      async pause(signal: AbortSignal) {
+        const resume = await store.pause?.(signal)
+        if (resume === undefined || isFailure(resume)) return resume ?? NOT_SURE
+        return new Promise<() => void>((give) => {
+          paused = new Promise((over) => {
+            give(() => {
+              paused = undefined
+              resume()
+              over()
+            })
+          })
+        })
+      },
+    }),
     replace: (graph, nTriples, call) => sure(() => store.replace(graph, nTriples, call)),
     remove: (graph, call) => sure(() => store.remove(graph, call)),
     update: (sparql, call) => sure(() => store.update(sparql, call)),

@@ -1,6 +1,6 @@
 // HTTP exchanges with a triplestore: a connection in turn, time limits, aborts, and failures as Problems.
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import { isFailure, type Problem } from '../problem.js'
+import { isFailure, problem, type Problem } from '../problem.js'
 import { connectionProblem, TOO_LONG } from './connection-problem.js'
 import type { Asker } from './fair-queue.js'
 import { StoreBreak } from './store.js'
@@ -17,6 +17,8 @@ export interface ExchangeLimits {
   readonly idleTimeout: number
   /** For the whole exchange; where the body is streamed, for each piece to arrive and to be read. */
   readonly totalTimeout: number
+  /** For an exchange to begin, while others are held back. */
+  readonly pauseTimeout: number
   readonly ca?: string
   /** A Unix socket, in place of the host and port of the URLs. */
   readonly socketPath?: string
@@ -34,8 +36,16 @@ export interface Exchange {
   send(sent: Sent, signal?: AbortSignal, asker?: Asker): Promise<StoreResponse | Problem>
   /** @param most bytes of the content of a response with status 200 */
   collect(sent: Sent, most: number, signal?: AbortSignal): Promise<WholeResponse | Problem>
+  /** Waits for the exchanges under way. Then none begins until the function is called. */
+  pause(signal: AbortSignal): Promise<Resume | Problem>
   close(): Promise<void>
 }
+
+export type Resume = () => void
+
+const PAUSED = problem('store.overloaded', 'The triplestore is being compacted. Retry shortly.', {
+  fields: [['Retry-After', '10']],
+})
 
 const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
@@ -44,7 +54,7 @@ const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
  * connection turned out to be closed before any answer (RFC 9110 §9.2.2, RFC 9112 §9.3.1), and that once.
  */
 export function openExchange(limits: ExchangeLimits): Exchange {
-  const turns = makeTurns(limits.connections, limits.queue)
+  const turns = pausableTurns(limits)
   const ofUsedConnection = new WeakSet<Error>()
   const agent = new Agent({
     connections: limits.connections,
@@ -96,7 +106,35 @@ export function openExchange(limits: ExchangeLimits): Exchange {
       const ms = limits.totalTimeout - (performance.now() - from)
       return collectWhole(agent, sent, { most, ms, ...(signal && { signal }), isStale, done: place })
     },
+    pause: turns.pause,
     close: () => agent.destroy(),
+  }
+}
+
+/** Turns that the gateway can keep from all others: who has all places is alone. */
+function pausableTurns({ connections, queue, pauseTimeout }: ExchangeLimits): Turns & Pick<Exchange, 'pause'> {
+  const turns = makeTurns(connections, queue)
+  let isPaused = false
+  return {
+    takeNow: turns.takeNow,
+    async take(signal, asker) {
+      if (!isPaused) return turns.take(signal, asker)
+      const wait = limitOf(signal, pauseTimeout, PAUSED)
+      const place = await turns.take(wait.signal, asker)
+      wait.end()
+      return place
+    },
+    async pause(signal) {
+      isPaused = true
+      const places = await Promise.all(Array.from({ length: connections }, () => turns.take(signal)))
+      const resume = (): void => {
+        isPaused = false
+        for (const place of places) if (!isFailure(place)) place()
+      }
+      const failed = places.find((place) => isFailure(place))
+      if (failed) resume()
+      return failed ?? resume
+    },
   }
 }
 
@@ -128,11 +166,11 @@ function connectorOf(
 }
 
 /** A signal that aborts with the caller's or when the time is up; its reason carries the problem. */
-function limitOf(signal: AbortSignal | undefined, milliseconds: number) {
+function limitOf(signal: AbortSignal | undefined, milliseconds: number, late = TOO_LONG) {
   const controller = new AbortController()
   const stop = (reason: Problem) => controller.abort(new StoreBreak(reason))
   const leave = () => stop(givenUp(signal!))
-  const timer = setTimeout(() => stop(TOO_LONG), milliseconds)
+  const timer = setTimeout(() => stop(late), milliseconds)
   const over = new Promise<never>((_, reject) => {
     controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
   })

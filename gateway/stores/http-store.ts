@@ -5,7 +5,7 @@ import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import { MAX_EXCERPT, excerptQuery, typedQuery, wholeTyped } from './document-facts-query.js'
 import { editText } from './edit-text.js'
 import { type Credentials, endpointFieldsOf, endpointOf, storeGraphUrl, timedQueryUrl } from './http-endpoints.js'
-import { type Exchange, type ExchangeLimits, type StoreResponse, openExchange } from './http-exchange.js'
+import { type Exchange, type ExchangeLimits, type Resume, type StoreResponse, openExchange } from './http-exchange.js'
 import {
   type Head,
   dropBody,
@@ -61,6 +61,7 @@ export const STORE_LIMITS: ExchangeLimits = {
   headersTimeout: 30_000,
   idleTimeout: 30_000,
   totalTimeout: 120_000,
+  pauseTimeout: 30_000,
 }
 /** Fewer than a listener accepts requests (http/listener.ts), so that there is room for documents. */
 const MOST_WAITING = 256
@@ -89,7 +90,10 @@ interface HttpStore {
   isFuseki: boolean
   /** True where it has refused N-Quads. */
   refusesQuads: boolean
+  isPaused: boolean
 }
+
+const NOTHING_KNOWN = { isFuseki: false, refusesQuads: false, isPaused: false }
 
 /**
  * Opens a store. Throws a TypeError for endpoints that are no http(s) URLs or hold credentials.
@@ -107,8 +111,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     documents: openExchange(limits),
     sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
     patience: Math.ceil(limits.headersTimeout / 1000) + 1,
-    isFuseki: false,
-    refusesQuads: false,
+    ...NOTHING_KNOWN,
   }
   return {
     name,
@@ -145,13 +148,27 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     together: togetherOf(store),
     edit: (edits, call) => edit(store, edits, call),
     async ready(call) {
+      if (store.isPaused) return undefined
       const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
       if (isFailure(response)) return response
       const text = refusedText(response, 'query.syntax') ?? textOfSuccess(response, RESULTS_JSON, MAX_READINESS_BYTES)
       return isFailure(text) ? text : undefined
     },
+    pause: (signal) => pause(store, signal),
     close: async () => void (await Promise.all([store.documents.close(), store.sparql.close()])),
   }
+}
+
+async function pause(store: HttpStore, signal: AbortSignal): Promise<Resume | Problem> {
+  const paused = await Promise.all([store.documents.pause(signal), store.sparql.pause(signal)])
+  const resume = (): void => {
+    store.isPaused = false
+    for (const one of paused) if (!isFailure(one)) one()
+  }
+  const failed = paused.find((one) => isFailure(one))
+  if (failed) resume()
+  else store.isPaused = true
+  return failed ?? resume
 }
 
 /** SPARQL by the gateway itself: undefined where the answer has no triple. */

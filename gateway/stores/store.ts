@@ -89,7 +89,12 @@ export interface GraphStore {
    * not called.
    */
   edit(edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem>
-  /** Asks whether the store answers a query now. */
+  /**
+   * Waits for the calls under way. Then no request reaches the store until the function is called: calls wait, for a
+   * time, and then are `store.overloaded`.
+   */
+  pause?(signal: AbortSignal): Promise<(() => void) | Problem>
+  /** Asks whether the store answers a query now, or has been paused. */
   ready(call?: Call): Promise<undefined | Problem>
   close(): Promise<void>
 }

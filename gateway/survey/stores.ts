@@ -105,6 +105,11 @@ async function versionFinding({ application: { service }, store }: OpenedStore, 
   const what = `${name}: version`
   const answer = await askUrl(new URL('/$/server', service.query).href, 'GET')
   const [, version] = /"version"\s*:\s*"([^"]*)"/.exec(typeof answer === 'string' ? '' : answer.text) ?? []
+  if (version !== undefined && isBefore(version, [6, 2])) {
+    const fix =
+      'Update Fuseki to 6.2.0 or later. Until then let only the gateway reach it, and give no --allow-service.'
+    return finding(what, `Fuseki ${version}: LOAD reads files of its machine (CVE-2026-61372)`, fix)
+  }
   if (version !== undefined) return fine(what, `Fuseki ${version}`)
   return unknown(what, `${store.together?.isKnown() ? 'a Fuseki' : 'a store'} that does not say its version`)
 }
@@ -119,6 +124,11 @@ async function transactionFinding(store: GraphStore, name: string): Promise<Find
   if (found === 'whole') return fine(what, 'it runs a request of several operations as a whole, or not at all')
   const fix = 'Use a store that runs a request as one transaction (docs/operating.md, "Other stores").'
   return finding(what, 'a request that fails leaves a part: a write of several documents may be done in part', fix)
+}
+
+function isBefore(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [ours = 0, next = 0] = version.split('.').map((part) => Number.parseInt(part))
+  return ours < major || (ours === major && next < minor)
 }
 
 const DEFAULT_GRAPHS = { own: 'its own', union: 'the union of its graphs', bag: 'the union of its graphs', unclear: '' }

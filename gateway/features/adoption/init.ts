@@ -203,7 +203,7 @@ async function report(
     )
     const findings = await storeFindings(opened, [dataspace], now)
     const bad = findings.filter(
-      ({ state, what }) => state === 'finding' && /^store of/.test(what) && !/content/.test(what),
+      ({ state, what }) => state === 'finding' && /^store of/.test(what) && !/content|version/.test(what),
     )
     const names = makeNames(endUser.base, (url) => isDocumentOf(endUser, admin.base, url))
     const endpoints = endpointNamesOf([endUser, admin], await endpointNames())

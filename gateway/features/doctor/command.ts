@@ -6,6 +6,7 @@ import { readArguments } from '../../configuration/flags.js'
 import { parseSettings, SETTINGS, type Environment, type Settings } from '../../configuration/settings.js'
 import { addressFindings } from './addresses.js'
 import type { Finding } from '../../survey/finding.js'
+import { fusekiFindings } from './fuseki.js'
 import { machineFindings } from './machine.js'
 import { storeFindings } from '../../survey/stores.js'
 import { isFailure } from '../../problem.js'
@@ -58,6 +59,7 @@ async function diagnose(
     const all = await Promise.all([
       machineFindings({ settings, dataspaces, now: now(), node: process.versions.node }),
       storeFindings(opened, dataspaces, now),
+      fusekiFindings(settings, opened),
       addressFindings(settings, dataspaces, opened, now),
     ])
     return all.flat()

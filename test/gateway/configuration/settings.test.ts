@@ -64,6 +64,8 @@ void t.test('the effective settings', async (t) => {
     ['a WebID is not normalized', `--owner-webid ${WEBID}`, {}, { ownerWebid: 'HTTPS://Example.org/me#This' }],
     ['endpoints need no dataset', ENDPOINTS, {}, { queryEndpoint: 'http://s/q', updateEndpoint: undefined }],
     ['who may sign up', '--sign-up off --daily-sign-ups 3', {}, { signUp: 'off', dailySignUps: 3, dailyAccessRequests: 500 }],
+    ['a time to compact', '--compact 03:00', {}, { compact: '03:00', fusekiFolder: [] }],
+    ['a growth', '--compact 1.5x --fuseki-folder /d', {}, { compact: '1.5x', fusekiFolder: ['/d'] }],
     ['-h asks for help', '-h', {}, { help: true, version: false, printConfig: false }],
   ]
   for (const [what, line, env, expected] of rows) t.has(settingsOf(line, env), expected, what)
@@ -101,6 +103,8 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['--backend --base https://a.example/', {}, /^--backend: has no value/, STRAY_BASE],
     ['--data a --data b', {}, /^--data: is given twice/],
     ['--https off', {}, /^--https: nothing would listen/],
+    ...['24:00', '3:00', '3', 'daily'].map((when): [string, Record<string, string>, RegExp] => [`--compact ${when}`, {}, /is neither a time of day nor a growth. Give a time/]),
+    ['--compact 3x', {}, /^--compact: growth is measured on the disk. Give --fuseki-folder too/],
     ['--http 8443', {}, /^--http: has the port of --https/],
     ['--management 8443', {}, /^--management: has the port of --https/],
     ['--https 0', {}, /^--https: the system chooses the port, so the base is not known\. Give --base/],

@@ -1,0 +1,76 @@
+// When stores are compacted: at a time of day, or when their databases have grown by a factor.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { writePrivate } from '../../identity/private-file.js'
+import { isFailure } from '../../problem.js'
+import { compactedFile, compactedSize, diskUseOf } from '../../survey/disk-use.js'
+
+const LOOK_MS = 5_000
+/** Compactions take a tenth of the time at most. */
+const REST = 9
+const AFTER_BUSY_MS = 10_000
+const AFTER_FAILURE_MS = 600_000
+
+export interface Schedule {
+  readonly when: string
+  /** Of Fuseki. */
+  readonly folders: readonly string[]
+  /** The data folder. */
+  readonly data: string
+  readonly now: () => number
+}
+
+export type Outcome = 'done' | 'busy' | 'failed'
+
+/** Throws when the signal aborts. */
+export async function runSchedule(
+  schedule: Schedule,
+  compact: (measure: () => Promise<void>) => Promise<Outcome>,
+  signal: AbortSignal,
+): Promise<void> {
+  const isDaily = schedule.when.includes(':')
+  const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal, ref: false })
+  for (;;) {
+    await pause(isDaily ? untilTime(schedule.when, schedule.now()) : LOOK_MS)
+    if (!isDaily && !(await hasGrown(schedule))) continue
+    let from = performance.now()
+    const sizes = makeSizes(schedule.folders)
+    for (let outcome = await compact(sizes.measure); outcome !== 'done'; outcome = await compact(sizes.measure)) {
+      await pause(outcome === 'busy' ? AFTER_BUSY_MS : AFTER_FAILURE_MS)
+      from = performance.now()
+    }
+    if (schedule.folders.length > 0)
+      await writePrivate(compactedFile(schedule.data), JSON.stringify({ bytes: sizes.sum() }))
+    if (!isDaily) await pause(REST * (performance.now() - from))
+  }
+}
+
+/** In ms, on the clock of this machine. */
+export function untilTime(time: string, now: number): number {
+  const [hours = 0, minutes = 0] = time.split(':').map(Number)
+  const next = new Date(now)
+  next.setHours(hours, minutes, 0, 0)
+  if (next.getTime() <= now) next.setDate(next.getDate() + 1)
+  return next.getTime() - now
+}
+
+/** The first compaction finds out what the data take. */
+async function hasGrown({ when, folders, data }: Schedule): Promise<boolean> {
+  const bytes = await diskUseOf(folders)
+  if (isFailure(bytes)) return false
+  const before = await compactedSize(data)
+  return before === undefined || bytes > Number.parseFloat(when) * before
+}
+
+/** Of each folder the least that it took: while one store is compacted, others may grow. */
+function makeSizes(folders: readonly string[]): { measure(): Promise<void>; sum(): number } {
+  const least = new Map<string, number>()
+  return {
+    async measure() {
+      for (const folder of folders) {
+        const bytes = await diskUseOf([folder])
+        if (!isFailure(bytes)) least.set(folder, Math.min(bytes, least.get(folder) ?? Infinity))
+      }
+    },
+    sum: () => [...least.values()].reduce((sum, bytes) => sum + bytes, 0),
+  }
+}
