@@ -16,7 +16,7 @@ import { unusableFolder } from './private-folder.js'
 const FILE = 'gateway.json'
 const BEAT_MS = 1000
 /** A gateway whose file is not touched for so long stands still. */
-const SILENT_MS = 4000
+const SILENT_MS = 3000
 const TRY_MS = 300
 
 /** What the file says. */
