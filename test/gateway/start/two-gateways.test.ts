@@ -69,7 +69,7 @@ async function rowOfTwo(t: Test, name: string, run: (two: Two) => Promise<void>)
       })
     } finally {
       await Promise.all([...running].map((gateway) => gateway.kill()))
-      for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+      for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
     }
   })
 }
