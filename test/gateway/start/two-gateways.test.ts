@@ -10,6 +10,7 @@ import { makeSite, startGateway, type GatewayProcess, type Site } from '../../cr
 import { ownerOf } from '../../crash/writers.js'
 import { holdPlace, type Holder } from '../../../gateway/stores/holder.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
+import { freePort } from '../../support/ports.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { until } from '../../support/wait.js'
 import { ttl } from '../../support/world.js'
@@ -20,8 +21,8 @@ interface Two {
   readonly t: Test
   /** Datasets of documents and of rules. */
   readonly stores: readonly string[]
-  /** A site with these flags, before the stores; with the folder of another, or one of its own. */
-  site(flags?: readonly string[], folder?: string): Promise<Site>
+  /** A site with these flags, before the stores. */
+  site(flags?: readonly string[]): Promise<Site>
   /** Ended after the row. */
   start(site: Site): GatewayProcess
 }
@@ -56,8 +57,8 @@ async function rowOfTwo(t: Test, name: string, run: (two: Two) => Promise<void>)
       await run({
         t,
         stores,
-        site(flags = [], folder) {
-          const own = folder ?? mkdtempSync(join(tmpdir(), 'triplegate-two-'))
+        site(flags = []) {
+          const own = mkdtempSync(join(tmpdir(), 'triplegate-two-'))
           folders.push(own)
           return makeSite(own, ['--backend', stores[0]!, '--admin-backend', stores[1]!, ...flags])
         },
@@ -95,7 +96,9 @@ void t.test('two gateways', async (t) => {
     })
 
     await t.test('a second one on its data folder', async (t) => {
-      const other = two.start(await two.site(['--base', first.base, '--trusted-proxy', '127.0.0.1/32'], first.folder))
+      const [port, management] = [await freePort(), await freePort()]
+      const flags = [...first.flags, '--base', first.base, '--trusted-proxy', '127.0.0.1/32']
+      const other = two.start({ ...first, port, management, flags })
       t.equal(await other.ready, false)
       t.match(other.output(), `another gateway uses this data folder (process ${one.pid} on `)
     })
