@@ -144,7 +144,7 @@ async function addRoutes(entrance: Entrance, { add }: AddRoutes): Promise<void> 
 
 /**
  * Requests to documents are answered on the server's own event, before Fastify's router: through one of its hooks a
- * cached read takes a quarter more CPU (measured with sockets, in turns in one run, Node.js 20). Only requests without
+ * cached read takes 3 to 20 % more CPU (nine starts of both, with sockets, in turns, Node.js 20). Only requests without
  * a socket come by the hook.
  */
 function answerAll(entrance: Entrance, answer: AnswerRequest): void {
