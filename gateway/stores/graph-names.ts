@@ -1,8 +1,10 @@
 // The names of all graphs of a store, without a look at their triples where the store has them in a list.
 import { isFailure, type Problem } from '../problem.js'
-import { HOLDER_GRAPH } from './holder.js'
 import { selectBatches } from './select.js'
 import { StoreBreak, type Call, type GraphStore } from './store.js'
+
+/** True for graphs that the gateway keeps for itself: they are in no list and no copy of a dataset. */
+export const isOwnGraph = (graph: string): boolean => graph.startsWith('urn:triplegate:')
 
 /** SPARQL 1.1 §18.6: one solution for each named graph; stores may have empty ones. */
 const LISTED = 'SELECT ?g WHERE { GRAPH ?g { } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }'
@@ -33,7 +35,7 @@ async function each(
       for (const [graph] of batch) {
         if (!graph) return 'unlisted'
         isListed = true
-        if (graph.termType === 'NamedNode' && graph.value !== HOLDER_GRAPH) take(graph.value)
+        if (graph.termType === 'NamedNode' && !isOwnGraph(graph.value)) take(graph.value)
       }
   } catch (error) {
     if (error instanceof StoreBreak) return error.problem

@@ -8,6 +8,7 @@ import { makeNames } from '../documents/iri-spelling.js'
 import { isDocumentUri } from '../http/target.js'
 import { isFailure } from '../problem.js'
 import { select, selectEach } from '../stores/select.js'
+import { isOwnGraph } from '../stores/graph-names.js'
 import { holderText, lookAtHolder } from '../stores/holder.js'
 import { transactionsOf } from '../stores/transaction-probe.js'
 import type { GraphStore } from '../stores/store.js'
@@ -195,7 +196,7 @@ async function contentFindings(
   const rows = await select(store, query, ['g'], { signal: AbortSignal.timeout(ASKING_MS) })
   const what = `${name}: content`
   if (isFailure(rows)) return [unknown(what, `its graphs cannot be listed: ${rows.detail}`)]
-  const graphs = rows.map(([graph]) => graph?.value ?? '')
+  const graphs = rows.map(([graph]) => graph?.value ?? '').filter((graph) => !isOwnGraph(graph))
   const sameStore = (other: DescribedApplication): boolean => other.service.query === application.service.query
   const foreign = applications.filter((other) => !sameStore(other) && other.kind !== application.kind)
   const rules = graphs.filter(

@@ -9,6 +9,7 @@ import { isFailure, type Problem } from '../../problem.js'
 import { blankNode, nTriplesTerm, quad, withNodes, type Quad, type Term } from '../../rdf/graph.js'
 import type { Context } from '../../request/context.js'
 import { analyseQuery, type QueryAnalysis } from '../../sparql/language/analysis.js'
+import { isOwnGraph } from '../../stores/graph-names.js'
 import { selectBatches, type Row } from '../../stores/select.js'
 import { StoreBreak } from '../../stores/store.js'
 import { viewOf } from '../../sparql/queries/observe-graphs.js'
@@ -77,7 +78,8 @@ async function* written(
     const batches = await send()
     if (isFailure(batches)) throw new StoreBreak(batches)
     for await (const rows of batches) {
-      const text = rows.map((row) => write(triplesOf(row, part), row[3])).join('')
+      const shown = rows.filter(([, , , graph]) => !graph || !isOwnGraph(graph.value))
+      const text = shown.map((row) => write(triplesOf(row, part), row[3])).join('')
       if (text !== '') yield Buffer.from(text)
     }
   }

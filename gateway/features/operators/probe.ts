@@ -7,7 +7,7 @@ import { forget } from './management.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { digestsOfAuthorizations } from '../../rules/authorization-lines.js'
 import { DEFAULT_GRAPH } from '../../sparql/language/graph-sets.js'
-import { HOLDER_GRAPH } from '../../stores/holder.js'
+import { isOwnGraph } from '../../stores/graph-names.js'
 import type { GraphStore } from '../../stores/store.js'
 import { select } from '../../stores/select.js'
 
@@ -31,7 +31,7 @@ async function looksOf(store: GraphStore, sharers: readonly Member[]): Promise<L
   if (isFailure(rows)) return rows
   const looks = new Map<string, string>()
   for (const [graph, ...look] of rows) {
-    if (graph?.value === HOLDER_GRAPH) continue
+    if (graph && isOwnGraph(graph.value)) continue
     looks.set(graph?.value ?? DEFAULT_GRAPH, look.map((term) => term?.value).join(' '))
   }
   for (const { application } of sharers) {

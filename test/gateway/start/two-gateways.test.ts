@@ -81,7 +81,7 @@ void t.test('two gateways', async (t) => {
 
   await rowOfTwo(t, 'a living gateway keeps its place', async (two) => {
     const { stores, t } = two
-    const first = await two.site()
+    const first = await two.site(['--dataset-path', '/ds'])
     const one = two.start(first)
     t.ok(await one.ready, one.output())
 
@@ -113,10 +113,17 @@ void t.test('two gateways', async (t) => {
 
     await t.test('nobody reads or writes it through the gateway', async (t) => {
       const owner = ownerOf(first)
-      for (const method of ['GET', 'PUT', 'DELETE'] as const) {
-        const sent = method === 'PUT' ? ttl('<urn:a> <urn:b> "c" .') : {}
-        const { status } = await owner(method, `/service?graph=${PLACE}`, sent)
-        t.ok(status >= 400, `${method}: ${status}`)
+      const other = 'urn:other'
+      for (const [graph, put, get, gone] of [
+        [other, 201, 200, 204],
+        [PLACE, 403, 403, 403],
+      ] as const) {
+        const url = `/ds?graph=${graph}`
+        t.equal((await owner('PUT', url, ttl('<urn:a> <urn:b> "c" .'))).status, put, `PUT ${graph}`)
+        t.equal((await owner('GET', url)).status, get, `GET ${graph}`)
+        const { text } = await owner('GET', '/ds', { fields: { Accept: 'application/n-quads' } })
+        t.equal(text.includes(`<${graph}>`), graph === other, `${graph} in the copy of the dataset`)
+        t.equal((await owner('DELETE', url)).status, gone, `DELETE ${graph}`)
       }
       owner.close()
       t.equal(await put(first, '/still/'), 201)
