@@ -1,5 +1,6 @@
 // The table of features. Taking one away is deleting its row, its folder, and its tests.
 import { ACCESS_COMMAND } from './features/access/command.js'
+import { LOGIN_LINK_COMMAND } from './features/accounts/command.js'
 import { adoptCommand } from './features/adoption/command.js'
 import { initCommand } from './features/adoption/init.js'
 import { DOCTOR_COMMAND } from './features/doctor/command.js'
@@ -15,7 +16,7 @@ export const FEATURES: readonly Feature[] = [
   { name: 'adoption',    commands: (endpointNames) => [initCommand(endpointNames), adoptCommand(endpointNames)] },
   { name: 'operators',   commands: (endpointNames) => [mirrorCommand(endpointNames)], load: async () => (await import('./features/operators/feature.js')).OPERATORS },
   { name: 'access',      commands: () => [ACCESS_COMMAND], load: async () => (await import('./features/access/feature.js')).ACCESS },
-  { name: 'accounts',    load: async () => (await import('./features/accounts/feature.js')).ACCOUNTS },
+  { name: 'accounts',    commands: () => [LOGIN_LINK_COMMAND], load: async () => (await import('./features/accounts/feature.js')).ACCOUNTS },
   { name: 'doctor',      commands: () => [DOCTOR_COMMAND] },
   { name: 'maintenance', load: async () => (await import('./features/maintenance/feature.js')).MAINTENANCE },
   { name: 'tokens',      commands: () => [TOKEN_COMMAND], load: async () => (await import('./features/tokens/feature.js')).ACCESS_TOKENS },

@@ -16,6 +16,7 @@ const terminal: Terminal = {
   error: (text) => void process.stderr.write(text),
   waiting: (what) => void (process.stderr.isTTY && process.stderr.write(`\r\x1b[K${what ?? ''}`)),
   interactive: process.stderr.isTTY,
+  isShown: process.stdout.isTTY,
   now: Date.now,
 }
 

@@ -18,6 +18,7 @@ import {
 import { addressesOf, unservedBases, wrongBases } from './configuration/served-bases.js'
 import { StartFailure } from './configuration/start-failure.js'
 import type { GatewayFeature } from './feature.js'
+import { LOGIN_LINKS } from './identity/login-links.js'
 import { makeLog } from './log.js'
 import { isFailure } from './problem.js'
 import type { RunningGateway } from './start/start.js'
@@ -97,8 +98,10 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
     throw error
   }
   const started = running
+  // With JSON for the log, a terminal is that of a container, whose output is kept.
+  const isForPerson = terminal.isShown === true && logFormat !== 'json'
   terminal.out(
-    `${banner(started, settings, dataspaces)}\n${started.gateway.settings.enforce ? '' : `\n*** ${NOT_ENFORCED}. ***\n`}${terminal.interactive ? NEXT : ''}`,
+    `${banner(started, settings, dataspaces)}\n${started.gateway.settings.enforce ? '' : `\n*** ${NOT_ENFORCED}. ***\n`}${isForPerson ? logInText(started, settings) : ''}${terminal.interactive ? NEXT : ''}`,
   )
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.once(signal, () => {
@@ -121,6 +124,23 @@ function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspa
   return `${printConfig({ ...settings, ...doorsOf(settings, dataspaces) })}${comments.join('\n')}\n`
 }
 
+/** Only for a terminal: the output of a service is kept in its log. */
+function logInText({ gateway, dataspaces }: RunningGateway, { tlsCert }: Settings): string {
+  const [first] = dataspaces
+  const link = first && LOGIN_LINKS.in(gateway)?.make(first)
+  if (link === undefined) return ''
+  return [
+    '',
+    'Log in as the owner with this link. It works once, within ten minutes:',
+    `  ${link}`,
+    ...(tlsCert === undefined
+      ? ["The browser warns, since it does not know the gateway's own certificate: continue."]
+      : []),
+    '',
+    '',
+  ].join('\n')
+}
+
 const NEXT = 'README.md says what to do next. Ctrl-C stops the gateway.\n'
 
 function banner(
@@ -138,6 +158,7 @@ function banner(
   const listening = { ...settings, https: ports.https ?? 'off', http: ports.http ?? 'off' } as const
   lines.push(bannerLine('Listens', addressesOf(listening, described).join(', ')))
   lines.push(bannerLine('Owner', owner.webId))
+  lines.push(bannerLine('Browser', 'triplegate login-link prints a link that logs the owner in'))
   if (ports.management !== undefined) {
     lines.push(bannerLine('Health', `http://127.0.0.1:${ports.management}/health/ready`))
   }

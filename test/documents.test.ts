@@ -129,7 +129,7 @@ void t.test('each command that a document names exists, in one form', async (t) 
   const names = COMMANDS.flatMap(({ description }) => description.forms.map(([form]) => form.split(' ', 2)))
   let named = 0
   for (const file of markdown.filter((file) => file !== 'CHANGELOG.md')) {
-    for (const [, command, action] of textOf(file).matchAll(/npx triplegate\s(?!http:)(\w+)(?:\s(\w+))?/g)) {
+    for (const [, command, action] of textOf(file).matchAll(/npx triplegate\s(?!http:)([\w-]+)(?:\s(\w+))?/g)) {
       named++
       const known = names.filter(([name]) => name === command)
       const hasActions = known.length > 1 && known.every(([, word]) => /^[a-z]+$/.test(word ?? ''))

@@ -11,6 +11,8 @@ export interface Terminal {
   readonly waiting: (what: string | undefined) => void
   /** True if a person reads along. */
   readonly interactive: boolean
+  /** True if the output itself goes to a terminal, not to a file or a log. */
+  readonly isShown?: boolean
   readonly now: () => number
 }
 

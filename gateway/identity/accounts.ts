@@ -13,6 +13,8 @@ import type { Awaitable } from '../maybe-async.js'
 /** A dataspace, as far as its accounts are concerned: they are documents of its admin application. */
 export interface HasAccounts {
   readonly admin: HasDocuments & { readonly base: string }
+  /** A WebID. */
+  readonly owner: string
 }
 
 /** An account by who keeps it, and who it is there. */

@@ -25,6 +25,7 @@ import {
 } from './accounts.js'
 import type { OidcClient } from './provider-client.js'
 import { cookieOf } from './cookies.js'
+import { LOGIN_LINK_ISSUER } from './login-links.js'
 import type { Provider } from '../configuration/identity-providers.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { wait, type Steps } from '../maybe-async.js'
@@ -224,27 +225,42 @@ export function* agentOfSession(
   const { seen, sessions } = identities
   const known = seen.sessions.get(field)
   if (known && sessions.isInForce(known, dataspace.admin.base)) {
-    return proved(yield* agentOf(identities, dataspace, known, asking), known)
+    return proved(yield* agentIn(identities, dataspace, known, asking), known)
   }
   const cookie = cookieOf(field, 'session', application.base)
   if (cookie === undefined) return undefined
   const session = yield* sessionOf(identities, cookie, dataspace)
   if (session === 'ended') return session
   seen.sessions.set(field, session)
-  return proved(yield* agentOf(identities, dataspace, session, asking), session)
+  return proved(yield* agentIn(identities, dataspace, session, asking), session)
+}
+
+function* agentIn(
+  identities: Identities,
+  dataspace: HasAccounts,
+  session: Session,
+  asking: Asking,
+): Steps<string | undefined | Problem> {
+  // The gateway itself has seen that this is the owner.
+  if (session.issuer === LOGIN_LINK_ISSUER) return dataspace.owner
+  return yield* agentOf(identities, dataspace, session, asking)
 }
 
 const proved = (webId: string | undefined | Problem, { memberships }: Session): Proved | 'ended' | Problem =>
   webId === undefined ? 'ended' : isFailure(webId) ? webId : { webId, memberships }
 
-/** The session of this cookie, while its provider is configured. */
+/** The session of this cookie, while its provider is configured, or its agent is still the owner. */
 export function* sessionOf(
   { sessions, providers }: Identities,
   cookie: string,
-  { admin }: HasAccounts,
+  { admin, owner }: HasAccounts,
 ): Steps<Session | 'ended'> {
   const session = yield* wait(sessions.read(cookie, admin.base))
-  return session !== 'ended' && providers.some(({ issuer }) => issuer === session.issuer) ? session : 'ended'
+  if (session === 'ended') return session
+  const { issuer, subject } = session
+  const isKnown =
+    issuer === LOGIN_LINK_ISSUER ? subject === owner : providers.some((provider) => provider.issuer === issuer)
+  return isKnown ? session : 'ended'
 }
 
 /** The principal that the agent may act for (LinkedDataHub 4.2), as an On-Behalf-Of field names it. */

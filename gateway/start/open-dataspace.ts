@@ -131,6 +131,7 @@ export async function openDataspace(
       admin,
       access,
       ontologies,
+      owner: ownerOf(configured.endUser, certificates).webId,
       secretary: certificates.secretary.webId,
       protectedDocuments: new Set(documents),
       origins: [configured.endUser.origin, configured.admin.origin],

@@ -3,7 +3,6 @@
 import { join } from 'node:path'
 import { isLoopback } from '../../policies/fetch/address.js'
 import { makeGuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
-import type { SealingKeys } from '../../policies/identity/seal.js'
 import type { ReadProfile } from '../../policies/identity/webid.js'
 import type { Log } from '../log.js'
 import { isFailure } from '../problem.js'
@@ -34,7 +33,7 @@ export async function openIdentities(
   const client = makeOidcClient(fetcher, now)
   const lifetime = settings.sessionLifetime
   const file = join(settings.data, 'session-keys.json')
-  const keys = providers.length > 0 ? await openSessionKeys(file, lifetime, { now, log }) : NO_KEYS
+  const keys = await openSessionKeys(file, lifetime, { now, log })
   const { profileMaxAge } = settings
   const opensToServices = signUp === 'everyone'
   const about = { providers, client, keys, lifetime, readProfile, profileMaxAge, opensToServices, now }
@@ -52,12 +51,4 @@ function withLocal(destinations: GuardedFetchSettings, providers: readonly Provi
   const { allow } = destinations
   const matches = (ip: string): boolean => isLoopback(ip) || (allow?.matches(ip) ?? false)
   return local.length === 0 ? destinations : { ...destinations, allow: { matches } }
-}
-
-/** Without a provider there are no sessions. */
-const NO_KEYS: SealingKeys = {
-  current: () => {
-    throw new Error('there is no identity provider to begin a session with')
-  },
-  byId: () => undefined,
 }

@@ -1,6 +1,7 @@
 // Accounts: signing up, and logging in with an identity provider.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GatewayFeature } from '../../feature.js'
+import { LOGIN_LINKS, makeLoginLinks } from '../../identity/login-links.js'
 import { ACCEPT_POST } from '../../rdf/read.js'
 import { SIGN_UP_PAGE } from '../../request/account.js'
 import { authorize, login } from './log-in.js'
@@ -21,6 +22,7 @@ export const ACCOUNTS: GatewayFeature = {
   },
   open: ({ settings, doors, now }) => [
     SIGN_UPS.with(makeSignUps(settings.dailySignUps, doors.signUp, now)),
+    LOGIN_LINKS.with(makeLoginLinks(now)),
     SIGN_UP_PAGE.with(({ admin }) => (doors.signUp === 'off' ? undefined : `${admin.base}sign%20up`)),
   ],
 }

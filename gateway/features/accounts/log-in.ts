@@ -10,6 +10,7 @@ import { run, type Awaitable } from '../../maybe-async.js'
 import type { Field, Response } from '../../http/exchange.js'
 import type { Context } from '../../request/context.js'
 import { logIn } from './create-account.js'
+import { logOwnerIn, showOwnerLogIn } from './owner-log-in.js'
 import type { Begun, LoginFailure } from '../../identity/provider-client.js'
 import { clearCookie, cookieOf, setCookie } from '../../identity/cookies.js'
 import { agentOf, sessionOf } from '../../identity/identities.js'
@@ -31,7 +32,10 @@ interface PendingLogIn extends Begun {
 const LOGIN_MS = 600_000
 
 export function login({ context, target }: AskedRoute<EndpointTarget>): Awaitable<Response | Problem> {
-  if (context.request.method === 'POST') return logOut(context, target)
+  const link = target.query.get('link')
+  if (context.request.method === 'POST')
+    return link === null ? logOut(context, target) : logOwnerIn(context, target, link)
+  if (link !== null && prefersPage(context.accept)) return showOwnerLogIn(context, target, link)
   const name = target.query.get('provider')
   if (name === null && prefersPage(context.accept)) return accountAnswer(context, returnAddress(target))
   return name === null ? listProviders(context, target) : begin(context, target, name)

@@ -1,4 +1,4 @@
-// The texts of the pages of sign-ups, in English.
+// The texts of the pages of sign-ups and of the owner's log-in, in English.
 import { texts as shared } from '../../pages/texts.js'
 
 export const ACCOUNT_TEXTS = {
@@ -11,6 +11,9 @@ export const ACCOUNT_TEXTS = {
   signUpDownload: 'You get a WebID, and download a client certificate for it.',
   signUpMail: 'You get a WebID, and a client certificate for it by e-mail.',
   signedUp: 'Check your e-mail: it tells you the next step.',
+  ownerLogIn: (webId: string): string => `This link logs this browser in as the owner, ${webId}.`,
+  ownerLogInOnce: 'It works once. Use it only in a browser of your own.',
+  logInAsOwner: 'Log in as the owner',
 } as const
 
 export const texts = () => shared().with(ACCOUNT_TEXTS)

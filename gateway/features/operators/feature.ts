@@ -3,6 +3,7 @@
 import { StartFailure } from '../../configuration/start-failure.js'
 import type { GatewayFeature } from '../../feature.js'
 import { listen } from '../../http/listener.js'
+import { makeOperatorsKey } from '../../identity/operators-key.js'
 import { makeManagement } from './management.js'
 import { startProbe } from './probe.js'
 import { storePages } from './store-pages.js'
@@ -17,7 +18,9 @@ export const OPERATORS: GatewayFeature = {
     open(gateway, settings) {
       const operators = makeManagement(gateway.dataspaces, gateway, settings)
       return {
-        management: (own) => listen(own, operators.management),
+        async management(own) {
+          return listen(own, operators.management(await makeOperatorsKey(settings.data)))
+        },
         monitoring: (own) => listen(own, operators.monitoring),
         async storePages(_, forDocuments) {
           const pages = storePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })

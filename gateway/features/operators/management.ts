@@ -9,6 +9,7 @@ import type { Application, Dataspace, Gateway } from '../../gateway.js'
 import { makeMetrics } from './metrics.js'
 import { makeMirrorEndpoints, WRITE_FIELD } from './mirror-endpoints.js'
 import { fileOf, operatorsAnswer } from './operators-answer.js'
+import { LOGIN_LINKS } from '../../identity/login-links.js'
 import { isFailure } from '../../problem.js'
 import { checksOf } from './checks.js'
 
@@ -28,8 +29,8 @@ const REFUSAL_STATUS = { 'application.absent': 404, 'mirror.refused': 409 } as c
 
 /** The routes of the listeners. */
 export interface Management {
-  /** On loopback, to programs of this machine. */
-  readonly management: AddRoutes
+  /** On loopback, to programs of this machine. @param key of those who may read the data folder */
+  readonly management: (key: string) => AddRoutes
   /** Health and metrics, to whoever has the token. */
   readonly monitoring: AddRoutes
 }
@@ -60,17 +61,21 @@ export function makeManagement(
     '/health/ready': ['GET, HEAD', ready],
     '/metrics': ['GET, HEAD', async () => answerOf(200, metrics.contentType, await metrics.text())],
   }
-  const paths: Paths = {
+  const paths = (key: string): Paths => ({
     '/': ['GET, HEAD', page],
     ...open,
+    '/login-link': ['POST', async (query, request) => loginLink(query, request, { dataspaces, gateway, key })],
     '/purge': ['POST', (query, request) => purged(query, request, (asked) => purge(asked, dataspaces, gateway))],
     '/mirror/verify': ['POST', async (query, request) => mirror('verify', query, request)],
     '/mirror/sweep': ['POST', async (query, request) => mirror('sweep', query, request)],
     '/static/*': ['GET, HEAD', async (_, request) => fileOf(pathOf(request), gateway) ?? NO_FILE],
-  }
+  })
   const withoutToken = (request: Request): Response | undefined =>
-    isMonitor(request, settings.monitoringToken) ? undefined : NO_TOKEN
-  return { management: routesOf(paths, refusalOf, gateway), monitoring: routesOf(open, withoutToken, gateway) }
+    hasToken(request, settings.monitoringToken) ? undefined : NO_TOKEN
+  return {
+    management: (key) => routesOf(paths(key), refusalOf, gateway),
+    monitoring: routesOf(open, withoutToken, gateway),
+  }
 }
 
 type Answer = (query: URLSearchParams, request: Request) => Promise<Response>
@@ -123,11 +128,32 @@ function nothingFor(request: Request, paths: Paths): Response {
 }
 
 /** RFC 6750 §2.1. The hashes are compared, so that the time tells nothing of the token. */
-function isMonitor({ fields: { authorization = '' } }: Request, token: string | undefined): boolean {
+function hasToken({ fields: { authorization = '' } }: Request, token: string | undefined): boolean {
   const [, sent] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
   const [one, other] = [sent ?? '', token ?? ''].map((text) => createHash('sha256').update(text).digest())
   return sent !== undefined && token !== undefined && timingSafeEqual(one!, other!)
 }
+
+/** A new link, in plain text, for the owner of `?dataspace=BASE`. Every account of the machine reaches this port. */
+function loginLink(
+  query: URLSearchParams,
+  request: Request,
+  { dataspaces, gateway, key }: Pick<Gateway, 'dataspaces'> & { readonly gateway: Gateway; readonly key: string },
+): Response {
+  if (!hasToken(request, key))
+    return json(401, { error: 'Send the key in the file operators-key of the data folder.' }, CHALLENGE)
+  const base = query.get('dataspace')
+  const [dataspace, ...others] = dataspaces.filter(({ endUser }) => base === null || endUser.base === base)
+  if (!dataspace || others.length > 0)
+    return json(404, {
+      error: `Give the base of a dataspace: ${dataspaces.map(({ endUser }) => endUser.base).join(', ')}`,
+    })
+  const link = LOGIN_LINKS.in(gateway)?.make(dataspace)
+  return link === undefined
+    ? json(409, { error: `A browser logs in by a link over https only: ${dataspace.endUser.base} has no TLS.` })
+    : answerOf(200, 'text/plain', `${link}\n`)
+}
+const CHALLENGE: Response['fields'] = [['WWW-Authenticate', 'Bearer realm="operators"']]
 
 const NO_TOKEN = json(401, { error: 'Send the token of --monitoring-token: Authorization: Bearer TOKEN.' }, [
   ['WWW-Authenticate', 'Bearer realm="monitoring"'],

@@ -3,6 +3,7 @@ import { request } from 'node:http'
 import { MIRROR_LINES, WRITE_FIELD, type MirrorLine } from './mirror-endpoints.js'
 import type { MirrorOutcome, Report } from '../../mirror/report.js'
 import type { CommandFailure } from '../../commands/exit-codes.js'
+import { managementError } from '../../commands/management-refusal.js'
 
 const IDLE_MS = 300_000
 
@@ -61,7 +62,10 @@ export function askGateway(
       })
       answer.on('end', () => {
         if (answer.statusCode === 404) return resolve(undefined)
-        if (!isOurs) return resolve(failed(errorIn(text) ?? `answered ${answer.statusCode}: ${text.trim()}`))
+        if (!isOurs) {
+          const reason = managementError(text)
+          return resolve(failed(reason ? `refuses: ${reason}` : `answered ${answer.statusCode}: ${text.trim()}`))
+        }
         if (last?.event === 'failed') return resolve({ failure: 'mirror.failed', detail: last.detail })
         if (last?.event !== 'end') return resolve(failed('broke off.'))
         resolve(last.outcome)
@@ -69,14 +73,4 @@ export function askGateway(
     })
     sent.end()
   })
-}
-
-/** The reason that the gateway gives for refusing. */
-function errorIn(text: string): string | undefined {
-  try {
-    const { error } = JSON.parse(text) as { error?: unknown }
-    return typeof error === 'string' ? `refuses: ${error}` : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -2,6 +2,7 @@
 // tokens.
 import { readFileSync } from 'node:fs'
 import type { Test } from 'tap'
+import { LOGIN_LINKS } from '../../../gateway/identity/login-links.js'
 import { picture, type TestBrowser, type Visitor } from '../../support/browser.js'
 import type { IdentityProvider } from '../../support/identity-provider.js'
 import { rowsOf } from '../../support/stores.js'
@@ -70,6 +71,27 @@ export async function agents(
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.goto(`${world.base}access`)
     t.match(await page.locator('main').innerText(), /not logged in/)
+    await close()
+  })
+  await row('the owner logs in by the link of the start: one button, and no second use', async (t) => {
+    const { page, close, reports } = await browser.visitor(world, 'anonymous')
+    const { gateway, dataspaces } = world.running
+    const link = LOGIN_LINKS.of(gateway).make(dataspaces[0]!)!
+    const referers: (string | undefined)[] = []
+    page.on('request', (request) => void referers.push(request.headers().referer))
+    await page.goto(link)
+    await picture(page, 'owner-log-in')
+    await page.getByRole('button', { name: 'Log in as the owner' }).click()
+    await page.waitForURL(world.base)
+    await page.getByRole('link', { name: 'Account' }).click()
+    t.match(await page.locator('main').innerText(), new RegExp(`${world.ownerWebId}[^]*a log-in`))
+    t.notOk(
+      referers.some((referer) => referer?.includes('link=')),
+      'no request names the link',
+    )
+    await page.goto(link)
+    t.match(await page.locator('main').innerText(), /has been used[^]*triplegate login-link/)
+    t.same(reports, [])
     await close()
   })
   await row('an access token is made, shown once, used by a program, and revoked', async (t) => {

@@ -21,7 +21,7 @@ void t.test('the management listener', async (t) => {
   const settings = { data: '.', historyDelay: 0, monitoringToken: undefined }
   const { management } = makeManagement(dataspaces, gateway, settings)
   const common = { problemResponse, now: Date.now, nextId: () => 'id', host: '127.0.0.1' }
-  const { port, inject, close } = await listen({ ...common, port: 0 }, management)
+  const { port, inject, close } = await listen({ ...common, port: 0 }, management('the key'))
   t.teardown(() => close(0))
 
   const send = async (method: string, url: string, headers: Fields): Promise<{ status: number; text: string }> => {
