@@ -2,7 +2,8 @@
 // wanted.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { fuzzParsers, PARSER_NAMES } from './fuzz/fuzz-parsers.js'
+import { fuzzParsers } from './fuzz/fuzz-parsers.js'
+import { PARSERS } from './fuzz/parsers.js'
 import { FUSEKI_KINDS, fusekiSecond, overFuseki, OVER_FUSEKI, type FusekiKind } from './support/fuseki-kinds.js'
 import { fetchFuseki, startFuseki, type Fuseki } from './support/fuseki.js'
 import { fetchRdf4j, overRdf4j, startRdf4j } from './support/rdf4j.js'
@@ -11,6 +12,7 @@ import { compare, type ComparedStores } from './support/over-views.js'
 import { WITH_UNION } from './support/stores.js'
 
 const SEED = 1_000_000
+const PARSER_NAMES = Object.keys(PARSERS)
 /** The stores that it can be, and as many cases on each of some of them, one after the other. */
 const KINDS = {
   queries: {
@@ -161,13 +163,12 @@ async function onParsers(
 ): Promise<number> {
   const unknown = names.find((name) => !PARSER_NAMES.includes(name))
   if (unknown !== undefined) throw new Obstacle(`${unknown} is no parser`)
-  const asked = names.length === 0 ? PARSER_NAMES : names
-  const findings = await fuzzParsers(
-    asked,
-    numberOf('--minutes', minutes, 1, 10),
-    numberOf('--seed', seed, 0, SEED),
-    print,
-  )
+  const run = {
+    names: names.length === 0 ? PARSER_NAMES : names,
+    minutes: numberOf('--minutes', minutes, 1, 10),
+    seed: numberOf('--seed', seed, 0, SEED),
+  }
+  const findings = await fuzzParsers(run, print)
   print(`${findings} findings`)
   return findings === 0 ? 0 : 1
 }

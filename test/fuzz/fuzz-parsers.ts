@@ -2,7 +2,6 @@
 // what breaks it: an error, a text that takes too long, too much memory.
 import { Worker } from 'node:worker_threads'
 import type { FuzzJob, FuzzMessage } from './fuzz-worker.js'
-import { PARSERS } from './parsers.js'
 
 const MOST_MIB = 300
 const LONGEST = 4096
@@ -11,32 +10,43 @@ const MOST_MS = 15_000
 
 type Print = (line: string) => void
 
+export interface FuzzRun {
+  readonly names: readonly string[]
+  readonly minutes: number
+  readonly seed: number
+  /** The module that exports `PARSERS`. */
+  readonly parsers?: string
+  /** The run of a parser stops after this number of findings. */
+  readonly most?: number
+}
+
+const OWN = new URL('./parsers.js', import.meta.url).href
+
 /** The number of findings. */
-export async function fuzzParsers(
-  names: readonly string[],
-  minutes: number,
-  seed: number,
-  print: Print,
-): Promise<number> {
+export async function fuzzParsers(run: FuzzRun, print: Print): Promise<number> {
+  const { names, minutes, seed, parsers = OWN, most = Infinity } = run
   let findings = 0
   for (const name of names) {
     const until = Date.now() + minutes * 60_000
     // A thread that has broken is followed by another one, which makes other choices.
-    for (let run = 0; run === 0 || (Date.now() < until && run < 10); run++) {
-      const { found, isOver } = await fuzz(name, seed + run, until, print)
+    for (let begun = 0; begun === 0 || (Date.now() < until && begun < 10); begun++) {
+      const { found, isOver } = await fuzz({ parsers, name, seed: seed + begun, until, most }, print)
       findings += found
-      if (isOver) break
+      if (isOver || found >= most) break
     }
   }
   return findings
 }
 
-export const PARSER_NAMES: readonly string[] = Object.keys(PARSERS)
+interface Asked extends Omit<FuzzJob, 'counts' | 'text'> {
+  readonly most: number
+}
 
-function fuzz(name: string, seed: number, until: number, print: Print): Promise<{ found: number; isOver: boolean }> {
+function fuzz({ most, ...asked }: Asked, print: Print): Promise<{ found: number; isOver: boolean }> {
+  const { name } = asked
   const counts = new Int32Array(new SharedArrayBuffer(8))
   const text = new Uint16Array(new SharedArrayBuffer(2 * LONGEST))
-  const workerData: FuzzJob = { name, seed, until, counts, text }
+  const workerData: FuzzJob = { ...asked, counts, text }
   const worker = new Worker(new URL('./fuzz-worker.js', import.meta.url), {
     workerData,
     resourceLimits: { maxOldGenerationSizeMb: MOST_MIB },
@@ -45,6 +55,7 @@ function fuzz(name: string, seed: number, until: number, print: Print): Promise<
   const report = (what: string, input: string): void => {
     found++
     print(`FOUND, ${name}: ${what}\n  ${JSON.stringify(input)}`)
+    if (found >= most) void worker.terminate()
   }
   const current = (): string => String.fromCharCode(...text.subarray(0, counts[1]!))
   return new Promise((resolve) => {
@@ -61,7 +72,7 @@ function fuzz(name: string, seed: number, until: number, print: Print): Promise<
       if (message.kind === 'finding') return report(message.what, message.input)
       isOver = true
       const { inputs, corpus, reached } = message
-      print(`${name}: ${inputs} inputs, ${corpus} kept, ${reached} places reached, ${found} findings`)
+      print(`${name}: ${inputs} inputs, ${corpus} kept, ${reached} characters of code reached, ${found} findings`)
     })
     worker.on('error', (error) => report(`breaks the thread: ${error.message}`, current()))
     worker.on('exit', () => {

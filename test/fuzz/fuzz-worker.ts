@@ -3,10 +3,12 @@ import { Session } from 'node:inspector'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeRandom } from '../crash/random.js'
 import { changed, wordsOf } from './inputs.js'
-import { PARSERS } from './parsers.js'
+import type { FuzzedParser } from './parsers.js'
 
 /** The text that is being read, for the main thread, which sees to it that the reading ends. */
 export interface FuzzJob {
+  /** The module that exports `PARSERS`. */
+  readonly parsers: string
   readonly name: string
   readonly seed: number
   readonly until: number
@@ -18,7 +20,8 @@ export type FuzzMessage =
   | { readonly kind: 'finding'; readonly what: string; readonly input: string }
   | { readonly kind: 'end'; readonly inputs: number; readonly corpus: number; readonly reached: number }
 
-const { name, seed, until, counts, text: shown } = workerData as FuzzJob
+const { parsers, name, seed, until, counts, text: shown } = workerData as FuzzJob
+const { PARSERS } = (await import(parsers)) as { readonly PARSERS: Readonly<Record<string, FuzzedParser>> }
 const { read, seeds } = PARSERS[name]!
 const tell = (message: FuzzMessage): void => parentPort!.postMessage(message)
 
@@ -38,32 +41,56 @@ function ask<T>(method: string, parameters = {}): T {
   return found!
 }
 
+interface Range {
+  readonly startOffset: number
+  readonly endOffset: number
+  readonly count: number
+}
 interface Coverage {
   readonly result: readonly {
     readonly url: string
     readonly scriptId: string
-    readonly functions: readonly {
-      readonly ranges: readonly { startOffset: number; endOffset: number; count: number }[]
-    }[]
+    readonly functions: readonly { readonly ranges: readonly Range[] }[]
   }[]
 }
 
-const reached = new Set<string>()
+/** For each function, the characters that have run. V8 says this of nested functions separately. */
+const reached = new Map<string, Uint8Array>()
 const OWN = new URL('.', import.meta.url).href
+type Place = readonly [characters: Uint8Array, at: number]
 
-/** The places that have run since the last call, without those that had run before. */
-function reachedNow(): readonly string[] {
+/**
+ * The characters that have run since the last call, and never before. V8 merges ranges that have run equally often:
+ * only the characters of a range, and not its bounds, can be compared.
+ */
+function reachedNow(): readonly Place[] {
   const { result } = ask<Coverage>('Profiler.takePreciseCoverage')
-  const places = result
-    .filter(({ url }) => url.startsWith('file:') && !url.startsWith(OWN))
-    .flatMap(({ scriptId, functions }) =>
-      functions.flatMap(({ ranges }) =>
-        ranges.flatMap(({ startOffset, endOffset, count }) =>
-          count > 0 ? [`${scriptId} ${startOffset} ${endOffset}`] : [],
-        ),
-      ),
-    )
-  return places.filter((place) => !reached.has(place))
+  const counted = result.filter(({ url }) => url.startsWith('file:') && !url.startsWith(OWN))
+  return counted.flatMap(({ scriptId, functions }) =>
+    functions.flatMap(({ ranges }) => newIn(`${scriptId} ${ranges[0]!.startOffset} ${ranges[0]!.endOffset}`, ranges)),
+  )
+}
+
+/** Outer ranges come before those within them. */
+function newIn(name: string, ranges: readonly Range[]): readonly Place[] {
+  const { startOffset: start, endOffset: end } = ranges[0]!
+  const before = reached.get(name) ?? new Uint8Array(end - start)
+  reached.set(name, before)
+  const now = new Uint8Array(end - start)
+  for (const { startOffset, endOffset, count } of ranges)
+    now.fill(count > 0 ? 1 : 0, startOffset - start, endOffset - start)
+  const places: Place[] = []
+  for (let at = 0; at < now.length; at++) if (now[at]! > before[at]!) places.push([before, at])
+  return places
+}
+
+/** The number of characters that have run. */
+let count = 0
+function note(places: readonly Place[]): void {
+  for (const [characters, at] of places) {
+    count += 1 - characters[at]!
+    characters[at] = 1
+  }
 }
 
 /** Errors that are the same but for their texts count once. */
@@ -84,12 +111,18 @@ async function timeOf(input: string): Promise<number> {
   return least
 }
 
+/** The most bytes that the process has had; buffers are in no limit of a thread. */
+const peakOf = (): number => 1024 * process.resourceUsage().maxRSS
+
 async function run(input: string): Promise<void> {
   for (let i = 0; i < input.length; i++) shown[i] = input.charCodeAt(i)
   counts[1] = input.length
   Atomics.add(counts, 0, 1)
+  const [before, peak] = [process.memoryUsage.rss(), peakOf()]
   try {
     const ms = await timeOf(input)
+    const bytes = peakOf() - before
+    if (peakOf() > peak && bytes > MOST_BYTES) found(`needs ${(bytes / 2 ** 20).toFixed(0)} MiB`, input, 'memory')
     if (ms > MOST_MS) found(`takes ${ms.toFixed(0)} ms`, input, 'slow')
   } catch (error) {
     const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -104,13 +137,10 @@ const corpus = [...seeds]
 ask('Profiler.enable')
 ask('Profiler.startPreciseCoverage', { callCount: true, detailed: true })
 for (const input of seeds) await run(input)
-for (const place of reachedNow()) reached.add(place)
+note(reachedNow())
 while (Date.now() < until) {
   const inputs = Array.from({ length: BATCH }, () => changed(random, corpus, words))
   for (const input of inputs) await run(input)
-  const { external } = process.memoryUsage()
-  if (external > MOST_BYTES)
-    found(`holds ${(external / 2 ** 20).toFixed(0)} MiB outside of the heap`, inputs.at(-1)!, 'memory')
   const places = reachedNow()
   if (places.length === 0) continue
   // Which of them it was.
@@ -118,8 +148,8 @@ while (Date.now() < until) {
     await run(input)
     const own = reachedNow()
     if (own.length > 0) corpus.push(input)
-    for (const place of own) reached.add(place)
+    note(own)
   }
-  for (const place of places) reached.add(place)
+  note(places)
 }
-tell({ kind: 'end', inputs: counts[0]!, corpus: corpus.length, reached: reached.size })
+tell({ kind: 'end', inputs: counts[0]!, corpus: corpus.length, reached: count })

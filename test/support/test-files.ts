@@ -35,6 +35,7 @@ export const READ_THROUGH_THE_CACHE = [
  */
 const ALONE = [
   'test/attack.test.ts',
+  'test/fuzz/fuzz-parsers.test.ts',
   'test/gateway/growth.test.ts',
   'test/gateway/identity/oidc.test.ts',
   'test/gateway/request/bounded-work.test.ts',

@@ -1,0 +1,22 @@
+// The fuzzer finds an error, a hold of the event loop, and memory in the heap and outside of it, each behind three
+// conditions; and nothing where there is no fault.
+import t from 'tap'
+import { fuzzParsers } from './fuzz-parsers.js'
+
+const rows = [
+  ['sound', /^sound: \d+ inputs, \d+ kept, \d+ characters of code reached, 0 findings$/],
+  ['crash', /^FOUND, crash: TypeError: planted[^]*<%@/],
+  ['hold', /^FOUND, hold: takes 3\d\d ms[^]*<%@/],
+  ['heap', /^FOUND, heap: breaks the thread: .*out of memory[^]*<%@/],
+  ['buffers', /^FOUND, buffers: needs \d+ MiB[^]*<%@/],
+] as const
+
+const parsers = new URL('../support/planted-parsers.js', import.meta.url).href
+
+for (const [name, expected] of rows)
+  void t.test(`the fuzzer on a parser: ${name}`, async (t) => {
+    const lines: string[] = []
+    const minutes = name === 'sound' ? 0.01 : 2
+    await fuzzParsers({ names: [name], minutes, seed: 1, parsers, most: 1 }, (line) => lines.push(line))
+    t.match(lines[0], expected)
+  })

@@ -1,0 +1,31 @@
+// Parsers with one fault each, which only a changed text reaches: the fuzzer has to find them.
+import type { FuzzedParser } from '../fuzz/parsers.js'
+
+const MIB = 2 ** 20
+const HELD_MS = 300
+
+/** Each step is code of its own: a text that has taken one is changed further. */
+function isPlace(text: string): boolean {
+  if (!text.startsWith('<')) return false
+  if (text[1] !== '%') return false
+  return text[2] === '@'
+}
+
+const planted = (fault: () => unknown): FuzzedParser => ({
+  seeds: ['a', 'b@'],
+  read: (text) => isPlace(text) && fault(),
+})
+
+export const PARSERS: Readonly<Record<string, FuzzedParser>> = {
+  sound: planted(() => true),
+  crash: planted(() => {
+    throw new TypeError('planted')
+  }),
+  hold: planted(() => {
+    for (const until = performance.now() + HELD_MS; performance.now() < until;);
+  }),
+  heap: planted(() => {
+    for (let list: unknown; ;) list = [list, new Array(1000).fill(0)]
+  }),
+  buffers: planted(() => Buffer.alloc(400 * MIB, 1).length),
+}
