@@ -1,5 +1,5 @@
 // Reading JSON-LD: bounded in depth, in size and in the work of its contexts; in pieces, so that a long document does
-// not hold up the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser.parse`), whose
+// not hold up the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser`), whose
 // version package.json pins: the parser has no bound of its own on the work of nested and scoped contexts.
 import { JsonLdParser } from 'jsonld-streaming-parser'
 import { randomBytes } from 'node:crypto'
@@ -220,6 +220,9 @@ function contextsFor(loadContext: LoadContext | undefined, mark: string) {
         if (definitions > DEFINITIONS_LIMIT) throw new Error('its contexts are too much work')
         return parse.call(contextParser, context, options, ...internal)
       }
+      const expand = contextParser.expandPrefixedTerms
+      contextParser.expandPrefixedTerms = (context, ...others) =>
+        expand.call(contextParser, withEnd(context), ...others)
     },
   }
 }
@@ -234,6 +237,32 @@ function parsed(text: string | undefined): unknown {
 
 interface ContextParser {
   parse(context: unknown, options?: { parentContext?: unknown }, ...internal: unknown[]): Promise<unknown>
+  expandPrefixedTerms(context: NormalizedContext, ...internal: unknown[]): void
+}
+
+interface NormalizedContext {
+  getContextRaw(): object
+  expandTerm(term: string, ...others: unknown[]): string | null
+}
+
+/** Prefixes whose IRIs have prefixes of their own, on average over the terms of a context. */
+const EXPANSIONS_OF_TERM = 16
+const EXPANSIONS = 100
+
+/**
+ * The context, for the parser's expansion of terms until they no longer change: a vocabulary `#a:`, and prefixes that
+ * are defined by one another, grow without an end.
+ */
+function withEnd(context: NormalizedContext): NormalizedContext {
+  let left = EXPANSIONS + EXPANSIONS_OF_TERM * Object.keys(context.getContextRaw()).length
+  return {
+    getContextRaw: () => context.getContextRaw(),
+    expandTerm(term: string, ...others: unknown[]) {
+      const expanded = context.expandTerm(term, ...others)
+      if (--left < 0 || (expanded?.length ?? 0) > 2 * LONGEST_BASE) throw new Error('the IRIs of its terms do not end')
+      return expanded
+    },
+  }
 }
 
 /** The error with line and column, where V8 gives a position. */
