@@ -14,7 +14,7 @@ import { SOURCES } from './support/sources.js'
 import { compiledFile } from './support/test-files.js'
 
 /** Where a wrong decision would be silent: rights, what is cached, what is written down. */
-const PATHS = ['policies', 'cache', 'versioning/journal', 'gateway/mirror', 'gateway/sparql/rights', 'gateway/request/token-limits', 'gateway/sparql/updates', 'gateway/http/target'] // prettier-ignore
+const PATHS = ['policies', 'cache', 'versioning/journal', 'gateway/mirror', 'gateway/sparql/rights', 'gateway/sparql/updates', 'gateway/identity', 'gateway/request/token-limits', 'gateway/methods/write-conditions', 'gateway/stores/holder', 'versioning/log', 'gateway/http/target'] // prettier-ignore
 const RESULTS = resolve('.cache/mutants.jsonl')
 
 const HELP = `Usage: npm run mutate [-- PATH…] [--sample N] [--seed S] [--nearest T] [--survived] [--list]
