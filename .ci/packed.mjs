@@ -29,7 +29,7 @@ try {
   const code = files.filter(({ path }) => /^(dist|gateway)\//u.test(path)).reduce((sum, { size }) => sum + size, 0)
   if (code > MOST_BYTES) throw new Error(`the package has ${code} bytes of code, more than ${MOST_BYTES}`)
   run('npm', 'init', '--yes')
-  const quietly = ['--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts']
+  const quietly = ['--omit=dev', '--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--engine-strict']
   run('npm', 'install', ...quietly, join(folder, filename))
   const { packages } = JSON.parse(readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8'))
   const named = new Set(bill.components.map(({ name }) => name))

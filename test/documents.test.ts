@@ -159,8 +159,14 @@ void t.test('design 10 says of each library for production why it is there', asy
   t.same(listed.sort(), Object.keys(dependencies).sort())
   for (const [, names, use] of rows) t.match(use, /\w{3}/, String(names))
   const { packages } = JSON.parse(textOf('package-lock.json')) as {
-    packages: Readonly<Record<string, { dev?: true; hasInstallScript?: true }>>
+    packages: Readonly<Record<string, { dev?: true; hasInstallScript?: true; engines?: { node?: string } }>>
   }
+  const tooNew = Object.entries(packages).filter(([, { engines }]) => /^\D*2[1-9]/.test(engines?.node ?? ''))
+  t.same(
+    tooNew.map(([path]) => path),
+    [],
+    'all packages work with Node.js 20',
+  )
   const withScript = Object.entries(packages).filter(([, { dev, hasInstallScript }]) => !dev && hasInstallScript)
   t.same(
     withScript.map(([path]) => path),

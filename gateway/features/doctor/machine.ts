@@ -38,9 +38,9 @@ function nodeFinding(node: string): Finding {
   const what = 'Node.js'
   const [major = 0, minor = 0] = node.split('.').map(Number)
   if (major < LEAST_NODE[0] || (major === LEAST_NODE[0] && minor < LEAST_NODE[1]))
-    return finding(what, `${node} is too old`, 'Install Node.js 22 or later; 20.19 is the oldest that works.')
+    return finding(what, `${node} is too old`, 'Install Node.js 24; 20.19 is the oldest that works.')
   // Node.js 20 got its last fix in April 2026.
-  return fine(what, major >= 22 ? node : `${node} works; it is no longer maintained, so 22 or later is better`)
+  return fine(what, major >= 22 ? node : `${node} works; it is no longer maintained, so 24 is better`)
 }
 
 const LEAST_GIT = [2, 36] as const
