@@ -3,6 +3,7 @@ import type { Command } from './commands/arguments.js'
 import { helpLine } from './configuration/flags.js'
 import { isNear, nearest } from './configuration/near-names.js'
 import type { Environment } from './configuration/settings.js'
+import { CHECK_COMMAND } from './commands/check.js'
 import { EXIT, exitCodesText } from './commands/exit-codes.js'
 import { HISTORY_COMMANDS } from './commands/history.js'
 import { serveCommand } from './serve.js'
@@ -12,6 +13,7 @@ import { version } from './commands/version.js'
 
 export const COMMANDS: readonly Command[] = [
   serveCommand(() => loadFeatures()),
+  CHECK_COMMAND,
   ...HISTORY_COMMANDS,
   ...FEATURES.flatMap(({ commands }) => commands?.(endpointNames) ?? []),
 ]

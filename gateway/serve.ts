@@ -1,20 +1,12 @@
-// `triplegate serve`: starts the gateway, prints its banner or its settings, and stops it on a signal.
+// `triplegate serve`: starts the gateway, prints its banner, and stops it on a signal.
 import { startLauncher } from '../versioning/git/launcher.js'
 import { exitCodesText, EXIT, type Exit } from './commands/exit-codes.js'
 import type { Command } from './commands/arguments.js'
 import { readConfiguration } from './configuration/configuration.js'
-import { doorsOf } from './configuration/doors.js'
 import type { DescribedDataspace } from './configuration/dataspace.js'
 import { readArguments } from './configuration/flags.js'
 import { historyPlaceOf, historyText } from './configuration/history-place.js'
-import {
-  helpText,
-  parseSettings,
-  printConfig,
-  SETTINGS,
-  type Environment,
-  type Settings,
-} from './configuration/settings.js'
+import { helpText, parseSettings, SETTINGS, type Environment, type Settings } from './configuration/settings.js'
 import { addressesOf, unservedBases, wrongBases } from './configuration/served-bases.js'
 import { StartFailure } from './configuration/start-failure.js'
 import type { GatewayFeature } from './feature.js'
@@ -41,12 +33,12 @@ export const serveCommand = (loadFeatures: LoadFeatures): Command => ({
 
 type LoadFeatures = () => Promise<readonly GatewayFeature[]>
 
-const helpPage = (): string =>
+const helpPage = (which: 'usual' | 'all'): string =>
   [
     'triplegate serve [settings]: run the gateway.',
     'Without --backend and --config it stores the data itself, in the data folder.',
     '',
-    helpText(),
+    helpText(which),
     exitCodesText(EXITS),
     '',
   ].join('\n')
@@ -61,7 +53,7 @@ async function runServeCommand(
   const { values } = readArguments(argv, SETTINGS, { command: 'serve' })
   const settings = parseSettings(argv, env)
   // Help is for operators whose settings are wrong too.
-  if (values.has('help')) terminal.out(helpPage())
+  if (values.has('help')) terminal.out(helpPage(values.get('help')?.[0] === 'all' ? 'all' : 'usual'))
   else if (values.has('version')) terminal.out(`${version()}\n`)
   else if (isFailure(settings)) return fail(terminal, settings)
   else return serve(settings, terminal, loadFeatures)
@@ -71,10 +63,6 @@ async function runServeCommand(
 async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadFeatures): Promise<number> {
   const dataspaces = await readConfiguration(settings)
   if (isFailure(dataspaces)) return fail(terminal, dataspaces)
-  if (settings.printConfig) {
-    terminal.out(printedConfig(settings, dataspaces))
-    return EXIT.done
-  }
   const unserved = unservedBases(settings, dataspaces)
   if (unserved.length > 0) return fail(terminal, wrongBases(unserved))
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
@@ -110,18 +98,6 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
     })
   }
   return EXIT.done
-}
-
-/** The effective settings as environment variables, with a comment for each store and history. */
-function printedConfig(settings: Settings, dataspaces: readonly DescribedDataspace[]): string {
-  const comments = dataspaces
-    .flatMap(({ endUser, admin }) => [endUser, admin])
-    .flatMap((application) => {
-      const { base, kind, service } = application
-      const store = service.embedded ? 'embedded store' : `${service.query} ${service.update} ${service.graphStore}`
-      return [`# ${kind} application ${base}: ${store}`, `# history of ${base}: ${historyText(application, settings)}`]
-    })
-  return `${printConfig({ ...settings, ...doorsOf(settings, dataspaces) })}${comments.join('\n')}\n`
 }
 
 /** Only for a terminal: the output of a service is kept in its log. */

@@ -50,7 +50,9 @@ export function readArguments(
     if (!flag) {
       const names = flags.map((one) => `--${one.name}`)
       const near = didYouMean(rawName, names)
-      faults.push(`${rawName}: no ${noun} has this name. ${near}triplegate ${command} --help lists them all.`)
+      faults.push(
+        `${rawName}: no ${noun} has this name. ${near}triplegate ${command} --help${noun === 'setting' ? '=all' : ''} lists them all.`,
+      )
     } else if (flag.value && (!value || (!inlineValue && value.startsWith('-')))) {
       faults.push(`--${name}: has no value. Write --${name} ${flag.value}.`)
     } else if (flag.bare && value !== undefined) {

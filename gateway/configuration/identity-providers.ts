@@ -79,9 +79,10 @@ function valueOf(
 function providerOfSettings(settings: Settings): Provider[] {
   const { oidcIssuer: issuer, oidcClientId: clientId, oidcClientSecret: clientSecret, oidcName: name } = settings
   if (issuer === undefined || clientId === undefined) return []
-  const scope = withOpenId(settings.oidcScope)
   const audiences = [clientId, ...settings.oidcAudience]
-  return [{ name, issuer, clientId, scope, audiences, ...(clientSecret !== undefined && { clientSecret }) }]
+  return [
+    { name, issuer, clientId, scope: DEFAULT_SCOPE, audiences, ...(clientSecret !== undefined && { clientSecret }) },
+  ]
 }
 
 /** OpenID Connect Core §3.1.2.1: without `openid` there is no ID token. */

@@ -23,8 +23,7 @@ export function settingConflicts(given: AllGiven): string[] {
         ...(has('credentials')
           ? [`${source('credentials')}: belongs to a configuration file. Give --config too.`]
           : []),
-        ...storeConflicts('', has, source),
-        ...storeConflicts('admin-', has, source),
+        ...storeConflicts(has, source),
         ...adminStoreAlone(has, source),
         ...(given.get('store')?.texts[0] === 'oxigraph' ? storeOfNone(has, source) : []),
       ]
@@ -37,13 +36,12 @@ const besideConfigurationFiles = (has: Has, source: SourceOf): string[] =>
   )
 
 function adminStoreAlone(has: Has, source: SourceOf): string[] {
-  const admin = ['admin-backend', 'admin-query-endpoint'].find(has)
-  if (admin === undefined || has('backend') || has('query-endpoint')) return []
-  return [`${source(admin)}: there is no store for the documents. Give --backend too.`]
+  if (!has('admin-backend') || has('backend') || has('query-endpoint')) return []
+  return [`${source('admin-backend')}: there is no store for the documents. Give --backend too.`]
 }
 
 function storeOfNone(has: Has, source: SourceOf): string[] {
-  const isForAll = ['', 'admin-'].every((kind) => has(`${kind}backend`) || has(`${kind}query-endpoint`))
+  const isForAll = has('admin-backend') && (has('backend') || has('query-endpoint'))
   return isForAll ? [`${source('store')}: each application has a backend. Remove one of them.`] : []
 }
 
@@ -105,28 +103,28 @@ function portConflicts(given: AllGiven, source: SourceOf): string[] {
   return faults
 }
 
-function storeConflicts(prefix: '' | 'admin-', has: Has, source: SourceOf): string[] {
+function storeConflicts(has: Has, source: SourceOf): string[] {
   const faults: string[] = []
-  const [backend, user, password, token] = ['', '-user', '-password', '-token'].map((end) => `${prefix}backend${end}`)
-  const endpoints = ['query', 'graph-store', 'update'].map((kind) => `${prefix}${kind}-endpoint`)
+  const [user, password, token] = ['backend-user', 'backend-password', 'backend-token'] as const
+  const endpoints = ['query-endpoint', 'graph-store-endpoint', 'update-endpoint']
   const endpoint = endpoints.find(has)
-  if (endpoint && !has(backend!)) {
+  if (endpoint && !has('backend')) {
     for (const missing of endpoints.slice(0, 2).filter((name) => !has(name))) {
-      faults.push(`${source(endpoint)}: is not enough without the dataset. Give --${missing} too, or --${backend}.`)
+      faults.push(`${source(endpoint)}: is not enough without the dataset. Give --${missing} too, or --backend.`)
     }
   }
   for (const [one, other] of [
     [user, password],
     [password, user],
   ] as const) {
-    if (has(one!) && !has(other!)) faults.push(`${source(one!)}: is half of HTTP Basic. Give --${other} too.`)
+    if (has(one) && !has(other)) faults.push(`${source(one)}: is half of HTTP Basic. Give --${other} too.`)
   }
-  if (has(token!) && has(user!)) {
-    faults.push(`${source(token!)}: does not go with ${source(user!)}. Give a token or a user, not both.`)
+  if (has(token) && has(user)) {
+    faults.push(`${source(token)}: does not go with ${source(user)}. Give a token or a user, not both.`)
   }
-  const credential = [user, token].find((name) => has(name!))
-  if (credential && !has(backend!) && !endpoint) {
-    faults.push(`${source(credential)}: there is no store to give it to. Give --${backend} too.`)
+  const credential = [user, token].find(has)
+  if (credential && !has('backend') && !endpoint) {
+    faults.push(`${source(credential)}: there is no store to give it to. Give --backend too.`)
   }
   return faults
 }

@@ -7,7 +7,6 @@ import {
   addresses,
   anyText,
   baseUrl,
-  bytes,
   count,
   mailAddress,
   mailServer,
@@ -31,15 +30,6 @@ const CLIENTS = [
   }),
   row('daily-access-requests', of('COUNT', count), 'Most requests for access a day; one network has a tenth.', {
     default: '500',
-  }),
-  row('profile-max-age', of('MS', milliseconds), 'Longest that a verified WebID profile counts, for reads.', {
-    default: '60000',
-  }),
-  row('body-timeout', of('MS', milliseconds), 'Time limit of receiving a request body, in milliseconds.', {
-    default: '30000',
-  }),
-  row('body-memory', of('BYTES', bytes), 'Memory for request bodies; one network has a quarter.', {
-    default: '134217728',
   }),
   row('compress', of('', yesOrNo), 'Compress documents and results (gzip, br) for clients that accept it.', {
     default: 'true',
@@ -122,10 +112,14 @@ const IDENTITY = [
   row('oidc-issuer', of('URL', values.issuerUrl), 'OpenID Connect provider, for log-in and for bearer tokens.'),
   row('oidc-client-id', of('ID', anyText), 'Client id of this gateway at the provider.'),
   row('oidc-client-secret', of('SECRET', anyText), 'Client secret; leave it out for a public client.', secret),
-  row('oidc-scope', of('SCOPE', anyText), 'Scopes to request from the provider.', { default: 'openid email profile' }),
-  row('oidc-name', of('NAME', values.providerName), "The provider's name in oauth2/authorize/NAME.", {
-    default: 'oidc',
-  }),
+  row(
+    'oidc-name',
+    of('NAME', values.providerName),
+    "The provider's name on the log-in page and in oauth2/authorize/NAME.",
+    {
+      default: 'oidc',
+    },
+  ),
   row('oidc-audience', of('AUDIENCE', anyText), 'Audience to accept in tokens, besides the client id.', repeatable),
   row('session-lifetime', of('MS', milliseconds), 'Lifetime of a log-in, in milliseconds.', { default: '43200000' }),
 ] as const
@@ -138,9 +132,6 @@ const FETCHING = [
     'Agents who may fetch from other servers (?uri=).',
     { otherwise: 'identified; off with a backend by flags or init' },
   ),
-  row('proxy-timeout', of('MS', milliseconds), 'Time limit of such a fetch, redirects included, in milliseconds.', {
-    default: '15000',
-  }),
   row(
     'allow-service',
     of('URL', storeUrl),
@@ -254,8 +245,7 @@ const MAINTENANCE = [
 ] as const
 
 const OUTPUT = [
-  row('print-config', of('', yesOrNo), 'Print the effective settings, secrets hidden, and exit.', output),
-  row('help', of('', yesOrNo), 'Print this page and exit.', output),
+  row('help', of('', yesOrNo), 'Print this page and exit; --help=all lists every setting.', output),
   row('version', of('', yesOrNo), 'Print the version and exit.', output),
 ] as const
 
@@ -288,6 +278,8 @@ export interface Setting extends SettingRow<string, unknown, SettingDetail> {
   /** Absent for those that are flags only. Several values are separated by commas. */
   readonly env?: string
 }
+
+export type SettingName = (typeof GROUPS)[keyof typeof GROUPS][number]['name']
 
 export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<string, unknown, SettingDetail>[]>(
   GROUPS,

@@ -64,44 +64,47 @@ function serviceOfSettings(
   faults: Fault[],
 ): ServiceDescription {
   const iri = `urn:triplegate:services/${kind}`
-  const of =
-    kind === 'admin'
-      ? {
-          flag: '--admin-backend',
-          dataset: settings.adminBackend,
-          endpoints: [settings.adminQueryEndpoint, settings.adminUpdateEndpoint, settings.adminGraphStoreEndpoint],
-          user: settings.adminBackendUser,
-          password: settings.adminBackendPassword,
-          token: settings.adminBackendToken,
-        }
-      : {
-          flag: '--backend',
-          dataset: settings.backend,
-          endpoints: [settings.queryEndpoint, settings.updateEndpoint, settings.graphStoreEndpoint],
-          user: settings.backendUser,
-          password: settings.backendPassword,
-          token: settings.backendToken,
-        }
-  const dataset = of.dataset?.replace(/\/$/, '')
+  const isOfDocuments = kind === 'end-user'
+  const endpoints = isOfDocuments ? [settings.queryEndpoint, settings.updateEndpoint, settings.graphStoreEndpoint] : []
+  const dataset = (isOfDocuments ? settings.backend : settings.adminBackend)?.replace(/\/$/, '')
   // Fuseki's default names for the services of a dataset.
   const [query, update, graphStore] = ['query', 'update', 'data'].map(
-    (service, i) => of.endpoints[i] ?? (dataset === undefined ? undefined : `${dataset}/${service}`),
+    (service, i) => endpoints[i] ?? (dataset === undefined ? undefined : `${dataset}/${service}`),
   )
   if (query === undefined || graphStore === undefined)
     return { iri, embedded: true, ...(settings.store === 'oxigraph' && { onDisk: true }) }
   const urls = [query, update ?? query.replace(/\/(?:query|sparql)$/, '/update'), graphStore].map((url) => new URL(url))
   const { username, password } = urls.find((url) => url.username || url.password) ?? {}
-  const given = of.token !== undefined ? { token: of.token } : basic(of.user, of.password)
-  if (username !== undefined && given) {
+  const given = isOfDocuments || isOnStoreOfDocuments(urls, settings) ? credentialsOf(settings) : undefined
+  if (isOfDocuments && username !== undefined && given) {
     const problem = 'has a user in its URL and credentials beside it'
-    faults.push({ subject: of.flag, property: '', problem, fix: 'Keep one of them.' })
+    faults.push({ subject: '--backend', property: '', problem, fix: 'Keep one of them.' })
   }
-  const credentials = given ?? basic(decoded(username), decoded(password))
+  const credentials = basic(decoded(username), decoded(password)) ?? given
   for (const url of urls) url.username = url.password = ''
   const [queryUrl, updateUrl, graphStoreUrl] = urls.map(({ href }) => href)
-  const endpoints = { query: queryUrl!, update: updateUrl!, graphStore: graphStoreUrl! }
-  return { iri, ...endpoints, ...(credentials && { credentials }), embedded: false }
+  return {
+    iri,
+    query: queryUrl!,
+    update: updateUrl!,
+    graphStore: graphStoreUrl!,
+    ...(credentials && { credentials }),
+    embedded: false,
+  }
 }
+
+/** No other server gets to know the credentials of the documents' store. */
+const isOnStoreOfDocuments = (urls: readonly URL[], { backend, queryEndpoint }: Settings): boolean => {
+  const documents = backend ?? queryEndpoint
+  return documents !== undefined && urls.every(({ origin }) => origin === new URL(documents).origin)
+}
+
+const credentialsOf = ({
+  backendToken: token,
+  backendUser,
+  backendPassword,
+}: Settings): ServiceDescription['credentials'] =>
+  token !== undefined ? { token } : basic(backendUser, backendPassword)
 
 const basic = (user: string | undefined, password: string | undefined): ServiceDescription['credentials'] =>
   user === undefined ? undefined : { user, password: password ?? '' }

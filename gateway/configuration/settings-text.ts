@@ -1,7 +1,8 @@
-// The settings as text: `--help`, docs/settings.md, and the effective settings. Pure.
+// The settings as text: `--help`, docs/settings.md, and the effective settings with their origins. Pure.
 import { helpLine } from './flags.js'
 import { withoutUserInfo } from './setting-values.js'
-import { APPLICATIONS, camelCase, SETTINGS, type Setting, type Settings } from './setting-table.js'
+import type { AllGiven } from './setting-conflicts.js'
+import { APPLICATIONS, camelCase, SETTINGS, type Setting, type SettingName, type Settings } from './setting-table.js'
 
 const usage = ({ flag, value }: Setting): string => (value ? `${flag} ${value}` : flag)
 const fallback = ({ default: value, otherwise, flagOnly }: Setting): string =>
@@ -10,16 +11,28 @@ const fallback = ({ default: value, otherwise, flagOnly }: Setting): string =>
 const GROUPS = [...new Set(SETTINGS.map(({ group }) => group))]
 const settingsOf = (group: string): readonly Setting[] => SETTINGS.filter((setting) => setting.group === group)
 
-/** The settings as `--help` lists them, by groups; ends with a line end. */
-export function helpText(): string {
+/** Those of most gateways, which `--help` lists. */
+// prettier-ignore
+export const USUAL_SETTINGS: readonly string[] = [
+  'store', 'backend', 'admin-backend', 'backend-user', 'backend-password', 'history', 'admin-history', 'history-token',
+  'base', 'config', 'credentials', 'data', 'https', 'http', 'tls-cert', 'tls-key', 'host', 'trusted-proxy',
+  'owner-webid', 'oidc-issuer', 'oidc-client-id', 'oidc-client-secret', 'smtp-url', 'smtp-from', 'allow-fetch',
+  'enforce', 'sign-up', 'cache', 'log-level', 'help',
+] satisfies SettingName[]
+
+/** The settings by groups; ends with a line end. */
+export function helpText(which: 'usual' | 'all'): string {
   const lineOf = (setting: Setting): string => {
     const otherwise = fallback(setting)
     const more = [setting.repeatable && 'repeatable', otherwise && `default: ${otherwise}`].filter(Boolean).join('; ')
     return helpLine(usage(setting), `${setting.help}${more && ` (${more})`}`)
   }
-  return [...GROUPS.flatMap((group) => [`${group}:`, ...settingsOf(group).map(lineOf), '']), ...ENVIRONMENT, ''].join(
-    '\n',
-  )
+  const shown = GROUPS.flatMap((group) => {
+    const lines = settingsOf(group).filter(({ name }) => which === 'all' || USUAL_SETTINGS.includes(name))
+    return lines.length === 0 ? [] : [`${group}:`, ...lines.map(lineOf), '']
+  })
+  const rest = which === 'all' ? [] : [`These are the usual ones of ${SETTINGS.length} settings: --help=all lists all.`]
+  return [...shown, ...rest, ...ENVIRONMENT, ''].join('\n')
 }
 
 const ENVIRONMENT = [
@@ -52,16 +65,21 @@ export function settingsPage(): string {
 
 const TABLE = ['| flag | environment variable | default | meaning |', '|---|---|---|---|']
 
-/**
- * The effective settings as environment variables, secrets and user information in URLs hidden; ends with a line end.
- */
-export function printConfig(settings: Settings): string {
+/** The effective settings, each with its value and where it comes from; secrets and users in URLs are hidden. */
+export function effectiveLines(settings: Settings, given: AllGiven): string[] {
   const effective = settings as unknown as Readonly<Record<string, unknown>>
   const described = new Set(settings.config.length > 0 ? APPLICATIONS : [])
-  const lines = SETTINGS.filter(({ env }) => env).map(({ name, env, secret }) => {
-    const value = described.has(name) ? undefined : effective[camelCase(name)]
-    if (value === undefined || (Array.isArray(value) && value.length === 0)) return `# ${env} is not set`
-    return `${env}=${secret ? '***' : withoutUserInfo(String(value))}`
+  return SETTINGS.filter(({ name, flagOnly }) => !flagOnly && !described.has(name)).map((setting) => {
+    const { name, flag, secret } = setting
+    const value = effective[camelCase(name)]
+    const isSet = value !== undefined && !(Array.isArray(value) && value.length === 0)
+    const { source } = given.get(name) ?? {}
+    const shown = secret ? '***' : withoutUserInfo(String(value))
+    const origin = source === undefined ? 'default' : source === flag ? 'flag' : source
+    return originLine(flag.slice(2), isSet ? shown : `(${setting.otherwise ?? 'none'})`, origin)
   })
-  return lines.join('\n') + '\n'
 }
+
+export const originLine = (name: string, value: string, origin: string): string =>
+  `  ${name.padEnd(NAME)} ${value.padEnd(VALUE)} ${origin}`
+const [NAME, VALUE] = [24, 44]

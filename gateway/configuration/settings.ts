@@ -10,7 +10,7 @@ import { isFailure } from '../problem.js'
 export { SETTINGS, type Settings } from './setting-table.js'
 /** The data folder where no setting names one. */
 export const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
-export { helpText, printConfig, settingsPage } from './settings-text.js'
+export { effectiveLines, helpText, settingsPage, USUAL_SETTINGS } from './settings-text.js'
 
 /** Each fault is a line with the name of the setting, the mistake and the fix. Never holds secrets. */
 export type WrongSettings = Faulty<'settings.wrong', string>
@@ -29,13 +29,8 @@ export function settingsOf(
   env: Environment,
 ): Settings | WrongSettings {
   const faults: string[] = []
-  const variables = fromEnvironment(env, faults)
+  const given = givenIn(values, env, faults)
   faults.push(...wrongFlags)
-  const flags = SETTINGS.flatMap(({ name, flag }) => {
-    const texts = values.get(name)
-    return texts ? [[name, { source: flag, texts }] as const] : []
-  })
-  const given: AllGiven = new Map([...variables, ...flags])
   const settings: Record<string, unknown> = {}
   for (const setting of SETTINGS) {
     const { source, texts } = given.get(setting.name) ?? {
@@ -56,6 +51,16 @@ export function settingsOf(
     : Object.freeze(settings as unknown as Settings)
 }
 
+/** The flag or variable of each setting that has one. */
+export const givenIn = (values: Arguments['values'], env: Environment, faults: string[] = []): AllGiven =>
+  new Map([
+    ...fromEnvironment(env, faults),
+    ...SETTINGS.flatMap(({ name, flag }) => {
+      const texts = values.get(name)
+      return texts ? [[name, { source: flag, texts }] as const] : []
+    }),
+  ])
+
 const faultOf = (source: string, { secret }: Setting, text: string, { detail, fix }: InvalidValue): string =>
   `${source}: ${secret ? 'the value' : JSON.stringify(withoutUserInfo(text))} ${detail}. ${fix}`
 
@@ -67,7 +72,7 @@ function fromEnvironment(env: Environment, faults: string[]): Map<string, Given>
     if (!setting) {
       const names = SETTINGS.flatMap(({ env }) => env ?? [])
       faults.push(
-        `${name}: no setting has this name. ${didYouMean(name, names)}triplegate serve --help lists them all.`,
+        `${name}: no setting has this name. ${didYouMean(name, names)}triplegate serve --help=all lists them all.`,
       )
     } else {
       const texts = setting.repeatable ? value.split(',').map((text) => text.trim()) : [value]

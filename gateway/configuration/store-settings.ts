@@ -16,15 +16,6 @@ export const STORES = [
   row('query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),
   row('update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint.', { otherwise: '{backend}/update' }),
   row('graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint.', { otherwise: '{backend}/data' }),
-  row('admin-query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint of the admin store.', {
-    otherwise: '{admin-backend}/query',
-  }),
-  row('admin-update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint of the admin store.', {
-    otherwise: '{admin-backend}/update',
-  }),
-  row('admin-graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint of the admin store.', {
-    otherwise: '{admin-backend}/data',
-  }),
   row(
     'dataset-path',
     of('PATH', orOff(pathOfDataset)),
@@ -33,10 +24,11 @@ export const STORES = [
       otherwise: 'path of {backend}',
     },
   ),
-  row('backend-user', of('NAME', anyText), 'User name for the backend (HTTP Basic).'),
-  row('backend-password', of('PASSWORD', anyText), 'Password for the backend.', secret),
-  row('backend-token', of('TOKEN', anyText), 'Bearer token for the backend.', secret),
-  row('admin-backend-user', of('NAME', anyText), 'User name for the admin backend (HTTP Basic).'),
-  row('admin-backend-password', of('PASSWORD', anyText), 'Password for the admin backend.', secret),
-  row('admin-backend-token', of('TOKEN', anyText), 'Bearer token for the admin backend.', secret),
+  row(
+    'backend-user',
+    of('NAME', anyText),
+    'User name for the backend, and for an admin backend of the same server (HTTP Basic).',
+  ),
+  row('backend-password', of('PASSWORD', anyText), 'Password of this user.', secret),
+  row('backend-token', of('TOKEN', anyText), 'Bearer token, in place of a user.', secret),
 ] as const

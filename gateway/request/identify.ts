@@ -64,6 +64,8 @@ const ageForWrites =
   (webId: string): number =>
     URL.canParse(webId) && isOwn(new URL(webId)) ? OWN_MS : 0
 const OWN_MS = 5_000
+/** How old a verified profile may be for reads. */
+export const PROFILE_MAX_AGE_MS = 60_000
 
 function* identified(
   request: Request,

@@ -29,10 +29,10 @@ export function openFetchers(
     isOwn: ownUrls(basesOf(described)),
   }
   const own = makeGuardedFetch(destinations)
-  const fetcher = makeGuardedFetch({ ...destinations, ...fetchLimits(settings.proxyTimeout) })
+  const fetcher = makeGuardedFetch({ ...destinations, ...LIMITS_FOR_AGENTS })
   const allowed = new Set(settings.allowService.map((url) => new URL(url).href))
   const isTrusted = (url: URL): boolean => allowed.has(url.href)
-  const loads = makeGuardedFetch({ ...destinations, ...fetchLimits(settings.proxyTimeout), isTrusted })
+  const loads = makeGuardedFetch({ ...destinations, ...LIMITS_FOR_AGENTS, isTrusted })
   closers.push(own.close, fetcher.close, loads.close)
   return { destinations, own, fetcher, loads }
 }
@@ -44,11 +44,7 @@ export const basesOf = (described: readonly DescribedDataspace[]): string[] =>
 export const FETCH_LIMITS = { maxBytes: 8 * 1024 * 1024, maxRedirects: 5 } as const
 
 /** Limits of what agents ask for from other servers. */
-export const fetchLimits = (timeout: number): Partial<GuardedFetchSettings> => ({
-  ...FETCH_LIMITS,
-  headersTimeout: timeout,
-  totalTimeout: timeout,
-})
+export const LIMITS_FOR_AGENTS = { ...FETCH_LIMITS, headersTimeout: 15_000, totalTimeout: 15_000 } as const
 
 // On loopback the gateway's own listeners believe more than they would from outside.
 const ownPort = (port: number): string => `localhost:${port}`

@@ -44,6 +44,9 @@ export async function takePorts({ settings, dataspaces, features }: Ported): Pro
   return taken
 }
 
+/** For the contents of requests, in bytes. */
+const BODY_MEMORY = 128 * 1024 * 1024
+
 interface Ported {
   readonly settings: Settings
   readonly dataspaces: readonly DescribedDataspace[]
@@ -59,12 +62,12 @@ export function openListeners(
   const answer: AnswerRequest = (request) => handle(request, gateway)
   const started = gateway.now().toString(36)
   let count = 0
-  const { bodyTimeout, bodyMemory, maxBody } = settings
-  const { each, all } = shared(Math.max(bodyMemory, maxBody))
+  const { maxBody } = settings
+  const { each, all } = shared(Math.max(BODY_MEMORY, maxBody))
   const bodyRoom = { each: Math.max(each, maxBody), all }
   // Always as long: an error page has it, and HEAD the length of the page (RFC 9110 §9.3.2).
   const nextId = (): string => `${started}-${String(++count).padStart(9, '0')}`
-  const common = { now: gateway.now, nextId, problemResponse, bodyTimeout, bodyRoom }
+  const common = { now: gateway.now, nextId, problemResponse, bodyRoom }
   const refuse: ListenerSettings['refuse'] = (reason, request) =>
     problemAnswer(reason, {
       gateway,

@@ -31,7 +31,7 @@ import { CASCADES } from '../methods/cascade.js'
 import { readLook, type Look } from '../pages/theme.js'
 import { makePlaces, makeSharedPlaces } from '../places.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
-import { makeReadProfile, REMOTE_PROFILES } from '../request/identify.js'
+import { makeReadProfile, PROFILE_MAX_AGE_MS, REMOTE_PROFILES } from '../request/identify.js'
 import { makeRoutes, ROUTES } from '../routes.js'
 import type { OpenPart } from '../part.js'
 import type { Closer, GatewayFeature } from '../feature.js'
@@ -86,7 +86,7 @@ export async function makeGateway(parts: MakingParts, closers: Closer[]): Promis
   const gateway: Gateway = {
     dataspaces,
     targetOf: makeTargetParser(site),
-    webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: settings.profileMaxAge }), identities),
+    webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: PROFILE_MAX_AGE_MS }), identities),
     identities,
     ...threads,
     locks,

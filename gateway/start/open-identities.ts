@@ -10,6 +10,7 @@ import { makeOidcClient } from '../identity/provider-client.js'
 import { makeIdentities, type Identities } from '../identity/identities.js'
 import { readProviders, type Provider } from '../configuration/identity-providers.js'
 import { openSessionKeys } from '../identity/session-keys.js'
+import { PROFILE_MAX_AGE_MS } from '../request/identify.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Doors } from '../configuration/doors.js'
 import type { Settings } from '../configuration/settings.js'
@@ -34,9 +35,17 @@ export async function openIdentities(
   const lifetime = settings.sessionLifetime
   const file = join(settings.data, 'session-keys.json')
   const keys = await openSessionKeys(file, lifetime, { now, log })
-  const { profileMaxAge } = settings
   const opensToServices = signUp === 'everyone'
-  const about = { providers, client, keys, lifetime, readProfile, profileMaxAge, opensToServices, now }
+  const about = {
+    providers,
+    client,
+    keys,
+    lifetime,
+    readProfile,
+    profileMaxAge: PROFILE_MAX_AGE_MS,
+    opensToServices,
+    now,
+  }
   const identities = makeIdentities(about)
   return { identities, close: fetcher.close }
 }

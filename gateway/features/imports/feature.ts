@@ -4,7 +4,7 @@ import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GatewayFeature } from '../../feature.js'
 import { AFTER_WRITE } from '../../methods/write.js'
 import { ACCEPT_POST } from '../../rdf/read.js'
-import { fetchLimits } from '../../start/fetchers.js'
+import { LIMITS_FOR_AGENTS } from '../../start/fetchers.js'
 import { add, transform } from './add.js'
 import { resumeRuns, stopRuns } from './background-imports.js'
 import { DESCRIBED, IMPORTER_ACCEPTS } from './described-import.js'
@@ -29,7 +29,7 @@ export const IMPORTS: GatewayFeature = {
     },
   },
   open({ settings, destinations, closers }) {
-    const limits = { ...fetchLimits(settings.proxyTimeout), maxBytes: settings.maxImport, totalTimeout: SOURCE_MS }
+    const limits = { ...LIMITS_FOR_AGENTS, maxBytes: settings.maxImport, totalTimeout: SOURCE_MS }
     const fetcher = makeGuardedFetch({ ...destinations, ...limits })
     closers.push(fetcher.close)
     return [IMPORTING.with(openImporting(settings, fetcher)), AFTER_WRITE.with(DESCRIBED)]

@@ -16,6 +16,18 @@ import { freePort } from '../../support/fuseki.js'
 import { rowsOf } from '../../support/stores.js'
 import { until } from '../../support/wait.js'
 
+const SYSTEM = `
+  PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#>
+  PREFIX lacl: <https://w3id.org/atomgraph/linkeddatahub/admin/acl#>
+  PREFIX a: <https://w3id.org/atomgraph/core#>
+  PREFIX sd: <http://www.w3.org/ns/sparql-service-description#>
+  PREFIX dct: <http://purl.org/dc/terms/>
+  <urn:end-user> a lds:EndUserDataspace ; lds:origin <https://localhost:8443> ; lds:service <urn:documents> .
+  <urn:admin> a lds:AdminDataspace ; lds:origin <https://localhost:8443/admin/> ; lds:service <urn:rules> .
+  <urn:documents> a sd:Service ; sd:endpoint <http://localhost:1/ds/query> ; a:graphStore <http://localhost:1/ds/data> .
+  <urn:rules> a sd:Service ; sd:endpoint <http://localhost:1/admin/query> ; a:graphStore <http://localhost:1/admin/data> .
+  <urn:provider> a lds:IdentityProvider ; dct:identifier "example" ;
+    lacl:issuer <https://accounts.example.org> ; lds:clientId "triplegate" .`
 const MAIN = 'dist/gateway/main.js'
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-cli-'))
@@ -82,11 +94,12 @@ async function serve(
 
 void t.test('command line', async (t) => {
   const row = rowsOf(t, 'none')
-  await row('--help lists every setting, --version the version', async (t) => {
+  await row('--help lists the usual settings, --help=all every one, --version the version', async (t) => {
     const help = await command('serve', '--help')
     t.equal(help.code, 0)
-    for (const flag of ['--backend', '--admin-backend', '--base', '--trusted-proxy', '--management', '--data'])
-      t.match(help.out, flag)
+    for (const flag of ['--backend', '--admin-backend', '--base', '--trusted-proxy', '--data']) t.match(help.out, flag)
+    t.notMatch(help.out, '--management')
+    t.match((await inProcess('serve', '--help=all')).out, '--management PORT')
     t.match((await command('--version')).out, /^\d+\.\d+\.\d+\n$/)
   })
   await row('no command or an unknown one: one line with the fix, exit code 2', async (t) => {
@@ -149,14 +162,26 @@ void t.test('command line', async (t) => {
     t.equal(code, 2)
     t.match(err, 'urn:app')
   })
-  await row('--print-config hides secrets', async (t) => {
+  await row('check prints where each value comes from, without secrets', async (t) => {
     const stores = ['--backend', 'http://u:hunter2@localhost:1/ds', '--admin-backend', 'http://localhost:1/admin']
     const history = ['--history', 'https://github.com/owner/repository', '--history-token', 'hunter2']
-    const { code, out } = await command('serve', '--print-config', ...stores, ...history)
+    const { code, out } = await command('check', ...stores, ...history)
     t.equal(code, 0)
     t.notMatch(out, 'hunter2')
-    t.match(out, ': https://github.com/owner/repository, branch main, path prefix graphs\n', 'the place of a history')
-    t.match(out, '/admin/: off (give --admin-history local)\n', 'and how to turn one on')
+    t.match(out, /^ {2}history +https:\/\/github\.com\/owner\/repository, branch main, path prefix graphs settings$/m)
+    t.match(out, /^ {2}history +off \(give --admin-history local\) +default$/m, 'and how to turn one on')
+  })
+  await row('check names the configuration file', async (t) => {
+    const file = join(folder, 'system.trig')
+    writeFileSync(file, SYSTEM)
+    const { code, out } = await inProcess('check', '--config', file, '--data', join(folder, 'checked'))
+    t.equal(code, 0, out)
+    const line = (name: string, value: string): RegExp => new RegExp(`^  ${name} +${value} +${file}$`, 'm')
+    t.match(out, /^Documents https:\/\/localhost:8443\/:$/m)
+    t.match(out, line('query', 'http://localhost:1/ds/query'))
+    t.match(out, line('example', 'https://accounts\\.example\\.org'))
+    t.match(out, /^ {2}https +8443 +default$/m)
+    t.notMatch(out, /^ {2}backend /m)
   })
   await row('an occupied port: one clear message', async (t) => {
     const server = createServer().listen(0, 'localhost')

@@ -2,12 +2,15 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import t from 'tap'
+import { readArguments } from '../../../gateway/configuration/flags.js'
 import {
+  effectiveLines,
+  givenIn,
   helpText,
   parseSettings,
-  printConfig,
   SETTINGS,
   settingsPage,
+  USUAL_SETTINGS,
   type Settings,
   type WrongSettings,
 } from '../../../gateway/configuration/settings.js'
@@ -66,7 +69,7 @@ void t.test('the effective settings', async (t) => {
     ['who may sign up', '--sign-up off --daily-sign-ups 3', {}, { signUp: 'off', dailySignUps: 3, dailyAccessRequests: 500 }],
     ['a time to compact', '--compact 03:00', {}, { compact: '03:00', fusekiFolder: [] }],
     ['a growth', '--compact 1.5x --fuseki-folder /d', {}, { compact: '1.5x', fusekiFolder: ['/d'] }],
-    ['-h asks for help', '-h', {}, { help: true, version: false, printConfig: false }],
+    ['-h asks for help', '-h', {}, { help: true, version: false }],
   ]
   for (const [what, line, env, expected] of rows) t.has(settingsOf(line, env), expected, what)
   t.ok(Object.isFrozen(settingsOf('')), 'the settings are frozen')
@@ -85,7 +88,7 @@ const CLEAR_API = /^--history-api: "http:\/\/ghe.example\/api" would get the tok
 const NO_DATASET = /^--query-endpoint: is not enough without the dataset\. Give --graph-store-endpoint too/
 const HALF_USER = /^--backend-user: is half of HTTP Basic\. Give --backend-password too/
 const HALF_PASSWORD = /^--backend-password: is half of HTTP Basic\. Give --backend-user too/
-const TWO_CREDENTIALS = /^--admin-backend-token: does not go with --admin-backend-user/
+const TWO_CREDENTIALS = /^--backend-token: does not go with --backend-user/
 const ALONE = /^TRIPLEGATE_BACKEND: does not go with --config/
 const BASE_ALONE = /^--base: does not go with --config/
 
@@ -153,7 +156,8 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['--update-endpoint http://s/u', {}, /Give --query-endpoint too/, /Give --graph-store-endpoint too/],
     ['--backend http://s/ds --backend-user u', {}, HALF_USER],
     ['--backend http://s/ds --backend-password u', {}, HALF_PASSWORD],
-    [`${FUSEKI} --admin-backend-user u --admin-backend-password p --admin-backend-token t`, {}, TWO_CREDENTIALS],
+    [`${FUSEKI} --backend-user u --backend-password p --backend-token t`, {}, TWO_CREDENTIALS],
+    ['--admin-backend-user=u', {}, /^--admin-backend-user: no setting has this name\. Did you mean/],
     ['--backend-token t', {}, /^--backend-token: there is no store to give it to/],
     ['--credentials c.trig', {}, /^--credentials: belongs to a configuration file/],
     ['--config c.trig --base https://example.org/', { TRIPLEGATE_BACKEND: 'http://s/ds' }, ALONE, BASE_ALONE],
@@ -196,38 +200,56 @@ void t.test('any command line gives settings or faults', async (t) => {
 void t.test('no secret is shown', async (t) => {
   const wrong = parseSettings(['--backend', 'ftp://u:hunter2@s/ds', '//u:hunter2@s', '--backend-token'], {})
   t.notMatch(JSON.stringify(wrong), 'hunter2')
-  const settings = settingsOf(
-    '--backend http://u:hunter2@s/ds --admin-backend http://s/admin --admin-backend-token hunter2',
-    { TRIPLEGATE_CONFIG: '' },
+  const shown = effective('--backend http://u:hunter2@s/ds --history-token hunter2')
+  t.notMatch(JSON.stringify(shown), 'hunter2')
+  t.same(
+    [shown.get('backend'), shown.get('history-token')],
+    [
+      ['http://***@s/ds', 'flag'],
+      ['***', 'flag'],
+    ],
   )
-  const printed = printConfig(settings)
-  t.notMatch(printed, 'hunter2')
-  t.match(printed, 'TRIPLEGATE_BACKEND=http://***@s/ds\n')
-  t.match(printed, 'TRIPLEGATE_ADMIN_BACKEND_TOKEN=***\n')
-  t.match(printed, '# TRIPLEGATE_BACKEND_TOKEN is not set\n')
 })
 
-void t.test('--print-config prints settings that parse to the same settings', async (t) => {
-  t.same(
-    printConfig(settingsOf('--config a.trig --config b.trig')).match(/^\w*(BASE|BACKEND|CONFIG)=.*$/gm),
-    ['TRIPLEGATE_CONFIG=a.trig,b.trig'],
-    'the settings that configuration files replace are not printed',
+/** Of each setting that `triplegate check` prints, the value and where it comes from. */
+function effective(line: string, env: Record<string, string> = {}): ReadonlyMap<string, readonly string[]> {
+  const { values } = readArguments(line.split(' '), SETTINGS, { command: 'check' })
+  const lines = effectiveLines(settingsOf(line, env), givenIn(values, env))
+  return new Map(
+    lines
+      .map((line) => line.trim().split(/ {2,}| (?=flag$|default$|TRIPLEGATE_)/))
+      .map(([name, ...more]) => [name!, more]),
   )
-  const line = `${FUSEKI} ${trusted('10.0.0.0/8', '::1')} --http 80 --require-preconditions --log-level warn`
-  const settings = settingsOf(line)
-  const env = Object.fromEntries(
-    printConfig(settings)
-      .split('\n')
-      .filter((line) => /^[A-Z]/.test(line))
-      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  )
-  t.same(settingsOf('', env), settings)
+}
+
+void t.test('triplegate check prints each setting, and where its value comes from', (t) => {
+  const env = { TRIPLEGATE_BACKEND: 'http://s/ds', TRIPLEGATE_HTTP: '80', TRIPLEGATE_DATA: 'there' }
+  const shown = effective('--data here --trusted-proxy 10.0.0.7 --trusted-proxy ::1 --enforce=false', env)
+  // prettier-ignore
+  const rows: readonly (readonly [name: string, value: string, origin: string])[] = [
+    ['backend',       'http://s/ds',                  'TRIPLEGATE_BACKEND'],
+    ['http',          '80',                           'TRIPLEGATE_HTTP'],
+    ['data',          'here',                         'flag'],
+    ['trusted-proxy', '10.0.0.7/32,::1/128',          'flag'],
+    ['enforce',       'false',                        'flag'],
+    ['https',         '8443',                         'default'],
+    ['base',          'https://localhost:8443/',      'default'],
+    ['admin-base',    'https://localhost:8443/admin/', 'default'],
+    ['allow-fetch',   '(none)',                       'default'],
+    ['admin-backend', '(embedded store)',             'default'],
+  ]
+  for (const [name, ...expected] of rows) t.same(shown.get(name), expected, name)
+  t.equal(shown.size, SETTINGS.filter(({ flagOnly }) => !flagOnly).length, 'all of them')
+  const described = effective('--config a.trig --config b.trig')
+  t.same(described.get('config'), ['a.trig,b.trig', 'flag'])
+  for (const name of ['backend', 'history', 'base']) t.notOk(described.has(name), `a file replaces ${name}`)
+  t.end()
 })
 
 void t.test('help and docs/settings.md list every setting, by groups', async (t) => {
-  const [help, page] = [helpText(), settingsPage()]
+  const [help, page] = [helpText('all'), settingsPage()]
   for (const { name, flag, env, group } of SETTINGS) {
-    t.match(help, new RegExp(`^ +${flag}\\b`, 'm'), `${name} in --help`)
+    t.match(help, new RegExp(`^ +${flag}\\b`, 'm'), `${name} in --help=all`)
     t.match(page, `\`${flag}`, `${name} in the page`)
     if (env) t.match(page, `\`${env}\``, `${env} in the page`)
     t.match(help, `${group}:\n`)
@@ -238,6 +260,14 @@ void t.test('help and docs/settings.md list every setting, by groups', async (t)
     help.split('\n').every((line) => line.length <= 160),
     'lines are short',
   )
+})
+
+void t.test('--help lists the usual settings, and says how to get the others', (t) => {
+  const listed = [...helpText('usual').matchAll(/^ +--([\w-]+)/gm)].map(([, name]) => name!)
+  t.same([...listed].sort(), [...USUAL_SETTINGS].sort())
+  t.equal(listed.length, 30)
+  t.match(helpText('usual'), /--help=all lists all/)
+  t.end()
 })
 
 void t.test('docs/settings.md is up to date: npm run docs writes it', async (t) => {

@@ -195,7 +195,7 @@ void t.test('identity', async (t) => {
     t.match(answer.fields.link, `<${webId}>; rel="http://www.w3.org/ns/auth/acl#agent"`)
   })
   await row(
-    'a key removed from a remote profile: a write reads it again, a read within --profile-max-age',
+    'a key removed from a remote profile: a write reads it again, a read after a minute at the latest',
     async (t) => {
       trusted.stopClock(t)
       let profile = ''

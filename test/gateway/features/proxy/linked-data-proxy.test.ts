@@ -164,7 +164,7 @@ async function world(t: Test, ...flags: string[]): Promise<World> {
 void t.test('the Linked Data proxy', async (t) => {
   const row = rowsOf(t, 'none')
   const management = await freePort()
-  const flags = ['--allow-fetch', '127.0.0.0/8', '--allow-fetch', '::1', '--proxy-timeout', '10000']
+  const flags = ['--allow-fetch', '127.0.0.0/8', '--allow-fetch', '::1']
   const { as, base, origin } = await world(t, ...flags, '--management', String(management))
   const server = await startServer(respond)
   const second = await startServer(respond)
