@@ -3,6 +3,8 @@ import { ACCESS_COMMAND } from './features/access/command.js'
 import { LOGIN_LINK_COMMAND } from './features/accounts/command.js'
 import { adoptCommand } from './features/adoption/command.js'
 import { initCommand } from './features/adoption/init.js'
+import { BACKUP_COMMAND } from './features/backup/backup-command.js'
+import { RESTORE_COMMAND } from './features/backup/restore-command.js'
 import { DOCTOR_COMMAND } from './features/doctor/command.js'
 import { IMPORT_COMMAND } from './features/imports/command.js'
 import { mirrorCommand } from './features/operators/command.js'
@@ -19,6 +21,7 @@ export const FEATURES: readonly Feature[] = [
   { name: 'accounts',    commands: () => [LOGIN_LINK_COMMAND], load: async () => (await import('./features/accounts/feature.js')).ACCOUNTS },
   { name: 'doctor',      commands: () => [DOCTOR_COMMAND] },
   { name: 'maintenance', load: async () => (await import('./features/maintenance/feature.js')).MAINTENANCE },
+  { name: 'backup',      commands: () => [BACKUP_COMMAND, RESTORE_COMMAND], load: async () => (await import('./features/backup/feature.js')).BACKUP },
   { name: 'tokens',      commands: () => [TOKEN_COMMAND], load: async () => (await import('./features/tokens/feature.js')).ACCESS_TOKENS },
   { name: 'imports',     commands: () => [IMPORT_COMMAND], load: async () => (await import('./features/imports/feature.js')).IMPORTS },
   { name: 'files',       load: async () => (await import('./features/files/feature.js')).FILES },

@@ -25,18 +25,29 @@ export const withCommand = (argv: readonly string[]): readonly string[] =>
 /** @param argv without `node` and script. Returns the exit code; a gateway keeps serving. */
 export async function runCommand(argv: readonly string[], env: Environment, terminal: Terminal): Promise<number> {
   const [name, ...rest] = argv
-  const command = commandOf(name)
+  const commands = commandsOf(name)
+  if (commands.length > 1 && rest.includes('--help')) return help(commands, env, terminal)
+  const command = commands.find(({ isMeant }) => isMeant?.(rest)) ?? commands[0]
   if (command) return command.run(rest, env, terminal)
-  const explained = name === 'help' && commandOf(rest[0])
-  if (explained) return explained.run(['--help'], env, terminal)
+  const explained = name === 'help' ? commandsOf(rest[0]) : []
+  if (explained.length > 0) return help(explained, env, terminal)
   if (name === '--help' || name === '-h' || name === 'help') terminal.out(helpPage())
   else if (name === '--version') terminal.out(`${version()}\n`)
   else return fail(terminal, { failure: 'arguments.wrong', detail: unknownCommand(name) })
   return EXIT.done
 }
 
-const commandOf = (name: string | undefined): Command | undefined =>
-  COMMANDS.find(({ description }) => description.name === name)
+/** Some names have two commands, which differ in their arguments. */
+const commandsOf = (name: string | undefined): readonly Command[] =>
+  COMMANDS.filter(({ description }) => description.name === name)
+
+async function help(commands: readonly Command[], env: Environment, terminal: Terminal): Promise<number> {
+  for (const [index, command] of commands.entries()) {
+    if (index > 0) terminal.out('\n')
+    await command.run(['--help'], env, terminal)
+  }
+  return EXIT.done
+}
 
 const helpPage = (): string =>
   [

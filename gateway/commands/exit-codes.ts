@@ -39,6 +39,7 @@ const EXIT_OF = {
   'gateway.failed': 'failed',
   'undo.failed': 'failed',
   'mirror.failed': 'failed',
+  'backup.failed': 'failed',
   'document.absent': 'absent',
   'access.refused': 'refused',
   'document.changed': 'changed',

@@ -1,7 +1,7 @@
 // Having the data folder: one gateway at a time. It leaves its name there, and touches that file each second; a standby
 // waits for its place.
 import { randomUUID } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, realpath, utimes } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +14,8 @@ import { holderText, type Holder } from '../stores/holder.js'
 import { unusableFolder } from './private-folder.js'
 
 const FILE = 'gateway.json'
+/** Below the data folder: what a restore has not put in its place yet. */
+export const RESTORE_FOLDER = 'restore.work'
 const BEAT_MS = 1000
 /** A gateway whose file is not touched for so long stands still. */
 const SILENT_MS = 3000
@@ -54,7 +56,7 @@ export function ownerOfData(folder: string, now: number): Holder | undefined {
  * Two gateways on one data folder would each undo what the other remembers. Throws StartFailure.
  * @param waits says that it waits, until the folder is free
  */
-export async function ownData(folder: string, waits?: Log): Promise<OwnData> {
+export async function ownData(folder: string, waits?: Log, purpose?: 'restores'): Promise<OwnData> {
   let path: string
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
@@ -63,6 +65,10 @@ export async function ownData(folder: string, waits?: Log): Promise<OwnData> {
     throw unusableFolder(folder, (error as NodeJS.ErrnoException).code!)
   }
   const unlock = await lockOf(path, folder, waits)
+  if (purpose !== 'restores' && existsSync(join(path, RESTORE_FOLDER))) {
+    await unlock()
+    throw new StartFailure(`${folder}: a restore into it has not ended. Do that triplegate restore again.`)
+  }
   const { inode, ...me } = nameOf(path)
   const file = join(path, FILE)
   const started = startOf(process.pid)

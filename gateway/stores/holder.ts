@@ -196,9 +196,10 @@ export function heldStore(store: GraphStore, placeOf: () => Place | undefined): 
     const place = placeOf()
     return place && !place.isSure() ? ((await place.ensure()) ?? write()) : write()
   }
-  const { together } = store
+  const { together, addQuads } = store
   return {
     ...store,
+    ...(addQuads && { addQuads: (nQuads, call) => sure(() => addQuads(nQuads, call)) }),
     ...(store.pause && {
       async pause(signal: AbortSignal) {
         const resume = await store.pause?.(signal)

@@ -1,4 +1,5 @@
 // A triplestore behind HTTP: SPARQL 1.1 Protocol and SPARQL 1.1 Graph Store HTTP Protocol as a GraphStore.
+import type { Readable } from 'node:stream'
 import { type Problem, isFailure, problem } from '../problem.js'
 import { RESULTS_JSON, RESULTS_TSV } from '../rdf/sparql-results.js'
 import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
@@ -67,6 +68,7 @@ export const STORE_LIMITS: ExchangeLimits = {
 const MOST_WAITING = 256
 const MAX_READINESS_BYTES = 64 * 1024
 const N_TRIPLES = 'application/n-triples'
+const N_QUADS = 'application/n-quads'
 type Text = Promise<string | undefined | Problem>
 type Done = Promise<undefined | Problem>
 
@@ -110,8 +112,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     identity: endpointFieldsOf(settings.credentials),
     documents: openExchange(limits),
     sparql: openExchange({ ...limits, queue: Math.min(limits.queue, MOST_WAITING) }),
-    patience: Math.ceil(limits.headersTimeout / 1000) + 1,
-    ...NOTHING_KNOWN,
+    ...{ patience: Math.ceil(limits.headersTimeout / 1000) + 1, ...NOTHING_KNOWN },
   }
   return {
     name,
@@ -147,6 +148,8 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     update: (sparql, call) => runUpdate(store, sparql, call),
     together: togetherOf(store),
     edit: (edits, call) => edit(store, edits, call),
+    quads: (call) => quads(store, call),
+    addQuads: (nQuads, call) => addQuads(store, nQuads, call),
     async ready(call) {
       if (store.isPaused) return undefined
       const response = await collect(store, queryOf(store, 'ASK {}', RESULTS_JSON), MAX_READINESS_BYTES, call)
@@ -221,6 +224,13 @@ function noted<Response extends WholeResponse | StoreResponse>(
   return response
 }
 
+/** Beyond the Graph Store Protocol: Fuseki and Oxigraph give the dataset where no graph is named. */
+async function quads(store: HttpStore, call?: Call): Promise<AsyncIterable<Uint8Array> | Problem> {
+  const url = store.endpoints.graphStore
+  const response = await send(store, { method: 'GET', url, fields: { accept: N_QUADS }, safe: true }, call)
+  return isFailure(response) ? response : piecesOrProblem(successOf(response, N_QUADS))
+}
+
 /** SPARQL 1.1 Graph Store HTTP Protocol §5.2 */
 const getOf = ({ endpoints }: HttpStore, graph: string): Sent => ({
   method: 'GET',
@@ -261,8 +271,8 @@ async function edit(store: HttpStore, edits: readonly GraphEdit[], call?: Call):
 const REFUSED = problem('store.refused', 'The triplestore takes no N-Quads.')
 
 /** Fuseki reads N-Quads in a half of the time of SPARQL, as one transaction. */
-async function addQuads(store: HttpStore, body: string, call?: Call): Promise<undefined | Problem> {
-  const fields = { 'content-type': 'application/n-quads' }
+async function addQuads(store: HttpStore, body: string | Readable, call?: Call): Promise<undefined | Problem> {
+  const fields = { 'content-type': N_QUADS }
   const sent: Sent = { method: 'POST', url: store.endpoints.graphStore, fields, body, safe: false }
   const done = doneOf(await collect(store, sent, DISCARD_BYTES, call), [200, 201, 204])
   store.refusesQuads ||= done?.failure === 'store.refused'

@@ -1,5 +1,6 @@
 // The interface to a triplestore, the same for all stores.
 // http-store.ts speaks SPARQL 1.1 Protocol and Graph Store Protocol; embedded-store.ts runs Oxigraph in a worker.
+import type { Readable } from 'node:stream'
 import type { Problem } from '../problem.js'
 import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import type { ExcerptKind } from './document-facts-query.js'
@@ -89,6 +90,10 @@ export interface GraphStore {
    * not called.
    */
   edit(edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem>
+  /** The whole dataset as N-Quads, in one state, piece by piece. Left out where the store cannot be asked for it. */
+  quads?(call?: Call): Promise<AsyncIterable<Uint8Array> | Problem>
+  /** Adds N-Quads, as one transaction. Their blank nodes are new ones. */
+  addQuads?(nQuads: string | Readable, call?: Call): Promise<undefined | Problem>
   /**
    * Waits for the calls under way. Then no request reaches the store until the function is called: calls wait, for a
    * time, and then are `store.overloaded`.

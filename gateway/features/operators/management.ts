@@ -1,13 +1,13 @@
 // The management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches,
 // and the mirror; and of health and metrics for monitors with a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
-import type { HTTPMethods } from 'fastify'
 import type { Request, Response } from '../../http/exchange.js'
 import type { AddRoutes } from '../../http/listener.js'
 import type { Settings } from '../../configuration/settings.js'
 import type { Application, Dataspace, Gateway } from '../../gateway.js'
 import { makeMetrics } from './metrics.js'
-import { makeMirrorEndpoints, WRITE_FIELD } from './mirror-endpoints.js'
+import { MANAGEMENT_PATH, WRITE_FIELD } from '../../request/managed.js'
+import { makeMirrorEndpoints } from './mirror-endpoints.js'
 import { fileOf, operatorsAnswer } from './operators-answer.js'
 import { LOGIN_LINKS } from '../../identity/login-links.js'
 import { isFailure } from '../../problem.js'
@@ -61,6 +61,7 @@ export function makeManagement(
     '/health/ready': ['GET, HEAD', ready],
     '/metrics': ['GET, HEAD', async () => answerOf(200, metrics.contentType, await metrics.text())],
   }
+  const managed = MANAGEMENT_PATH.in(gateway)
   const paths = (key: string): Paths => ({
     '/': ['GET, HEAD', page],
     ...open,
@@ -68,6 +69,12 @@ export function makeManagement(
     '/purge': ['POST', (query, request) => purged(query, request, (asked) => purge(asked, dataspaces, gateway))],
     '/mirror/verify': ['POST', async (query, request) => mirror('verify', query, request)],
     '/mirror/sweep': ['POST', async (query, request) => mirror('sweep', query, request)],
+    ...(managed && {
+      [managed.path]: [
+        'POST',
+        async (_, request) => (hasToken(request, key) ? managed.answer(request, gateway) : NO_KEY),
+      ],
+    }),
     '/static/*': ['GET, HEAD', async (_, request) => fileOf(pathOf(request), gateway) ?? NO_FILE],
   })
   const withoutToken = (request: Request): Response | undefined =>
@@ -101,7 +108,7 @@ const routesOf = (
     for (const [url, [methods, made]] of Object.entries(paths))
       app.route({
         url,
-        method: methods.split(', ') as HTTPMethods[],
+        method: methods.split(', '),
         async handler(asked, reply) {
           const request = requestOf(asked)
           const isOpen = methods !== 'POST' || request.fields[WRITE_FIELD] !== undefined
@@ -140,8 +147,7 @@ function loginLink(
   request: Request,
   { dataspaces, gateway, key }: Pick<Gateway, 'dataspaces'> & { readonly gateway: Gateway; readonly key: string },
 ): Response {
-  if (!hasToken(request, key))
-    return json(401, { error: 'Send the key in the file operators-key of the data folder.' }, CHALLENGE)
+  if (!hasToken(request, key)) return NO_KEY
   const base = query.get('dataspace')
   const [dataspace, ...others] = dataspaces.filter(({ endUser }) => base === null || endUser.base === base)
   if (!dataspace || others.length > 0)
@@ -153,7 +159,9 @@ function loginLink(
     ? json(409, { error: `A browser logs in by a link over https only: ${dataspace.endUser.base} has no TLS.` })
     : answerOf(200, 'text/plain', `${link}\n`)
 }
-const CHALLENGE: Response['fields'] = [['WWW-Authenticate', 'Bearer realm="operators"']]
+const NO_KEY = json(401, { error: 'Send the key in the file operators-key of the data folder.' }, [
+  ['WWW-Authenticate', 'Bearer realm="operators"'],
+])
 
 const NO_TOKEN = json(401, { error: 'Send the token of --monitoring-token: Authorization: Bearer TOKEN.' }, [
   ['WWW-Authenticate', 'Bearer realm="monitoring"'],

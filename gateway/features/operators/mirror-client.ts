@@ -1,6 +1,7 @@
 // Asking a running gateway to verify or sweep, through its management port.
 import { request } from 'node:http'
-import { MIRROR_LINES, WRITE_FIELD, type MirrorLine } from './mirror-endpoints.js'
+import { WRITE_FIELD } from '../../request/managed.js'
+import { MIRROR_LINES, type MirrorLine } from './mirror-endpoints.js'
 import type { MirrorOutcome, Report } from '../../mirror/report.js'
 import type { CommandFailure } from '../../commands/exit-codes.js'
 import { managementError } from '../../commands/management-refusal.js'

@@ -13,12 +13,6 @@ export type MirrorLine =
   | { readonly event: 'end'; readonly outcome: MirrorOutcome }
   | { readonly event: 'failed'; readonly detail: string }
 
-/**
- * The field of a request to the listener that changes something: neither a form nor a page of another origin can send
- * it.
- */
-export const WRITE_FIELD = 'triplegate-management'
-
 export const MIRROR_LINES = 'application/x-ndjson'
 
 type Refusal = Failure<'application.absent' | 'mirror.refused'>

@@ -1,0 +1,166 @@
+// Restoring an archive into an empty data folder and empty stores: a start finds all of it, or refuses the folder until
+// the restore, begun again, has ended.
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { DescribedApplication, DescribedDataspace } from '../../configuration/dataspace.js'
+import { isInMemory } from '../../configuration/dataspace.js'
+import { historyPlaceOf } from '../../configuration/history-place.js'
+import type { Settings } from '../../configuration/settings.js'
+import { makeLog } from '../../log.js'
+import { makeStores, storeFolder, untilReady, type Stores } from '../../start/open-stores.js'
+import { ownData, RESTORE_FOLDER, type OwnData } from '../../start/own-data.js'
+import type { GraphStore } from '../../stores/store.js'
+import { beginFilling, endFilling, fillFrom } from './fill-store.js'
+import { CONFIGURATION_FOLDER } from './freeze.js'
+import { layOutData, layOutFiles, layOutHistory, readJournals, type Archive } from './lay-out.js'
+import { CONFIGURATION, storeParts, type ArchivedApplication, type Manifest } from './manifest.js'
+import { inLines } from './pieces.js'
+import { archivedContent } from './read-archive.js'
+import { Unable } from './unable.js'
+
+export interface RestoreSettings {
+  readonly archive: Archive
+  readonly settings: Settings
+  readonly dataspaces: readonly DescribedDataspace[]
+  /** What is being done. */
+  readonly report: (what: string) => void
+}
+
+/** An application of the settings, and what the archive has of it. */
+interface Target {
+  readonly application: DescribedApplication
+  readonly archived: ArchivedApplication
+}
+
+/** Throws Unable and StartFailure. */
+export async function restore(restoring: RestoreSettings): Promise<void> {
+  const { archive, settings, report } = restoring
+  const targets = targetsOf(restoring)
+  const data = resolve(settings.data)
+  const owned = await ownData(data, undefined, 'restores')
+  try {
+    const work = join(data, RESTORE_FOLDER)
+    const id = await beginFolder(data, work)
+    refuseFull(data, archive.manifest)
+    report('writing the data folder')
+    const stage = join(work, 'data')
+    await layOutData(archive, stage)
+    await layOutFiles(archive, CONFIGURATION, join(stage, CONFIGURATION_FOLDER))
+    await readJournals(join(stage, 'history'))
+    for (const { application, archived } of targets) {
+      report(`writing the history of ${application.base}`)
+      if (archived.history) await layOutHistory(archive, archived.history, repositoryOf(application, settings, stage))
+    }
+    await fillStores(restoring, targets, owned, id)
+    for (const name of await readdir(stage)) await rename(join(stage, name), join(data, name))
+    rmSync(work, { recursive: true })
+  } finally {
+    await owned.release()
+  }
+}
+
+/** The names that a folder may have at the beginning: of its lock, and of an Oxigraph that was installed. */
+const OF_THE_PLACE: ReadonlySet<string> = new Set(['gateway.json', 'triplegate-data', 'store'])
+
+/** Gives the id of the restore: that of a killed one that is begun again. */
+async function beginFolder(data: string, work: string): Promise<string> {
+  const names = await readdir(data)
+  const file = join(work, 'id')
+  const isBegun = names.includes(RESTORE_FOLDER)
+  const others = names.filter((name) => !OF_THE_PLACE.has(name) && name !== RESTORE_FOLDER)
+  const stored = existsSync(join(data, 'store')) ? (await readdir(join(data, 'store'))).filter((name) => name !== 'bin') : [] // prettier-ignore
+  if (!isBegun && others.length + stored.length > 0)
+    throw new Unable(`${data} is not empty: it has ${[...others, ...stored.map((name) => `store/${name}`)][0]}. Give another folder with --data.`) // prettier-ignore
+  const id = existsSync(file) ? readFileSync(file, 'utf8') : randomUUID()
+  for (const name of [...others, ...stored.map((one) => join('store', one)), join(RESTORE_FOLDER, 'data')])
+    await rm(join(data, name), { recursive: true, force: true })
+  await mkdir(work, { recursive: true, mode: 0o700 })
+  await writeFile(file, id, { mode: 0o600, flush: true })
+  return id
+}
+
+/** Packs are smaller than what they become; stores have room of their own. */
+function refuseFull(data: string, { parts }: Manifest): void {
+  const needed = parts.filter(({ name }) => !name.startsWith('stores/')).reduce((sum, { size }) => sum + size, 0)
+  const { bavail, bsize } = statfsSync(data)
+  if (bavail * bsize >= needed) return
+  throw new Unable(`${data}: the backup needs ${Math.ceil(needed / 2 ** 20)} MiB. Make room on its disk.`)
+}
+
+function targetsOf({ archive, dataspaces }: Pick<RestoreSettings, 'archive' | 'dataspaces'>): readonly Target[] {
+  const { applications } = archive.manifest
+  const given = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
+  return applications.map((archived) => {
+    const application = given.find(({ base }) => base === archived.base)
+    if (application) return { archived, application }
+    throw new Unable(`The backup has ${archived.base}, and the settings have not. Give --base, or its --config.`)
+  })
+}
+
+/** Where the settings have the history; in the data folder that is to be. */
+function repositoryOf(application: DescribedApplication, settings: Settings, stage: string): string {
+  const own = historyPlaceOf(application, settings)
+  const place = own && historyPlaceOf(application, { data: stage })
+  if (place?.folder !== undefined) return place.folder
+  const flag = application.kind === 'admin' ? '--admin-history local' : '--history local'
+  throw new Unable(`${application.base}: the backup has its history. Give ${flag}.`)
+}
+
+async function fillStores(
+  { archive, settings, report }: RestoreSettings,
+  targets: readonly Target[],
+  { me }: OwnData,
+  id: string,
+): Promise<void> {
+  const { file, manifest } = archive
+  const log = makeLog('silent')
+  const stores = makeStores(settings, undefined, log)
+  const lost = (why: string): void => report(why)
+  try {
+    const filled = new Set<unknown>()
+    for (const [number, { quads: all }] of manifest.stores.entries()) {
+      const sharing = targets.filter(({ archived }) => archived.store === number).map(({ application }) => application)
+      const store = await storeOf(sharing, stores)
+      if (!store) continue
+      if (filled.has(store))
+        throw new Unable(`${store.name}: the backup has two stores for it. Give a dataset for each.`)
+      filled.add(store)
+      await untilReady([store], log)
+      await stores.hold(store, { me, log, lost })
+      await beginFilling(store, id)
+      const parts = inLines(archivedContent(file, manifest, storeParts(number)))
+      const progress = (quads: number): void =>
+        report(`filling ${store.name}: ${quads.toLocaleString('en')} of ${all.toLocaleString('en')} quads`)
+      await endFilling(store, await fillFrom(store, parts, progress))
+      for (const { service, kind } of sharing)
+        if (service.onDisk) await writeFile(join(storeFolder(settings.data, kind), 'filled'), '', { mode: 0o600 })
+    }
+  } finally {
+    await stores.close()
+  }
+}
+
+/** The one store of applications that shared one. */
+async function storeOf(
+  applications: readonly DescribedApplication[],
+  { open }: Stores,
+): Promise<GraphStore | undefined> {
+  let found: GraphStore | undefined
+  for (const application of applications) {
+    const { base, service } = application
+    if (isInMemory(service)) throw new Unable(`${base}: the backup has its store. Give --backend, or --store oxigraph.`)
+    const store = await open(application)
+    if ((found ??= store) !== store) throw new Unable(`${base}: ${SHARED}`)
+  }
+  return found
+}
+
+const SHARED = 'the backup has one store of several applications. Give them the same dataset.'
+
+/** The applications whose stores are empty: their histories have what they had. */
+export const toRebuild = (restored: Pick<RestoreSettings, 'archive' | 'dataspaces'>): readonly string[] =>
+  targetsOf(restored)
+    .filter(({ archived, application }) => archived.store === undefined && !application.service.embedded)
+    .map(({ application }) => application.base)
