@@ -142,6 +142,48 @@ void t.test('access tokens', async (t) => {
     t.equal((await anonymous('GET', '/in/a/', bearer(tokens.owner))).fields['cache-control'], 'private, no-cache')
   })
 
+  await t.test('what a token reaches by SPARQL', async (t) => {
+    const [inside, outside, rule] = [`${base}in/a/`, `${base}out/a/`, `${base}admin/`]
+    const graphs = 'SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }'
+    const csv = { Accept: 'text/csv', 'Content-Type': 'application/sparql-query' }
+    const rules = await create('owner', `; <${TGA}only> <${rule}>`)
+    const other = 'urn:other'
+    await endUser.update(`INSERT DATA { GRAPH <${other}> { <urn:s> <urn:p> 1 } }`)
+    const named = `<${ACL}agent> <${webIdOf('owner')}> ; <${ACL}mode> <${ACL}Read>, <${ACL}Write> ; <${ACL}accessTo> <${other}>`
+    await owner('PUT', '/admin/acl/authorizations/other/', ttl(`<#this> a <${ACL}Authorization> ; ${named} .`))
+    // prettier-ignore
+    const reads: [name: string, token: string, path: string, status: number, shown: readonly string[], hidden: readonly string[]][] = [
+      ['no limit', tokens.owner, '/sparql', 200, [inside, outside, other], []],
+      ['read-only', tokens.readOnly, '/sparql', 200, [inside, outside, other], []],
+      ['only, which the endpoint is not below', tokens.only, '/sparql', 403, [], []],
+      ['both', tokens.onlyRead, '/sparql', 403, [], []],
+      ['only the root', tokens.root, '/sparql', 200, [inside, outside], [other]],
+      ['no limit: rules', tokens.owner, '/admin/sparql', 200, [rule], [inside]],
+      ['read-only: rules', tokens.readOnly, '/admin/sparql', 200, [rule], [inside]],
+      ['only the rules', rules, '/admin/sparql', 200, [rule], [inside]],
+    ]
+    for (const [name, token, path, status, shown, hidden] of reads) {
+      const answer = await anonymous('POST', path, both({ fields: csv, body: graphs }, bearer(token)))
+      const lines = answer.text.split(/\r?\n/)
+      t.equal(answer.status, status, `${name}: ${answer.text.slice(0, 200)}`)
+      for (const graph of shown) t.ok(lines.includes(graph), `${name}: ${graph}`)
+      for (const graph of hidden) t.notOk(lines.includes(graph), `${name}: not ${graph}`)
+    }
+    // prettier-ignore
+    const writes: [name: string, token: string, graph: string, status: number][] = [
+      ['no limit, though the embedded store has documents only', tokens.owner, other, 422],
+      ['only: there', tokens.only, inside, 403],
+      ['only the root: below it', tokens.root, outside, 200],
+      ['only the root: elsewhere', tokens.root, other, 403],
+      ['only the rules: elsewhere', rules, inside, 403],
+    ]
+    for (const [name, token, graph, status] of writes) {
+      const insert = update(`INSERT DATA { GRAPH <${graph}> { <urn:s> <urn:p> 2 } }`)
+      const { text, ...answer } = await anonymous('POST', '/sparql', both(insert, bearer(token)))
+      t.equal(answer.status, status, `${name}: ${text}`)
+    }
+  })
+
   await t.test('credentials', async (t) => {
     const unknown = `${tokens.owner.slice(0, -2)}${tokens.owner.endsWith('AA') ? 'BB' : 'AA'}`
     const from = as('anonymous')
