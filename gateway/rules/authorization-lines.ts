@@ -1,5 +1,6 @@
 // The statements that make up authorizations: the question for them, and each line of the answer with its digest.
 import { hash, randomBytes } from 'node:crypto'
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { ACCESS_PREDICATES, AUTHORIZATION, RDF_TYPE } from '../../policies/vocabulary.js'
 import type { Fact } from '../../policies/authorizations/authorization.js'
 import type { Term } from '../rdf/graph.js'
@@ -42,7 +43,7 @@ const LINE = /^<[^\t]*>\t(?:<[^\t]*>|_:[^\t]+)\t<[^\t]*>\t<[^\t]*>$/
 export async function onAnswer<T>(
   lines: Promise<AsyncIterable<readonly string[]> | Problem>,
   work: (line: string) => void,
-  result: () => T,
+  result: () => T | Promise<T>,
 ): Promise<T | Problem> {
   try {
     const batches = await lines
@@ -53,7 +54,7 @@ export async function onAnswer<T>(
         work(line)
       }
     }
-    return result()
+    return await result()
   } catch (error) {
     return problemOf(error)
   }
@@ -92,6 +93,7 @@ const misunderstood = (): StoreBreak =>
     problem('store.failed', 'The triplestore was asked for the authorizations and answered with something else.'),
   )
 
+const BLANKS_PER_TURN = 2000
 const SECRET = randomBytes(16).toString('hex')
 const [HEX_DIGITS, MODULUS] = [12, 2 ** 48]
 
@@ -102,7 +104,7 @@ const digestOfRules = (said: string): number =>
  * The digests of graphs, from their lines in any order: of each the sum of those of its lines. The store labels blank
  * nodes as it likes: what the lines of one say together counts as one line.
  */
-export function makeDigesting(): { take(line: string): void; digests(): Map<string, number> } {
+export function makeDigesting(): { take(line: string): void; digests(): Promise<Map<string, number>> } {
   const graphs = new Map<string, number>()
   const blanks = new Map<string, number>()
   const add = (sums: Map<string, number>, of: string, said: string): void =>
@@ -114,8 +116,12 @@ export function makeDigesting(): { take(line: string): void; digests(): Map<stri
       const end = isBlank ? line.indexOf('\t', ofGraph + 1) : ofGraph
       add(isBlank ? blanks : graphs, isBlank ? line.slice(0, end) : graphIn(line), line.slice(end + 1))
     },
-    digests() {
-      for (const [blank, sum] of blanks) add(graphs, graphIn(blank), `_: ${sum}`)
+    async digests() {
+      let count = 0
+      for (const [blank, sum] of blanks) {
+        add(graphs, graphIn(blank), `_: ${sum}`)
+        if (++count % BLANKS_PER_TURN === 0) await eventLoopTurn()
+      }
       blanks.clear()
       return graphs
     },

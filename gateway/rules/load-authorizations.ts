@@ -22,6 +22,8 @@ import {
 const GRAPHS_PER_TURN = 500
 /** Graphs that are asked for by their names; where more have changed, all are read. */
 const MOST_CHANGED = 500
+/** What has changed becomes effective at once: more lines would hold the event loop. */
+const MOST_CHANGED_LINES = 5000
 
 /**
  * Reads the authorizations of a dataspace again and makes them effective at once, with the changes that the index has
@@ -53,7 +55,7 @@ export async function loadAnswer(
     if (isFailure(collected)) return collected
     let count = 0
     for (const graph of collected.lines.keys()) {
-      rebuild.replaceGraph(graph, readFrom(collected, graph))
+      for (const steps = rebuild.reading(graph, readFrom(collected, graph)); !steps.next().done;) await eventLoopTurn()
       collected.lines.delete(graph)
       if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
     }
@@ -81,8 +83,13 @@ async function loadChanged(
     if (changed.length > MOST_CHANGED || !changed.every(isName)) return 'many'
     const asked = changed.length > 0 && (await readGraphs(store, authorizationsQuery(adminBase, changed), call))
     if (isFailure(asked)) return asked
-    const readOf = (graph: string): ReadGraph | undefined =>
-      asked && asked.lines.has(graph) ? readFrom(asked, graph) : undefined
+    if (asked && asked.count > MOST_CHANGED_LINES) return 'many'
+    // Read before anything changes: reading may fail.
+    const readOf = (graph: string): ReadGraph | undefined => {
+      if (!asked || !asked.lines.has(graph)) return undefined
+      const { facts, digest } = readFrom(asked, graph)
+      return { facts: [...facts], digest }
+    }
     rebuild.commitChanged(new Map(changed.map((graph) => [graph, readOf(graph)])))
     return undefined
   } catch (error) {
@@ -139,6 +146,7 @@ const nameOf = (subject: Term): string => (subject.termType === 'BlankNode' ? `_
 interface Collected {
   readonly lines: Map<string, string[]>
   readonly digests: ReadonlyMap<string, number>
+  readonly count: number
 }
 
 /** The lines by graph, in any order. */
@@ -149,20 +157,27 @@ function readGraphs(
 ): Promise<Collected | Problem> {
   const lines = new Map<string, string[]>()
   const digesting = makeDigesting()
+  let count = 0
   const take = (line: string): void => {
     const name = graphIn(line)
     const known = lines.get(name)
     if (known) known.push(line)
     else lines.set(name, [line])
     digesting.take(line)
+    count++
   }
-  return onAnswer(authorizationLines(store, question, call), take, () => ({ lines, digests: digesting.digests() }))
+  const result = async (): Promise<Collected> => ({ lines, digests: await digesting.digests(), count })
+  return onAnswer(authorizationLines(store, question, call), take, result)
 }
 
 const readFrom = ({ lines, digests }: Collected, graph: string): ReadGraph => ({
-  facts: lines
-    .get(graph)!
-    .map(factIn)
-    .filter((fact) => fact !== undefined),
+  facts: factsIn(lines.get(graph)!),
   digest: digests.get(graph)!,
 })
+
+function* factsIn(lines: readonly string[]): Generator<Fact> {
+  for (const line of lines) {
+    const fact = factIn(line)
+    if (fact) yield fact
+  }
+}

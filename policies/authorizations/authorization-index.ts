@@ -49,7 +49,8 @@ export interface ReadGraph {
 }
 
 export interface Rebuild {
-  replaceGraph(graph: string, read: ReadGraph): void
+  /** Reads a graph, in steps that take some milliseconds. */
+  reading(graph: string, read: ReadGraph): Generator<void, void>
   /**
    * Makes what was read effective, with the changes made since the rebuild began. False, and nothing changes, when the
    * index was cleared or a later rebuild was committed in the meantime: then what was read is outdated.
@@ -94,7 +95,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
     replaceGraph(graph, facts) {
       if (!counts(graph)) return
       const change = [...facts]
-      state.table.put(graph, change)
+      put(state.table, graph, change)
       for (const changes of rebuilds) changes.set(graph, change)
     },
     removeGraph(graph) {
@@ -119,6 +120,11 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   }
 }
 
+/** At once: no decision may see a part of a change. */
+function put(table: AuthorizationTable, ...change: Parameters<AuthorizationTable['putting']>): void {
+  for (const steps = table.putting(...change); !steps.next().done;);
+}
+
 interface IndexState {
   readonly counts: AuthorizationIndex['counts']
   table: AuthorizationTable
@@ -137,13 +143,13 @@ function beginRebuild(state: IndexState): Rebuild {
   rebuilds.add(changes)
   const isOutdated = (): boolean => !rebuilds.delete(changes) || number < state.oldestValid
   return {
-    replaceGraph(graph, { facts, digest }) {
-      if (counts(graph)) fresh().put(graph, facts, digest)
+    *reading(graph, { facts, digest }) {
+      if (counts(graph)) yield* fresh().putting(graph, facts, digest)
     },
     commit() {
       if (isOutdated()) return false
       for (const [graph, facts] of changes) {
-        if (facts) fresh().put(graph, facts)
+        if (facts) put(fresh(), graph, facts)
         else fresh().remove(graph)
       }
       state.table = fresh()
@@ -154,7 +160,7 @@ function beginRebuild(state: IndexState): Rebuild {
       if (isOutdated()) return false
       for (const [graph, read] of graphs) {
         if (changes.has(graph)) continue
-        if (read) state.table.put(graph, read.facts, read.digest)
+        if (read) put(state.table, graph, read.facts, read.digest)
         else state.table.remove(graph)
       }
       state.oldestValid = number

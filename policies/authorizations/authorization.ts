@@ -59,9 +59,10 @@ export interface StatedAuthorization {
 
 /** The content of a graph. `members` are pairs of an agent and a group, `superclasses` of a class and a superclass. */
 export interface Stated {
-  readonly authorizations: readonly StatedAuthorization[]
+  readonly authorizations: Iterable<StatedAuthorization>
   readonly members: readonly (readonly [agent: string, group: string])[]
   readonly superclasses: readonly (readonly [type: string, superclass: string])[]
+  readonly isEmpty: boolean
 }
 
 // Subjects are numbers: for an agent twice the number of its IRI, for a group one more; for other subjects negative.
@@ -123,13 +124,24 @@ function authorizationIn(iri: string, objects: Objects): StatedAuthorization {
   }
 }
 
-/** What the facts of one graph state. */
-export function statedIn(facts: Iterable<Fact>): Stated {
+function* authorizationsOf(
+  typed: Iterable<string>,
+  described: ReadonlyMap<string, Objects>,
+): Generator<StatedAuthorization> {
+  for (const iri of typed) yield authorizationIn(iri, described.get(iri) ?? {})
+}
+
+const FACTS_PER_STEP = 2000
+
+/** What the facts of one graph state, in steps that take some milliseconds. */
+export function* stating(facts: Iterable<Fact>): Generator<void, Stated> {
   const typed = new Set<string>()
   const described = new Map<string, Objects>()
   const members: [string, string][] = []
   const superclasses: [string, string][] = []
+  let count = 0
   for (const { subject, predicate, object } of facts) {
+    if (++count % FACTS_PER_STEP === 0) yield
     if (isBlank(object)) continue
     const property = PROPERTIES.get(predicate)
     if (property) {
@@ -144,8 +156,9 @@ export function statedIn(facts: Iterable<Fact>): Stated {
     else if (predicate === V.SUB_CLASS_OF) superclasses.push([subject, object])
   }
   return {
-    authorizations: Array.from(typed, (iri) => authorizationIn(iri, described.get(iri) ?? {})),
+    authorizations: authorizationsOf(typed, described),
     members,
     superclasses,
+    isEmpty: typed.size + members.length + superclasses.length === 0,
   }
 }

@@ -10,7 +10,7 @@ import {
   bitsOf,
   groupSubject,
   idIn,
-  statedIn,
+  stating,
 } from './authorization.js'
 import { makeColumn } from './column.js'
 import { type IriTable, makeIriTable } from './iri-table.js'
@@ -112,8 +112,11 @@ export interface TableSize {
 }
 
 export interface AuthorizationTable {
-  /** @param digest of the facts, where they are what the store has */
-  put(graph: string, facts: Iterable<Fact>, digest?: number): void
+  /**
+   * Replaces the content of a graph, in steps that take some milliseconds.
+   * @param digest of the facts, where they are what the store has
+   */
+  putting(graph: string, facts: Iterable<Fact>, digest?: number): Generator<void, void>
   digestOf(graph: string): number | undefined
   graphs(): Iterable<string>
   remove(graph: string): void
@@ -192,13 +195,13 @@ export function makeAuthorizationTable(): AuthorizationTable {
       return { graphs: graphs.countOf('graph'), authorizations: authorizationCount, subjects }
     },
     digestOf: (name) => digests.of(idOf(name)),
-    put(name, facts, digest) {
+    *putting(name, facts, digest) {
       remove(name)
-      const stated = statedIn(facts)
+      const stated = yield* stating(facts)
       // One that the store has, and that says nothing, is known too: it is not read again.
-      if (isEmpty(stated) && digest === undefined) return
+      if (stated.isEmpty && digest === undefined) return
       const graph = graphs.retain('graph', name)
-      for (const one of stated.authorizations) change(rows.add(graph, one), 'add')
+      yield* inSteps(stated.authorizations, (one) => change(rows.add(graph, one), 'add'))
       others.add(graph, stated)
       if (digest !== undefined) digests.set(graph, digest)
       named.forget()
@@ -212,8 +215,15 @@ export function makeAuthorizationTable(): AuthorizationTable {
   }
 }
 
-const isEmpty = ({ authorizations, members, superclasses }: Stated): boolean =>
-  authorizations.length + members.length + superclasses.length === 0
+const AUTHORIZATIONS_PER_STEP = 500
+
+function* inSteps<T>(items: Iterable<T>, work: (item: T) => void): Generator<void, void> {
+  let count = 0
+  for (const item of items) {
+    work(item)
+    if (++count % AUTHORIZATIONS_PER_STEP === 0) yield
+  }
+}
 
 /** What graphs state besides authorizations. */
 function makeOthers(iris: IriTable, groupsOf: Relation<number>, classes: ReturnType<typeof makeClasses>) {

@@ -188,6 +188,7 @@ await t.test('responses as text', async (t) => {
     'a message of the store among the rows': answering([
       `${whole}## Query cancelled due to timeout during execution\n`,
     ]),
+    'a triple term in the place of an IRI': answering([`${whole}<${RULES}>\t<urn:s>\t<urn:p>\t<<( <a> <b> <c> )>>\n`]),
     'an unbound variable': answering([`${whole}\t<urn:s>\t<urn:p>\t<urn:o>\n`]),
     'a line without end': answering([whole, '<urn:'.padEnd(2 << 20, 'x')]),
     'a break before the first byte': answering([], true),
@@ -198,6 +199,36 @@ await t.test('responses as text', async (t) => {
     index.replaceGraph(`${ADMIN}before/`, forEveryone)
     t.ok(isFailure(await loadAuthorizations(store, ADMIN, index)), name)
     t.same([reads(index, undefined), index.size.graphs], [true, 1], `${name}: the index stays as it was`)
+  }
+})
+
+await t.test('a graph with many rules is read in steps: no step takes more than some of them', async (t) => {
+  const [COUNT, STEP] = [10_000, 500]
+  const subjects: Record<string, (n: number) => string> = {
+    'with IRIs': (n) => `<${RULES}#${n}>`,
+    'of blank nodes': (n) => `_:b${n}`,
+  }
+  for (const [name, subject] of Object.entries(subjects)) {
+    const lines = Array.from({ length: COUNT }, (_, n) =>
+      mine.map(({ predicate, object }) => `<${RULES}>\t${subject(n)}\t<${predicate}>\t<${object}>\n`).join(''),
+    )
+    const store = answering([Buffer.from(`?g\t?s\t?p\t?o\n${lines.join('')}`).toString('latin1')])
+    const load = async (index: AuthorizationIndex): Promise<number> => {
+      let [turns, isLoading] = [0, true]
+      const count = (): void => {
+        turns++
+        if (isLoading) setImmediate(count)
+      }
+      setImmediate(count)
+      t.equal(await loadAuthorizations(store, ADMIN, index), undefined, name)
+      isLoading = false
+      t.equal(index.size.authorizations, COUNT, name)
+      return turns
+    }
+    const index = makeAuthorizationIndex(ADMIN)
+    t.ok((await load(index)) >= COUNT / STEP, `${name}: the first time`)
+    index.replaceGraph(RULES, mine)
+    t.ok((await load(index)) >= COUNT / STEP, `${name}: after a change`)
   }
 })
 
