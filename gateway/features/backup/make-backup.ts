@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { startGit, runGit, gitSetback } from '../../../versioning/git/git.js'
 import type { DescribedApplication } from '../../configuration/dataspace.js'
 import { historyPlaceOf, type HistoryPlace } from '../../configuration/history-place.js'
-import { printConfig, type Settings } from '../../configuration/settings.js'
+import { effectiveLines, type Settings } from '../../configuration/settings.js'
 import { version } from '../../commands/version.js'
 import type { Problem } from '../../problem.js'
 import type { GraphStore } from '../../stores/store.js'
@@ -158,7 +158,8 @@ async function addFolder(archive: ArchiveWriter, name: string, folder: string, s
 
 /** For people: a restore takes its settings from the command line, as a start does. */
 async function addConfiguration(archive: ArchiveWriter, settings: Settings): Promise<void> {
-  await archive.add(`${CONFIGURATION}settings.env`, Buffer.from(printConfig(settings)))
+  const lines = effectiveLines(settings, new Map()).map((line) => line.replace(/ +default$/, ''))
+  await archive.add(`${CONFIGURATION}settings.txt`, Buffer.from(`${lines.join('\n')}\n`))
   for (const [index, file] of settings.config.entries())
     await archive.add(`${CONFIGURATION}${index + 1}-${basename(file)}`, await readFile(file))
 }
