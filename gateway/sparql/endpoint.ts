@@ -1,5 +1,5 @@
-// The SPARQL endpoint (spec 4.2): queries and updates, once access is decided, over the latest version of every
-// document. Each text is analysed before the store gets it, and may reach other servers only as the operator allows.
+// The SPARQL endpoint (spec 4.2): queries and updates over the latest version of every document, after the access
+// decision. Each text is analysed before the store gets it. It may reach other servers only as the operator allows.
 import type { ByteCache } from '../caches.js'
 import type { Response } from '../http/exchange.js'
 import { sharersOf, type Member } from '../gateway.js'
@@ -45,7 +45,7 @@ function* runQuery(
 
 const TOO_LONG = problem('store.time', 'The query took longer than the timeout that the request gives.')
 
-/** After this time the query ends as if the client had left; others may wait for the same one. */
+/** When the time is up, the query stops as if the client had left. Other clients may still wait for the same query. */
 async function inTime(
   context: Context,
   ms: number,
@@ -59,7 +59,7 @@ async function inTime(
       resolve(TOO_LONG)
     }, ms).unref()
   })
-  // Until then it would keep the request in memory.
+  // Clear the timer: until then it would keep the request in memory.
   const end = () => clearTimeout(timer)
   const request = { ...context.request, signal: () => AbortSignal.any([context.request.signal(), limit.signal]) }
   try {
@@ -91,7 +91,7 @@ async function runUpdate(
   return refused ?? answerUpdate(context, update, { facts, decision })
 }
 
-/** The query, unless it would reach or call what the operator does not allow. @param endpoint its IRI */
+/** Refuses a query that reaches or calls anything that the operator does not allow. @param endpoint its IRI */
 export const readQuery = (
   context: Context,
   asked: SparqlRequest,
@@ -110,9 +110,9 @@ function* allowedQuery(context: Context, asked: SparqlRequest, endpoint: string)
   )
 }
 
-/** Longer texts are analysed in a thread: each token takes the parser some 30 µs, and each may be one character. */
+/** Longer texts are analysed in a thread: a token may be one character, and takes the parser about 30 µs. */
 const INLINE_CHARACTERS = 1024
-/** Longer texts are not remembered: to make a key of 32 MiB takes some 100 ms (design 7). */
+/** Longer texts are not cached: making a key of 32 MiB takes about 100 ms (design 7). */
 const MOST_REMEMBERED = 1024 * 1024
 
 function* analysed<Analysis extends object>(
@@ -145,7 +145,7 @@ function federation(
 
 const refusal = (detail: string): Problem => problem('access.federation', detail)
 
-/** Design 7: functions of the store may take any time, or do more than compute. */
+/** Design 7: a function of the store may take any amount of time, or do more than compute. */
 function strangeFunction(
   { functions }: Pick<QueryAnalysis, 'functions'>,
   allowed: readonly string[],
@@ -154,21 +154,20 @@ function strangeFunction(
     allowed.some((one) => (one.endsWith('*') ? name.startsWith(one.slice(0, -1)) : name === one))
   const strange = functions.find((name) => !isAllowed(name))
   if (strange === undefined) return undefined
-  const detail = `The function or property function <${strange}> is not allowed. Use those of SPARQL 1.1 and the casts of xsd:, or ask the operator to allow it (--allow-function).`
+  const detail = `The function <${strange}> is not allowed. Use those of SPARQL 1.1 and the casts of xsd:, or ask the operator to allow it (--allow-function).`
   return problem('query.function', detail)
 }
 
-/** Design 3: an answer could have the mailboxes that documents do not show to anonymous clients. */
+/** Design 3: an answer could contain the mailboxes that documents hide from anonymous clients. */
 const ANONYMOUS = problem(
   'access.denied',
   'Anonymous clients cannot use the SPARQL endpoint of the admin application. Send a client certificate or a token.',
 )
 
 /**
- * Spec 4.1: the documents of the owner agent and the secretary agent cannot be modified or deleted, not by an update
- * either. The status is 403, since the method is allowed. In a store that has such documents, an update has to name the
- * graphs that it writes: those that it would match are unknown before it is performed, and afterwards it cannot be
- * undone.
+ * Spec 4.1: nobody can modify or delete the documents of the owner agent and the secretary agent, not even by an
+ * update. The status is 403, since the method is allowed. In a store with such documents, an update has to name the
+ * graphs that it writes: nobody knows the graphs that it would match until it has run, and then it cannot be undone.
  */
 function protection(
   { writeSet, besideCleared }: UpdateAnalysis,
@@ -176,7 +175,7 @@ function protection(
 ): Problem | undefined {
   const here = sharersOf(application.store, gateway).flatMap(protectedIn)
   if (here.length === 0) return undefined
-  // After CLEAR ALL they are as they were (root-guard.ts).
+  // CLEAR ALL restores them (keep-roots.ts).
   const written = besideCleared ?? writeSet
   if (written === 'dataset') {
     return problem('access.denied', 'Name each graph that the update writes: some documents here cannot be changed.')

@@ -1,4 +1,4 @@
-// Explaining to agents with Control how a query of an agent is answered over what the agent may read, and why so.
+// Explains to agents with Control how the gateway restricts a query to the graphs that an agent may read, and why.
 import type { GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { webId } from '../configuration/setting-values.js'
 import type { Response } from '../http/exchange.js'
@@ -21,15 +21,15 @@ type Strategy = 'unchanged' | NonNullable<Trace['view']>
 const REASONS: Readonly<Record<Exclude<Strategy, 'refused'>, string>> = {
   unchanged: 'Nothing is hidden from the agent: the store gets the query as it is.',
   constants:
-    'The query names each graph that it reads. One that the agent may not read is replaced by one that does not exist.',
+    'The query names each graph that it reads. A graph that the agent may not read is replaced by an empty one.',
   predicate:
-    'The query reads graphs that it does not name. The store tests of each whether the agent may read it, by the rules.',
-  list: 'No condition beside the patterns is exact here. The agent may read few graphs: the query is asked over a list of them.',
-  copy: `No condition beside the patterns is exact here. The query is evaluated on a copy of what it can match and the agent may read: at most ${MOST_COPIED} triples, else it is refused.`,
+    'The query reads graphs that it does not name. The store checks for each graph whether the agent may read it.',
+  list: 'Conditions in the query would not be exact here. The agent may read few graphs: the query runs over a list of them.',
+  copy: `Conditions in the query would not be exact here. The query runs on a copy of the readable triples that it can match: at most ${MOST_COPIED}, else it is refused.`,
 }
 
 /**
- * Answers `?query=` with `?agent=` (empty or left out: an anonymous client), about the endpoint of this application.
+ * Answers `?query=` with `?agent=` about the endpoint of this application. Without `?agent=`, the client is anonymous.
  */
 export async function explainQuery(context: Context, query: URLSearchParams): Promise<Response | Problem> {
   const refused = controlRefused(context)
@@ -70,14 +70,14 @@ function wordsOf(rights: GraphRights): string[] {
   const { graphs, prefixes, otherPrefixes, items, containers, classes, owner } = rights
   const all = [
     ...(rights.documents ? ['all documents'] : []),
-    ...(rights.others ? ['all graphs that are no documents'] : []),
+    ...(rights.others ? ['all graphs that are not documents'] : []),
     ...(rights.defaultGraph ? ['the default graph'] : []),
     ...(items ? ['all items'] : []),
     ...(containers ? ['all containers'] : []),
     ...classes.map((type) => `documents of the class <${type}>`),
     ...(owner === undefined ? [] : ['documents that the agent owns']),
     ...prefixes.map((prefix) => `graphs whose names begin with <${prefix}>`),
-    ...otherPrefixes.map((prefix) => `graphs that are no documents, whose names begin with <${prefix}>`),
+    ...otherPrefixes.map((prefix) => `graphs that are not documents and whose names begin with <${prefix}>`),
     ...graphs.map((graph) => `<${graph}>`),
   ]
   return all.length > LISTED ? [...all.slice(0, LISTED), `and ${all.length - LISTED} more`] : all

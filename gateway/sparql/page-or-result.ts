@@ -1,4 +1,4 @@
-// The page of the SPARQL endpoint: it runs the query as for a program, and shows the result.
+// The page of the SPARQL endpoint: it runs the query as it would for a program, and shows the result.
 import type { Response } from '../http/exchange.js'
 import { N_TRIPLES } from '../http/media-type.js'
 import { bySubject } from '../pages/triples-by-subject.js'
@@ -17,7 +17,7 @@ import type { Awaitable } from '../maybe-async.js'
 
 type DecidedSparql = Decided<EndpointTarget, SparqlContent>
 
-/** The most of a result that the page shows, in bytes and in rows or triples. */
+/** The part of a result that the page shows, in bytes and in rows or triples. */
 const SHOWN_BYTES = 1024 * 1024
 const SHOWN = 500
 
@@ -26,7 +26,7 @@ const EXAMPLE = `SELECT ?document ?title WHERE {
   GRAPH ?document { ?document <http://purl.org/dc/terms/title> ?title }
 } ORDER BY ?title LIMIT 50`
 
-/** The page for those who prefer one; `format=csv` and its like name another format. */
+/** The page for clients that prefer HTML; `format=csv` and the like select another format. */
 export function sparqlOrPage(decided: DecidedSparql): Awaitable<Response | Problem> {
   const { context, content } = decided
   const isPage =
@@ -38,7 +38,7 @@ export function sparqlOrPage(decided: DecidedSparql): Awaitable<Response | Probl
   return sparqlAnswer(context, query, (asked) => sparql({ ...decided, context: asked }))
 }
 
-/** @param run answers the query as for a program */
+/** @param run answers the query as it would for a program */
 async function sparqlAnswer(
   context: Context,
   query: string | undefined,
@@ -62,7 +62,7 @@ async function sparqlAnswer(
   if (isFailure(read)) return read
   const measured = {
     ms: Math.round(performance.now() - began),
-    // Where the answer has no Age, this would tell of changes to graphs that the agent may not read.
+    // If the answer has no Age, this would reveal changes to graphs that the agent may not read.
     isCached: answer.ready?.age === undefined ? undefined : context.trace.storeMs === before,
   }
   const isTable = [...(answer.ready?.head.fields ?? []), ...answer.fields].some(
@@ -70,7 +70,7 @@ async function sparqlAnswer(
   )
   const outcome = isTable ? tableIn(read, measured) : graphIn(read, measured)
   const page = pageAnswer(200, sparqlPage({ frame, query, outcome }), [policy])
-  // RFC 9110 §9.3.2: the page says how long the answer took, so its length is not known before.
+  // RFC 9110 §9.3.2: the page says how long the answer took, so its length is unknown beforehand.
   return isHead ? { ...page, fields: page.fields.filter(([name]) => name !== 'Content-Length') } : page
 }
 
@@ -95,7 +95,7 @@ async function beginningOf({ body }: Response): Promise<Read | Problem> {
   }
   const text = Buffer.concat(parts).subarray(0, SHOWN_BYTES).toString()
   const lines = text.split(/\r?\n/)
-  // The last line is empty, or broken off.
+  // The last line is empty or incomplete.
   return { lines: lines.slice(0, -1), isCut }
 }
 
@@ -116,7 +116,7 @@ function tableIn({ lines, isCut }: Read, measured: Measured): ResultShown {
 }
 
 function graphIn({ lines, isCut }: Read, measured: Measured): ResultShown {
-  // Some stores send a triple again.
+  // Some stores repeat triples.
   const all = [...new Set(lines)]
   const triples = readLegible(all.slice(0, SHOWN).join('\n'))
   return {

@@ -1,4 +1,4 @@
-// What becomes of a text of SPARQL: its analysis, or that of its tokens where only the store can read it. Pure.
+// Analyses a text of SPARQL, or only its tokens if the store alone can read it. Pure.
 import { isFailure, type Problem } from '../../problem.js'
 import {
   analyseQuery,
@@ -13,13 +13,13 @@ import { passedOn } from './store-syntax.js'
 export interface SparqlText {
   readonly kind: 'query' | 'update'
   readonly text: string
-  /** Relative IRIs are resolved against it. */
+  /** The base for relative IRIs. */
   readonly base: string
-  /** The parameters of the request; undefined without any. */
+  /** The dataset in the parameters of the request; undefined if there is none. */
   readonly dataset: DatasetDescription | undefined
   /** The sources that `LOAD SILENT` may load. */
   readonly mayLoad: readonly string[]
-  /** `store`: a text that only the store can read is passed on, where its tokens allow it (unparsed.ts). */
+  /** `store`: pass on a text that only the store can read, if its tokens allow it (store-syntax.ts). */
   readonly syntax: 'standard' | 'store'
 }
 
@@ -32,7 +32,7 @@ export function analyse({
   syntax,
 }: SparqlText): QueryAnalysis | UpdateAnalysis | Problem {
   const analysis = kind === 'query' ? analyseQuery(text, base, dataset) : analyseUpdate(text, base, dataset, mayLoad)
-  // The dataset of a request has no place in a text that was not parsed.
+  // A text that was not parsed has no place for the dataset of a request.
   const mayPass = syntax === 'store' && !dataset && isFailure(analysis) && analysis.failure === `${kind}.syntax`
   return mayPass ? passedOn(kind, text, base, analysis) : analysis
 }

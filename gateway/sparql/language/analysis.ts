@@ -1,5 +1,5 @@
-// Analysing a SPARQL query or update before a store gets it: what it reads, what it writes, what it would
-// reach outside the store. Pure. The analysed text is the executed one: send `text`, not the client's text.
+// Analyses a SPARQL query or update before a store gets it: what it reads and writes, and which other servers it would
+// reach. Pure. Send the analysed `text` to the store, not the client's text.
 import { type Problem, isFailure, problem } from '../../problem.js'
 import { flawOf, iri, quad } from '../../rdf/graph.js'
 import { type GraphSet, graphSetOf, writesOf } from './graph-sets.js'
@@ -16,12 +16,12 @@ import { type StoreOnly, type UpdatePlan, updatePlanOf } from './update-plan.js'
 
 const ANY = iri('urn:any')
 
-/** Why the operations would insert what no document may have, or create such a graph; undefined where they do not. */
+/** Why the inserted triples, or a created graph, would be invalid in any document; undefined if they are valid. */
 function flawOfInserted(operations: readonly Node[], values: ParsedValues): string | undefined {
-  // Many triples have one subject: a long one is read once.
+  // Many triples share a subject: check a long one once.
   const flawless = new Set<unknown>()
   for (const { subType, graph, data, insert, destination } of operations) {
-    // The triples of such a graph may be removed.
+    // Triples of an invalid graph may still be removed.
     if (subType === 'drop' || subType === 'clear') continue
     const inserted = subType === 'insertdata' ? data : insert
     const nodes = [{ graph }, { graph: (destination as Node | undefined)?.['graph'] }, ...nodesOf(inserted)]
@@ -33,7 +33,7 @@ function flawOfInserted(operations: readonly Node[], values: ParsedValues): stri
   return undefined
 }
 
-/** Of the name of a graph, the terms of a triple, or a reifier. */
+/** The node is the name of a graph, a term of a triple, or a reifier. */
 function flawOfNode(
   { graph, subject, predicate, object, identifier, val }: Node,
   values: ParsedValues,
@@ -63,17 +63,17 @@ function flawOfTerm(term: Node | undefined, values: ParsedValues): string | unde
     .find((flaw) => flaw !== undefined)
 }
 
-/** What is copied for a query that is answered over a copy (rights/copy.ts). */
+/** The data to copy for a query that runs over a copy (rights/copy.ts). */
 export interface CopyPlan {
-  /** The CONSTRUCT of what the query can match: one triple more than MOST_COPIED is too much. */
+  /** The CONSTRUCT of everything that the query can match. One triple more than MOST_COPIED is too much. */
   readonly collect: string
-  /** IRIs at which a path may stay without a step, whether the graph has them or not. */
+  /** IRIs from which a path of no steps may lead, even if the graph does not contain them. */
   readonly stays: readonly string[]
-  /** True where only triples of some properties are copied: the query sees no others. */
+  /** True if only triples with some of the properties are copied: the query sees no others. */
   readonly isPart: boolean
 }
 
-/** An RDF dataset as SPARQL 1.1 Protocol §2.1.4 and §2.2.3 describe it: the parameters of a request, or FROM. */
+/** An RDF dataset of SPARQL 1.1 Protocol §2.1.4 and §2.2.3: from the parameters of a request, or from FROM. */
 export interface DatasetDescription {
   readonly default: readonly string[]
   readonly named: readonly string[]
@@ -81,30 +81,30 @@ export interface DatasetDescription {
 
 export interface QueryAnalysis {
   readonly form: 'SELECT' | 'ASK' | 'CONSTRUCT' | 'DESCRIBE'
-  /** The text for the store. Queries that differ only in white space, comments, prefixes and the like have the same. */
+  /** The text for the store: the same for queries that differ only in white space, comments, prefixes and the like. */
   readonly text: string
-  /** Names the query: its text. */
+  /** Identifies the query: its text. */
   readonly key: string
   readonly readSet: GraphSet
   readonly reads: Reads
-  /** The answer may change although nothing that it reads has changed. */
+  /** The answer may change even if nothing that it reads has changed. */
   readonly volatile: boolean
   /** The targets of SERVICE. */
   readonly services: readonly string[] | 'variable'
-  /** The functions that it calls beside those of SPARQL itself, property functions among them. */
+  /** The functions that it calls in addition to those of SPARQL itself, including property functions. */
   readonly functions: readonly string[]
-  /** `orderingWork`. */
+  /** See `orderingWork`. */
   readonly ordering: number
   readonly from: DatasetDescription
-  /** The query as a tree, where it can be restricted to some graphs. */
+  /** The query as a tree, if it can be restricted to some graphs. */
   readonly tree?: Query | undefined
-  /** The text is long, and the tree was left in the thread that has read it: it is read there again. */
+  /** The text is long: its tree stayed in the thread that parsed it, and is parsed there again. */
   readonly isLong?: true
-  /** Each solution gives other blank nodes. */
+  /** Each solution creates new blank nodes. */
   readonly makesBlankNodes: boolean
-  /** For an agent who may not read every graph: nothing of an answer may tell of the others. */
+  /** The agent may not read every graph: the answer must not reveal anything about the others. */
   readonly isRestricted?: true
-  /** Where the text is for a copy of what the agent may read, and not for the store. */
+  /** Set if the text is for a copy of the graphs that the agent may read, not for the store. */
   readonly copy?: CopyPlan
 }
 
@@ -113,23 +113,23 @@ export interface UpdateAnalysis {
   readonly writeSet: GraphSet
   readonly reads: Reads
   readonly removes: RemovedGraphs
-  /** Of `writesOf`. */
+  /** See `writesOf`. */
   readonly besideCleared: readonly string[] | undefined
   readonly services: readonly string[] | 'variable'
   readonly functions: readonly string[]
   readonly ordering: number
   readonly loads: readonly string[]
-  /** Undefined where only the store can carry the update out. */
+  /** Undefined if only the store can carry the update out. */
   readonly plan: UpdatePlan | undefined
-  /** The reason for that, where it is in the operations and not in what they use. */
+  /** Why only the store can, if the operations themselves are the reason and not the graphs that they use. */
   readonly storeOnly?: StoreOnly | undefined
 }
 
 /**
- * Analyses a query; `query.syntax` where it is not SPARQL 1.2 Query. Slow on long texts: `Reading.analyseSparql`
- * does the same in a thread, with a time limit.
- * @param base relative IRIs are resolved against it
- * @param dataset takes the place of FROM (SPARQL 1.1 Protocol §2.1.4)
+ * Analyses a query; `query.syntax` if it is not SPARQL 1.2 Query. Slow on long texts: `Reading.analyseSparql` does the
+ * same in a thread, with a time limit.
+ * @param base the base for relative IRIs
+ * @param dataset replaces FROM (SPARQL 1.1 Protocol §2.1.4)
  */
 export function analyseQuery(source: string, base: string, dataset?: DatasetDescription): QueryAnalysis | Problem {
   const change = dataset && ((tokens: readonly Token[]) => withFrom(tokens, dataset))
@@ -140,7 +140,7 @@ export function analyseQuery(source: string, base: string, dataset?: DatasetDesc
   const from = datasetIn(tree['datasets'], values.iriOf)
   const isStated = from.default.length + from.named.length > 0
   const services = servicesOf(findings)
-  // SPARQL 1.1 §16.4: a description may be taken from anywhere in the dataset.
+  // SPARQL 1.1 §16.4: a description may come from anywhere in the dataset.
   const described = form === 'DESCRIBE' && { readsDefault: true, readsAnyGraph: true }
   const reads = readsOver({ ...findings, ...described }, isStated ? from : undefined)
   const query = makeTreeReader(values).query(tree)
@@ -164,9 +164,9 @@ const hasBlank = (part: unknown): boolean =>
   typeof part === 'object' && part !== null && ((part as Term).kind === 'blank' || Object.values(part).some(hasBlank))
 
 /**
- * Analyses an update; `update.syntax` where it is not SPARQL 1.2 Update.
- * @param using takes part in each operation as USING (SPARQL 1.1 Protocol §2.2.3), which must have none, and no WITH
- * @param mayLoad `LOAD SILENT` of anything else is left out; undefined: of nothing
+ * Analyses an update; `update.syntax` if it is not SPARQL 1.2 Update.
+ * @param using the dataset of each operation (SPARQL 1.1 Protocol §2.2.3); the operations must have no USING or WITH
+ * @param mayLoad sources that `LOAD SILENT` may load; it is left out for any other; undefined allows all
  */
 export function analyseUpdate(
   source: string,
@@ -183,7 +183,7 @@ export function analyseUpdate(
   const { tree, findings, values } = parsed
   const { iriOf } = values
   const operations = operationsIn(tree)
-  // SPARQL 1.1 §19.8 [29]: an update may have no operation. Some stores want one.
+  // SPARQL 1.1 §19.8 [29]: an update may have no operations. Some stores require one.
   const text = operations.length === 0 ? 'INSERT DATA {}' : sparqlOf(parsed.tokens.flatMap(silentWhereAbsent))
   const flaw = flawOfInserted(operations, values)
   if (flaw !== undefined) return unreadable('update', flaw)
@@ -199,8 +199,8 @@ export function analyseUpdate(
 }
 
 /**
- * SPARQL 1.1 Update §3.1.4: where no empty graphs are recorded, to clear a graph that does not exist succeeds. Jena
- * records none, and fails.
+ * SPARQL 1.1 Update §3.1.4: if a store records no empty graphs, clearing a graph that does not exist succeeds. Jena
+ * records none, but fails.
  */
 const silentWhereAbsent = (token: Token, at: number, tokens: readonly Token[]): readonly Token[] =>
   (token.text === 'CLEAR' || token.text === 'DROP') && tokens[at + 1]?.text === 'GRAPH'
@@ -210,7 +210,7 @@ const silentWhereAbsent = (token: Token, at: number, tokens: readonly Token[]): 
 const servicesOf = ({ services, isServiceVariable }: Findings): QueryAnalysis['services'] =>
   isServiceVariable ? 'variable' : [...services]
 
-/** Fails closed: a query that some stores answer from other graphs than the standard says reads the dataset. */
+/** Fails closed: the read set is the whole dataset if some stores would read other graphs than the standard says. */
 const readSetOf = ({ graphs, default: isDefault, any, magic }: Reads): GraphSet =>
   isDefault || any || magic ? 'dataset' : graphSetOf(new Set(graphs))
 
@@ -222,7 +222,7 @@ const clauses = (keyword: string, { default: graphs, named }: DatasetDescription
 
 const AFTER_DATASET = new Set(['FROM', 'WHERE', '{', 'GROUP', 'HAVING', 'ORDER', 'LIMIT', 'OFFSET', 'VALUES'])
 
-/** SPARQL 1.1 Protocol §2.1.4: the dataset of the request takes the place of that of the query. */
+/** SPARQL 1.1 Protocol §2.1.4: the dataset of the request replaces that of the query. */
 function withFrom(tokens: readonly Token[], dataset: DatasetDescription): readonly Token[] {
   const first = tokens[0]?.text === 'BASE' ? 2 : 0
   const isTemplate = tokens[first]?.text === 'CONSTRUCT' && tokens[first + 1]?.text === '{'
@@ -242,7 +242,8 @@ function withFrom(tokens: readonly Token[], dataset: DatasetDescription): readon
 }
 
 /**
- * SPARQL 1.1 Protocol §2.2.3: the dataset of the request is that of every pattern; with USING or WITH it is an error.
+ * SPARQL 1.1 Protocol §2.2.3: the dataset of the request applies to every pattern. Together with USING or WITH it is an
+ * error.
  */
 function withUsing(tokens: readonly Token[], using: DatasetDescription): readonly Token[] | Problem {
   const changed: Token[] = []
@@ -251,7 +252,7 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
   for (let i = 0; i < tokens.length;) {
     const { text, at } = tokens[i]!
     if (text === 'USING' || text === 'WITH') {
-      return problem('request.malformed', `using-graph-uri does not go together with ${text} in the update.`)
+      return problem('request.malformed', `Remove ${text} from the update, or using-graph-uri from the request.`)
     }
     if (text === '{') {
       const end = closingAfter(tokens, i)
@@ -273,19 +274,16 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
   return changed
 }
 
-/**
- * The graphs of the request are written out for each operation: a list of each would make a text that grows as their
- * product.
- */
+/** Each operation repeats the graphs of the request, so the length of the text grows as the product of both numbers. */
 const MOST_USING = 1000
 const TOO_MANY_USING = problem(
   'content.too-large',
-  'Too many operations with too many graphs: send fewer operations in one update, or fewer using-graph-uri.',
+  'The update has too many operations for so many using-graph-uri parameters. Send fewer operations, or fewer graphs.',
 )
 
 /**
- * SPARQL 1.1 Update §3.1.4: with SILENT, a LOAD that fails is a success. So is one that is not allowed: it loads
- * nothing.
+ * SPARQL 1.1 Update §3.1.4: with SILENT, a LOAD that fails is a success and loads nothing. A LOAD that is not allowed
+ * does the same.
  */
 function withoutLoads(tokens: readonly Token[], mayLoad: readonly string[]): readonly Token[] {
   if (!tokens.some(({ text }) => text === 'LOAD')) return tokens

@@ -1,22 +1,22 @@
-// What a CONSTRUCT is as a plan (construct.ts): threads that run one need no parser. Pure.
+// The plan of a CONSTRUCT (construct.ts): threads that run it need no parser. Pure.
 import type { TemplateTriple } from './patch.js'
 
 /**
- * The triples of one graph of the template: a `?variable`, an IRI in N-Triples, or '' for the graph that the caller
- * chooses.
+ * The triples that the template puts in one graph: a `?variable`, an IRI in N-Triples, or '' for the graph that the
+ * caller chooses.
  */
 export interface TemplateGraph {
   readonly graph: string
   readonly triples: readonly TemplateTriple[]
 }
 
-/** A pattern that finds one solution in the cells of a row, or none (row-pattern.ts). */
+/** A pattern that finds at most one solution, in the cells of one row (one-row-query.ts). */
 export interface RowPattern {
   /** The variable that stands for the row. */
   readonly row: string
-  /** Each has a variable of its own. A cell that is empty has no value. */
+  /** Each column has its own variable. An empty cell has no value. */
   readonly columns: readonly { readonly property: string; readonly variable: string; readonly isOptional: boolean }[]
-  /** BIND and FILTER: the variables that they need of those above, and the query before and after a table of these. */
+  /** BIND and FILTER: the variables of the columns that they need, and the query before and after a table of these. */
   readonly rest?: { readonly needs: readonly string[]; readonly query: readonly [before: string, after: string] }
 }
 
@@ -24,14 +24,14 @@ export interface ConstructPlan {
   /** The SELECT over the default graph. */
   readonly query: string
   /**
-   * The same over many graphs at once, each by itself, whose name is the value of ROW; undefined where that could
-   * differ.
+   * The same query over many graphs at once, each evaluated separately and named by the value of ROW; undefined if the
+   * result could differ.
    */
   readonly batched?: string
-  /** Where the pattern is about one row alone. */
+  /** Set if the pattern uses one row only. */
   readonly ofRow?: RowPattern
   readonly template: readonly TemplateGraph[]
-  /** It has a function that gives another value each time: NOW, RAND, UUID, STRUUID. */
+  /** It calls a function that returns another value each time: NOW, RAND, UUID, STRUUID. */
   readonly volatile: boolean
 }
 

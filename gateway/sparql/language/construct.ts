@@ -1,6 +1,6 @@
-// Reading a CONSTRUCT as a plan: the SELECT that finds its solutions, and the template that they fill, which may have
-// GRAPH, as in Jena's ARQ (LinkedDataHub 2.8). It reads nothing but the data that it is given. Pure. SPARQL has no
-// CONSTRUCT of quads: the template is read as that of an INSERT, which has the same grammar.
+// Reads a CONSTRUCT as a plan: the SELECT that finds its solutions, and the template that they fill. The template may
+// have GRAPH, as in Jena's ARQ (LinkedDataHub 2.8). The query reads only the data that it is given. Pure. SPARQL has no
+// CONSTRUCT of quads, so the template is read as that of an INSERT, which has the same grammar.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { parseSparql, type Parsed } from './parse.js'
 import { MOST_SOLUTIONS, ROW, type ConstructPlan, type TemplateGraph } from './construct-plan.js'
@@ -10,8 +10,8 @@ import { closingAfter, sparqlOf, type Token } from './tokens.js'
 import { isVariable, nameOf, nodesOf, operationsIn, type Node } from './tree.js'
 
 /**
- * `query.syntax` where the text is no CONSTRUCT, or one that reads more than it is given.
- * @param base relative IRIs are resolved against it
+ * `query.syntax` if the text is not a CONSTRUCT, or reads more than the given data.
+ * @param base the base for relative IRIs
  * @param given the IRI that ?base stands for, unless the query binds it itself (LinkedDataHub 2.8)
  */
 export function analyseConstruct(source: string, base: string, given?: string): ConstructPlan | Problem {
@@ -26,13 +26,13 @@ export function analyseConstruct(source: string, base: string, given?: string): 
   const parsed = parseSparql(source, { kind: 'update', base, change })
   if (isFailure(parsed)) return refused(parsed.detail.replace('SPARQL update', 'query'))
   const operations = operationsIn(parsed.tree)
-  if (operations.length !== 1 || operations[0]!['subType'] !== 'modify') return refused('The query is no CONSTRUCT.')
+  if (operations.length !== 1 || operations[0]!['subType'] !== 'modify') return refused('The query is not a CONSTRUCT.')
   const where = operations[0]!['where']
   for (const { type, subType } of nodesOf(where)) {
     if (type !== 'pattern') continue
     if (subType === 'graph')
-      return refused('GRAPH is allowed in the template only: the query reads nothing but its source.')
-    if (subType === 'service') return refused('SERVICE is not allowed: the query reads nothing but its source.')
+      return refused('GRAPH is allowed in the template only: the query can read only its source.')
+    if (subType === 'service') return refused('SERVICE is not allowed: the query can read only its source.')
   }
   if (parsed.endsWithDeclaration) return refused('Nothing may follow the query.')
   return planOf(operations[0]!, parsed, { pattern, solutions })
@@ -47,7 +47,7 @@ const refused = (detail: string): Problem => problem('query.syntax', detail)
 
 const word = (text: string): Token => ({ text, at: 0 })
 
-/** Braces are needed around a SELECT only. */
+/** Only a SELECT needs braces around it. */
 const group = (tokens: readonly Token[]): readonly Token[] =>
   tokens[0]?.text === '{' ? tokens : [word('{'), ...tokens, word('}')]
 
@@ -55,7 +55,7 @@ interface Parts {
   readonly prologue: readonly Token[]
   readonly template: readonly Token[]
   readonly pattern: readonly Token[]
-  /** The pattern, or a SELECT where solution modifiers follow it. */
+  /** The pattern, or a SELECT if solution modifiers follow it. */
   readonly solutions: readonly Token[]
 }
 
@@ -65,8 +65,7 @@ function partsOf(tokens: readonly Token[]): Parts | Problem {
   if (tokens[start]?.text !== 'CONSTRUCT') return refused('The query has to be a CONSTRUCT.')
   const isShort = tokens[start + 1]?.text === 'WHERE'
   const templateEnd = isShort ? start + 1 : closingAfter(tokens, start + 1)
-  if (tokens[templateEnd]?.text === 'FROM')
-    return refused('FROM is not allowed: the query reads nothing but its source.')
+  if (tokens[templateEnd]?.text === 'FROM') return refused('FROM is not allowed: the query can read only its source.')
   const begin = templateEnd + Number(tokens[templateEnd]?.text === 'WHERE')
   if (tokens[begin]?.text !== '{') return refused('The query has no pattern: WHERE { … }.')
   const end = closingAfter(tokens, begin)
@@ -114,7 +113,7 @@ function planOf(
   }
 }
 
-/** Patterns whose solutions over many graphs are those over each: the first has a triple, which tells the graph. */
+/** Patterns that can run over many graphs at once. The first must have a triple, which identifies the graph. */
 const BATCHABLE = new Set(['group', 'bgp', 'optional', 'filter', 'bind', 'union'])
 
 function isBatchable(where: unknown): boolean {

@@ -1,6 +1,6 @@
-// Rewriting queries and updates for a store with covered literals (stores/covers.ts): patterns, joins and results keep
-// terms (SPARQL 1.1 §12.6, §18.3), expressions get values (§17). Works on tokens; reads each at most once per level of
-// brackets. Pure.
+// Rewrites queries and updates for a store with covered literals (stores/covers.ts). Patterns, joins and results use
+// terms (SPARQL 1.1 §12.6, §18.3); expressions use values (§17). Works on tokens, and reads each at most once per level
+// of brackets. Pure.
 import { makeValues, type Covering, type Use, type CoveredValues } from './covered-values.js'
 import { stringToken } from './escapes.js'
 import { literalAt } from './literal-tokens.js'
@@ -8,7 +8,7 @@ import { closingAfter, sparqlOf, type Token } from './tokens.js'
 
 /** SPARQL 1.1 §17.4, §18.5.1: their arguments are terms. */
 const OF_TERMS = new Set(['BOUND', 'SAMETERM', 'ISIRI', 'ISURI', 'ISBLANK', 'ISLITERAL', 'STR', 'COUNT', 'SAMPLE', 'TRIPLE', 'ISTRIPLE', 'SUBJECT', 'PREDICATE', 'OBJECT']) // prettier-ignore
-/** These give one of the terms of their argument. */
+/** These return one of the terms of their argument. */
 const GIVES_TERM = new Set(['SAMPLE', 'SUBJECT', 'PREDICATE', 'OBJECT'])
 const AGGREGATES = new Set(['COUNT', 'SUM', 'MIN', 'MAX', 'AVG', 'SAMPLE', 'GROUP_CONCAT'])
 const OPERATORS = new Set(['||', '&&', '=', '!=', '<', '>', '<=', '>=', '+', '-', '*', '/', '!', 'IN', 'NOT'])
@@ -18,13 +18,13 @@ const isVariable = (token: string | undefined): token is string => /^\?./.test(t
 const isIri = (token: string | undefined): boolean => /^<[^<=]/.test(token ?? '')
 
 /**
- * A variable in an expression is replaced by some hundred characters, and what is nested is repeated: the most that is
- * added.
+ * The most characters that rewriting may add: each variable in an expression becomes about a hundred, and nesting
+ * repeats them.
  */
 const roomFor = (tokens: readonly Token[]): number =>
   Math.min(8 * 1024 * 1024, 256 * 1024 + 100 * tokens.reduce((sum, { text }) => sum + text.length, 0))
 
-/** The text of these tokens for such a store. Throws a plain Error if it would be too long. */
+/** The text of these tokens for a store with covered literals. Throws a plain Error if it would be too long. */
 export function coveredText(tokens: readonly Token[], covering: Covering): string {
   const r: Rewriting = {
     tokens,
@@ -44,11 +44,11 @@ interface Rewriting {
   readonly covering: Covering
   readonly values: CoveredValues
   readonly out: string[]
-  /** The next token. */
+  /** The index of the next token. */
   at: number
-  /** For so many characters more. */
+  /** How many more characters may be added. */
   room: number
-  /** The query that is read has an aggregate. */
+  /** The query being read has an aggregate. */
   hasAggregate: boolean
 }
 
@@ -58,13 +58,13 @@ function pass(r: Rewriting, count = 1): void {
   for (; count > 0 && r.at < r.tokens.length; count--) r.out.push(r.tokens[r.at++]!.text)
 }
 
-/** Text in place of a variable or a call. */
+/** Adds text that replaces a variable or a call. */
 function add(r: Rewriting, text: string): void {
   if ((r.room -= text.length) < 0) throw new Error('its expressions have too many variables, or are nested too deeply')
   r.out.push(text)
 }
 
-/** Runs `write`, and removes and returns what it adds. */
+/** Runs `write`, and returns what it added, removed from the output. */
 function taken({ out }: Rewriting, write: () => void): string {
   const start = out.length
   write()
@@ -118,8 +118,8 @@ function select(r: Rewriting): void {
     else break
   }
   if (r.hasAggregate && !isGrouped) {
-    // SPARQL 1.1 §18.5.1: there is one group, even without solutions. Oxigraph drops it if it sees that the pattern has
-    // none.
+    // SPARQL 1.1 §18.5.1: there is one group, even without solutions. Oxigraph drops it if it recognises the pattern as
+    // empty.
     r.out[start] = '{ {'
     r.out[end] = `} UNION { [] <${r.covering.mark}none> [] } }`
   }
@@ -135,7 +135,7 @@ function constant(r: Rewriting, use: Use): void {
   r.at += found.tokens
 }
 
-/** One operand, or all of an expression in brackets. */
+/** One operand, or a whole expression in brackets. */
 function primary(r: Rewriting, use: Use): void {
   const token = peek(r)
   if (token === undefined) return
@@ -173,7 +173,7 @@ function level(r: Rewriting, use: Use): void {
   }
 }
 
-/** Arguments, after the bracket that opens, and the one that closes. */
+/** The arguments after an opening bracket, and the closing bracket. */
 function list(r: Rewriting, useOf: (argument: number) => Use): void {
   for (let argument = 0; r.at < r.tokens.length && peek(r) !== ')'; argument++) {
     if (argument > 0) pass(r)
@@ -217,7 +217,7 @@ function concatenation(r: Rewriting): void {
   pass(r)
 }
 
-/** SPARQL 1.1 §17.4.2.11: the literal that it makes may need a cover. */
+/** SPARQL 1.1 §17.4.2.11: the resulting literal may need a cover. */
 function made(r: Rewriting): void {
   r.at += 2
   const text = taken(r, () => level(r, 'value'))
@@ -230,7 +230,7 @@ function made(r: Rewriting): void {
 
 const isEnd = (token: string): boolean => token === ')' || token === ',' || token === 'AS' || token === ';'
 
-/** Operators need values, but comparing a variable with IRIs needs terms only. Undefined for a single operand. */
+/** Operators need values; but comparing a variable with IRIs needs only terms. Undefined for a single operand. */
 function kindOfLevel(tokens: readonly Token[], start: number): Use | undefined {
   let depth = 0
   let [hasOperator, isOfIris, end] = [false, true, start]

@@ -1,9 +1,9 @@
-// The SPARQL expressions that give the value of a covered literal (stores/covers.ts). Pure.
+// The SPARQL expressions that compute the value of a covered literal (stores/covers.ts). Pure.
 
 export interface Covering {
-  /** Only covers begin with it. */
+  /** The prefix of all covers, and of nothing else. */
   readonly mark: string
-  /** There may be covered literals. */
+  /** The store may have covered literals. */
   readonly isUsed: boolean
   /** The cover of a literal; undefined if it needs none. */
   coverOf(lexical: string, datatype: string): string | undefined
@@ -12,7 +12,7 @@ export interface Covering {
 /** `term`: the literal is passed on unchanged. `value`: an operator or function computes with it. */
 export type Use = 'term' | 'value'
 
-/** A form that every covered datatype covers. */
+/** A lexical form that is covered for every covered datatype. */
 const NEVER_CANONICAL = ' '
 
 export type CoveredValues = ReturnType<typeof makeValues>
@@ -24,7 +24,7 @@ export function makeValues({ mark, isUsed, coverOf }: Covering) {
     isUsed ? `IF(${isCovered(term)}, STRDT(STR(${term}), IRI(STRAFTER(${typeIn(term)}, "${mark}"))), ${term})` : term
 
   /**
-   * SPARQL 1.1 §18.5.1.5: the result is one of the terms. GROUP_CONCAT lists the covered ones by value, to look the
+   * SPARQL 1.1 §18.5.1.5: the result is one of the terms. GROUP_CONCAT lists the covered terms by value, to look the
    * result up.
    */
   const extreme = (name: string, variable: string): string => {
@@ -38,8 +38,8 @@ export function makeValues({ mark, isUsed, coverOf }: Covering) {
   }
 
   /**
-   * SPARQL 1.1 §18.5.1.7 joins STR of the terms; Oxigraph takes strings only. A language tag that all share stays
-   * (SPARQL 1.2).
+   * SPARQL 1.1 §18.5.1.7 joins STR of the terms; Oxigraph takes strings only. If all have the same language tag, the
+   * result keeps it (SPARQL 1.2).
    */
   const concatenated = (variable: string): string => `COALESCE(CONCAT(${valueOf(variable)}), STR(${variable}))`
 
@@ -52,13 +52,13 @@ export function makeValues({ mark, isUsed, coverOf }: Covering) {
       if (name === 'GROUP_CONCAT') return `${name}(${concatenated(variable)})`
       return isUsed && (name === 'MIN' || name === 'MAX') && use === 'term' ? extreme(name, variable) : undefined
     },
-    /** `datatype`: the IRI, if the type is a constant. */
+    /** `datatype`: its IRI, if the type is a constant. */
     made(text: string, type: string, datatype: string | undefined): string {
       const plain = `STRDT(${text}, ${type})`
       const cover = datatype === undefined ? undefined : coverOf(NEVER_CANONICAL, datatype)
       if (cover === undefined) return plain
       const covered = `STRDT(${text}, <${cover}>)`
-      // The other form repeats the text several times: an expression always gets the cover.
+      // The other branch repeats the text several times, so an expression always gets the cover.
       if (!/^[?"]/.test(text)) return covered
       return `IF(SAMETERM(STRDT(STR(${plain}), IRI(CONCAT("${mark}", ${typeIn(plain)}))), ${covered}), ${plain}, ${covered})`
     },

@@ -1,9 +1,8 @@
-// Escapes in SPARQL: in IRIs and strings, as SPARQL 1.2 §19.2 and Turtle have them, and nowhere else (SPARQL 1.1
-// §19.7). Pure.
+// Escapes in SPARQL: only in IRIs and strings, as in SPARQL 1.2 §19.2 and Turtle (SPARQL 1.1 §19.7). Pure.
 import type { Failure } from '../../problem.js'
 
 const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|[^])/gu
-/** SPARQL 1.1 §19.8 IRIREF: escapes do not let in what could not stand there itself. */
+/** SPARQL 1.1 §19.8 IRIREF: an escape may only stand for a character that is allowed there unescaped. */
 const IN_IRI = /^[^\x00-\x20<>"{}|^`\\]$/u
 
 const codePoint = (hexadecimal: string): string => {
@@ -11,7 +10,7 @@ const codePoint = (hexadecimal: string): string => {
   return number > 0x10ffff || (number >= 0xd800 && number <= 0xdfff) ? '' : String.fromCodePoint(number)
 }
 
-/** The text between `<` and `>` without its escapes; undefined where one stands for what no IRI has. */
+/** The text between `<` and `>` with its escapes decoded; undefined if one stands for a character that no IRI has. */
 export function iriWithoutEscapes(text: string): string | undefined {
   if (!text.includes('\\')) return text
   let isWhole = true
@@ -27,7 +26,7 @@ export function iriWithoutEscapes(text: string): string | undefined {
 const ECHARS = new Map(['t\t', 'b\b', 'n\n', 'r\r', 'f\f', '\\\\', '""', "''"].map(([name, value]) => [name!, value!]))
 const WRITTEN = new Map([...ECHARS].map(([name, value]) => [value, `\\${name}`]))
 
-/** Between single double quotes, in one line. */
+/** Rewrites the string with double quotes, on one line. */
 export function stringSpelling(literal: string): string | Failure<'syntax'> {
   const quotes = /^(?:"""|'''|["'])/.exec(literal)![0].length
   let isWhole = true

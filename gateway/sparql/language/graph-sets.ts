@@ -1,5 +1,5 @@
-// The sets of graphs that a query reads and an update writes: names, or the whole dataset where the text does
-// not say (SPARQL 1.1 Update §3). Pure.
+// The sets of graphs that a query reads and an update writes: names, or the whole dataset if the text does not name
+// them (SPARQL 1.1 Update §3). Pure.
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import { isIriNode, type Node } from './tree.js'
 
@@ -10,14 +10,12 @@ export { DEFAULT_GRAPH }
 
 const MOST_GRAPHS = 1000
 
-// Names that stores take for other graphs: unions (Jena, Stardog), the default graph, explicit statements (RDF4J,
+// Names that stores use for other graphs: unions (Jena, Stardog), the default graph, explicit statements (RDF4J,
 // GraphDB).
 const MAGIC = /^(?:urn:x-arq:|http:\/\/www\.ontotext\.com\/|http:\/\/www\.openrdf\.org\/schema\/sesame#)/i
 const PLAIN = /^(?:https?|urn):/i
 
-/**
- * The graphs of these names, sorted; the dataset where one of the names stands for other graphs, or there are too many.
- */
+/** The graphs with these names, sorted; the whole dataset if a name stands for other graphs, or there are too many. */
 export function graphSetOf(graphs: ReadonlySet<string>): GraphSet {
   if (graphs.size > MOST_GRAPHS) return 'dataset'
   return [...graphs].every((graph) => PLAIN.test(graph) && !MAGIC.test(graph)) ? [...graphs].sort() : 'dataset'
@@ -26,7 +24,7 @@ export function graphSetOf(graphs: ReadonlySet<string>): GraphSet {
 interface Writes {
   readonly writeSet: GraphSet
   readonly loads: readonly string[]
-  /** Where it has CLEAR or DROP of ALL or NAMED, and names all other graphs that it can change: these. */
+  /** If the update has CLEAR or DROP of ALL or NAMED, and names all other graphs that it can change: these graphs. */
   readonly besideCleared: readonly string[] | undefined
 }
 
@@ -46,7 +44,7 @@ export function writesOf(operations: readonly Node[], iriOf: (term: Node) => str
     else if (graph['subType'] === 'specific') named(graph['graph'])
     else isCleared = true
   }
-  /** SPARQL 1.1 Update §3.1.3: WITH is the graph of the triples that name none. */
+  /** SPARQL 1.1 Update §3.1.3: triples outside GRAPH are in the graph of WITH. */
   const template = (quads: unknown, withGraph: unknown): void => {
     for (const block of (quads ?? []) as Node[]) {
       if (block['type'] === 'graph') named(block['graph'])

@@ -1,16 +1,16 @@
 // The plain triples in the data of an update (INSERT DATA, DELETE DATA): IRIs and literals, one statement after the
-// other. They say nothing about what the update reads and writes, and the parser takes seconds for a megabyte of them,
-// so that they are checked here and it gets the first of each block only. Pure.
+// other. They say nothing about what the update reads and writes, but the parser takes seconds for a megabyte of them.
+// So they are checked here, and the parser gets only the first of each block. Pure.
 import { flawOf, iri, quad } from '../../rdf/graph.js'
 import type { Token } from './tokens.js'
 
-/** A statement of plain triples: its tokens, the dot included, and the token of the graph that it stands in. */
+/** A statement of plain triples: its tokens with the dot, and the token of its graph. */
 export interface PlainStatement {
   readonly graph: string | undefined
   readonly tokens: readonly Token[]
 }
 
-/** The tokens without those triples. Statements with anything else stay, and so does everything that is no SPARQL. */
+/** The tokens without those triples. All other statements stay, and so does everything that is not SPARQL. */
 export function withoutPlainTriples(tokens: readonly Token[]): readonly Token[] {
   const { kept } = divided(tokens)
   return kept.length === tokens.length ? tokens : kept
@@ -57,10 +57,10 @@ function withoutPlainIn(
 ): number {
   let depth = 1
   let graph: string | undefined
-  // Until the block has a statement: without one it would write nothing.
+  // Keep the first statement of a block: an empty block would write nothing.
   let isFirst = true
   let at = from
-  // Where a statement may begin; each turn takes one, or what stands between them.
+  // A statement may begin here; each turn takes one, or the tokens up to the next.
   while (at < tokens.length && depth > 0) {
     const end = plainStatement(tokens, at, isPlainIri)
     if (end !== undefined && !isFirst) {
@@ -75,7 +75,7 @@ function withoutPlainIn(
     if (last === '{') depth++
     if (last === '}') depth--
     if (last === '{' || last === '}') isFirst = true
-    // Braces in a block are those of GRAPH; without a name in between, the parser finds the mistake.
+    // Braces in a block are those of GRAPH. If a name is missing between them, the parser finds the mistake.
     if (last === '{' || last === '}') graph = last === '{' ? part.at(-2)?.text : undefined
     // A dot may follow the braces of GRAPH.
     else if (part.length > 1) isFirst = false
@@ -83,14 +83,14 @@ function withoutPlainIn(
   return at
 }
 
-/** The place after a statement, or after what opens or closes a block. */
+/** The index after a statement, or after a brace that opens or closes a block. */
 function partAfter(tokens: readonly Token[], from: number): number {
   let at = from
   while (at < tokens.length && !['.', '{', '}'].includes(tokens[at]!.text)) at++
   return at + 1
 }
 
-/** The place after the statement that begins here, its dot included; undefined where it is not plain, or has no dot. */
+/** The index after the statement that begins here, with its dot; undefined if it is not plain, or has no dot. */
 function plainStatement(tokens: readonly Token[], from: number, isPlainIri: IsPlainIri): number | undefined {
   if (!isPlainIri(textAt(tokens, from))) return undefined
   let at = from + 1
@@ -109,11 +109,11 @@ function plainStatement(tokens: readonly Token[], from: number, isPlainIri: IsPl
 }
 
 const LANGUAGE = /^@[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/
-/** The datatypes of literals with a language tag: no literal without one has them. */
+/** The datatypes of literals with a language tag. Literals without a tag cannot have them. */
 const NOT_ALONE = /#(?:dirL|l)angString>$/
 const NUMBER_OR_BOOLEAN = /^(?:[+-]?\.?[0-9]|true$|false$)/
 
-/** The place after the object. */
+/** The index after the object. */
 function plainObject(tokens: readonly Token[], at: number, isPlainIri: IsPlainIri): number | undefined {
   const text = textAt(tokens, at)
   if (!text.startsWith('"')) return NUMBER_OR_BOOLEAN.test(text) || isPlainIri(text) ? at + 1 : undefined
@@ -127,7 +127,7 @@ function plainObject(tokens: readonly Token[], at: number, isPlainIri: IsPlainIr
 
 const ANY = iri('urn:any')
 
-/** True where the token is an IRI without a flaw. Many triples have the same ones. */
+/** Tests whether the token is a valid IRI. It remembers IRIs, since many triples share them. */
 function makeIsPlainIri(): IsPlainIri {
   const known = new Map<string, boolean>()
   return (text) => {

@@ -1,5 +1,5 @@
-// The words of SPARQL. A word that is none of them is refused before the parser, which would take it for several
-// where it begins with one: then the text that is analysed would not be the text that the store reads. Pure.
+// The words of SPARQL. Any other word is refused before parsing. The parser would split a word that begins with a
+// keyword into several, and so analyse another text than the store reads. Pure.
 
 const GRAMMAR = `BASE PREFIX SELECT DISTINCT REDUCED AS CONSTRUCT WHERE DESCRIBE ASK FROM NAMED GROUP BY HAVING ORDER ASC DESC
   LIMIT OFFSET VALUES LOAD SILENT INTO CLEAR DROP CREATE ADD TO MOVE COPY INSERT DATA DELETE WITH USING DEFAULT ALL GRAPH
@@ -10,13 +10,13 @@ const FUNCTIONS = `STR LANG LANGMATCHES DATATYPE BOUND IRI URI BNODE RAND ABS CE
   STRUUID MD5 SHA1 SHA256 SHA384 SHA512 COALESCE IF STRLANG STRDT SAMETERM ISIRI ISURI ISBLANK ISLITERAL ISNUMERIC REGEX
   SUBSTR REPLACE COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT`
 
-/** Those that SPARQL 1.2 adds. */
+/** Added by SPARQL 1.2. */
 const NEW_FUNCTIONS = 'LANGDIR STRLANGDIR HASLANG HASLANGDIR ISTRIPLE TRIPLE SUBJECT PREDICATE OBJECT'
 
 const words = (text: string): readonly string[] => text.split(/\s+/)
 
-/** As tokens.ts spells them (SPARQL 1.2 §19.8). */
+/** Spelled as in tokens.ts (SPARQL 1.2 §19.8). */
 export const KEYWORDS: ReadonlySet<string> = new Set([GRAMMAR, FUNCTIONS, NEW_FUNCTIONS].flatMap(words))
 
-/** The tokens that SPARQL 1.1 does not have, but for language tags with a direction. */
+/** The tokens that SPARQL 1.1 does not have, except language tags with a direction. */
 export const NEW_TOKENS: ReadonlySet<string> = new Set([...words(NEW_FUNCTIONS), '<<(', '<<', '{|', '~'])

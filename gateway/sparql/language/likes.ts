@@ -1,24 +1,24 @@
-// The triples that patterns may read: a graph without any triple like one of a pattern's has no part in its solutions
-// (SPARQL 1.1 §18.3, §18.6). Pure.
+// The triples that patterns may read. A graph with no triple like these contributes nothing to the solutions (SPARQL
+// 1.1 §18.3, §18.6). Pure.
 import type { ParsedValues } from './parse.js'
 import { triplesOf, Unknown } from './read-terms.js'
 import type { Path, Term, Triple } from './syntax.js'
 import { isIriNode, nameOf, PLAIN, type Node } from './tree.js'
 
-/** Triples: those with these IRIs, as they stand in SPARQL, and anything in the other places. */
+/** Triples with these IRIs, written as in SPARQL; an undefined place may have any term. */
 export type Like = readonly [subject: string | undefined, predicate: string | undefined, object: string | undefined]
 export const ANY_TRIPLE: Like = [undefined, undefined, undefined]
 
-/** The triples of patterns that stand in GRAPH with a variable, and of those outside GRAPH. */
+/** The triples that patterns read in GRAPH with a variable, and outside GRAPH. */
 export interface Likes {
   readonly any: readonly Like[]
   readonly default: readonly Like[]
 }
 
-/** The store is asked for more as for all. */
+/** For more than this, ask the store for all triples. */
 const MOST_LIKES = 50
 
-/** Undefined where the pattern has what is not known here. Without recursion but for brackets, which are bounded. */
+/** Undefined if the pattern contains anything unknown. Recursion follows only brackets, whose depth is bounded. */
 export function likesIn(where: unknown, values: ParsedValues): Likes | undefined {
   const found = { any: new Map<string, Like>(), default: new Map<string, Like>() }
   type Place = 'any' | 'default' | 'named'
@@ -35,7 +35,7 @@ export function likesIn(where: unknown, values: ParsedValues): Likes | undefined
     }
     const isGraph = isPattern(node as Node, 'graph') || (node as Node)['type'] === 'graph'
     const inner = isGraph ? (isIriNode(nameOf(node as Node)) ? 'named' : 'any') : place
-    // It may have a solution for each graph that exists.
+    // It may have a solution for each existing graph.
     if (isGraph && !needsTriple(node as Node)) add(inner, ANY_TRIPLE)
     for (const [name, child] of Object.entries(node)) if (!PLAIN.has(name)) waiting.push({ node: child, place: inner })
   }
@@ -53,7 +53,7 @@ function triplesIn({ triples }: Node, values: ParsedValues): readonly Triple[] |
   }
 }
 
-/** True where each solution has a triple of its graph. */
+/** True if each solution has a triple in its graph. */
 const needsTriple = (node: Node): boolean =>
   node['type'] === 'graph' ||
   (node['patterns'] as readonly Node[]).some(
@@ -70,7 +70,7 @@ function likesOf({ subject, predicate, object }: Triple): readonly Like[] {
   return steps ? [...steps].map((step): Like => [undefined, step, undefined]) : [ANY_TRIPLE]
 }
 
-/** The predicates of a path; undefined where others may match it, or nodes without any (SPARQL 1.1 §9.1). */
+/** The predicates of a path; undefined if it may match other predicates, or nodes without any (SPARQL 1.1 §9.1). */
 function stepsOf(path: Path): ReadonlySet<string> | undefined {
   if (path.kind === 'iri') return new Set([`<${path.value}>`])
   if (path.operator === '!' || path.operator === '*' || path.operator === '?') return undefined

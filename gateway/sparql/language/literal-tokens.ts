@@ -1,4 +1,4 @@
-// Literals among tokens: reads one, and converts those of an update to the form that the store keeps
+// Reads literals among tokens, and converts those of an update to the form in which the store keeps them
 // (rdf/literal-forms.ts). Expressions stay as written: STR("1.50") is "1.50" everywhere. Pure.
 import { otherForm, type LiteralForms } from '../../rdf/literal-forms.js'
 import { XSD } from '../../rdf/vocabulary.js'
@@ -7,7 +7,7 @@ import type { Token } from './tokens.js'
 
 const NUMBER = /^[+-]?(?:\d|\.\d)/
 
-/** The tokens of an update with the literals of its patterns, templates and data in these forms. */
+/** The tokens of an update, with the literals of its patterns, templates and data converted to these forms. */
 export function tokensInForms(tokens: readonly Token[], forms: LiteralForms): readonly Token[] {
   if (forms.byValue.length === 0) return tokens
   const isInExpression = makePlace()
@@ -29,7 +29,7 @@ export function tokensInForms(tokens: readonly Token[], forms: LiteralForms): re
 interface Found {
   readonly form: string
   readonly datatype: string
-  /** How many tokens it is. */
+  /** The number of tokens of the literal. */
   readonly tokens: number
 }
 
@@ -61,7 +61,7 @@ function makePlace(): (token: string) => boolean {
     else if (token === '(') open(isExpression || isAwaited)
     else if (token === '}' || token === ')') isExpression = around.pop() ?? false
     else if (token === 'FILTER' || token === 'BIND') isAwaited = true
-    // Up to VALUES, the clauses of a sub-query have patterns in braces only.
+    // Between SELECT and VALUES, a sub-query has patterns only in braces.
     else if (token === 'SELECT') isExpression = true
     else if (token === 'VALUES') isExpression = false
     return isExpression

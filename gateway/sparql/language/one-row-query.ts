@@ -1,5 +1,5 @@
-// Patterns about one row of a table alone: its columns as variables, with BIND and FILTER. Their solutions follow from
-// the cells, so that a table of values will do, and no graph is filled for each row. Pure.
+// Patterns about one row of a table: its columns as variables, with BIND and FILTER. Their solutions depend only on the
+// cells, so a table of values is enough and no graph has to be filled for each row. Pure.
 import type { RowPattern } from './construct-plan.js'
 import { ROW } from './construct-plan.js'
 import { templateTerm } from './patch.js'
@@ -10,7 +10,7 @@ import type { Parsed } from './parse.js'
 type Columns = RowPattern['columns']
 
 /**
- * Undefined where the pattern is another one.
+ * Undefined if the pattern has another form.
  * @param pattern its tokens, with the brackets
  * @param wanted the variables of the template
  */
@@ -46,7 +46,7 @@ export function rowPatternOf(
     }
   }
   const names = [String(row['value']), ...columns.map(({ variable }) => variable)]
-  // A variable that stands twice is a condition.
+  // A repeated variable is a condition.
   if (new Set(names).size < names.length) return undefined
   const found = { row: names[0]!, columns }
   if (at < 0) return found

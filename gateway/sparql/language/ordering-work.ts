@@ -1,12 +1,12 @@
-// How much work it is to bring the patterns of a query or an update into an order: some stores compare each with all
-// others, again and again, before their own time limits count (design 7). Pure.
+// Estimates the work to order the patterns of a query or an update. Some stores compare each pattern with all others,
+// again and again, before their own time limits apply (design 7). Pure.
 import { isTemplate, PLAIN, type Node } from './tree.js'
 
-/** Patterns that a store joins in an order of its own. */
+/** Patterns that a store joins in an order that it chooses. */
 interface Joined {
-  /** How many these are. */
+  /** The number of these patterns. */
   count: number
-  /** With those of unions, options and sub-queries among them. */
+  /** The same with the patterns of unions, options and sub-queries inside. */
   all: number
   readonly around: Joined | undefined
 }
@@ -16,14 +16,14 @@ interface Waiting {
   readonly joined: Joined
 }
 
-/** Their patterns are ordered apart. */
+/** Their patterns are ordered separately. */
 const APART = new Set<unknown>(['optional', 'minus', 'service', 'patternOperation'])
 const PLAIN_GROUPS = new Set<unknown>(['group', 'bgp'])
 const OPERANDS = new Set<unknown>(['union', 'values', 'service'])
-/** A list of variables costs as much as so many, however few they are. */
+/** A list of fewer variables costs as much as this many. */
 const FEWEST_VARIABLES = 30
 
-/** About as many steps as the embedded store takes. Without recursion: the client determines the depth. */
+/** About the number of steps that the embedded store takes. No recursion: the client determines the depth. */
 export function orderingWork(tree: Node): number {
   const variables = new Set<unknown>()
   const groups: Joined[] = []
@@ -53,7 +53,7 @@ export function orderingWork(tree: Node): number {
       for (const each of branches ?? [child]) waiting.push({ node: each, joined: branches ? apart(joined) : inner })
     }
   }
-  // Those within stand after those around them.
+  // Inner groups come after the groups that contain them.
   for (const joined of groups.reverse()) {
     joined.all += joined.count
     if (joined.around) joined.around.all += joined.all
@@ -62,7 +62,7 @@ export function orderingWork(tree: Node): number {
   return joining + parts ** 2 * (variables.size + FEWEST_VARIABLES)
 }
 
-/** How many operands of a join this is. A path has a triple for each step. */
+/** How many operands of a join this node is. A path has a triple for each step. */
 function operandsOf({ type, subType, items }: Node): number {
   if (type === 'path') return subType === '/' ? (items as unknown[]).length - 1 : 0
   return type === 'triple' || type === 'query' || OPERANDS.has(subType) ? 1 : 0

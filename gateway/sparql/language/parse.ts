@@ -1,5 +1,5 @@
-// Parsing a SPARQL query or update: its tokens, its tree, and what is wrong with it in words. Pure. The tree
-// and the text come from the same tokens, so that what is analysed is what is executed.
+// Parses a SPARQL query or update into its tokens and its tree, and describes its mistakes in words. Pure. Tree and
+// text come from the same tokens, so the analysed text is the executed one.
 import { sparql12ParserBuilder } from '@traqula/parser-sparql-1-2'
 import { completeParseContext, copyParseContext, lex } from '@traqula/rules-sparql-1-2'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -14,12 +14,12 @@ import { KEYWORDS } from './keywords.js'
 export interface Parsed extends Tokens {
   readonly tree: Node
   readonly findings: Findings
-  /** The tokens as SPARQL. */
+  /** The tokens written as SPARQL. */
   readonly text: string
   readonly values: ParsedValues
 }
 
-/** The meaning of the numbers in the tree. */
+/** The meaning of the numbers that the tree has in place of IRIs and strings. */
 export interface ParsedValues {
   /** The IRI of a named node of the tree. */
   iriOf(term: Node): string
@@ -29,15 +29,15 @@ export interface ParsedValues {
 
 export interface ParseOptions {
   readonly kind: 'query' | 'update'
-  /** Relative IRIs are resolved against it. */
+  /** The base for relative IRIs. */
   readonly base: string
   /** Changes the tokens before they are parsed. */
   readonly change?: ((tokens: readonly Token[]) => readonly Token[] | Problem) | undefined
-  /** How the store keeps literals: those of patterns, templates and data become what it has. */
+  /** The forms in which the store keeps literals: those of patterns, templates and data are converted to them. */
   readonly forms?: LiteralForms
 }
 
-/** The parser gave up: at this character of what it read, or at the end. */
+/** The parser failed at this character of its input, or at the end. */
 class Unexpected extends Error {
   constructor(readonly offset: number) {
     super()
@@ -53,24 +53,24 @@ const build = () =>
   })
 let built: ReturnType<typeof build> | undefined
 const parser = (): ReturnType<typeof build> => (built ??= build())
-/** Makes the parser, which takes a quarter of a second: before there are requests or jobs that would wait for it. */
+/** Creates the parser, which takes a quarter of a second. Call it before any request or job would wait for it. */
 export const prepareParser = (): void => void parser()
 
-/** The store validates what the grammar does not say: scopes of variables, labels of blank nodes. */
+/** The store checks the rules outside the grammar: scopes of variables, labels of blank nodes. */
 const CONTEXT = completeParseContext({ skipValidation: true })
-/** An aggregate may stand in an aggregate, in a sub-query of EXISTS: the parser takes each for a mistake. */
+/** Allows an aggregate inside an aggregate in a sub-query of EXISTS: the parser reports it as a mistake. */
 class Modes extends Set<string> {
   override has(mode: string): boolean {
     return mode !== 'inAggregate' && super.has(mode)
   }
 }
-/** The parser changes it. */
+/** The parser modifies its context, so each call gets a copy. */
 const context = (): typeof CONTEXT => {
   const copy = copyParseContext(CONTEXT)
   return { ...copy, parseMode: new Modes(copy.parseMode) }
 }
 
-/** `query.syntax` or `update.syntax` where the text is not SPARQL 1.2 of this kind. */
+/** `query.syntax` or `update.syntax` if the text is not SPARQL 1.2 of this kind. */
 export function parseSparql(source: string, { kind, base, change, forms }: ParseOptions): Parsed | Problem {
   const read = tokensOf(source, base)
   if (isFailure(read)) return unreadable(kind, `${read.detail}, ${placeOf(source, read.at)}`)
@@ -92,7 +92,7 @@ export function parseSparql(source: string, { kind, base, change, forms }: Parse
   }
 }
 
-/** The parser gets a number for each IRI and each string, so that it changes none and none takes it long. */
+/** Replaces each IRI and each string by a number, so that the parser changes none and long ones cost nothing. */
 function numbered(tokens: readonly Token[]): { readonly words: readonly string[]; readonly values: ParsedValues } {
   const originals: string[] = []
   const words = tokens.map(({ text }) => {
@@ -118,7 +118,7 @@ export const unreadable = (kind: ParseOptions['kind'], reason: string): Problem 
 
 const LEXER_OFFSET = /at offset: (\d+)/
 
-/** The parser's error, without its list of the tokens that it expected. */
+/** The parser's error, without its list of expected tokens. */
 function reasonOf(error: unknown, source: string, tokens: readonly Token[], words: readonly string[]): string {
   if (error instanceof RangeError) return 'it is nested too deeply, or too long'
   const { message } = error as Error
@@ -132,7 +132,7 @@ function reasonOf(error: unknown, source: string, tokens: readonly Token[], word
 
 const quoted = ({ text }: Token): string => `“${text.slice(0, 40)}”`
 
-/** Which of the words, each with a blank after it, has this character. */
+/** The index of the word that has this character; a blank follows each word. */
 function indexAt(words: readonly string[], offset: number): number {
   let end = 0
   return words.findIndex((word) => (end += word.length + 1) > offset)

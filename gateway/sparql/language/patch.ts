@@ -1,5 +1,5 @@
-// Reading a PATCH: whether a document takes its update (spec 3, 4.1, 7, 8), and the query and the templates that
-// run it. Pure. run-patch.ts executes the analysed text: both come from the same tokens.
+// Reads a PATCH: decides whether a document accepts the update (spec 3, 4.1, 7, 8), and returns the query and the
+// templates that run it. Pure. run-patch.ts executes the analysed text, since both come from the same tokens.
 import { flawOf, iri, nTriplesTerm, quad } from '../../rdf/graph.js'
 import type { LiteralForms } from '../../rdf/literal-forms.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -9,11 +9,11 @@ import { rdfTerm } from './rdf-term.js'
 import { lastGroup, sparqlOf, type Token } from './tokens.js'
 import { isVariable, nodesOf, operationsIn, type Node } from './tree.js'
 
-/** A position is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
+/** Each term is a `?variable`, a `_:label` (a new blank node in every solution) or a term in canonical N-Triples. */
 export type TemplateTriple = readonly [subject: string, predicate: string, object: string]
 
 export interface Patch {
-  /** The update as it was sent. */
+  /** The update as the client sent it. */
   readonly update: string
   /** The SELECT whose solutions fill the templates: the update's own pattern, at most SOLUTION_LIMIT + 1 of them. */
   readonly query: string
@@ -26,9 +26,9 @@ export const SOLUTION_LIMIT = 200_000
 const FORMS = 'A PATCH is one DELETE/INSERT … WHERE or one DELETE WHERE on the document itself'
 
 /**
- * The update, resolved against the document's URI, as a plan. Spec 7: `update.form` both for a text that is no update
- * and for a form that PATCH does not take. Slow on long texts: `EvaluationPool.analyse` does the same in a thread, with
- * a time limit.
+ * The update as a plan, with relative IRIs resolved against the document's URI. Spec 7: `update.form` both for a text
+ * that is not an update and for a form that PATCH does not accept. Slow on long texts: `EvaluationPool.analyse` does
+ * the same in a thread, with a time limit.
  */
 export function analysePatch(update: string, base: string, forms?: LiteralForms): Patch | Problem {
   const plan = planOfText(update, { kind: 'update', base, ...(forms && { forms }) })
@@ -42,7 +42,7 @@ function planOfText(update: string, options: ParseOptions): Patch | Problem {
   if (isFailure(operation)) return operation
   const forbidden = withOrUsing(operation) ?? inTree(operation) ?? newIn(parsed.tokens)
   if (forbidden) return form(`${forbidden} is not allowed`)
-  // The rest could change the base that the pattern is read with.
+  // Anything that follows could change the base of the pattern.
   if (parsed.endsWithDeclaration) return form('nothing may follow the operation')
   return planOf(update, operation, parsed)
 }
@@ -66,7 +66,7 @@ function withOrUsing({ graph, from }: Node): string | undefined {
   return clauses.some(({ clauseType }) => clauseType === 'named') ? 'USING NAMED' : 'USING'
 }
 
-/** GRAPH or SERVICE at any place of the tree: templates, groups, subqueries, and EXISTS in any expression. */
+/** Finds GRAPH or SERVICE anywhere in the tree: in templates, groups, subqueries, and EXISTS in any expression. */
 function inTree(operation: Node): string | undefined {
   for (const { type, subType } of nodesOf(operation)) {
     if (type === 'graph' || (type === 'pattern' && subType === 'graph')) return 'GRAPH'
@@ -87,7 +87,7 @@ function planOf(update: string, operation: Node, { tokens, base, values }: Parse
   if (isFailure(add)) return add
   const terms = [...remove, ...add].flat()
   const variables = [...new Set(terms.filter((term) => term.startsWith('?')))]
-  // Where no blank node is created, equal solutions have equal effects.
+  // If no blank nodes are created, equal solutions have equal effects.
   const each = terms.some((term) => term.startsWith('_:'))
   const projection = variables.length === 0 ? '*' : `${each ? '' : 'DISTINCT '}${variables.join(' ')}`
   const limit = variables.length === 0 && !each ? 1 : SOLUTION_LIMIT + 1
@@ -102,7 +102,7 @@ function planOf(update: string, operation: Node, { tokens, base, values }: Parse
 /** The triples of a template: lists and bracketed nodes are triples too (SPARQL 1.1 §4.1.4, §4.2.3). */
 export function patchTemplateOf(blocks: unknown, values: ParsedValues): TemplateTriple[] | Problem {
   const template: TemplateTriple[] = []
-  // Many triples have one subject: a long one is written once.
+  // Many triples share a subject: write a long one once.
   const known = new Map<Node, string>()
   for (const { type, subject, predicate, object } of nodesOf(blocks)) {
     if (type !== 'triple') continue

@@ -13,17 +13,17 @@ import {
 } from './syntax.js'
 
 export interface Prebinding {
-  /** Variables that may get a value. */
+  /** The variables that may get a value. */
   readonly names: readonly string[]
-  /** What $PATH stands for as a predicate (SHACL §5.2.2). */
+  /** The path that replaces $PATH as a predicate (SHACL §5.2.2). */
   readonly path: Path | undefined
-  /** Refuse what SHACL forbids in such queries. */
+  /** Refuse the constructs that SHACL forbids in such queries. */
   readonly isStrict: boolean
-  /** The most solutions. */
+  /** The maximum number of solutions. */
   readonly limit: number
 }
 
-/** The text of the query, split where the pattern with the values belongs; or why the query cannot be used. */
+/** The text of the query, split at the places for the pattern with the values; or why the query cannot be used. */
 export function withPlaces(query: Query, prebinding: Prebinding): { readonly parts: readonly string[] } | string {
   const { body, dataset } = query
   if (body.form !== 'SELECT' && body.form !== 'ASK') return 'it is neither SELECT nor ASK'
@@ -44,8 +44,8 @@ type Node = { readonly kind?: string }
 const isNode = (part: unknown): part is Node => typeof part === 'object' && part !== null
 
 /**
- * Values Insertion: every group begins with the values, since each basic graph pattern is joined with them, even an
- * empty one.
+ * Values Insertion: every group begins with the values, since each basic graph pattern, even an empty one, is joined
+ * with them.
  */
 function inserted(part: unknown, path: Path | undefined): unknown {
   if (!isNode(part)) return part
@@ -61,7 +61,7 @@ function inserted(part: unknown, path: Path | undefined): unknown {
   )
 }
 
-/** A sub-query stands alone in its group. */
+/** A sub-query must be alone in its group. */
 const placed = (patterns: readonly GraphPattern[]): readonly GraphPattern[] => [
   MARKER,
   ...(patterns[0]?.kind === 'select' ? [{ kind: 'group' as const, patterns }] : patterns),
@@ -72,7 +72,7 @@ const isPath = (term: unknown): boolean =>
 
 const UNSUPPORTED = new Set(['shapesGraph', 'currentShape'])
 
-/** SHACL 1.0, Appendix A: what a query must not have, and what reads more than the document. */
+/** SHACL 1.0, Appendix A: finds constructs that a query must not have, and those that read more than the document. */
 function flawOf(part: unknown, { names, isStrict, path }: Prebinding, isWhole: boolean): string | undefined {
   if (!isNode(part)) return undefined
   const prebinding = { names, isStrict, path, limit: 0 }

@@ -1,5 +1,5 @@
-// Writing our own tree (syntax.ts) as SPARQL: each node in one way, whatever the client wrote. Pure. Brackets stand
-// around every operation, so that no precedence matters.
+// Writes our own tree (syntax.ts) as SPARQL: one spelling for each node, whatever the client wrote. Pure. Every
+// operation gets brackets, so precedence does not matter.
 import { stringToken } from './escapes.js'
 import { sparqlOf } from './tokens.js'
 import type {
@@ -15,16 +15,16 @@ import type {
   ValuesBlock,
 } from './syntax.js'
 
-/** Words in words, as deep as the tree: so that each is written once, however deep it stands. */
+/** Nested like the tree, so that each word is copied only once, however deep it is. */
 type Words = readonly (string | Words)[]
 
-/** True where SPARQL can hold the IRI: stores have names that it cannot. */
+/** True if SPARQL can express the IRI: some stores have names that it cannot. */
 export const isWritable = (iri: string): boolean => IRI_CHARS.test(iri)
 
 const IRI_CHARS = /^[^\x00-\x20<>"{}|^`\\]*$/
 const VARIABLE = /^[^\s?$(){}<>"'.,;]+$/
 
-/** A throw is a mistake of ours: no such name comes out of the parser. */
+/** If this throws, the gateway has a bug: the parser returns no such name. */
 function checked(value: string, shape: RegExp): string {
   if (!shape.test(value)) throw new TypeError('a name that SPARQL cannot hold')
   return value
@@ -162,7 +162,7 @@ function pathWords(path: Path): Words {
   }
 }
 
-/** SPARQL 1.1 §19.8 [95]: no brackets stand around its elements. */
+/** SPARQL 1.1 §19.8 [95]: its elements have no brackets around them. */
 function negatedWords(path: Path): Words {
   const elements = path.kind === 'path' && path.operator === '|' ? path.items : [path]
   const element = (each: Path): Words => (each.kind === 'iri' ? termWords(each) : ['^', pathWords(each.items[0]!)])

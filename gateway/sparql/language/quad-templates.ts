@@ -14,12 +14,12 @@ import { isIriNode, isVariable, type Node } from './tree.js'
 
 /**
  * A `?variable`, a `_:label` (a new blank node in every solution), a term in canonical N-Triples, or the parts of a
- * triple term that has variables or blank nodes.
+ * triple term with variables or blank nodes.
  */
 export type TemplateTerm = string | TemplateTerms
 export type TemplateTerms = readonly [subject: TemplateTerm, predicate: TemplateTerm, object: TemplateTerm]
 
-/** The terms, and those in triple terms in place of these. */
+/** The terms, with each triple term replaced by the terms in it. */
 export const leavesOf = (terms: TemplateTerms): readonly string[] =>
   terms.flatMap((term) => (typeof term === 'string' ? [term] : leavesOf(term)))
 
@@ -31,7 +31,7 @@ export interface QuadTemplate {
   readonly terms: TemplateTerms
 }
 
-/** A name that stands for other graphs, or for none of its own, is left to the store. */
+/** Undefined for a name that stands for other graphs, or for no graph: it is left to the store. */
 export const graphName = (term: Node, values: ParsedValues): string | undefined => {
   const name = values.iriOf(term)
   return isOwnName(name) ? name : undefined
@@ -40,21 +40,21 @@ export const isOwnName = (graph: string): boolean =>
   graph !== DEFAULT_GRAPH && graph !== MERGED_GRAPHS && !OF_JENA.test(graph)
 
 /**
- * The graph that a value of a variable names, in N-Triples: undefined where it is no IRI (SPARQL 1.1 Update §3.1.3).
+ * The graph that a value in N-Triples names; undefined if the value is not an IRI (SPARQL 1.1 Update §3.1.3).
  */
 export const graphOfValue = (value: string | undefined): string | undefined =>
   value?.startsWith('<') && !value.startsWith('<<') ? value.slice(1, -1) : undefined
 
 const OF_JENA = /^urn:x-arq:/i
 
-/** Undefined where it has graph names of the store, or what is no triple. */
+/** Undefined if it has graph names that only the store understands, or anything that is not a triple. */
 export function templateOf(
   blocks: unknown,
   withGraph: string | undefined,
   values: ParsedValues,
 ): QuadTemplate[] | undefined {
   const template: QuadTemplate[] = []
-  // Many triples have one subject: a long one is written once.
+  // Many triples share a subject: write a long one once.
   const known = new Map<unknown, TemplateTerm>()
   const termOf = (term: Term): TemplateTerm => {
     const written = known.get(term) ?? templateTerm(term)
@@ -72,7 +72,7 @@ export function templateOf(
   return template
 }
 
-/** Annotations and reifiers as the triples that they are short for (SPARQL 1.2 §4.3). */
+/** Expands annotations and reifiers to the triples that they abbreviate (SPARQL 1.2 §4.3). */
 function templateTriples(triples: unknown, values: ParsedValues): readonly (readonly Term[])[] | undefined {
   try {
     return triplesOf(triples, values).map(({ subject, predicate, object }) => [subject, predicate as Term, object])
@@ -105,7 +105,7 @@ function templateTerm(term: Term): TemplateTerm {
   }
 }
 
-/** The quads of a statement that the parser does not get (plain-data.ts). */
+/** The quads of a statement that is left out for the parser (ground-triples.ts). */
 export function quadsOfStatement({ graph, tokens }: PlainStatement): QuadTemplate[] {
   const quads: QuadTemplate[] = []
   const name = graph === undefined ? DEFAULT_GRAPH : graph.slice(1, -1)
@@ -113,7 +113,7 @@ export function quadsOfStatement({ graph, tokens }: PlainStatement): QuadTemplat
   let predicate = ''
   for (let at = 1; at < tokens.length;) {
     const { text } = tokens[at]!
-    // After the subject and a semicolon stands a verb, after a comma an object; the dot is the last token.
+    // A verb follows the subject or a semicolon, an object follows a comma; the dot is the last token.
     if (text === ';' || at === 1) {
       const verb = tokens[at === 1 ? 1 : at + 1]!.text
       predicate = verb === 'a' ? RDF_TYPE : plainTerm(verb)
@@ -131,7 +131,7 @@ const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>'
 
 const plainTerm = (token: string): string => nTriplesTerm(iri(token.slice(1, -1)))
 
-/** An object, and how many tokens it is. */
+/** An object, and its number of tokens. */
 function objectAt(tokens: readonly Token[], at: number): readonly [term: string, length: number] {
   const found = literalAt(tokens, at)
   if (found) return [nTriplesTerm(typed(found.form, found.datatype)), found.tokens]

@@ -1,9 +1,9 @@
-// The RDF terms that the tree of a query or an update names as constants. Pure.
+// The RDF terms that are constants in the tree of a query or an update. Pure.
 import { blankNode, iri, literal, quad, typed, type Literal, type Quad } from '../../rdf/graph.js'
 import type { ParsedValues } from './parse.js'
 import { isIriNode, isVariable, type Node } from './tree.js'
 
-/** Undefined for a variable, and for a triple term that has one. Brackets are bounded, and so is the recursion. */
+/** Undefined for a variable, or a triple term with a variable. Recursion is bounded, since brackets are. */
 export function rdfTerm(term: Node, values: ParsedValues): Quad['object'] | undefined {
   if (isVariable(term)) return undefined
   if (isIriNode(term)) return iri(values.iriOf(term))

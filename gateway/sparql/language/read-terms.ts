@@ -1,4 +1,4 @@
-// Reading terms, paths and triples of the parser's tree as those of our own tree (syntax.ts). Pure.
+// Converts terms, paths and triples of the parser's tree to those of our own tree (syntax.ts). Pure.
 import { RDF } from '../../rdf/vocabulary.js'
 import type { ParsedValues as Originals } from './parse.js'
 import { isIriNode, isVariable, type Node } from './tree.js'
@@ -13,7 +13,7 @@ import {
   type Variable,
 } from './syntax.js'
 
-/** Thrown where the parser's tree has anything that is not known here; read-tree.ts catches it. */
+/** Thrown if the parser's tree has anything unknown; read-tree.ts catches it. */
 export class Unknown extends Error {}
 
 export const listed = (value: unknown): readonly Node[] => value as readonly Node[]
@@ -53,7 +53,7 @@ export function termOf(node: unknown, originals: Originals): Term {
 
 const labels = new WeakMap<Originals, Map<unknown, string>>()
 
-/** The parser numbers the blank nodes of all texts together: the same text has the same labels here. */
+/** The parser numbers the blank nodes of all texts consecutively. Here the same text always gets the same labels. */
 function labelOf(label: unknown, originals: Originals): string {
   const known = labels.get(originals) ?? new Map<unknown, string>()
   labels.set(originals, known)
@@ -72,12 +72,10 @@ function pathOf(node: unknown, originals: Originals): Path {
   return { kind: 'path', operator: subType as PathOperator, items: read }
 }
 
-/**
- * Collections, blank nodes in brackets and annotations become triples of their own (SPARQL 1.1 §4.2, SPARQL 1.2 §4.3).
- */
+/** Collections, blank nodes in brackets and annotations become separate triples (SPARQL 1.1 §4.2, SPARQL 1.2 §4.3). */
 export function triplesOf(nodes: unknown, originals: Originals): readonly Triple[] {
   const found: Triple[] = []
-  // The same node is the same term.
+  // The same node gives the same term.
   const known = new Map<unknown, Term>()
   const single = (node: unknown): Term => {
     const term = known.get(node) ?? termOf(node, originals)
@@ -105,7 +103,7 @@ export function triplesOf(nodes: unknown, originals: Originals): readonly Triple
     const { length } = found
     const object = nested(node['object'] as Node)
     const verb = predicate['type'] === 'path' ? pathOf(predicate, originals) : single(predicate)
-    // As stores read it: `SELECT *` selects variables in the order of the text.
+    // Stores read it in this order: `SELECT *` selects variables in the order of the text.
     found.splice(length, 0, { subject, predicate: verb, object })
     for (const annotation of listed(node['annotations'] ?? [])) {
       const reifier = 'val' in annotation ? single(annotation['val']) : nested(annotation)

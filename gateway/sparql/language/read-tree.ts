@@ -1,5 +1,5 @@
-// Reading the parser's tree as a tree of our own (syntax.ts). Pure. It fails closed: undefined where the parser's
-// tree has anything that is not known here. Brackets and chains are bounded (tree.ts), and so is the recursion.
+// Converts the parser's tree to a tree of our own (syntax.ts). Pure. It fails closed: undefined if the parser's tree
+// has anything unknown. Brackets and chains are bounded (tree.ts), and so is the recursion.
 import type { ParsedValues as Originals } from './parse.js'
 import { isVariable, type Node } from './tree.js'
 import { listed, variableNameOf, termOf, triplesOf, Unknown, variableOf } from './read-terms.js'
@@ -17,7 +17,7 @@ import type {
 
 export interface TreeReader {
   query(tree: Node): Query | undefined
-  /** Of an update: the parts of an operation. */
+  /** Reads the parts of an operation of an update. */
   patterns(group: unknown): readonly GraphPattern[] | undefined
   triples(block: unknown): readonly Triple[] | undefined
 }
@@ -133,7 +133,7 @@ const patternsOf = (patterns: unknown, originals: Originals): readonly GraphPatt
 
 function patternOf(node: Node, originals: Originals): GraphPattern {
   const { type, subType } = node
-  // A sub-query stands alone in its group.
+  // A sub-query must be alone in its group.
   if (type === 'query' && subType === 'select' && (node['datasets'] as { clauses: unknown[] }).clauses.length === 0) {
     return { kind: 'select', query: selectOf(node, originals) }
   }

@@ -1,20 +1,20 @@
-// What the patterns of a query or an update read: graphs by name, the default graph, any graph. Pure.
+// The graphs that the patterns of a query or an update read: graphs by name, the default graph, any graph. Pure.
 import { isFailure } from '../../problem.js'
 import { datasetIn, findingsIn, type Findings, type Node } from './tree.js'
 
-/** Patterns read these graphs, and others where one of the marks is true. */
+/** Patterns read these graphs, and more if one of the flags is true. */
 export interface Reads {
-  /** The graphs that GRAPH names, and those of the dataset that the text or the request names. */
+  /** The graphs that GRAPH names, and those in the dataset of the text or the request. */
   readonly graphs: readonly string[]
-  /** The default graph, and nothing says which graphs it consists of. */
+  /** Patterns read the default graph, and no dataset says which graphs it consists of. */
   readonly default: boolean
-  /** GRAPH with a variable, and nothing says which graphs there are. */
+  /** Patterns have GRAPH with a variable, and no dataset lists the graphs. */
   readonly any: boolean
-  /** A predicate may be a function of the store, which reads what it likes. */
+  /** A predicate may be a function of the store, which may read anything. */
   readonly magic: boolean
 }
 
-/** RDF datasets as FROM and USING state them; undefined without any such clause. */
+/** RDF datasets that FROM and USING describe; undefined without any such clause. */
 type Stated = { readonly default: readonly string[]; readonly named: readonly string[] } | undefined
 
 /** The reads of patterns with these findings over a stated dataset. */
@@ -33,7 +33,7 @@ export const readsOver = (
   magic: isMagic,
 })
 
-/** The reads of the operations of an update, in which LOAD and data have none (SPARQL 1.1 Update §3). */
+/** The reads of the operations of an update. LOAD and data read nothing (SPARQL 1.1 Update §3). */
 export function readsOfUpdate(operations: readonly Node[], iriOf: (term: Node) => string): Reads {
   const all = operations.map((operation) => readsOfOperation(operation, iriOf))
   return {
@@ -78,7 +78,7 @@ function readsOfPattern(pattern: unknown, stated: Stated, iriOf: (term: Node) =>
   return isFailure(findings) ? EVERYTHING : readsOver(findings, stated)
 }
 
-/** SPARQL 1.1 Update §3.1.3: USING takes the place of WITH, which names the default graph only. */
+/** SPARQL 1.1 Update §3.1.3: USING replaces WITH, which names the default graph only. */
 function datasetOf({ from, graph }: Node, iriOf: (term: Node) => string): Stated {
   const using = datasetIn(from, iriOf)
   if (using.default.length + using.named.length > 0) return using

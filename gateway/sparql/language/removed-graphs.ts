@@ -1,9 +1,9 @@
-// The named graphs that an update leaves empty for sure, whatever the store has (SPARQL 1.1 Update §3). Pure.
+// The named graphs that an update certainly leaves empty, whatever the store contains (SPARQL 1.1 Update §3). Pure.
 import { isIriNode, isVariable, type Node } from './tree.js'
 
 export interface RemovedGraphs {
   readonly graphs: readonly string[]
-  /** Every other graph is removed too, but for those that it may fill again. */
+  /** Set if all other graphs are removed too: the graphs that may be filled again. */
   readonly allBut: readonly string[] | undefined
 }
 
@@ -12,7 +12,7 @@ export const isRemoved = ({ graphs, allBut }: RemovedGraphs, graph: string): boo
 
 interface Removal {
   gone: Set<string>
-  /** While everything else is removed: the graphs that may have triples again. */
+  /** Set while all other graphs are removed: the graphs that may have triples again. */
   filled: Set<string> | undefined
 }
 
@@ -35,7 +35,7 @@ function follow(removal: Removal, operation: Node, iriOf: (term: Node) => string
       return
     }
     case 'deletewhere': {
-      // Of several blocks each deletes only where all of them match.
+      // Several blocks delete only if all of them match.
       const [block, another] = operation['data'] as Node[]
       if (!block || another || block['type'] !== 'graph' || !isEveryTriple(block)) return
       const graph = nameOf(block['graph'])
@@ -82,13 +82,13 @@ function fill({ gone, filled }: Removal, graph: string | undefined): void {
   filled?.add(graph)
 }
 
-/** The graph is a variable. */
+/** Any graph may be filled: its name is a variable. */
 function fillAny(removal: Removal): void {
   removal.gone = new Set()
   removal.filled = undefined
 }
 
-/** The pattern `?s ?p ?o`, with three different variables and nothing beside it, in the GRAPH of this block. */
+/** True if the block's GRAPH has only the pattern `?s ?p ?o`, with three different variables. */
 function isEveryTriple(block: Node): boolean {
   const [triple, another] = (block['triples'] as Node)['triples'] as Node[]
   if (!triple || another || triple['type'] !== 'triple' || (triple['annotations'] as unknown[]).length > 0) return false

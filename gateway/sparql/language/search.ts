@@ -1,9 +1,9 @@
-// Finds what the steps of an update may read where they do not name their graphs. Pure.
+// Finds the data that steps of an update may read if they do not name their graphs. Pure.
 import { bounded, type Like, type Likes } from './likes.js'
 import type { QuadTemplate } from './quad-templates.js'
 import type { StepPattern } from './update-steps.js'
 
-/** What the store is asked for. */
+/** A question to the store. */
 interface Asked {
   readonly pattern: StepPattern
   readonly remove: readonly QuadTemplate[]
@@ -11,13 +11,13 @@ interface Asked {
 }
 
 export interface Search {
-  /** The names of graphs, as ?graph. */
+  /** Asks for the names of graphs, as ?graph. */
   readonly graphs: Asked | undefined
-  /** Triples of the default graph. */
+  /** Asks for triples of the default graph. */
   readonly default: Asked | undefined
-  /** In place of both, where the default graph is the union of the named graphs. */
+  /** Replaces both if the default graph is the union of the named graphs. */
   readonly union: Asked | undefined
-  /** True where a step clears all graphs; where one copies the default graph. */
+  /** True if a step clears all graphs; true if a step copies the default graph. */
   readonly clears: boolean
   readonly copies: boolean
 }
@@ -33,7 +33,7 @@ export function searchFor(likes: readonly Likes[], uses: Pick<Search, 'clears' |
 }
 
 /**
- * The query for the names of graphs; a name that SPARQL does not take is refused as one that is written
+ * The query for the names of graphs. A name that SPARQL cannot express is refused, as if the update had written it
  * (find-solutions.ts).
  */
 const graphsWith = (likes: readonly Like[]): Asked | undefined =>

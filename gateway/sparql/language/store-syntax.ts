@@ -1,6 +1,6 @@
-// SPARQL that the parser cannot read and the store may, ARQ's syntax: what its tokens say for sure. Pure. It fails
-// closed: a text is passed on where no token of it could reach beyond the store, or cost more than a parsed text may,
-// and is taken to read and to write everything.
+// SPARQL in ARQ's syntax, which the parser cannot read but the store may: its tokens are analysed instead. Pure. It
+// fails closed. A text is passed on only if no token could reach beyond the store, or cost more than a parsed text may.
+// It is taken to read and write everything.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './analysis.js'
 import { KEYWORDS } from './keywords.js'
@@ -8,7 +8,7 @@ import { sparqlOf, tokensOf, type Token } from './tokens.js'
 import { DATATYPES, DEEPEST, DEEPEST_QUERIES, MAGIC, VOLATILE } from './tree.js'
 
 /**
- * Words that ARQ adds to SPARQL (Jena: "ARQ - Extending Query"), but for CALL, which computes the name of a function,
+ * Words that ARQ adds to SPARQL (Jena: "ARQ - Extending Query"), except CALL, which computes the name of a function,
  * and JSON.
  */
 const ARQ = `LATERAL SEMIJOIN ANTIJOIN UNFOLD FOLD LET EXIST ADJUST AGG MEDIAN MODE STDEV STDEV_SAMP STDEV_POP VARIANCE
@@ -17,9 +17,9 @@ const ADDED: ReadonlySet<string> = new Set(ARQ.split(/\s+/))
 
 const REACHING = new Set(['SERVICE', 'LOAD'])
 const FORMS = new Set(['SELECT', 'ASK', 'CONSTRUCT', 'DESCRIBE'])
-/** Some stores perform an update that they get as a query. */
+/** Some stores perform an update even if they get it as a query. */
 const CHANGING = new Set(['INSERT', 'DELETE', 'CLEAR', 'DROP', 'CREATE', 'COPY', 'MOVE', 'ADD', 'WITH'])
-/** Each evaluates something again for each solution. */
+/** Each of these repeats an evaluation for each solution. */
 const NESTING = new Set(['EXISTS', 'EXIST', 'MINUS', 'SELECT', 'LATERAL', 'SEMIJOIN', 'ANTIJOIN'])
 const OPERATOR = /^(?:\|\||&&|[-+*/|^?!=<>]|[!<>]=|[+-].+)$/
 const PAIRS = new Map([
@@ -34,7 +34,7 @@ const OPENING = new Set(PAIRS.values())
 
 const EVERYTHING = { graphs: [], default: true, any: true, magic: true } as const
 
-/** The analysis of a text that is passed on; else the problem of the parser, with the reason. */
+/** The analysis of a text that is passed on; otherwise the parser's problem, with the reason. */
 export function passedOn(
   kind: 'query' | 'update',
   source: string,
@@ -44,11 +44,11 @@ export function passedOn(
   const read = tokensOf(source, base)
   if (isFailure(read)) return unread
   const { tokens } = read
-  // Without such a word it is a mistake, of which the gateway knows the place.
+  // Without such a word, the text has a mistake, and the gateway knows its place.
   if (!tokens.some(({ text }) => ADDED.has(text))) return unread
   const reason = kind === 'query' ? reasonAgainstQuery(tokens) : reasonAgainstUpdate(tokens)
   if (reason !== undefined) {
-    return problem(unread.failure, `${unread.detail} The store does not get it either: ${reason}.`)
+    return problem(unread.failure, `${unread.detail} It cannot be passed to the store either: ${reason}.`)
   }
   const text = sparqlOf(tokens)
   const functions = functionsIn(tokens)
@@ -78,7 +78,7 @@ export function passedOn(
 const firstOf = (tokens: readonly Token[]): string => tokens[tokens[0]?.text === 'BASE' ? 2 : 0]?.text ?? ''
 
 function reasonAgainstQuery(tokens: readonly Token[]): string | undefined {
-  if (!FORMS.has(firstOf(tokens))) return 'it has none of the four forms of a query'
+  if (!FORMS.has(firstOf(tokens))) return 'it is not a SELECT, CONSTRUCT, DESCRIBE or ASK'
   const changing = tokens.find(({ text }) => CHANGING.has(text))
   return changing ? `it has the word ${changing.text}` : reasonAgainst(tokens, Number(firstOf(tokens) === 'SELECT'))
 }
@@ -89,7 +89,7 @@ function reasonAgainstUpdate(tokens: readonly Token[]): string | undefined {
     : 'it has an operation of an unknown form'
 }
 
-/** The parts that the brackets separate; nothing follows the last semicolon. */
+/** The tokens between the brackets; nothing follows the last semicolon. */
 function operationsIn(tokens: readonly Token[]): readonly (readonly Token[])[] {
   const operations: Token[][] = [[]]
   let depth = 0
@@ -102,7 +102,7 @@ function operationsIn(tokens: readonly Token[]): readonly (readonly Token[])[] {
   return operations.at(-1)!.length === 0 ? operations.slice(0, -1) : operations
 }
 
-/** @param own how many of the nesting words are its own form */
+/** @param own how many of the nesting words belong to its own form */
 function reasonAgainst(tokens: readonly Token[], own: number): string | undefined {
   const strange = tokens.find(({ text }) => /^[A-Za-z]/.test(text) && !KEYWORDS.has(text) && !ADDED.has(text))
   if (strange) return `the word ${strange.text.slice(0, 40)} is unknown`
@@ -110,9 +110,9 @@ function reasonAgainst(tokens: readonly Token[], own: number): string | undefine
   if (reaching) return `it has the word ${reaching.text}`
   if (!isBalanced(tokens)) return 'its brackets do not match'
   if (tokens.some(({ text }, i) => text.startsWith('?') && text !== '?' && tokens[i + 1]?.text === '(')) {
-    return 'a variable stands before a bracket, where it may name a function'
+    return 'a variable before a bracket may name a function'
   }
-  if (tokens.some(isRepetition)) return 'it repeats a path by a number'
+  if (tokens.some(isRepetition)) return 'a number repeats a path'
   const count = (isCounted: (token: string) => boolean): number => tokens.filter(({ text }) => isCounted(text)).length
   if (count((text) => NESTING.has(text)) > DEEPEST_QUERIES + own) {
     return `it has more than ${DEEPEST_QUERIES} sub-queries, EXISTS and the like`
@@ -120,7 +120,7 @@ function reasonAgainst(tokens: readonly Token[], own: number): string | undefine
   return count((text) => OPERATOR.test(text)) > DEEPEST ? `it has more than ${DEEPEST} operators` : undefined
 }
 
-/** `<p>{1,5}`, of which ARQ makes as many paths; not `VALUES ?x { 1 }`. */
+/** `<p>{1,5}`: ARQ expands it to that many paths. Not `VALUES ?x { 1 }`. */
 const isRepetition = ({ text }: Token, i: number, tokens: readonly Token[]): boolean =>
   text === '{' && /^[,+*\d]/.test(tokens[i + 1]?.text ?? '') && !/^\?./.test(tokens[i - 1]?.text ?? '')
 
@@ -133,7 +133,7 @@ function isBalanced(tokens: readonly Token[]): boolean {
   return open.length === 0
 }
 
-/** An IRI before a bracket may be a function, and one that a store takes for a function may be one anywhere. */
+/** An IRI before a bracket may be a function. An IRI that a store knows as a function may be one anywhere. */
 function functionsIn(tokens: readonly Token[]): readonly string[] {
   const iris = tokens.flatMap(({ text }, i) => {
     if (!text.startsWith('<') || text.length < 3 || !text.endsWith('>')) return []

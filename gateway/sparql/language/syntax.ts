@@ -1,4 +1,4 @@
-// SPARQL as a tree of our own: everything that a query can say, and nothing else. Anything that it cannot hold is not
+// Our own tree of SPARQL: everything that a query can say, and nothing else. A query that it cannot express is never
 // sent for agents who may not read everything. Pure.
 import { XSD } from '../../rdf/vocabulary.js'
 
@@ -43,7 +43,7 @@ export type Bound = { readonly kind: 'bind'; readonly expression: Expression; re
 export type ValuesBlock = {
   readonly kind: 'values'
   readonly variables: readonly Variable[]
-  /** A value for each variable; undefined is UNDEF. */
+  /** One value for each variable; undefined stands for UNDEF. */
   readonly rows: readonly (readonly (Term | undefined)[])[]
 }
 
@@ -96,7 +96,7 @@ export interface AskBody extends Body {
 /** DESCRIBE becomes CONSTRUCT (describe.ts). */
 export type Restrictable = Select | ConstructBody | AskBody
 
-/** The graphs of FROM, or of USING, as they are written. */
+/** The graphs of FROM, or of USING, as written. */
 export interface Dataset {
   readonly default: readonly string[]
   readonly named: readonly string[]
@@ -105,7 +105,7 @@ export interface Dataset {
 /** A query with its prologue: functions may resolve IRIs against `base`. */
 export interface Query {
   readonly base: string | undefined
-  /** Undefined without any clause. */
+  /** Undefined without FROM. */
   readonly dataset: Dataset | undefined
   readonly body: Select | ConstructBody | Describe | AskBody
 }
@@ -122,11 +122,11 @@ export const filter = (expression: Expression): GraphPattern => ({ kind: 'filter
 const boolean = (value: 'true' | 'false'): Expression => ({ kind: 'literal', value, datatype: XSD('boolean') })
 export const FALSE = boolean('false')
 /**
- * One or the other, where neither is an error. RDF4J makes a UNION of || with sameTerm or IN in it: where both are
- * true, it has the row twice.
+ * `||` for operands that cannot be errors. RDF4J turns || into a UNION if sameTerm or IN is in it, and returns the row
+ * twice if both operands are true.
  */
 export const either = (one: Expression, other: Expression): Expression => operation('if', one, boolean('true'), other)
-/** In their order, and no deeper than has to be: stores run out of stack on deep ones. */
+/** Joins the conditions in order, as a balanced tree: stores run out of stack on deep ones. */
 function chained(operator: '&&' | '||', conditions: readonly Expression[]): Expression {
   if (conditions.length === 1) return conditions[0]!
   const half = Math.ceil(conditions.length / 2)

@@ -1,12 +1,12 @@
-// The tokens of a SPARQL query or update: the text that is analysed is the text that the store gets, so that both read
-// it alike. Comments, escapes, prefixes and relative IRIs are gone; each token has one spelling. BASE stands only where
-// a function resolves against it. Pure.
+// The tokens of a SPARQL query or update. The store gets the text that was analysed, so that both read it alike.
+// Comments, escapes, prefixes and relative IRIs are resolved, and each token has one spelling. BASE stays only where a
+// function resolves against it. Pure.
 import { resolve } from 'relative-to-absolute-iri'
 import { iriWithoutEscapes, stringSpelling } from './escapes.js'
 import { isFailure, type Failure } from '../../problem.js'
 import { isTooLong, normalBase, BASE_TOO_LONG } from '../../rdf/bases.js'
 
-/** A token in its one spelling. `at`: where it begins in the text, for `placeOf`. */
+/** A token in its one spelling. `at`: its place in the text, for `placeOf`. */
 export interface Token {
   readonly text: string
   readonly at: number
@@ -16,18 +16,18 @@ export interface Tokens {
   readonly tokens: readonly Token[]
   /** The base IRI after the last declaration. */
   readonly base: string
-  /** A declaration stands after the last token. */
+  /** A declaration follows the last token. */
   readonly endsWithDeclaration: boolean
 }
 
-/** Text that is not SPARQL. `at`: where, for `placeOf`. */
+/** Text that is not SPARQL. `at`: its place, for `placeOf`. */
 export interface Flaw extends Failure<'syntax'> {
   readonly at: number
 }
 
-/** Deeper nesting of brackets costs the parser cubic time, and stores their stack. */
+/** Deeper nesting of brackets costs the parser cubic time, and costs stores their stack. */
 const MAX_NESTING = 100
-/** Prefixes make a short text long: the most characters of its tokens. */
+/** The maximum number of characters of the tokens: prefixes can make a short text long. */
 const MOST_CHARACTERS = 16 * 1024 * 1024
 
 const BASE_CHARS =
@@ -37,12 +37,12 @@ const FIRST = `${BASE_CHARS}_0-9`
 const MORE = '\\u00B7\\u0300-\\u036F\\u203F-\\u2040'
 const CHARS = `${FIRST}${MORE}\\-`
 const LOCAL = "%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=\\/?#@%]"
-/** SPARQL 1.1 §17.4.2.8: these functions resolve against the base IRI. */
+/** SPARQL 1.1 §17.4.2.8: these functions resolve IRIs against the base IRI. */
 const RESOLVING = new Set(['IRI', 'URI'])
 const EXPONENT = '[eE][+-]?[0-9]+'
 
-// SPARQL 1.1 §19.8 and SPARQL 1.2 §19.8. The first alternative that matches is the longest; the name of a prefix has a
-// bound, so that reading a text takes time in proportion to its length.
+// SPARQL 1.1 §19.8 and SPARQL 1.2 §19.8. The first alternative that matches is the longest. The name of a prefix is
+// bounded, so that the time to read a text is linear in its length.
 const TOKEN = new RegExp(
   [
     '(?<space>[ \\t\\r\\n]+|#[^\\r\\n]*)',
@@ -62,7 +62,7 @@ const TOKEN = new RegExp(
 
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
 
-/** The tokens of a text. Prefixed names become IRIs, and PREFIX is gone; so is BASE where nothing depends on it. */
+/** The tokens of a text. Prefixed names become IRIs, and PREFIX is removed; so is BASE if nothing depends on it. */
 export function tokensOf(text: string, base: string): Tokens | Flaw {
   const prologue = makePrologue(base)
   const tokens: Token[] = []
@@ -94,14 +94,14 @@ export function tokensOf(text: string, base: string): Tokens | Flaw {
   return { tokens: withBases(tokens, operations), base: prologue.base(), endsWithDeclaration }
 }
 
-/** An operation of an update, or a query: where its tokens begin, and its base IRI. */
+/** An operation of an update, or a query: its first token and its base IRI. */
 interface Operation {
   readonly start: number
   readonly base: string
   resolves: boolean
 }
 
-/** The tokens, with BASE before each operation that resolves IRIs while it runs. */
+/** The tokens, with BASE before each operation that resolves IRIs at run time. */
 function withBases(tokens: readonly Token[], operations: readonly Operation[]): readonly Token[] {
   if (!operations.some(({ resolves }) => resolves)) return tokens
   return operations.flatMap(({ start, base, resolves }, i) => {
@@ -114,8 +114,8 @@ function withBases(tokens: readonly Token[], operations: readonly Operation[]): 
 const flaw = (detail: string, at: number): Flaw => ({ failure: 'syntax', detail, at })
 
 /**
- * Tokens, or their texts, as SPARQL. () and [] are tokens of their own (§19.8), and Oxigraph wants BNODE() in one
- * piece.
+ * Joins tokens, or their texts, to SPARQL. () and [] are single tokens (§19.8), and Oxigraph needs BNODE() without
+ * spaces.
  */
 export function sparqlOf(tokens: readonly (Token | string)[]): string {
   let [written, before] = ['', '']
@@ -151,7 +151,7 @@ export function lastGroup(tokens: readonly Token[]): readonly Token[] {
   return tokens.slice(start, end)
 }
 
-/** Where a token or a flaw of this text is, in words. Lines and columns count from 1. */
+/** The place of a token or a flaw in this text, in words. Lines and columns count from 1. */
 export function placeOf(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/)
   return `line ${lines.length}, column ${lines.at(-1)!.length + 1}`
@@ -167,14 +167,14 @@ type Spelling = string | Failure<'syntax'>
 const DOT_SEGMENT = 'an IRI has a dot segment (/./ or /../), which stores read in different ways'
 
 /**
- * Jena removes dot segments from absolute IRIs too (RFC 3986 §5.2.4): it would take another graph than the one that was
- * analysed.
+ * Jena removes dot segments even from absolute IRIs (RFC 3986 §5.2.4), so it would use another graph than the one that
+ * was analysed.
  */
 export const hasDotSegment = (iri: string): boolean =>
   iri.includes('/.') && /\/\.{1,2}(?:\/|$)/.test(iri.split(/[?#]/, 1)[0]!)
 
 interface Prologue {
-  /** DECLARATION for a token of a declaration that is well-formed so far, undefined for any other token. */
+  /** DECLARATION for a token of a declaration that is well-formed so far; undefined for any other token. */
   declares(groups: Groups): Spelling | undefined
   /** Says whether a declaration may follow. */
   follows(isOpen: boolean): void
@@ -190,7 +190,7 @@ function makePrologue(document: string): Prologue {
   let base = document
   const namespaces = new Map<string, string>()
   let isOpen = true
-  /** The tokens of a declaration that is not complete: its keyword, and the prefix. */
+  /** The tokens of an incomplete declaration: its keyword, and the prefix. */
   let begun: readonly string[] = []
   const absolute = (written: string): Spelling => {
     const reference = iriWithoutEscapes(written)
@@ -221,7 +221,7 @@ function makePrologue(document: string): Prologue {
         return DECLARATION
       }
       if (begun[0] === 'VERSION') {
-        // SPARQL 1.2 §4.1.4: it announces, and changes no meaning. §19.8, VersionSpecifier: a short string.
+        // SPARQL 1.2 §4.1.4: VERSION changes no meaning. §19.8, VersionSpecifier: a short string.
         if (string === undefined || /^(?:"""|''')/.test(string))
           return malformed('VERSION needs a string in one pair of quotes')
         begun = []
@@ -252,7 +252,7 @@ function spelling(groups: Groups, prologue: Prologue): Spelling {
     const named = namespace + local.replace(/\\(.)/g, '$1')
     return hasDotSegment(named) ? malformed(DOT_SEGMENT) : bracketed(named)
   }
-  // SPARQL 1.1 §19.8, note 1: keywords are case-insensitive, but for "a". Stores want true and false in lower case.
+  // SPARQL 1.1 §19.8, note 1: keywords are case-insensitive, except "a". Stores need true and false in lower case.
   if (word !== undefined)
     return word === 'a' ? word : /^(?:true|false)$/i.test(word) ? word.toLowerCase() : word.toUpperCase()
   return (groups['blank'] ?? groups['language'] ?? groups['number'] ?? groups['mark'])!

@@ -1,15 +1,16 @@
-// The graphs that an update touches: by name, and by the solutions that its variables stand for (design 4). Pure.
+// The graphs that an update touches: named ones, and those that its variables stand for in the solutions (design 4).
+// Pure.
 import { graphOfValue, leavesOf, type QuadTemplate } from './quad-templates.js'
 
 /** A graph, and what the steps do to it. */
 export interface Touch {
   readonly graph: string
   readonly mode: 'Append' | 'Write'
-  /** True where it may get triples. */
+  /** True if the graph may get triples. */
   readonly isFilled: boolean
 }
 
-/** For each solution the terms of the variables (`?name`), in N-Triples. */
+/** For each solution, the terms of its variables (`?name`), in N-Triples. */
 export type Solutions = readonly ReadonlyMap<string, string>[]
 
 interface Templates {
@@ -18,15 +19,12 @@ interface Templates {
 }
 
 interface Way extends Omit<Touch, 'graph'> {
-  /** Variables: of the graph, and of the terms. */
+  /** The variables of the graph and of the terms. */
   readonly graph: string
   readonly needed: readonly string[]
 }
 
-/**
- * How solutions fill the quads whose graph is a variable: those that need the same variables are filled by the same
- * ones.
- */
+/** How solutions fill the quads whose graph is a variable. Quads that need the same variables share their solutions. */
 export function waysOf({ remove, add }: Templates): readonly Way[] {
   const ways = new Map<string, Way>()
   const collect = (quads: Templates['remove'], mode: Touch['mode'], isFilled: boolean): void => {
@@ -41,9 +39,7 @@ export function waysOf({ remove, add }: Templates): readonly Way[] {
   return [...ways.values()]
 }
 
-/**
- * The graphs that variables of the templates stand for: each once for what is deleted and once for what is inserted.
- */
+/** The graphs that variables of the templates stand for. A graph is listed once for deletion and once for insertion. */
 export function touchesOf(step: Templates, solutions: Solutions): readonly Touch[] {
   const touches = new Map<string, Touch>()
   for (const { graph, needed, mode, isFilled } of waysOf(step)) {
@@ -56,7 +52,7 @@ export function touchesOf(step: Templates, solutions: Solutions): readonly Touch
   return [...touches.values()]
 }
 
-/** Each graph once, with the strongest of what is done to it. */
+/** Each graph once, with the strongest of its modes. */
 export function joined(touches: Iterable<Touch>): ReadonlyMap<string, Touch> {
   const graphs = new Map<string, Touch>()
   for (const { graph, mode, isFilled } of touches) {

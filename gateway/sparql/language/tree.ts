@@ -1,5 +1,4 @@
-// Searching the tree of a query or an update for its graphs, its functions, and the places outside that it
-// reaches. Pure.
+// Searches the tree of a query or an update for its graphs, its functions, and the servers that it reaches. Pure.
 import type { Failure } from '../../problem.js'
 import { XSD } from '../../rdf/vocabulary.js'
 
@@ -11,24 +10,25 @@ export interface Findings {
   readonly graphs: ReadonlySet<string>
   readonly readsDefault: boolean
   readonly readsAnyGraph: boolean
-  /** It has a predicate that some stores take for a function, which may read anything. */
+  /** It has a predicate that some stores treat as a function, which may read anything. */
   readonly isMagic: boolean
-  /** It has a function whose value may depend on more than its arguments. */
+  /** It calls a function whose value may depend on more than its arguments. */
   readonly volatile: boolean
   readonly services: ReadonlySet<string>
   readonly isServiceVariable: boolean
   /**
-   * The functions that it calls beside those of SPARQL 1.1 §17, predicates among them that stores take for functions.
+   * The functions that it calls in addition to those of SPARQL 1.1 §17, including predicates that stores treat as
+   * functions.
    */
   readonly functions: ReadonlySet<string>
 }
 
 /** Chains of operators make deep trees without brackets; stores run out of stack on deeper ones. */
 export const DEEPEST = 1000
-/** Stores take time that doubles with each level of these (design 7), before their own time limits count. */
+/** With each level of these, the time of a store doubles (design 7), before its own time limits apply. */
 export const DEEPEST_QUERIES = 8
 
-// SPARQL 1.1 §17.4: these give another value each time. In lower case, as the parser writes them.
+// SPARQL 1.1 §17.4: these return another value each time. In lower case, as the parser writes them.
 export const VOLATILE = new Set(['now', 'rand', 'uuid', 'struuid', 'bnode'])
 // Property functions: Jena's own and its text and spatial indexes, GraphDB, Stardog, Virtuoso, Blazegraph.
 export const MAGIC =
@@ -36,7 +36,7 @@ export const MAGIC =
 
 export const DATATYPES = XSD('')
 /**
- * The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing in them is evaluated.
+ * The parts of an operation that are templates or data (SPARQL 1.1 §16.2, Update §3.1): nothing is evaluated in them.
  */
 const TEMPLATES = new Set(['template', 'insert', 'delete', 'data'])
 /** SPARQL 1.1 Update §3.1.3.3: the template of DELETE WHERE is its pattern too. */
@@ -49,17 +49,17 @@ interface Waiting {
   readonly inGraph: boolean
   readonly inTemplate: boolean
   readonly depth: number
-  /** How many (NOT) EXISTS, MINUS and sub-queries it stands in. */
+  /** The number of (NOT) EXISTS, MINUS and sub-queries around it. */
   readonly queries: number
 }
 
-/** The kind of a pattern or an expression, of any other node its type. */
+/** The kind of a pattern or an expression; the type of any other node. */
 const kindOf = ({ type, subType }: Node): unknown => (type === 'pattern' || type === 'expression' ? subType : type)
 
 /** The name of a GRAPH, in a pattern or in a template. */
 export const nameOf = ({ name, graph }: Node): unknown => name ?? graph
 
-/** A failure where a store could run out of stack or time. Without recursion: the client determines the depth. */
+/** Fails if a store could run out of stack or time. No recursion: the client determines the depth. */
 export function findingsIn(tree: Node, iriOf: (term: Node) => string): Findings | Failure<'too-deep'> {
   const { found, enter, predicate } = makeFindings(iriOf)
   const start = { inGraph: false, inTemplate: false, depth: 0, queries: tree['type'] === 'query' ? -1 : 0 }
@@ -96,7 +96,7 @@ const isQuery = ({ type, subType }: Node): boolean =>
 const isFilled = ({ type, subType, triples }: Node): boolean =>
   type === 'pattern' && subType === 'bgp' && (triples as unknown[]).length > 0
 
-/** Nothing found yet. `enter` takes a node of the tree and says whether it is a GRAPH; `predicate` one of a pattern. */
+/** Collects findings. `enter` takes a node of the tree and returns whether it is a GRAPH; `predicate` a predicate. */
 function makeFindings(iriOf: (term: Node) => string) {
   const [graphs, services, functions] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const flags = { readsDefault: false, readsAnyGraph: false, isMagic: false, volatile: false, isServiceVariable: false }
@@ -163,7 +163,7 @@ export function datasetIn(clauses: unknown, iriOf: (term: Node) => string): { de
   return { default: of('default'), named: of('named') }
 }
 
-/** Every object of the tree but the RDF terms, without recursion: the client determines its depth. */
+/** Every object of the tree except RDF terms, without recursion: the client determines the depth. */
 export function* nodesOf(root: unknown): Generator<Node> {
   const waiting: unknown[] = [root]
   while (waiting.length > 0) {

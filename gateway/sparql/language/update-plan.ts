@@ -1,4 +1,4 @@
-// What has to be known before the steps of an update are carried out: the graphs that they touch and read (design 3,
+// Everything to find out before the steps of an update are carried out: the graphs that they touch and read (design 3,
 // 4). Pure.
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed } from './parse.js'
@@ -8,17 +8,16 @@ import { searchFor, type Search } from './search.js'
 import { joined, type Touch } from './touches.js'
 import { stepsOf, type Load, type StepPattern, type UpdateStep } from './update-steps.js'
 
-/** The facts that have to be known before the steps are carried out. */
 export interface UpdatePlan {
-  /** The graphs that the steps write by name: to insert needs Append, all else Write (design 4). */
+  /** The graphs that the steps write by name. Inserting needs Append, everything else needs Write (design 4). */
   readonly touches: readonly Touch[]
   /** The graphs that the steps read by name. */
   readonly reads: readonly string[]
-  /** The sources of LOAD, each once. */
+  /** The sources of LOAD, without repetition. */
   readonly loads: readonly Load[]
-  /** Of a first step that reads or writes graphs that it does not name: what the store is asked for it. */
+  /** Set if the first step reads or writes graphs that it does not name: the store is asked for these. */
   readonly open?: OpenStep
-  /** Where later steps do so too: what the store is asked for, that all steps are carried out on copies. */
+  /** Set if later steps do so too: the store is asked for the data, and all steps run on copies. */
   readonly search?: Search
 }
 
@@ -26,16 +25,16 @@ export interface OpenStep {
   readonly pattern: StepPattern
   readonly remove: readonly QuadTemplate[]
   readonly add: readonly QuadTemplate[]
-  /** Instead of these it clears the graphs that ?graph stands for. */
+  /** Set if it clears the graphs that ?graph stands for, instead of the quads. */
   readonly clears?: 'all' | 'named'
-  /** COPY, MOVE or ADD: `add` is what the default graph has. */
+  /** Set for COPY, MOVE or ADD: `add` is the content of the default graph. */
   readonly copies?: 'default'
 }
 
-/** Of quads in the templates of a step that does not name its graphs: the main thread takes them over (design 7). */
+/** Limit for the templates of a step that does not name its graphs: the main thread receives them (design 7). */
 const MOST_TEMPLATES = 10_000
 
-/** The part of an update that only the store can carry out. */
+/** Which part of an update only the store can carry out. */
 export type StoreOnly = 'names' | 'templates'
 
 export function updatePlanOf(parsed: Parsed): UpdatePlan | StoreOnly {
@@ -49,7 +48,7 @@ export function updatePlanOf(parsed: Parsed): UpdatePlan | StoreOnly {
     if (open.remove.length + open.add.length > MOST_TEMPLATES) return 'templates'
     return { touches, reads: readsOf(steps.slice(1)), loads, open }
   }
-  // A later step sees what the ones before it have done, of which the store does not know.
+  // A later step sees the results of earlier ones, which the store does not have yet.
   const search = searchOf(steps)
   return search ? { touches, reads: readsOf(steps), loads, search } : 'names'
 }

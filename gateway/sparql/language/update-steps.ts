@@ -1,5 +1,5 @@
-// An update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch
-// (design 3, 4). Pure. The checked steps are carried out, and no others: both come from these steps.
+// An update as steps that the gateway can carry out itself, one after the other, on the graphs that they touch (design
+// 3, 4). Pure. The access check and the execution use the same steps.
 import { isFailure } from '../../problem.js'
 import { DEFAULT_GRAPH } from './graph-sets.js'
 import type { Parsed, ParsedValues } from './parse.js'
@@ -13,21 +13,21 @@ import { datasetIn, findingsIn, isIriNode, operationsIn, type Node } from './tre
 
 /** The meaning of WHERE: the solutions that fill the templates. */
 export interface StepPattern {
-  /** BASE, where functions resolve against it, and the group of WHERE. */
+  /** BASE, if functions resolve against it, and the group of WHERE. */
   readonly base: string
   readonly group: string
   /** The variables of the templates. */
   readonly variables: readonly string[]
-  /** True where each solution counts: the templates create blank nodes. */
+  /** True if duplicate solutions count: the templates create blank nodes. */
   readonly each: boolean
-  /** The dataset of USING or WITH; undefined where the text does not say. */
+  /** The dataset of USING or WITH; undefined if the text has none. */
   readonly default: readonly string[] | undefined
   readonly named: readonly string[] | undefined
-  /** The graph of WITH, where triples outside GRAPH are read from it. */
+  /** The graph of WITH, if triples outside GRAPH are read from it. */
   readonly with: string | undefined
   readonly reads: Reads
   /**
-   * The triples that it may read in graphs that it does not name; undefined where it names all, or they are not known.
+   * The triples that it may read in graphs that it does not name; undefined if it names all, or if they are unknown.
    */
   readonly likes: Likes | undefined
 }
@@ -35,7 +35,7 @@ export interface StepPattern {
 /** The source of a LOAD. */
 export interface Load {
   readonly url: string
-  /** Where it cannot be read, nothing is loaded (SPARQL 1.1 Update §3.1.4). */
+  /** If it cannot be read, nothing is loaded (SPARQL 1.1 Update §3.1.4). */
   readonly silent: boolean
 }
 
@@ -58,7 +58,7 @@ export type UpdateStep =
       readonly silent: boolean
     }
 
-/** The steps; undefined where only the store can carry the update out. `whole`: with all data, which can be long. */
+/** The steps; undefined if only the store can carry the update out. `whole`: with all data, which can be long. */
 export function stepsOf(parsed: Parsed, whole?: 'whole'): readonly UpdateStep[] | undefined {
   const { tree, tokens, values } = parsed
   const operations = operationsIn(tree)
@@ -170,7 +170,7 @@ function patternStep(operation: Node, tokens: readonly Token[], values: ParsedVa
     group: sparqlOf(lastGroup(tokens)),
     variables: [...new Set(terms.filter((term) => term.startsWith('?')))],
     each: terms.some((term) => term.startsWith('_:')),
-    // SPARQL 1.1 Update §3.1.3: USING takes the place of WITH, which names the default graph only.
+    // SPARQL 1.1 Update §3.1.3: USING replaces WITH, which names the default graph only.
     default: hasUsing ? using.default : graph ? [withGraph] : undefined,
     named: hasUsing ? using.named : undefined,
     with: graph && !hasUsing && findings.readsDefault ? withGraph : undefined,

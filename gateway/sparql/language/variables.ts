@@ -1,5 +1,5 @@
-// The variables of our own tree (syntax.ts): those that are in scope (SPARQL 1.1 §18.2.1), and names that no
-// variable of a query has. Pure.
+// The variables of our own tree (syntax.ts): those in scope (SPARQL 1.1 §18.2.1), and new names that no variable of a
+// query has. Pure.
 import type {
   Bound,
   Expression,
@@ -15,8 +15,8 @@ import type {
 } from './syntax.js'
 
 /**
- * The variables in scope after these patterns, in the order in which Jena selects them: the name of a GRAPH follows
- * what stands in it.
+ * The variables in scope after these patterns, in the order in which Jena selects them: the name of a GRAPH comes after
+ * its content.
  */
 export function inScope(patterns: readonly GraphPattern[]): ReadonlySet<string> {
   const found = new Set<string>()
@@ -24,7 +24,7 @@ export function inScope(patterns: readonly GraphPattern[]): ReadonlySet<string> 
   return found
 }
 
-/** Of groups and sub-queries: each level of a query asks for what is in it. */
+/** Caches the scopes of groups and sub-queries: each level of a query asks for those inside. */
 const scopes = new WeakMap<GraphPattern, ReadonlySet<string>>()
 
 function scopeOf(pattern: GraphPattern): Iterable<string> {
@@ -72,8 +72,8 @@ export const projectedIn = (projection: readonly (Variable | Bound)[]): Readonly
   new Set(projection.map((each) => (each.kind === 'bind' ? each.variable.value : each.value)))
 
 /**
- * True where a sub-query or VALUES has the name of a GRAPH. Jena takes it for bound there, and tests conditions on it,
- * even where it has no value.
+ * True if a sub-query or VALUES has the name of a GRAPH. Jena treats the name as bound there, and tests conditions on
+ * it, even if it has no value.
  */
 export function mayLackName(body: unknown): boolean {
   const [names, taken] = [new Set<string>(), new Set<string>()]
@@ -89,7 +89,7 @@ export function mayLackName(body: unknown): boolean {
   return [...taken].some((name) => names.has(name))
 }
 
-/** True where an OPTIONAL stands in no GRAPH. */
+/** True if an OPTIONAL is outside every GRAPH. */
 export function hasOptional(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind } = part as { readonly kind?: string }
@@ -107,7 +107,7 @@ export function hasAlternatives(part: unknown): boolean {
   return found
 }
 
-/** Of lists. Each level of a query asks for what is in it: it is searched once. */
+/** Caches the results for lists, since each level of a query asks for its content. */
 const alternatives = new WeakMap<object, boolean>()
 
 const unvalued = ({ variables, rows }: ValuesBlock): readonly string[] =>
@@ -119,7 +119,7 @@ export interface Contents {
   readonly hasPredicates: boolean
 }
 
-/** In one walk. */
+/** Collects both in one walk. */
 export function contentsOf(body: unknown): Contents {
   const values: ValuesBlock[] = []
   let hasPredicates = false
@@ -148,7 +148,7 @@ export function variablesOf(term: Term): readonly string[] {
   return term.kind === 'triple' ? [term.subject, term.predicate, term.object].flatMap(variablesOf) : []
 }
 
-/** How often each variable stands in patterns of a part: in EXISTS too, but not as the value of a FILTER. */
+/** How often each variable occurs in patterns of a part. EXISTS counts, values of a FILTER do not. */
 export function mentions(part: unknown): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
   const visit = (part: unknown, isValue: boolean): void => {
@@ -167,7 +167,7 @@ export function mentions(part: unknown): ReadonlyMap<string, number> {
 export const filtered = (patterns: readonly GraphPattern[]): ReadonlySet<string> =>
   new Set(allVariables(patterns.filter(({ kind }) => kind === 'filter')))
 
-/** Makes names that are no variable of these parts: `view1`, `view2` … */
+/** Makes names that are not variables of these parts: `view1`, `view2` … */
 export function freshNames(parts: readonly unknown[]): () => string {
   let prefix: string | undefined
   let count = 0
@@ -183,7 +183,7 @@ function freshPrefix(parts: readonly unknown[]): string {
 
 type Part = Query | GraphPattern | Expression | Modifiers | Term | Path
 
-/** Every variable, wherever it stands. */
+/** All variables, wherever they occur. */
 export function allVariables(parts: readonly unknown[]): string[] {
   const found: string[] = []
   const visit = (part: unknown): void => {

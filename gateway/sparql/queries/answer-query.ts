@@ -1,4 +1,4 @@
-// Answering SPARQL queries: negotiation, stored results and their validators, and streamed results.
+// Answers SPARQL queries: content negotiation, stored results and their validators, and streamed results.
 import type { AskStore, ResultAnswer, StoredResult } from '../../../cache/stored-results.js'
 import type { Decision } from '../../../policies/decide.js'
 import { representationOfBytes } from '../../documents/representation.js'
@@ -20,7 +20,7 @@ import { asWrittenGraph, isOfOneAnswer, isTooLargeToWrite, tellsOfAll, type Judg
 import { storeOf } from './ask-over-copy.js'
 import { formatFor, inFormat, type Output, type ResultFormat } from './formats.js'
 
-/** @param output the format that the request names, which takes the place of Accept */
+/** @param output the format that the request names, instead of Accept */
 export const answerQuery = (
   context: Context,
   query: QueryAnalysis,
@@ -41,7 +41,7 @@ function* inAcceptedFormat(
     if (isFailure(format)) return failed ?? format
     const answer = yield* wait(answerIn(context, query, decision, format))
     if (!isFailure(answer) || answer.failure !== 'negotiation.not-acceptable' || output !== undefined) return answer
-    // RDF/XML and JSON-LD cannot express every graph: the next accepted format is used then.
+    // RDF/XML and JSON-LD cannot express every graph: try the next accepted format.
     without.add(format.source)
     failed ??= answer
   }
@@ -69,14 +69,14 @@ function answerIn(
   return answerResult(context, { ...query, format, decision }, send)
 }
 
-/** Of a query, or of several that make one answer. */
+/** The result of one query, or of several that make one answer. */
 export interface AskedResult extends Judged {
   readonly key: string
   readonly format: Format
   readonly decision: Decision
 }
 
-/** The stored result with its validators, or what `send` gives. */
+/** The stored result with its validators, or else the answer of `send`. */
 export const answerResult = (
   context: Context,
   asked: AskedResult,
@@ -116,7 +116,7 @@ function ask(
       readSet: asked.readSet,
       formatCode: asked.format.code,
       isWhole: tellsOfAll(asked),
-      // A cached result needs none.
+      // Created on demand: a cached result needs no signal.
       get signal() {
         return request.signal()
       },
@@ -133,7 +133,7 @@ async function askAnew(signal: AbortSignal, send: AskStore<Problem>): Promise<Re
 }
 
 const commonFields = ({ application, agent }: Context, decision: Decision, vary = 'Accept'): Field[] => [
-  // Design 5: everyone may send a query that an anonymous client may send, and shared caches may store its result.
+  // Design 5: any client may send a query that anonymous clients may send, so shared caches may store its result.
   ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', vary],
   linkOf(application, agent.webId, decision),
@@ -141,7 +141,7 @@ const commonFields = ({ application, agent }: Context, decision: Decision, vary 
 
 const LINKS = new WeakMap<Decision, Field>()
 
-/** A decision on an endpoint is remembered for one agent, and its links with it. */
+/** A decision on an endpoint is cached for one agent; so are its links. */
 function linkOf(...[application, agent, decision]: [Context['application'], string | undefined, Decision]): Field {
   const known = LINKS.get(decision) ?? linkField(application, agent, decision)
   LINKS.set(decision, known)
@@ -176,12 +176,12 @@ function storedIn(
   const { format, decision } = asked
   const { request, gateway } = context
   const tags = [coding, ...accepted].map((one) => `${codedName(result.entityTag.slice(0, -1), one)}"`)
-  // RFC 9110 §13.1: conditions are about the representation that the method selects. POST selects none.
+  // RFC 9110 §13.1: conditions apply to the selected representation. POST selects none.
   const conditions = request.method === 'POST' ? {} : request.fields
   const unmet = 'The current result does not meet the conditions of the request.'
   const current = { entityTags: tags }
   const outcome = evaluateConditions({ fields: conditions, receivedAt: request.receivedAt }, current, true, unmet)
-  // RFC 9110 §15.4.5: the tag says which of its results the client may go on using.
+  // RFC 9110 §15.4.5: the tag identifies the stored result that the client may reuse.
   const held = outcome === 'not-modified' && tags.slice(1).find((tag) => request.fields['if-none-match']?.includes(tag))
   const time = gateway.now()
   // RFC 9111 §5.1: the time since the store answered.
@@ -200,7 +200,7 @@ function storedIn(
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body: bytes }
 }
 
-/** A result as it was sent last. */
+/** A result in the form in which it was last sent. */
 interface Ready {
   /** The fields that depend on the request. */
   readonly own: string
@@ -209,7 +209,7 @@ interface Ready {
 }
 
 /**
- * The fields serialised, and the bytes as text: of the last answer with this result, where that had the same fields.
+ * The serialised fields, and the bytes as text. The last answer with this result is reused if its fields were the same.
  */
 function readyOf(
   { application, gateway, request }: Context,
@@ -217,7 +217,7 @@ function readyOf(
   fields: readonly Field[],
   bytes: Buffer,
 ): Ready {
-  // Design 5: they differ between a hit and a miss, where the answer may tell which it is.
+  // Design 5: the fields differ between a hit and a miss, if the answer may reveal which it is.
   const done = { isCached, hasWritten: false }
   const shared = sharedCacheFields(request, { status: 200, fields }, done, gateway)
   const own = [...shared, ...fields].join('\n')
@@ -225,7 +225,7 @@ function readyOf(
   if (known?.own === own) return known
   const head = readyHead(200, [...shared, ...response(200, fields, bytes).fields, ...marksOf(gateway)])
   const ready = { own, head, text: representationOfBytes(bytes).text }
-  // Counted once: those of another request take the place of these.
+  // Counted once: the fields of a later request replace these.
   if (!known) application.cache.results.grown(key, result, 3 * head.section.length + (ready.text?.length ?? 0))
   result.forms.set('ready', ready)
   return ready
@@ -234,7 +234,7 @@ function readyOf(
 const PLAIN = ['identity'] as const
 type Selected = { readonly coding: AcceptedCodings[number]; readonly bytes: Buffer }
 
-/** The result in the content coding, where it is cached. */
+/** The result in the content coding, if it is cached. */
 async function coded({ application }: Context, key: string, result: StoredResult, coding: Coding): Promise<Selected> {
   const { results } = application.cache
   const short = await codedOnce(result.forms, coding, {

@@ -1,5 +1,5 @@
-// Evaluating a query on a copy of what the agent may read, in a thread with limits of time and memory: where no
-// condition beside the patterns is exact (design 4).
+// Evaluates a query on a copy of the graphs that the agent may read, in a thread with limits on time and memory. It is
+// used if no condition in the query would be exact (design 4).
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { N_TRIPLES } from '../../http/media-type.js'
 import type { Context } from '../../request/context.js'
@@ -12,10 +12,10 @@ import { wholeText } from '../../stores/whole-text.js'
 
 const MEMORY = 256 * 1024 * 1024
 const QUERY_MS = 10_000
-/** At once, of one agent, one network, and all. */
+/** The most concurrent copies: of one agent, of one network, and of all. */
 export const COPIES = { each: 1, network: 1, all: 2 } as const
 
-/** The place that the query is sent to: the store of the application, or a copy of a part of it. */
+/** Where to send the query: to the store of the application, or to a copy of a part of it. */
 export const storeOf = (context: Context, { copy }: QueryAnalysis): Pick<GraphStore, 'query'> =>
   copy ? { query: (sparql, accept, call) => askCopy(context, copy, [sparql, accept], call) } : context.application.store
 
@@ -39,7 +39,7 @@ async function askCopy(
     const store = await openEmbeddedStore(`a copy of ${application.store.name}`, limits)
     try {
       const failed = nTriples === '' ? undefined : await store.replace(COPY, nTriples)
-      // All of its answer is here then.
+      // This store returns the whole answer at once.
       return failed ?? (await store.query(sparql, accept, { ...call }))
     } finally {
       await store.close()
@@ -49,13 +49,13 @@ async function askCopy(
   }
 }
 
-const BUSY = problem('server.overloaded', 'Too many queries are evaluated on copies. Retry shortly.', {
+const BUSY = problem('server.overloaded', 'Too many queries of this kind are running. Retry shortly.', {
   fields: [['Retry-After', '2']],
 })
 
 /**
- * With the terms at which a path may stay. Undefined where there are too many triples, or a term cannot be added
- * unseen.
+ * Adds the terms from which a path may lead without a step. Undefined if there are too many triples, or if adding a
+ * term would be visible.
  */
 function withStays(nTriples: string, { stays, isPart }: CopyPlan): string | undefined {
   let lines = 0

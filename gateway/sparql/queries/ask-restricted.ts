@@ -1,5 +1,5 @@
-// One step of restricting a query to what its agent may read, at once or in a thread, and of the query made of what it
-// finds (design 4).
+// One step of restricting a query to the graphs that its agent may read, at once or in a thread; and the query that
+// results from it (design 4).
 import { createHash } from 'node:crypto'
 import { fingerprintByRules, type GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { isFailure, type Problem } from '../../problem.js'
@@ -17,8 +17,8 @@ export interface Viewing {
 }
 
 /**
- * So many characters, and so many of them times conditions of the rights, are restricted at once: more take a thread
- * (design 7).
+ * Up to this many characters times conditions of the rights, a query is restricted on the main thread. More take
+ * another thread (design 7).
  */
 const MOST_INLINE = 400_000
 
@@ -33,13 +33,13 @@ export function takeStep(
   return context.gateway.reading.view(askerOf(context), query.text, whole)
 }
 
-/** The tree of a query that is restricted at once. */
+/** The tree of a query that is small enough for the main thread. */
 function inlineTree({ tree, text }: QueryAnalysis, { graphs, prefixes, otherPrefixes, classes }: GraphRights) {
   const conditions = graphs.length + prefixes.length + otherPrefixes.length + classes.length
   return text.length * conditions <= MOST_INLINE ? tree : undefined
 }
 
-/** The graphs on which the query depends, where that is found at once. */
+/** The graphs on which the query depends, if they can be found on the main thread. */
 export function dependingAtOnce({ query, rights }: Viewing): Depending | undefined {
   const depending = inlineTree(query, rights) ? dependsOn(query.reads.graphs, rights) : []
   return depending.length > 0 ? { depending } : undefined
@@ -60,11 +60,11 @@ export function restrictedBy({ query, rights }: Viewing, found: Viewed): Dependi
 }
 
 /**
- * Agents with the same rights share results, others never do. Where it counts what an agent owns, the text that the
- * store gets says so.
+ * Agents with the same rights share results; others never do. If the rights include the agent's own documents, the text
+ * for the store names the agent.
  */
 export const viewKeyOf = (rights: GraphRights, text: string): string =>
   `${fingerprintByRules(rights)} ${text.length <= MOST_IN_KEY ? text : createHash('sha256').update(text).digest('base64url')}`
 
-/** In characters: a longer text, which the rights make, would be kept once more in each key. */
+/** In characters: the rights can make a text long, and each key would hold a copy of it. */
 const MOST_IN_KEY = 2048

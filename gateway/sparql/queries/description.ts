@@ -1,5 +1,5 @@
-// The service description of a SPARQL endpoint (SPARQL 1.1 Service Description): its languages, features and formats,
-// the same for every agent. It names no graph.
+// The service description of a SPARQL endpoint (SPARQL 1.1 Service Description): its languages, features and formats.
+// It is the same for every agent, and names no graph.
 import type { Decision } from '../../../policies/decide.js'
 import type { Response } from '../../http/exchange.js'
 import { isFailure, type Problem } from '../../problem.js'
@@ -10,7 +10,7 @@ import type { Context } from '../../request/context.js'
 import { graphAnswer } from '../../request/graph-answer.js'
 import { linkField, response } from '../../request/respond.js'
 
-/** Below http://www.w3.org/ns/formats/ (Unique URIs for File Formats). */
+/** Names below http://www.w3.org/ns/formats/ (Unique URIs for File Formats). */
 const FORMATS = [
   'SPARQL_Results_JSON',
   'SPARQL_Results_XML',
@@ -25,8 +25,8 @@ const FORMATS = [
 ]
 
 /**
- * FROM may name the merge of all graphs, which is not the default (Access-Controlled SPARQL Query over a Solid Pod
- * §7.4).
+ * FROM may name the merge of all graphs, which is not the default graph (Access-Controlled SPARQL Query over a Solid
+ * Pod §7.4).
  */
 const UNION_OPT_IN = 'http://www.w3.org/ns/solid/sparql#UnionDefaultGraphOptIn'
 

@@ -1,5 +1,5 @@
-// The formats of query results: those that the store gives, their other names, and the names that the
-// parameters output, format and results have for them, as Fuseki does.
+// The formats of query results: those that the store returns, their aliases, and the names that the parameters output,
+// format and results have for them, as in Fuseki.
 import {
   JSON_LD,
   N_TRIPLES,
@@ -19,15 +19,15 @@ import type { Context } from '../../request/context.js'
 import type { QueryAnalysis } from '../language/analysis.js'
 import { StoreBreak } from '../../stores/store.js'
 
-/** How a request wants its result, in place of `Accept`. */
+/** How a request selects the format of its result, instead of `Accept`. */
 export interface Output {
   /** A short name or a media type. */
   readonly format?: string
-  /** `force-accept`: a table in its format, but sent as plain text; a graph in this media type. */
+  /** `force-accept`: a table in its format, but labelled as plain text; a graph in this media type. */
   readonly forced?: 'text/plain'
 }
 
-/** `source`: the format that the store is asked for, whose bytes these are. */
+/** `source`: the format to request from the store; its bytes are sent unchanged. */
 export interface ResultFormat extends Format {
   readonly source: Format
 }
@@ -43,7 +43,7 @@ const named = (source: Format, mediaType: string, code: string, parameters = '')
   source,
 })
 
-/** The first is taken where the client accepts all of them. The store gives its own form of JSON-LD. */
+/** The first is the default for clients that accept all. The store writes JSON-LD in its own form. */
 const GRAPH: readonly ResultFormat[] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD, ...OTHER_RDF_NAMES].map(own)
 const resultsIn = (source: (format: Format) => Format): readonly ResultFormat[] => [
   ...RESULT_FORMATS.map((format) => ({ ...format, source: source(format) })),
@@ -53,7 +53,7 @@ const resultsIn = (source: (format: Format) => Format): readonly ResultFormat[] 
   named(source(TSV), 'text/plain', 'txt', UTF_8),
 ]
 const TABLE = resultsIn((format) => format)
-/** SPARQL 1.1 Query Results CSV and TSV Formats have no boolean: `booleanAs` writes it as Fuseki does. */
+/** SPARQL 1.1 Query Results CSV and TSV Formats have no boolean: `booleanAs` writes one as Fuseki does. */
 const BOOLEAN = resultsIn((format) => (format === CSV || format === TSV ? JSON_RESULTS : format))
 
 const OFFERED: Readonly<Record<QueryAnalysis['form'], readonly ResultFormat[]>> = {
@@ -63,7 +63,7 @@ const OFFERED: Readonly<Record<QueryAnalysis['form'], readonly ResultFormat[]>> 
   DESCRIBE: GRAPH,
 }
 
-/** Media types by the short names of Fuseki, and those that SPARQLWrapper and RDFLib have. */
+/** Media types by Fuseki's short names, and by those of SPARQLWrapper and RDFLib. */
 const RESULT_NAMES: Readonly<Record<string, string>> = {
   json: JSON_RESULTS.mediaType,
   xml: XML_RESULTS.mediaType,
@@ -92,9 +92,9 @@ const GRAPH_NAMES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The format of a result that the client takes.
- * @param output takes the place of Accept
- * @param without formats that the result has no form in
+ * The format of a result that the client accepts.
+ * @param output replaces Accept
+ * @param without formats that cannot represent this result
  */
 export function formatFor(
   form: QueryAnalysis['form'],
@@ -117,7 +117,7 @@ export function formatFor(
   return output?.forced ? { ...format, contentType: `${output.forced}${UTF_8}` } : format
 }
 
-/** Undefined for a name that only results of the other kind have: SPARQLWrapper sends the same one with each query. */
+/** Undefined for a name that only results of the other kind have: SPARQLWrapper sends it with every query. */
 function formatNamed(
   name: string,
   offered: readonly ResultFormat[],
@@ -130,15 +130,15 @@ function formatNamed(
   if (format || (!Object.hasOwn(names, short) && Object.hasOwn(others, short))) return format
   return problem(
     'request.malformed',
-    `The result has no format “${name.slice(0, 40)}”. Take one of ${Object.keys(names).join(', ')}, or a media type.`,
+    `The result has no format “${name.slice(0, 40)}”. Use one of ${Object.keys(names).join(', ')}, or a media type.`,
   )
 }
 
-/** A boolean has some characters around it. */
+/** The most bytes around a boolean. */
 const LONGEST_BOOLEAN = 64 * 1024
 const TRUTH = /"boolean"\s*:\s*(true|false)/
 
-/** The bytes of the store in this format. */
+/** Converts the bytes of the store to this format. */
 export function inFormat(
   pieces: AsyncIterable<Uint8Array>,
   form: QueryAnalysis['form'],

@@ -1,6 +1,5 @@
-// Results that do not pass as the store gives them: graphs that are written here, and all of agents who may not read
-// every graph: nothing of them tells of the graphs that these may not read (design 4), neither their bytes nor their
-// fields.
+// Results that are not passed on as the store returns them: rewritten graphs, and all results of agents who may not
+// read every graph. Neither their bytes nor their fields reveal anything about the hidden graphs (design 4).
 import type { AskStore } from '../../../cache/stored-results.js'
 import { N_TRIPLES, TURTLE, type Format } from '../../http/media-type.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -13,29 +12,26 @@ import type { ResultFormat } from './formats.js'
 export type Judged = Pick<QueryAnalysis, 'readSet' | 'volatile' | 'makesBlankNodes' | 'isRestricted'>
 
 /**
- * Any change ends its place in the cache: its age, and whether it comes from there, would tell of changes to other
+ * Any change removes the result from the cache, so its age, or that it was cached, would reveal changes to other
  * graphs.
  */
 export const tellsOfAll = ({ isRestricted, readSet }: Judged): boolean => isRestricted === true && readSet === 'dataset'
 
-/**
- * The next answer is another one. The blank nodes of a cached result would stay the same until something changes, and
- * tell of that.
- */
+/** Never cache these: repeated blank-node labels would reveal that nothing has changed. */
 export const isOfOneAnswer = ({ volatile, isRestricted, makesBlankNodes }: Judged): boolean =>
   volatile || (isRestricted === true && makesBlankNodes)
 
 interface WrittenGraph {
-  /** That the store is asked for. */
+  /** The format to request from the store. */
   readonly source: Format
   written(pieces: AsyncIterable<Uint8Array>): ReturnType<AskStore<Problem>>
 }
 
 /**
- * A graph that is written here, of the N-Triples of the store. Most formats of a store have prefixes in them that come
- * with the data of all graphs, which agents with restrictions must not see; the Turtle of the embedded store has none.
- * RDF/XML and JSON-LD are written here for everyone: stores fail over terms of RDF 1.2, or leave out what has no form.
- * Undefined for other results.
+ * Rewrites a graph from the N-Triples of the store. Most formats of a store include the prefixes of all its data, which
+ * restricted agents must not see; the Turtle of the embedded store has none. RDF/XML and JSON-LD are rewritten for
+ * everyone: stores fail on terms of RDF 1.2, or leave out terms that the format cannot express. Undefined for other
+ * results.
  */
 export function asWrittenGraph(
   context: Context,
@@ -49,11 +45,11 @@ export function asWrittenGraph(
   return isRestricted || isEmbedded ? { source: N_TRIPLES, written: (pieces) => asTurtle(context, pieces) } : undefined
 }
 
-/** True where the result is too large to be written here. */
+/** True if the result is too large to be rewritten here. */
 export const isTooLargeToWrite = (answer: Awaited<ReturnType<AskStore<Problem>>>): boolean =>
   'failure' in answer && answer.failure === TOO_LARGE
 
-/** In bytes of N-Triples: all of it has to be read before the first byte can be written. */
+/** In bytes of N-Triples: all of them must be read before the first byte can be written. */
 const MOST_WRITTEN = 8 * 1024 * 1024
 
 async function writtenAs(
@@ -65,7 +61,7 @@ async function writtenAs(
   return isFailure(text) ? { failure: text } : textAs(context, text, format)
 }
 
-/** N-Triples are Turtle: a result that cannot be written here passes as it is. */
+/** N-Triples is a subset of Turtle: a result that cannot be rewritten here is passed on unchanged. */
 async function asTurtle(context: Context, pieces: AsyncIterable<Uint8Array>): ReturnType<AskStore<Problem>> {
   const source = pieces[Symbol.asyncIterator]()
   const begun: Uint8Array[] = []
@@ -88,7 +84,7 @@ async function asTurtle(context: Context, pieces: AsyncIterable<Uint8Array>): Re
   return { pieces: inOrder(begun, source) }
 }
 
-/** A source stops with its reader, who may not have come to it. */
+/** Continues a source after its first pieces. If the reader stops, so does the source, even if it was not reached. */
 function inOrder(begun: Uint8Array[], source: AsyncIterator<Uint8Array>): AsyncIterable<Uint8Array> {
   const iterator: AsyncIterator<Uint8Array> = {
     async next() {
@@ -108,17 +104,17 @@ async function textAs(context: Context, text: string, format: Format): ReturnTyp
   return isFailure(bytes) ? { failure: bytes } : { pieces: only(bytes) }
 }
 
-/** One piece. */
+/** A stream of a single piece. */
 export async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield* [bytes]
 }
 
 const NO_FORM = problem(
   'negotiation.not-acceptable',
-  'The result has terms that RDF/XML and JSON-LD have no form for. Ask for text/turtle or application/n-triples.',
+  'RDF/XML and JSON-LD cannot represent a term in the result. Ask for text/turtle or application/n-triples.',
 )
 
 const TOO_LARGE = problem(
   'negotiation.not-acceptable',
-  'The result is too large to be written as RDF/XML or JSON-LD. Ask for text/turtle or application/n-triples.',
+  'The result is too large for RDF/XML or JSON-LD. Ask for text/turtle or application/n-triples.',
 )

@@ -1,5 +1,5 @@
-// The graphs that --enforce=false lets a query read or an update change: those that the rules would hide from the
-// agent, or not let it change, are logged as a refusal is.
+// With --enforce=false, logs the graphs that a query reads or an update changes although the rules would forbid it.
+// They are logged as refusals are.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import { EVERY_GRAPH } from '../../../policies/vocabulary.js'
 import { readFacts } from '../../documents/document.js'
@@ -13,7 +13,7 @@ import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import { queryOfView } from './restrict-for-agent.js'
 
 type Need = readonly [mode: Mode, graph: string]
-/** The most graphs of a request that are looked at. */
+/** The most graphs that are checked for a request. */
 const MOST = 100
 
 export async function observeQuery(context: Context, { reads }: Pick<QueryAnalysis, 'reads'>): Promise<void> {
@@ -23,7 +23,7 @@ export async function observeQuery(context: Context, { reads }: Pick<QueryAnalys
   await observe(context, 'Read', [...graphs, ...(reads.default && !isUnion ? [DEFAULT_GRAPH] : [])].map((graph) => ['Read', graph])) // prettier-ignore
 }
 
-/** `queryOfView`, observed, for reading graphs by a query that the client has not sent. */
+/** `queryOfView` with logging, for reading graphs by a query that the gateway makes itself. */
 export async function viewOf(context: Context, query: QueryAnalysis): Promise<QueryAnalysis | Problem> {
   if (!context.gateway.settings.enforce) await observeQuery(context, query)
   return queryOfView(context, query)
@@ -35,7 +35,7 @@ export async function observeUpdate(context: Context, { plan }: Pick<UpdateAnaly
   await observe(context, 'Write', touches ?? [['Write', EVERY_GRAPH]])
 }
 
-/** The rules of the admin application are enforced always. */
+/** The rules of the admin application are always enforced. */
 const isObserving = ({ application }: Context): boolean => application.kind !== 'admin'
 
 async function observe(context: Context, most: Mode, needs: readonly Need[]): Promise<void> {
@@ -51,7 +51,7 @@ async function observe(context: Context, most: Mode, needs: readonly Need[]): Pr
   }
 }
 
-/** The graph, or the container of a document that an update would create; undefined where the rules allow it. */
+/** The refused graph, or the container of a document that an update would create; undefined if the rules allow it. */
 async function refusedOn(context: Context, required: Mode, graph: string): Promise<string | undefined> {
   const facts = await factsAt(context, graph)
   if (isFailure(facts)) return undefined

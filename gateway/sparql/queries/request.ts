@@ -1,5 +1,5 @@
-// Reading a request to the SPARQL endpoint: its query or update, and the dataset for it
-// (SPARQL 1.1 Protocol §2.1, §2.2; RFC 10008 for the method QUERY).
+// Reads a request to the SPARQL endpoint: its query or update, and its dataset (SPARQL 1.1 Protocol §2.1, §2.2; RFC
+// 10008 for the method QUERY).
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import { MAX_BODY, readText } from '../../http/body.js'
 import type { Field, Request } from '../../http/exchange.js'
@@ -17,12 +17,12 @@ interface FusekiParameters {
   readonly timeout?: number
 }
 
-/** The first of these counts. */
+/** The first that is present is used. */
 const OUTPUT = ['output', 'format', 'results'] as const
-/** Beside a form, they may be in the URL too. */
+/** With a form, these may also be in the URL. */
 const OWN_PARAMETERS = [...OUTPUT, 'force-accept', 'timeout', 'callback', 'stylesheet'] as const
 
-/** An empty value is none. A `+` that is not percent-encoded has arrived as a blank. */
+/** An empty value counts as absent. A `+` that is not percent-encoded was decoded to a blank. */
 function fusekiParameters(parameters: URLSearchParams): FusekiParameters | Problem {
   const valueOf = (name: string): string | undefined => parameters.get(name)?.trim().replaceAll(' ', '+') || undefined
   const format = OUTPUT.map(valueOf).find((value) => value !== undefined)
@@ -37,20 +37,22 @@ function fusekiParameters(parameters: URLSearchParams): FusekiParameters | Probl
   }
 }
 
-/** Seconds to the first row and in all, or in all. Fuseki ignores anything else. */
+/** Seconds until the first row and in all, or only in all. Fuseki ignores anything else. */
 const TIMES = /^(?:[\d.]+,)?(\d+(?:\.\d+)?)$/
-/** The store's own limit is shorter than a longer one. */
+/** A longer timeout has no effect: the store's own limit is shorter. */
 const LONGEST_MS = 3_600_000
 
 const refused = (detail: string): Problem => problem('request.malformed', detail)
-const NO_SCRIPT = refused('Results as scripts (callback) are not supported: request JSON. Pages of other origins may, where CORS lets them.') // prettier-ignore
-const NO_STYLESHEET = refused('A stylesheet would run in pages of this gateway: leave it out, and transform the XML yourself.') // prettier-ignore
-const NO_FORCE = refused('force-accept takes text/plain only. Name the format of the result by output, or by Accept.')
+const NO_SCRIPT = refused('Results as scripts (callback) are not supported. Request JSON; other origins can read it if CORS allows them.') // prettier-ignore
+const NO_STYLESHEET = refused('The parameter stylesheet is not supported, since it would run in pages of this gateway. Transform the XML yourself.') // prettier-ignore
+const NO_FORCE = refused('force-accept can only be text/plain. Name the format of the result in output or in Accept.')
 
 export interface SparqlRequest extends FusekiParameters {
   readonly kind: 'query' | 'update'
   readonly text: string
-  /** default-graph-uri and named-graph-uri, or using-graph-uri and using-named-graph-uri; undefined without any. */
+  /**
+   * default-graph-uri and named-graph-uri, or using-graph-uri and using-named-graph-uri; undefined if there are none.
+   */
   readonly dataset: DatasetDescription | undefined
 }
 
@@ -68,7 +70,7 @@ export const SPARQL_ACCEPTS: readonly Field[] = [
   ['Accept-Query', QUERY_TYPE],
 ]
 
-/** A form says in its content which of both it is. */
+/** Only the content of a form says whether it is a query or an update. */
 export function couldNeed({ method, fields }: Request): readonly Mode[] {
   if (method !== 'POST') return ['Read']
   const type = typeOf(fields)
@@ -98,7 +100,7 @@ async function readContent(request: Request, url: URLSearchParams, limit: number
   const { method, fields } = request
   const type = typeOf(fields)
   const isDirect = type === QUERY_TYPE || (type === UPDATE_TYPE && method === 'POST')
-  // Fuseki takes a POST without content as a form, all of which is in the URL.
+  // Fuseki treats a POST without content as a form whose parameters are all in the URL.
   const isEmpty = fields['content-type'] === undefined && TEXTS.some((name) => url.has(name))
   if (!isDirect && !((type === FORM_TYPE || isEmpty) && method === 'POST')) {
     return unsupported(method, `Supported are: ${method === 'QUERY' ? QUERY_TYPE : POST_TYPES}.`)
@@ -112,7 +114,7 @@ async function readContent(request: Request, url: URLSearchParams, limit: number
   return isDirect ? directOf(url, type === QUERY_TYPE ? 'query' : 'update', text) : formOf(url, text)
 }
 
-/** SPARQL 1.1 Protocol §2.1.3, §2.2.2: the content is the text, the dataset is in the URL. */
+/** SPARQL 1.1 Protocol §2.1.3, §2.2.2: the content is the query or update, the dataset is in the URL. */
 function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: string): SparqlRequest | Problem {
   if (TEXTS.some((name) => url.has(name)))
     return malformed('The content is the query or update: leave out the one in the URL.')
@@ -121,15 +123,13 @@ function directOf(url: URLSearchParams, kind: SparqlRequest['kind'], text: strin
   return operationOf(parameters, kind)
 }
 
-/**
- * SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content. Those of the URL count too, as with Fuseki.
- */
+/** SPARQL 1.1 Protocol §2.1.2, §2.2.1: the parameters are in the content. As in Fuseki, those in the URL count too. */
 function formOf(url: URLSearchParams, text: string): SparqlRequest | Problem {
   const form = new URLSearchParams(text)
   for (const name of [...TEXTS, ...Object.values(DATASET).flat(), ...OWN_PARAMETERS]) {
     for (const value of url.getAll(name)) form.append(name, value)
   }
-  // Fuseki's older name.
+  // The older name of the parameter in Fuseki.
   if (!form.has('query')) for (const value of form.getAll('request')) form.append('update', value)
   if (form.has('query') && form.has('update')) return malformed('Send a query or an update, not both.')
   return operationOf(form, form.has('update') ? 'update' : 'query')
@@ -145,14 +145,14 @@ const DATASET = {
 function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): SparqlRequest | Problem {
   const [text, another] = parameters.getAll(kind)
   if (text === undefined) return malformed('The request has no query and no update.')
-  if (another !== undefined) return malformed(`There is more than one parameter ${kind}.`)
+  if (another !== undefined) return malformed(`Send one parameter ${kind}, not several.`)
   const given = (name: string): string[] => {
     const all = parameters.getAll(name)
-    // Clients that were made for Virtuoso send empty ones, which Fuseki ignores. Those of an update say what it reads.
+    // Clients for Virtuoso send empty ones, which Fuseki ignores. For an update, an empty one says what it reads.
     return name.startsWith('using') ? all : all.filter((value) => value !== '')
   }
   const foreign = DATASET[kind === 'query' ? 'update' : 'query'].find((name) => given(name).length > 0)
-  if (foreign) return malformed(`The parameter ${foreign} does not go with ${kind}.`)
+  if (foreign) return malformed(`The parameter ${foreign} cannot be used with ${kind}.`)
   const own = fusekiParameters(parameters)
   if (isFailure(own)) return own
   const [graphs, named] = DATASET[kind].map(given)

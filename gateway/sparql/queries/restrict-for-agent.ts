@@ -1,5 +1,5 @@
-// What an agent's query is answered over: the graphs that the agent may read, and no others (design 4). Read on the
-// endpoint lets the agent in.
+// Restricts an agent's query to the graphs that the agent may read (design 4). Read on the endpoint only allows the
+// agent to use the endpoint.
 import { type GraphRights, groundOf } from '../../../policies/authorizations/graph-rights.js'
 import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { readFacts } from '../../documents/document.js'
@@ -19,11 +19,11 @@ import type { StoreTraits } from '../rights/restrict-query.js'
 import { type Viewing, dependingAtOnce, restrictedBy, takeStep, viewKeyOf } from './ask-restricted.js'
 import { only } from './hide-store-traces.js'
 
-/** Above that, a store takes long for a dataset of named graphs. */
+/** For more, a store takes long to build a dataset of named graphs. */
 const MOST_LISTED = 100
 const LIST_BYTES = 1024 * 1024
 
-/** The query over the graphs by their names, where they are few. */
+/** The query over a list of the graphs by name, if they are few. */
 async function overList(
   context: Context,
   viewing: Viewing,
@@ -40,11 +40,11 @@ async function overList(
   if (isFailure(found)) return found.failure === 'access.graphs' ? refused : found
   if ('depending' in found) return refused
   context.trace.view = 'list'
-  // Another graph may be one of them later.
+  // Another graph may join the list later.
   return { ...found, readSet: 'dataset' }
 }
 
-/** Its answers are cached as results are: the list of a cached result is. */
+/** Answers are cached like results: if the result is cached, so is its list. */
 const cachedStore = (context: Context, rights: GraphRights): Pick<GraphStore, 'query'> => ({
   async query(sparql, accept) {
     const { application, request, trace } = context
@@ -61,7 +61,7 @@ const cachedStore = (context: Context, rights: GraphRights): Pick<GraphStore, 'q
   },
 })
 
-/** The query to be sent for the agent: as it is where nothing is hidden from the agent. */
+/** The query to send for the agent; unchanged if nothing is hidden from the agent. */
 export function queryOfView(context: Context, query: QueryAnalysis, call?: Call): Awaitable<QueryAnalysis | Problem> {
   const rights = rightsOnGraphs(context, 'Read')
   if (isFailure(rights)) return rights
@@ -73,7 +73,7 @@ export function queryOfView(context: Context, query: QueryAnalysis, call?: Call)
   return last && 'text' in last ? noted(context, last) : run(restrictedTo(context, query, rights, call))
 }
 
-/** What Oxigraph describes is in its default graph only, where no document is. */
+/** Oxigraph describes from its default graph only, which has no documents. */
 const isDescribed = ({ application }: Context, { form, tree, isLong }: QueryAnalysis): boolean =>
   form === 'DESCRIBE' && (tree !== undefined || isLong === true) && application.traits.known() === OXIGRAPH
 
@@ -118,7 +118,7 @@ function noted({ trace }: Context, seen: QueryAnalysis | Problem): QueryAnalysis
   return seen
 }
 
-/** The query as it is restricted, from the cache where it can be. @param readable as of `ViewStep` */
+/** The restricted query, from the cache if possible. @param readable as in `ViewStep` */
 function* viewed(
   context: Context,
   viewing: Viewing,
@@ -138,10 +138,10 @@ function* viewed(
   return view
 }
 
-/** Longer texts are not remembered: a key of them takes long to make (design 7). */
+/** Longer texts are not cached: their keys take long to make (design 7). */
 const MOST_REMEMBERED = 256 * 1024
 
-/** The same, over a copy of what the agent may read where no other way is exact. */
+/** The same, but over a copy of the readable graphs if no other way is exact. */
 export const answerable = (context: Context, query: QueryAnalysis): Awaitable<QueryAnalysis | Problem> =>
   run(viewOrCopy(context, query))
 
@@ -158,7 +158,7 @@ async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem)
   if (refused) return refused
   const found = await takeStep(context, { query, rights, store }, { readable: [], isCopied: true })
   if (isFailure(found)) return mayBeCopied(found) ? seen : found
-  if (!('plan' in found)) throw new Error('The query is over no copy.')
+  if (!('plan' in found)) throw new Error('The query does not use a copy.')
   context.trace.view = 'copy'
   const { plan, text } = found
   return {
@@ -173,7 +173,7 @@ async function overCopyOf(context: Context, query: QueryAnalysis, seen: Problem)
 
 const MOST_DEPENDING = 256
 
-/** Those of these graphs that exist and that the agent may read, by what they say of themselves. */
+/** Those of these graphs that exist and that the agent may read, according to their own content. */
 function* readableOf(
   { application, trace }: Context,
   graphs: readonly string[],

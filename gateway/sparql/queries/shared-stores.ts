@@ -1,12 +1,12 @@
-// Keeping dataspaces apart that share a store: an update through one of them reads and writes graphs under its own
-// base only (design 4).
+// Separates dataspaces that share a store: an update through one of them reads and writes only graphs under its own
+// base (design 4).
 import { membersOf, sharersOf } from '../../gateway.js'
 import { problem, type Problem } from '../../problem.js'
 import type { Context } from '../../request/context.js'
 import type { UpdateAnalysis } from '../language/analysis.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 
-/** An update has to name each graph that it reads or writes: afterwards it cannot be undone. */
+/** An update has to name each graph that it reads or writes, since it cannot be undone. */
 export function foreignUpdate(context: Context, { reads, writeSet }: UpdateAnalysis): Problem | undefined {
   if (!isShared(context)) return undefined
   if (writeSet === 'dataset') return refusal(context, 'the update may write others', NAME_WRITTEN)
@@ -23,13 +23,13 @@ const NAME_READ = 'Name each graph that its pattern reads: GRAPH <â€¦>, WITH <â€
 const refusal = ({ application }: Context, reason: string, fix: string): Problem =>
   problem(
     'access.graphs',
-    `Several dataspaces share this store, so that only graphs under ${application.base} can be used here: ${reason}. ${fix}`,
+    `Dataspaces share this store, so updates here can use only graphs under ${application.base}, but ${reason}. ${fix}`,
   )
 
 const isShared = ({ application, dataspace, gateway }: Context): boolean =>
   sharersOf(application.store, gateway).some((member) => member.dataspace !== dataspace)
 
-/** The first of these graphs that is not the application's: of nested bases, the longest one counts. */
+/** The first of these graphs outside the application. If bases are nested, the longest one counts. */
 function foreignIn({ application, gateway }: Context, graphs: readonly string[]): string | undefined {
   const { base } = application
   const below = membersOf(gateway.dataspaces)

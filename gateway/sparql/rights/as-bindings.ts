@@ -1,28 +1,28 @@
-// What gives variables values of its own, AS, and of patterns on which Jena fails: OPTIONAL and EXISTS, one in the
-// other. Pure.
+// Finds patterns that give variables values (AS and the like), and patterns on which Jena fails: an OPTIONAL with such
+// an EXISTS inside. Pure.
 import { usesName } from './graph-name.js'
 import { either, FALSE, type Bound, type Expression, type GraphPattern, type Variable } from '../language/syntax.js'
 
-/** True where AS gives the variable a value in any part. */
+/** True if AS gives the variable a value anywhere in the part. */
 export const assigns = (part: unknown, name: Variable): boolean => inside(part).names.has(name.value)
 
 /**
- * True where OPTIONAL has an EXISTS in it that gives variables values of its own. Jena puts the values of variables
- * around OPTIONAL into it and fails on that: so what is hidden must not get there.
+ * True if an OPTIONAL contains an EXISTS that gives values to variables. Jena substitutes values from around the
+ * OPTIONAL there, and fails. Hidden values must not reach it.
  */
 export const mayFail = (part: unknown): boolean => inside(part).fails
 
 interface Inside {
-  /** The variables to which AS gives values. */
+  /** The variables that get values from AS. */
   readonly names: ReadonlySet<string>
   readonly gives: boolean
-  /** An EXISTS gives values. */
+  /** An EXISTS contains a pattern that gives values. */
   readonly tests: boolean
   readonly fails: boolean
 }
 const NO_NAMES: ReadonlySet<string> = new Set()
 const NOTHING: Inside = { names: NO_NAMES, gives: false, tests: false, fails: false }
-/** Of lists. Each level of a query asks for what is in it: it is searched once. */
+/** Caches the results for lists, since each level of a query asks for its content. */
 const searched = new WeakMap<object, Inside>()
 
 function inside(part: unknown): Inside {
@@ -65,8 +65,8 @@ const givesValue = ({ kind, operator = '', name }: Node): boolean =>
   (kind === 'operation' && ['=', 'in', 'sameterm'].includes(operator))
 
 /**
- * A condition on the name of a GRAPH with these patterns. Jena puts the names that it lists into them, and leaves an
- * OPTIONAL out that mentions the name.
+ * A condition on the name of a GRAPH with these patterns. From a list of names, Jena substitutes each into the
+ * patterns, and drops an OPTIONAL that mentions the name; so the list is wrapped.
  */
 export const sealed = (test: Expression, patterns: readonly GraphPattern[], name: Variable): Expression =>
   test.kind === 'operation' && test.operator === 'in' && optionalUses(patterns, name) ? either(test, FALSE) : test
@@ -77,10 +77,7 @@ function optionalUses(part: unknown, name: Variable): boolean {
   return Object.values(part).some((each) => optionalUses(each, name))
 }
 
-/**
- * The part before a pattern that may fail is a group of its own, which its conditions restrict before anything else is
- * matched.
- */
+/** Puts the patterns before one that may fail into a group of their own, so that their conditions are tested first. */
 export function sheltered(patterns: readonly GraphPattern[]): readonly GraphPattern[] {
   const isOther = ({ kind }: GraphPattern): boolean => kind !== 'filter'
   const first = patterns.findIndex((each) => isOther(each) && mayFail(each))

@@ -1,31 +1,31 @@
-// Finding values that a store computes otherwise than in a FILTER. Jena fails on some, such as the hours of an IRI, and
-// its answer says on which; of a FILTER, such a failure is false. So it computes none of what an agent may not read
-// (design 4). Pure.
+// Finds expressions that are evaluated outside FILTER (BIND, aggregates, ORDER BY). Jena fails on some values, such as
+// the hours of an IRI, and its error shows the value; in FILTER such an error counts as false. So Jena must compute
+// none of them from data that the agent may not read (design 4). Pure.
 import { usesName } from './graph-name.js'
 import type { Expression, GraphPattern, Query, Select } from '../language/syntax.js'
 import { inScope } from '../language/variables.js'
 
-/** True where a part has such a value, in EXISTS too. */
+/** True if a part has such an expression, even in EXISTS. */
 export const computes = makeSearch({ isSkipped: () => false, isJoined: () => true })
 
 /**
- * True where the patterns of a GRAPH have such a value before its name is tested. In a FILTER, a failure leaves out a
- * row that has not been tested yet, and nothing else.
+ * True if a GRAPH computes such a value before its name is tested. An error in a FILTER only drops a row that has not
+ * been tested yet.
  */
 export const computesAtOnce = makeSearch({
   isSkipped: (kind) => kind === 'filter',
-  // Jena joins no triples by a hash table.
+  // Jena does not use hash joins for triples.
   isJoined: (patterns) => !patterns.every((each) => isFilter(each) || each.kind === 'triples'),
 })
 
 interface Search {
   readonly isSkipped: (kind: string) => boolean
-  /** Of the patterns of an OPTIONAL: Jena may join them by a hash table. */
+  /** Whether Jena may join these patterns of an OPTIONAL by a hash table. */
   readonly isJoined: (patterns: readonly GraphPattern[]) => boolean
 }
 
 function makeSearch({ isSkipped, isJoined }: Search): (part: unknown) => boolean {
-  /** Of lists. Each level of a query asks for what is in it: it is searched once. */
+  /** Caches the results for lists, since each level of a query asks for its content. */
   const searched = new WeakMap<object, boolean>()
   const search = (part: unknown): boolean => {
     if (typeof part !== 'object' || part === null) return false
@@ -54,10 +54,10 @@ function isComputed(node: Node, isJoined: Search['isJoined']): boolean {
       return !isConstant(expression!)
     case 'aggregate':
       return of !== '*'
-    // Where Jena joins by a hash table, it tests a FILTER of OPTIONAL (SPARQL 1.1 §18.2.2.6) with the join.
+    // In a hash join, Jena evaluates a FILTER of an OPTIONAL (SPARQL 1.1 §18.2.2.6) as part of the join.
     case 'optional':
       return patterns!.some(isFilter) && isJoined(patterns!)
-    // To order is to compare.
+    // Ordering compares values.
     case 'select':
       return query!.modifiers.order.length > 0 || query!.modifiers.group.some((each) => each.kind !== 'variable')
     default:
@@ -69,14 +69,11 @@ function isFilter({ kind }: GraphPattern): boolean {
   return kind === 'filter'
 }
 
-/** COUNT(*) looks at no value. */
+/** COUNT(*) reads no values. */
 const isConstant = (expression: Expression): boolean =>
   ['iri', 'literal'].includes(expression.kind) || (expression.kind === 'aggregate' && expression.of === '*')
 
-/**
- * Of a query: what SELECT, HAVING and ORDER BY compute is of solutions that have been tested, but EXISTS in them has
- * patterns of its own.
- */
+/** SELECT, HAVING and ORDER BY compute only with tested solutions; but an EXISTS in them has its own patterns. */
 export function computesInPatterns({ where, ...head }: Query['body']): boolean {
   const inExists = (part: unknown): boolean => {
     if (typeof part !== 'object' || part === null) return false
@@ -86,8 +83,8 @@ export function computesInPatterns({ where, ...head }: Query['body']): boolean {
 }
 
 /**
- * True where a query computes something of a variable that it groups by and its patterns do not have: Jena may give it
- * a value from elsewhere.
+ * True if a query computes with a variable that it groups by and that its patterns do not have. Jena may give it a
+ * value from elsewhere.
  */
 export function groupsByOther({ projection, where, modifiers: { group, having, order } }: Select): boolean {
   const names = inScope(where)

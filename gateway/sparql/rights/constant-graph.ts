@@ -16,7 +16,7 @@ import {
 import { isPlainTriple } from './triple-terms.js'
 import { freshInScope, RefusedQuery, type Restriction } from './restriction.js'
 
-/** @param patterns what stands in it, restricted */
+/** @param patterns the restricted patterns in the GRAPH */
 export function restrictConstant(
   work: Restriction,
   name: Iri,
@@ -29,7 +29,7 @@ export function restrictConstant(
   const ground = known === 'depends' ? view.grounds.get(graph) : known ? 'name' : undefined
   if (!ground) return [{ kind: 'graph', name: iriTerm(view.nothing), patterns }]
   graphs.add(graph)
-  // Its right may change before the store answers. Without variables, a statement matches once.
+  // The right may change before the store answers. A statement without variables matches at most once.
   const test = view.named.holds(name, ground)
   if (!test) return [inItself(work, name, patterns)]
   const said = statementOf(test)
@@ -41,7 +41,7 @@ export function restrictConstant(
   return [inItself(work, name, [triples(...said, ...all), ...rest])]
 }
 
-/** The triples of a condition that is nothing but a GRAPH of them. */
+/** The triples of a condition that is only a GRAPH with triples. */
 function statementOf(test: Expression): readonly Triple[] | undefined {
   const [graph, ...others] = test.kind === 'exists' ? test.patterns : []
   const [said] = graph?.kind === 'graph' ? graph.patterns : []
@@ -53,7 +53,7 @@ const beginsWithTriples = (
 ): patterns is readonly [GraphPattern & { readonly kind: 'triples' }, ...GraphPattern[]] =>
   patterns[0] !== undefined && hasTriples(patterns[0]) && isPlainTriple(patterns[0])
 
-/** In a store that would look into other graphs, the name does not stand in its own GRAPH. */
+/** If the store would search other graphs, the name must not appear inside its own GRAPH. */
 function inItself(work: Restriction, name: Iri, patterns: readonly GraphPattern[]): GraphPattern {
   if (work.view.looksInItself || !usesName(patterns, name)) return { kind: 'graph', name, patterns }
   if (!bindsName(patterns)) throw new RefusedQuery('pattern')

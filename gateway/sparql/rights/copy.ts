@@ -1,5 +1,5 @@
-// A query that no condition can restrict, such as a path of any length over several graphs: what to copy of the default
-// graph that the agent may read, and the query over that copy (design 4). Pure.
+// For queries that no condition can restrict, such as a path of any length over several graphs: the part of the
+// readable default graph to copy, and the query over that copy (design 4). Pure.
 import type { CopyPlan } from '../language/analysis.js'
 import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { isFailure } from '../../problem.js'
@@ -21,15 +21,15 @@ import {
 } from '../language/syntax.js'
 import { variablesOf } from '../language/variables.js'
 
-/** The one graph of a copy. */
+/** The name of the only graph in a copy. */
 export const COPY = 'urn:triplegate:copy'
-/** More triples, or a longer text of them, are not copied. */
+/** Data with more triples, or in a longer text, is not copied. */
 export const MOST_COPIED = 20_000
 export const MOST_COPIED_BYTES = 2 * 1024 * 1024
-/** At more IRIs no path may stay: the copy is searched for each. */
+/** The most IRIs from which a path may lead without a step: the copy is searched for each of them. */
 const MOST_STAYS = 50
 
-/** The plan, and the query over the copy; undefined where a copy of the default graph is not enough. */
+/** The plan, and the query over the copy; undefined if a copy of the default graph is not enough. */
 export function overCopy(query: Query, sight: Sight): { readonly plan: CopyPlan; readonly text: string } | undefined {
   const { body, dataset } = query
   const isMerge = dataset?.default.includes(MERGED_GRAPHS) === true
@@ -63,7 +63,7 @@ export function overCopy(query: Query, sight: Sight): { readonly plan: CopyPlan;
 const [S, P, O] = [variable('s'), variable('p'), variable('o')]
 const ANY: Triple = { subject: S, predicate: P, object: O }
 
-/** At most one solution more than may be copied, each once. */
+/** Finds each solution once, and at most one more than may be copied. */
 function collecting(properties: readonly string[] | undefined): readonly GraphPattern[] {
   const where: readonly GraphPattern[] = properties
     ? [{ kind: 'union', branches: properties.map((property) => ofProperty(property)) }]
@@ -78,7 +78,7 @@ const ofProperty = (property: string): readonly GraphPattern[] => [
   { kind: 'bind', expression: iriTerm(property), variable: P },
 ]
 
-/** All triples that the patterns match; undefined where these read other graphs, or another server. */
+/** All triples that the patterns match; undefined if they read other graphs, or another server. */
 function triplesOf(...parts: readonly unknown[]): readonly Triple[] | undefined {
   const found: Triple[] = []
   const visit = (part: unknown): boolean => {
@@ -91,14 +91,14 @@ function triplesOf(...parts: readonly unknown[]): readonly Triple[] | undefined 
   return parts.every(visit) ? found : undefined
 }
 
-/** The ends that name a term, of a path that can stay where it begins; undefined where it can stay at any term. */
+/** The named ends of a path that may have no steps; undefined for one that may start at any term. */
 function endsOf({ subject, predicate, object }: Triple): readonly (Triple['subject'] | undefined)[] {
   if (!isPath(predicate) || waysWithoutStep(predicate) === 0) return []
   const named = [subject, object].filter((end) => end.kind !== 'blank' && variablesOf(end).length === 0)
   return named.length > 0 ? named : [undefined]
 }
 
-/** The properties of all triples; undefined where there may be any. */
+/** The properties of all triples; undefined if there may be any property. */
 function propertiesOf(all: readonly Triple[]): readonly string[] | undefined {
   const found = new Set<string>()
   const visit = (path: Path): boolean => {

@@ -1,8 +1,8 @@
-// COUNT(DISTINCT *): whether a query has it, and what stores count in it in different ways. Pure.
+// COUNT(DISTINCT *): whether a query has it, and which parts of a pattern stores count differently. Pure.
 import type { Expression, Select } from '../language/syntax.js'
 
 /**
- * Blank nodes and paths, which become variables in stores: Oxigraph, RDF4J and, in sub-queries, Jena count these too.
+ * True for blank nodes and paths. They are variables in stores: Oxigraph, RDF4J and, in sub-queries, Jena count them.
  */
 export function hasHidden(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
@@ -10,7 +10,7 @@ export function hasHidden(part: unknown): boolean {
   return kind === 'blank' || kind === 'path' || Object.values(part).some(hasHidden)
 }
 
-/** COUNT(DISTINCT *), in which every variable in scope counts. */
+/** COUNT(DISTINCT *) counts every variable in scope. */
 export function countsAll({
   projection,
   modifiers: { having, order },

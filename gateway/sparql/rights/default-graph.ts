@@ -1,4 +1,4 @@
-// Restricting triples that stand in no GRAPH: those of the default graph (design 4). Pure.
+// Restricts triples outside GRAPH: those of the default graph (design 4). Pure.
 import { RDF } from '../../rdf/vocabulary.js'
 import {
   type GraphPattern,
@@ -31,7 +31,7 @@ import {
   unusedIn,
 } from './restriction.js'
 
-/** The triples, each after those that give values to most of it. Triples of a join: their order changes no answer. */
+/** Sorts triples so that earlier ones bind the variables of later ones. The order of a join changes no answer. */
 function ordered(triples: readonly Triple[]): readonly Triple[] {
   const left = [...triples]
   const known = new Set<string>()
@@ -46,13 +46,13 @@ function ordered(triples: readonly Triple[]): readonly Triple[] {
   return found
 }
 
-/** Roughly how many triples there are of this kind, as stores guess without statistics. */
+/** A rough estimate of the number of matching triples, as stores guess it without statistics. */
 function cost(triple: Triple, known: ReadonlySet<string>): number {
   const { subject, predicate, object } = triple
   const isKnown = (term: Term): boolean => variablesOf(term).every((name) => known.has(name))
   const [s, o] = [isKnown(subject), isKnown(object)]
   const p = predicate.kind === 'path' || isKnown(predicate)
-  // Triples that share no variable with those before multiply.
+  // If a triple shares no variable with earlier ones, the results multiply.
   const isApart = known.size > 0 && !variablesIn(triple).some((name) => known.has(name))
   return (isApart ? 0.5 : 0) + (s ? (p || o ? 2 : 10) : o ? (p ? ofObject(triple) : 20) : p ? 30 : 100)
 }
@@ -63,15 +63,15 @@ const ofObject = ({ predicate, object }: Triple): number =>
 
 type DefaultGraph = View['defaultGraph']
 
-/** Its name in the dataset that the store gets. */
+/** The default graph of the dataset that the store gets, unchanged. */
 export const asItIs: DefaultGraph = (all, work) => {
   work.readsDataset = true
   return [triples(...all)]
 }
 
 /**
- * It has no triple. `stays`: whether the store lets a path without a step lead from a term that no triple has to
- * itself.
+ * The default graph is empty. `stays`: whether the store lets a path without steps lead from a term to itself, even if
+ * no triple has the term.
  */
 export const empty =
   (stays: boolean): DefaultGraph =>
@@ -81,7 +81,7 @@ export const empty =
     return [{ kind: 'graph', name: iriTerm(work.view.nothing), patterns: [triples(...all)] }]
   }
 
-/** It is the union of all named graphs, of which these count: a triple is there once, however many graphs have it. */
+/** The default graph is the union of these named graphs: a triple counts once, however many graphs have it. */
 export const unionOf =
   (graphs: GraphPredicate): DefaultGraph =>
   (all, work, isFirst) =>
@@ -98,12 +98,12 @@ export const unionOf =
           return [filter(exists({ kind: 'graph', name, patterns: [triples(triple)] }, filter(test)))]
         }),
       ]
-      // Of a group with more in it, Jena may test the triples after a join: what is hidden would decide whether the
-      // join has rows.
+      // In a larger group, Jena may test the triples only after a join, so hidden data would decide whether the join
+      // has rows.
       return [setIn(work, patterns)]
     })
 
-/** The same where a triple is in the union as often as graphs have it. */
+/** The same, but a triple counts once for each graph that has it. */
 export const bagOf =
   (graphs: GraphPredicate): DefaultGraph =>
   (all, work, isFirst) =>
@@ -114,7 +114,7 @@ export const bagOf =
       }),
     )
 
-/** The union of these graphs, as a set, where the store's default graph is another one. */
+/** The union of these graphs, as a set, for a store with another default graph. */
 export const mergeOf =
   (graphs: GraphPredicate): DefaultGraph =>
   (all, work, isFirst) =>
@@ -124,17 +124,17 @@ export const mergeOf =
         : found.flatMap((triple) => joined([triple], graphs, work, false)),
     )
 
-/** To order more of them takes long. */
+/** Ordering more takes too long. */
 const MOST_JOINED = 50
 
-/** All triples of the union: as a set they would fill the store's memory. */
+/** The pattern matches all triples of the union; as a set they would fill the store's memory. */
 const isAnyTriple = (found: readonly Triple[]): boolean =>
   found.length === 1 && new Set(variablesIn(found[0]!)).size >= 3
 
 /**
- * Triples, each in any of these graphs, as a set. That is far cheaper than to ask of each triple of each solution
- * whether one of the graphs has it, but where something before has given values to the variables, stores match the
- * whole set beside it.
+ * Triples that may each be in any of these graphs, as a set. That is far cheaper than checking, for each triple of each
+ * solution, whether one of the graphs has it. But if earlier patterns bind the variables, stores still match the whole
+ * set.
  */
 function joined(
   all: readonly Triple[],
@@ -151,7 +151,7 @@ function joined(
     const test = graphs.test(name)
     if (!test) return [graph]
     work.isTested = true
-    // Data that belongs together is often in one graph: it is tested once then.
+    // Related data is often in the same graph, which is then tested only once.
     const known = names[nearest(inOrder, i)]
     return [graph, filter(known ? either(operation('sameterm', name, known), test) : test)]
   })
@@ -165,14 +165,14 @@ function joined(
 
 const selecting = (query: Select): GraphPattern => ({ kind: 'group', patterns: [{ kind: 'select', query }] })
 
-/** The place of a triple before this one: the last with its subject, else the last; -1 for the first. */
+/** The index of an earlier triple: the last one with the same subject, else the one before; -1 for the first triple. */
 function nearest(inOrder: readonly Triple[], place: number): number {
   const subject = JSON.stringify(inOrder[place]!.subject)
   for (let i = place - 1; i >= 0; i--) if (JSON.stringify(inOrder[i]!.subject) === subject) return i
   return place - 1
 }
 
-/** Paths become triples first: each may be in another graph. */
+/** Paths are turned into triples first, since each may be in another graph. */
 function overGraphs(
   all: readonly Triple[],
   work: Restriction,
@@ -200,7 +200,7 @@ function overGraphs(
     return found
   })
   const patterns = write(steps, isFirst)
-  // `hasOwnGroup`: a FILTER would be lost.
+  // `hasOwnGroup`: the FILTER would get lost otherwise.
   return (work.isBesideAlternatives || work.groups()) && patterns.some(({ kind }) => kind === 'filter')
     ? [{ kind: 'group', patterns }]
     : patterns
@@ -212,7 +212,7 @@ export const withoutBlanks = ({ subject, predicate, object }: Triple, work: Rest
   object: withoutBlank(object, work),
 })
 
-/** A blank node of a pattern is a variable that no result shows (SPARQL 1.1 §4.1.4). */
+/** A blank node in a pattern is a variable that results do not show (SPARQL 1.1 §4.1.4). */
 function withoutBlank(term: Term, work: Restriction): Term {
   if (term.kind === 'triple') {
     const part = (each: Term): Term => withoutBlank(each, work)
@@ -226,8 +226,8 @@ function withoutBlank(term: Term, work: Restriction): Term {
 }
 
 /**
- * Over a graph without any triple only a path without a step leads anywhere, from a term that the pattern names (SPARQL
- * 1.1 §18.4). Undefined where the triple matches nothing.
+ * In a graph without triples, only a path without steps matches, from a term that the pattern names (SPARQL 1.1 §18.4).
+ * Undefined if the triple matches nothing.
  */
 function withoutStep(triple: Triple, work: Restriction, stays: boolean): readonly GraphPattern[] | undefined {
   const { subject, predicate, object } = triple
@@ -242,7 +242,7 @@ function withoutStep(triple: Triple, work: Restriction, stays: boolean): readonl
   return [{ kind: 'values', variables: [end as Variable], rows: Array.from({ length: ways }, () => [value]) }]
 }
 
-/** It stands for any term, or for several. */
+/** The term stands for any term, or for several. */
 const isOpen = (term: Term): boolean =>
   term.kind === 'variable' ||
   term.kind === 'blank' ||

@@ -1,6 +1,6 @@
-// DESCRIBE as CONSTRUCT: stores may look for a description outside the dataset of a query (SPARQL 1.1 §16.4). Pure. A
-// description is what the default graph and each named graph say of the resource, and of the blank nodes that it names
-// there.
+// Turns DESCRIBE into CONSTRUCT: stores may describe from outside the dataset of a query (SPARQL 1.1 §16.4). Pure. The
+// description has the triples of the resource in the default graph and in each named graph, and those of the blank
+// nodes that they lead to there.
 import {
   iriTerm,
   NO_MODIFIERS,
@@ -61,7 +61,7 @@ const listOf = (resource: Variable, constants: readonly Iri[]): GraphPattern => 
   rows: constants.map((constant) => [constant]),
 })
 
-/** The value of each of these variables, one after the other; unbound ones are left out. */
+/** The values of these variables, one after the other; unbound ones are omitted. */
 function eachOf(resource: Variable, names: readonly Variable[], number: Variable): readonly GraphPattern[] {
   const numbers = names.map((_, i) => iriTerm(`urn:${i}`))
   const chosen = names.reduceRight<Expression>(

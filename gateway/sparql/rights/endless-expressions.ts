@@ -1,20 +1,20 @@
-// Expressions on which a store that does not interrupt them may work for ever, whatever it has (design 7): for one
-// query of a hundred characters, a thread of it. Jena looks at the time between rows only. Pure.
+// Expressions that may keep a store busy for ever if it cannot interrupt them, whatever its data (design 7): a hundred
+// characters block one of its threads. Jena checks the time only between rows. Pure.
 import { type Expression, type GraphPattern, type Path, type Query, isPath } from '../language/syntax.js'
 import { regexWaysOf } from './regex-ways.js'
 import { once } from './restriction.js'
 import { DURATIONS, NUMERIC_FUNCTIONS, STEP, boundIn, isNumber, longestOf, makeSizes } from './unbounded-expressions.js'
 
-/** What one node may cost: each step multiplies by what a node has, each way by one. */
+/** The cost of a path at one node: each step multiplies the work by the node's triples, each way repeats it. */
 interface Cost {
   readonly steps: number
   readonly ways: number
 }
 
-/** Of a path of several steps; in * and + there may be one. */
+/** For a path of several steps; inside * and + only one step is allowed. */
 const MOST_STEPS = 3
 const MOST_WAYS = 16
-/** Of one step. */
+/** For one step. */
 const MOST_ALTERNATIVES = 500
 const ENDLESS: Cost = { steps: Infinity, ways: Infinity }
 
@@ -40,7 +40,7 @@ function costOf(path: Path): Cost {
       return bounded({ steps: all('steps', add), ways: all('ways', (a, b) => a * b) })
     case '*':
     case '+':
-      // Once for each node that it reaches.
+      // The inner path runs once for each node that it reaches.
       return only.steps === 1 ? { steps: 2, ways: 1 } : ENDLESS
     default:
       return only
@@ -53,25 +53,25 @@ const bounded = (cost: Cost): Cost =>
 export type Endless = 'endless-regex' | 'endless-path' | 'growth' | 'long-duration'
 
 /**
- * The sizes of unbounded-expressions.ts: of a number, which is multiplied or read in quadratic time; of a text that is
- * computed.
+ * Limits in the units of unbounded-expressions.ts: for a number that is multiplied, or read in quadratic time; and for
+ * a computed text.
  */
 const MOST_NUMBER = 64
 const MOST_TEXT = 1024
-/** Of many values, joined. */
+/** The size of joined values. */
 const JOINED = 256
-/** Of a regular expression that VALUES gives. */
+/** The most regular expressions from one VALUES. */
 const MOST_PATTERNS = 50
-/** The text that may be searched in quadratic time. */
+/** The longest text that may be searched in quadratic time. */
 const MOST_SEARCHED = 64
-/** A longer text is not sought in linear time. */
+/** Searching for a longer text takes more than linear time. */
 const LONGEST_SOUGHT = 1024
 /** Jena counts the days of a sum one by one. */
 const MOST_DAYS = 1_000_000
-/** Of a date, perhaps, and a difference of others or a multiple: it may be of millions of years. */
+/** Beyond this, a sum of dates, differences and multiples may span millions of years. */
 const MOST_SUMS = 4
 
-/** The first such expression of the query, if there is one. */
+/** The kind of the first such expression in the query, if any. */
 export function endlessIn(body: Query['body']): Endless | undefined {
   const bound = boundIn(body)
   const sizeOf = makeSizes(body, {
@@ -84,7 +84,7 @@ export function endlessIn(body: Query['body']): Endless | undefined {
       : expression.kind !== 'literal'
 
   const isMatched = once(() => variablesOfTriples(body))
-  /** The constants that it has as its values; undefined where it may have others. */
+  /** The constants that the expression may have as values; undefined if it may have others. */
   const constantsOf = (expression: Expression): readonly Expression[] | undefined => {
     const found = expression.kind === 'variable' ? bound.get(expression.value) : [expression]
     const isConstant = expression.kind !== 'variable' || !isMatched().has(expression.value)
@@ -135,7 +135,7 @@ const hasEndlessPath = ({ triples }: Triples): boolean =>
 
 const isSum = (operator: string): boolean => operator === '+' || operator === '-'
 
-/** True where arithmetic may make a duration in it, or in what gives its variables their values. */
+/** True if arithmetic may produce a duration in the expression, or in an expression that gives its variables values. */
 function computes(part: unknown, bound: ReturnType<typeof boundIn>, seen = new Set<string>()): boolean {
   if (typeof part !== 'object' || part === null) return false
   const expression = part as Expression
@@ -148,7 +148,7 @@ function computes(part: unknown, bound: ReturnType<typeof boundIn>, seen = new S
   return Object.values(part).some((each) => computes(each, bound, seen))
 }
 
-/** The variables that data may give a value. */
+/** The variables that may get values from data. */
 function variablesOfTriples(part: unknown, found = new Set<string>(), isInTriples = false): ReadonlySet<string> {
   if (typeof part !== 'object' || part === null) return found
   const { kind, name, value } = part as { readonly kind?: string; readonly name?: unknown; readonly value?: string }
@@ -169,12 +169,12 @@ function sizeOfOperation(operator: string, args: readonly Expression[], sizes: r
   if (operator !== 'replace') return longestOf(sizes)
   const [, , replacement] = args
   const length = replacement?.kind === 'literal' ? replacement.value.length : (sizes[2] ?? 1) * STEP
-  // A pattern that matches the empty text puts the replacement between all characters.
+  // A pattern that matches the empty text inserts the replacement between all characters.
   const more = length > 0 && waysOfCall(operator, args).isNullable ? 1 : 0
   return (sizes[0] ?? 1) * Math.max(1, length + more)
 }
 
-/** As if it were endless where the pattern or its flags are not constant. */
+/** Counts as exponential if the pattern or its flags are not constant. */
 export function waysOfCall(operator: 'regex' | 'replace', args: readonly Expression[]): ReturnType<typeof regexWaysOf> {
   const [pattern, flags] = [args[1], args[operator === 'regex' ? 2 : 3]]
   const known = flags === undefined ? '' : flags.kind === 'literal' && /^[imsq]*$/.test(flags.value) && flags.value
@@ -188,7 +188,7 @@ const isDurationName = (term: Expression | undefined): boolean => term?.kind !==
 const DURATION = /^-?P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.\d*)?S)?)?$/
 const DAYS = [366, 31, 1, 1 / 24, 1 / 1440, 1 / 86_400]
 
-/** Of any text: a cast may make a duration of it. 0 for all that is none. */
+/** Any text may be cast to a duration; 0 if it is not one. */
 function daysOf(text: string): number {
   const numbers = DURATION.exec(text.trim())?.slice(1) ?? []
   return numbers.reduce((sum, number = '0', i) => sum + Number(number) * DAYS[i]!, 0)

@@ -1,6 +1,5 @@
-// FILTERs whose expressions have no small bound: written so that the store evaluates them last in their group, when all
-// that the group has matched has been tested. Oxigraph, which fails on no value, may evaluate them in GRAPH before, as
-// it does BIND. Pure.
+// Rewrites FILTERs with unbounded expressions so that the store evaluates them last in their group, on tested rows
+// only. Oxigraph, which fails on no value, may evaluate them earlier, in GRAPH, as it does BIND. Pure.
 import { hasExists } from './group-properties.js'
 import { countsAll } from './count-distinct-star.js'
 import { FALSE, filter, operation, variable, type Bound, type Expression, type GraphPattern, type Query, type Select } from '../language/syntax.js' // prettier-ignore
@@ -9,14 +8,14 @@ import { freshNames, inScope } from '../language/variables.js'
 
 export interface Later {
   readonly query: Query
-  /** The expressions of the FILTERs that are evaluated last. */
+  /** The expressions of the rewritten FILTERs. */
   readonly expressions: ReadonlySet<Expression>
 }
 
 /**
- * `FILTER(E)` as `BIND(!BOUND(?a) AS ?b) FILTER(IF(?b, E, false))`, behind all else of its group, which it is about
- * (SPARQL 1.1 §18.2.2.7): ?b has a value in each row, and only there. Not in OPTIONAL, whose FILTERs are about what is
- * before it, nor in EXISTS. An expression that fails drops its row, as in FILTER.
+ * Writes `FILTER(E)` as `BIND(!BOUND(?a) AS ?b) FILTER(IF(?b, E, false))` at the end of its group, to which it applies
+ * (SPARQL 1.1 §18.2.2.7): ?b has a value in each row, but only there. Not in OPTIONAL, whose FILTERs also see what is
+ * before it, nor in EXISTS. As in FILTER, an expression that fails drops its row.
  */
 export function withLaterFilters(query: Query): Later {
   const { body } = query
@@ -56,7 +55,7 @@ export function withLaterFilters(query: Query): Later {
         return pattern
     }
   }
-  /** What it selects stays the same. */
+  /** The selected variables stay the same. */
   function inSelect(select: Select): Select {
     const names = [...inScope(select.where)].map(variable)
     if (countsAll(select) || (select.projection === '*' && names.length === 0)) return select

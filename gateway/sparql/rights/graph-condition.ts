@@ -1,5 +1,5 @@
-// An agent's rights on graphs as a condition of SPARQL, which a store can evaluate for every graph: the condition
-// says of each what `GraphRights` says (design 4). It grows with the rules and not with the graphs. Pure.
+// An agent's rights on graphs as a SPARQL condition that a store can evaluate for any graph. It agrees with
+// `GraphRights` for each graph (design 4). Its size depends on the rules, not on the graphs. Pure.
 import {
   hasOthers,
   isDocumentName,
@@ -26,34 +26,34 @@ import {
 } from '../language/syntax.js'
 
 /**
- * Where the name of a graph must not stand in its own GRAPH: in a store that does not look in itself, and in OPTIONAL.
- * Jena puts the values of the variables around OPTIONAL into what is in it, and fails where that gives the name of the
- * graph a value of its own: where the name stands in its GRAPH too, and, within EXISTS, beside constants.
+ * Use a fresh variable instead of ?g inside GRAPH ?g. Needed for stores that then search other graphs (RDF4J), and for
+ * Jena inside OPTIONAL: Jena substitutes the values of outer variables there, and fails if that gives ?g a value; in
+ * EXISTS, it fails even beside constants.
  */
 export interface TestPlace {
   readonly fresh: () => Variable
   readonly isInExists: boolean
 }
 
-/** `unknown`: any of those that the rights have. */
+/** `unknown`: any of the grounds in the rights. */
 export type KnownGround = Ground | 'unknown'
 
-/** Which graphs a pattern may match. */
+/** A restriction on the graphs that a pattern may match. */
 export interface GraphPredicate {
-  /** The decision by the name of the graph alone. */
+  /** The decision based on the name of the graph alone. */
   byName(graph: string): boolean | 'depends'
-  /** True for those graphs; undefined where it is true of every graph. */
+  /** True for allowed graphs; undefined if every graph is allowed. */
   test(graph: Variable, place?: TestPlace): Expression | undefined
   /**
-   * True while a graph of which `byName` says that it depends has what its right rests on; undefined where nothing has
-   * to be tested.
+   * For a graph whose `byName` is 'depends': true while the graph contains the ground of its right; undefined if
+   * nothing needs testing.
    */
   holds(graph: Iri, ground: KnownGround): Expression | undefined
-  /** It is true of no graph. */
+  /** No graph is allowed. */
   readonly isNothing: boolean
 }
 
-/** @param nothing the name of no graph @param anywhere the place of conditions that have no other */
+/** @param nothing a name that no graph has @param anywhere the default place of conditions */
 export function graphPredicate(rights: GraphRights, nothing: string, anywhere?: TestPlace): GraphPredicate {
   const { everything, graphs } = rights
   const named = new Set(graphs)
@@ -65,7 +65,7 @@ export function graphPredicate(rights: GraphRights, nothing: string, anywhere?: 
   }
 }
 
-/** Only these graphs, whatever else there is. */
+/** Allows only these graphs, whatever other graphs exist. */
 export function listedGraphs(graphs: readonly string[], nothing: string): GraphPredicate {
   const listed = new Set(graphs)
   return {
@@ -97,13 +97,13 @@ const isOneOf = (graph: Variable, graphs: readonly string[], place?: TestPlace):
     ? { kind: 'operation', operator: 'in', args: [operation('str', graph), ...graphs.map(textTerm)] }
     : { kind: 'operation', operator: 'in', args: [graph, ...graphs.map(iriTerm)] }
 
-/** `isDocumentName`. */
+/** Like `isDocumentName`. */
 export function isDocument({ reach: { base, below } }: GraphRights, graph: Variable): Expression {
   const slash = operation('strends', operation('str', graph), textTerm('/'))
   return allOf([begins(graph, base), slash, ...below.map((other) => not(begins(graph, other)))])
 }
 
-/** The condition on a graph of any name: `mayTouch`. */
+/** Like `mayTouch`, for a graph of any name. */
 function ofAny(rights: GraphRights, graph: Variable, nothing: string, place: TestPlace | undefined): Expression {
   const { graphs } = rights
   const found = alternatives(rights, graph, place)
@@ -112,16 +112,16 @@ function ofAny(rights: GraphRights, graph: Variable, nothing: string, place: Tes
   return found.length > 0 ? either(isNamed, anyOf(found)) : isNamed
 }
 
-/** True where they are true of no graph. */
+/** True if the rights allow no graph. */
 const hasNothing = (rights: GraphRights): boolean => isByNames(rights) && rights.graphs.length === 0
 
-/** True where they are true of listed graphs only. */
+/** True if the rights allow listed graphs only. */
 export const isByNames = (rights: GraphRights): boolean =>
   !(rights.everything || rights.documents || rights.others || rights.items || rights.containers) &&
   rights.owner === undefined &&
   [rights.prefixes, rights.otherPrefixes, rights.classes].every(({ length }) => length === 0)
 
-/** But for the names. */
+/** All conditions except the list of names. */
 function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): Expression[] {
   const { reach, documents, others, prefixes, otherPrefixes, items, containers } = rights
   const document = isDocument(rights, graph)
@@ -137,18 +137,18 @@ function alternatives(rights: GraphRights, graph: Variable, place?: TestPlace): 
   for (const prefix of otherPrefixes) found.push(allOf([...below(prefix), ...isOther]))
   if (items && containers) found.push(allOf([document, operation('!=', graph, iriTerm(reach.base))]))
   const state = stateConditions(rights, graph, items && containers, place)
-  // Jena tests the parts of && one by one, the names as early as it can: on more rows than it has at last.
+  // Jena tests the parts of && separately, and names as early as possible: on more rows than remain at the end.
   if (state.length > 0) found.push(operation('if', anyOf(state), document, FALSE))
   return found
 }
 
-/** A graph's name may be computed, and stores have names for unions. */
+/** The name of a graph may be computed, and stores have special names for unions. */
 const notOfStores = (graph: Variable, isMet: (start: string) => boolean = () => true): Expression[] => [
   ...OF_STORES.filter(isMet).map((start) => not(begins(graph, start))),
   ...[MERGED_GRAPHS].filter(isMet).map((name) => operation('!=', graph, iriTerm(name))),
 ]
 
-/** The condition on a constant whose name says that it depends. */
+/** The condition on a constant name whose right depends on the graph's content. */
 function ofConstant(
   rights: GraphRights,
   graph: Iri,
@@ -162,7 +162,7 @@ function ofConstant(
   return state.length > 0 ? anyOf(state) : undefined
 }
 
-/** The graph has this statement about itself. */
+/** The graph contains this statement about itself. */
 function says(graph: Iri | Variable, property: string, value: string, place?: TestPlace): Expression {
   const subject = place ? place.fresh() : graph
   const said = triples({ subject, predicate: iriTerm(property), object: iriTerm(value) })
@@ -170,7 +170,7 @@ function says(graph: Iri | Variable, property: string, value: string, place?: Te
   return exists({ kind: 'graph', name: graph, patterns: [said] }, ...(place ? [filter(isItself)] : []))
 }
 
-/** The statements that the graph needs about itself: its types and owners. */
+/** The statements that the graph must contain about itself: types and owners. */
 function stateConditions(
   rights: GraphRights,
   graph: Iri | Variable,

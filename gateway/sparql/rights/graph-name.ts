@@ -1,10 +1,9 @@
-// The name of a GRAPH in the patterns that stand in it: in some stores it has its value there, and in some at last.
-// Pure.
+// The name of a GRAPH used in the patterns inside it. Some stores bind it there, others only at the end. Pure.
 import { hasExists, hasTriples, optionalFirst } from './group-properties.js'
 import type { Iri, GraphPattern, Select, Term, Variable } from '../language/syntax.js'
 import { inScope, variablesIn } from '../language/variables.js'
 
-/** True where its triples bind the name of the graph in every solution of a store that puts it into each triple. */
+/** True if the triples bind the graph's name in every solution, in a store that puts the name into each triple. */
 const namesGraph = (patterns: readonly GraphPattern[], name: Variable): boolean =>
   patterns.some((each) => {
     switch (each.kind) {
@@ -21,7 +20,7 @@ const namesGraph = (patterns: readonly GraphPattern[], name: Variable): boolean 
     }
   })
 
-/** True where a FILTER around GRAPH or VALUES, or an OPTIONAL in it, meets the name before triples have bound it. */
+/** True if a FILTER or VALUES around GRAPH, or an OPTIONAL in it, uses the name before triples have bound it. */
 export const testsName = (patterns: readonly GraphPattern[], name: Variable, isOutside: boolean): boolean =>
   (isOutside || patterns.some(({ kind }) => kind === 'optional')) && !namesGraph(patterns, name)
 
@@ -29,8 +28,8 @@ const selects = ({ projection }: Select, name: Variable): boolean =>
   projection === '*' || projection.some((each) => each.kind === 'variable' && each.value === name.value)
 
 /**
- * The patterns of `GRAPH ?g`, in which the name of the graph has another variable where it has no value there (TDB2).
- * Undefined where it makes a difference that it gets its value at last.
+ * The patterns of `GRAPH ?g`, with another variable instead of ?g if ?g has no value in them (TDB2). Undefined if it
+ * matters that ?g is bound only at the end.
  */
 export function withoutName(
   patterns: readonly GraphPattern[],
@@ -44,7 +43,7 @@ export function withoutName(
   return renamed(patterns, name, fresh()) as readonly GraphPattern[]
 }
 
-/** True where MINUS in EXISTS mentions the name: there, TDB2 gives it no other variable. */
+/** True if a MINUS in EXISTS mentions the name: TDB2 does not replace it there. */
 function removesInExists(part: unknown, name: Variable, isInExists = false): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind } = part as { readonly kind?: string }
@@ -52,9 +51,7 @@ function removesInExists(part: unknown, name: Variable, isInExists = false): boo
   return Object.values(part).some((each) => removesInExists(each, name, isInExists || kind === 'exists'))
 }
 
-/**
- * True where GRAPH of the same name stands beside an OPTIONAL that a sub-query begins with: TDB2 has one name for both.
- */
+/** True if a sub-query has GRAPH with this name and begins with OPTIONAL: TDB2 uses one name for both. */
 function optionalBefore(part: unknown, name: Variable): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, query } = part as { readonly kind?: string; readonly query?: Select }
@@ -78,13 +75,15 @@ function renamed(part: unknown, name: Variable, other: Variable): unknown {
 const isTerm = (part: unknown, { kind, value }: Variable | Iri): boolean =>
   typeof part === 'object' && part !== null && (part as Term).kind === kind && (part as Variable | Iri).value === value
 
-/** True where the name stands anywhere in a part. */
+/** True if the name occurs anywhere in the part. */
 export const usesName = (part: unknown, name: Variable | Iri): boolean =>
   typeof part === 'object' &&
   part !== null &&
   (isTerm(part, name) || Object.values(part).some((each) => usesName(each, name)))
 
-/** True where what mentions it is only joined: it is the same then whether it has its value before or after. */
+/**
+ * True if the patterns that mention the name are only joined, so that it does not matter when the name gets its value.
+ */
 function isJoin(patterns: readonly GraphPattern[], name: Variable): boolean {
   const first = patterns.find(({ kind }) => kind !== 'filter')
   const begins = first?.kind === 'triples' && first.triples.length > 0

@@ -1,7 +1,7 @@
-// What a group of patterns does with its graph in stores that evaluate GRAPH triple by triple. Pure.
+// How a group of patterns depends on its graph in stores that evaluate GRAPH triple by triple. Pure.
 import { isPath, type Expression, type Path, type GraphPattern, type Select, type Term } from '../language/syntax.js'
 
-/** The groups that are parts of a pattern. */
+/** The groups inside a pattern. */
 export function groupsIn(pattern: GraphPattern): readonly (readonly GraphPattern[])[] {
   switch (pattern.kind) {
     case 'group':
@@ -17,14 +17,14 @@ export function groupsIn(pattern: GraphPattern): readonly (readonly GraphPattern
   }
 }
 
-/** It matches once, whatever the graph has. */
+/** True if the pattern matches exactly once, whatever the graph contains. */
 export const isEmpty = (pattern: GraphPattern): boolean =>
   (pattern.kind === 'triples' && pattern.triples.length === 0) ||
   (pattern.kind === 'group' && pattern.patterns.every(isEmpty))
 
 /**
- * True where a part has `SELECT * { }`, which TDB2 takes for `{ }` in GRAPH: it lists the graphs, and joins them with
- * nothing beside it.
+ * True if a part has `SELECT * { }`. In GRAPH, TDB2 treats it as `{ }`: it lists the graphs, and joins them with
+ * nothing.
  */
 export function hasEmptySelect(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
@@ -37,19 +37,17 @@ const selectsNothing = ({ projection, where, modifiers }: Select): boolean =>
   where.every(isEmpty) &&
   Object.values(modifiers).every((each: unknown) => each === undefined || (Array.isArray(each) && each.length === 0))
 
-/**
- * True where the algebra of a group has an empty group in it (SPARQL 1.1 §18.2.2): in GRAPH ?g this matches each graph.
- */
+/** True if the algebra of a group contains an empty group (SPARQL 1.1 §18.2.2): in GRAPH ?g it matches each graph. */
 export function startsEmpty(patterns: readonly GraphPattern[]): boolean {
   const first = patterns.find(({ kind }) => kind !== 'filter')
   return first === undefined || ['bind', 'optional', 'minus'].includes(first.kind)
 }
 
 /**
- * MINUS removes what has a variable in common with its own solutions (SPARQL 1.1 §18.5): nothing where it stands first.
- * RDF4J does.
- * @param keepsPlace an empty MINUS takes its place: Jena joins in another way beside it, and Oxigraph tests a FILTER
- * later
+ * MINUS removes only solutions that share a variable with it (SPARQL 1.1 §18.5), so a leading MINUS removes nothing.
+ * RDF4J removes solutions anyway.
+ * @param keepsPlace put an empty MINUS in its place: without it, Jena joins differently, and Oxigraph tests a FILTER
+ * earlier
  */
 export function withoutFirstMinus(patterns: readonly GraphPattern[], keepsPlace: boolean): readonly GraphPattern[] {
   const first = patterns.findIndex(({ kind }) => kind !== 'filter' && kind !== 'minus')
@@ -60,8 +58,8 @@ export function withoutFirstMinus(patterns: readonly GraphPattern[], keepsPlace:
 }
 
 /**
- * True where BIND gives a value to the name of a GRAPH before it: no SPARQL (SPARQL 1.1 §18.2.1), but a store may take
- * it.
+ * True if BIND gives a value to the name of an earlier GRAPH. SPARQL forbids it (SPARQL 1.1 §18.2.1), but some stores
+ * accept it.
  */
 export function assignsName(patterns: readonly GraphPattern[]): boolean {
   const names = new Set<string>()
@@ -71,19 +69,19 @@ export function assignsName(patterns: readonly GraphPattern[]): boolean {
   })
 }
 
-/** True where its triples bind the name of the graph in every solution, before anything else looks at graphs. */
+/** True if triples bind the graph's name in every solution, before any other pattern uses graphs. */
 export const bindsName = (patterns: readonly GraphPattern[]): boolean =>
   patterns.some(hasTriples) && namesFirst(patterns) && patterns.every(looksAtNoOther)
 
 export const hasTriples = (pattern: GraphPattern): boolean => pattern.kind === 'triples' && pattern.triples.length > 0
 
-/** An OPTIONAL that stands before the triples is matched in any graph, and decides which one is left. */
+/** False if an OPTIONAL comes before the triples: it is matched in any graph, and determines the graph. */
 function namesFirst(patterns: readonly GraphPattern[]): boolean {
   const first = patterns.find((each) => hasTriples(each) || each.kind === 'optional')
   return first?.kind !== 'optional'
 }
 
-/** True where an OPTIONAL stands before other patterns in any of its groups. */
+/** True if an OPTIONAL comes before other patterns in any of the groups. */
 export function optionalFirst(patterns: readonly GraphPattern[]): boolean {
   const others = patterns.filter(({ kind }) => !['optional', 'filter', 'bind', 'minus'].includes(kind))
   if (others.length > 0 && !namesFirst(patterns)) return true
@@ -109,9 +107,8 @@ function looksAtNoOther(pattern: GraphPattern): boolean {
 }
 
 /**
- * True where patterns of GRAPH ?g say the same if each of their triples stands in a GRAPH ?g by itself (SPARQL 1.1
- * §18.6): each of their solutions, and of those of an OPTIONAL in them, has a triple, and nothing else looks at the
- * graph.
+ * True if the patterns of GRAPH ?g mean the same with each triple in its own GRAPH ?g (SPARQL 1.1 §18.6): each
+ * solution, also of an OPTIONAL in them, has a triple, and no other pattern uses the graph.
  */
 export function standsApart(patterns: readonly GraphPattern[]): boolean {
   let isNamed = false
@@ -124,7 +121,7 @@ export function standsApart(patterns: readonly GraphPattern[]): boolean {
         return (isNamed = standsApart(pattern.patterns))
       case 'union':
         return (isNamed = pattern.branches.every(standsApart))
-      // Before what names the graph, it would say which it is.
+      // Before any pattern binds the graph, it would choose the graph.
       case 'optional':
         return isNamed && standsApart(pattern.patterns)
       case 'values':
@@ -146,8 +143,8 @@ export function hasExists(expression: Expression): boolean {
 }
 
 /**
- * Each GRAPH of plain triples once among others and filters: it has each solution once, with the same variables, so
- * that its join with itself is itself (SPARQL 1.1 §18.5). Stores take long to order many patterns.
+ * Removes repeated GRAPHs of plain triples. Such a GRAPH has each solution once, so joining it with itself changes
+ * nothing (SPARQL 1.1 §18.5). Stores take long to order many patterns.
  */
 export function withoutRepeats(patterns: readonly GraphPattern[]): readonly GraphPattern[] {
   if (patterns.length < 2) return patterns
@@ -163,7 +160,7 @@ export function withoutRepeats(patterns: readonly GraphPattern[]): readonly Grap
   })
 }
 
-/** Blank nodes and paths may give a solution several times. */
+/** Blank nodes and paths may repeat solutions. */
 export const hasEachOnce = (patterns: readonly GraphPattern[]): boolean =>
   patterns.length > 0 &&
   patterns.every(
@@ -178,7 +175,7 @@ function isPlain(term: Term | Path): boolean {
   return term.kind !== 'blank' && !isPath(term)
 }
 
-/** A GRAPH, or DESCRIBE, which looks into each. */
+/** True for GRAPH, and for DESCRIBE, which reads all graphs. */
 export function hasGraph(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, form } = part as { readonly kind?: string; readonly form?: string }

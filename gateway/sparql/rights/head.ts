@@ -1,12 +1,12 @@
-// What a query selects: the variables that `SELECT *` shows of a restricted query are those of the query as it was
-// asked, whatever the restriction adds, renames or leaves out. Pure.
+// The variables that a query selects: `SELECT *` of a restricted query must show those of the client's query, whatever
+// the restriction adds, renames or omits. Pure.
 import { variable, type Query, type Restrictable, type Select } from '../language/syntax.js'
 import { inScope } from '../language/variables.js'
 import { isOxigraph, type View } from './restriction.js'
 
 type Store = Pick<View, 'showsName' | 'listsGraphs'>
 
-/** @param asked by the client, in place of which `sent` is sent */
+/** @param asked the client's query, for which `sent` is sent */
 export function withHead(sent: Restrictable, asked: Query['body'], store: Store): Restrictable {
   if (asked.form !== 'SELECT' || asked.projection !== '*' || sent.form !== 'SELECT') return sent
   const names = headOf(asked, store)
@@ -14,7 +14,7 @@ export function withHead(sent: Restrictable, asked: Query['body'], store: Store)
   return isSame ? sent : { ...sent, projection: names.map(variable) }
 }
 
-/** The same query with the names of its variables in place of `*`: another store answers it. */
+/** The query with the names of its variables instead of `*`, for another store. */
 export function withNames<Body extends Query['body']>(body: Body, store: Store): Body {
   if (body.form !== 'SELECT' || body.projection !== '*') return body
   const names = headOf(body, store)
@@ -29,7 +29,7 @@ function headOf({ where, modifiers: { values } }: Select, store: Store): readonl
   return isOxigraph(store) ? names.sort() : names
 }
 
-/** Without the variables that are selected or stand in a template: they get no value there. */
+/** The query without the variables that it selects or has in a template: they get no value there. */
 export const withoutHead = ({ where, modifiers, ...head }: Restrictable): unknown => [
   where,
   modifiers,

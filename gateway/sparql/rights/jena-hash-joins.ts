@@ -1,6 +1,6 @@
-// Joins that Jena makes only when it asks for their rows. Jena 5.6 fails on closing a join by a hash table that it has
-// not begun, as it does where the part before has no row; in EXISTS, it takes that for false. It makes the branches of
-// a UNION when it asks for their rows. Pure.
+// Delays joins until Jena asks for their rows. Jena 5.6 fails when it closes a hash join that it has not begun, which
+// happens if the part before has no rows; in EXISTS, the failure counts as false. But Jena creates the branches of a
+// UNION only when it asks for their rows. Pure.
 import { groupsIn } from './group-properties.js'
 import {
   either,
@@ -19,23 +19,23 @@ import {
 } from '../language/syntax.js'
 import { inScope } from '../language/variables.js'
 
-/** The names of no graph and of no variable. */
+/** A name that no graph has, and names that no variable has. */
 export interface Unused {
   readonly nothing: string
   readonly fresh: () => Variable
-  /** `View.add`. */
+  /** See `View.add`. */
   readonly add: (characters: number) => void
 }
 
 /**
- * The patterns of a group, in which each that joins others, and stands after another, is the branch of a UNION. The
- * other branch has no row, but the variables of the first: Jena puts values from before into both, or into none, as it
- * would without the UNION. What stands in expressions stays as it is.
+ * Turns each pattern that contains a join, and follows another pattern, into a branch of a UNION. The other branch has
+ * no rows, but the same variables: so Jena substitutes earlier values into both or into neither, as without UNION.
+ * Expressions stay unchanged.
  */
 export const deferred = (patterns: readonly GraphPattern[], unused: Unused): readonly GraphPattern[] =>
   branching(unused, (branch) => withinGroup(patterns, branch))
 
-/** The same of a query. */
+/** The same for a whole query. */
 export const deferredIn = <Body extends Part>(body: Body, unused: Unused): Body => ({
   ...body,
   where: branching(unused, (branch) => withinPart(body, branch)),
@@ -53,13 +53,13 @@ function branching(unused: Unused, make: (branch: Branch) => readonly GraphPatte
   return isBranched ? made.map(withoutEqualities) : made
 }
 
-/** Of a query with LIMIT 0, Jena asks for no row. */
+/** With LIMIT 0, Jena asks for no rows. */
 function withinPart({ where, modifiers }: Part, branch: Branch): readonly GraphPattern[] {
   const patterns = withinGroup(where, branch)
   return modifiers.limit === 0 && joins(where) ? [branch({ kind: 'group', patterns })] : patterns
 }
 
-/** So often in one group: a text as deep as it is long would take all of a stack. */
+/** The limit for one group: a very deep text would overflow the stack. */
 const MOST_FIRST = 10
 
 function withinGroup(patterns: readonly GraphPattern[], branch: Branch): readonly GraphPattern[] {
@@ -68,7 +68,7 @@ function withinGroup(patterns: readonly GraphPattern[], branch: Branch): readonl
   let mayJoin = false
   for (const each of patterns) {
     if (!isOperand(each)) continue
-    // TDB2 asks for no row of what stands before a triple that it has no terms for.
+    // Before a triple whose terms TDB2 does not have, TDB2 asks for no rows.
     if (mayJoin && ['triples', 'graph', 'group'].includes(each.kind) && count++ < MOST_FIRST) {
       made.push(branch({ kind: 'group', patterns: made.splice(0) }))
     }
@@ -82,7 +82,7 @@ function withinGroup(patterns: readonly GraphPattern[], branch: Branch): readonl
   return [...made, ...patterns.filter((each) => !isOperand(each))]
 }
 
-/** A pattern with other groups; another server answers those of SERVICE. */
+/** Replaces the groups of a pattern, except those of SERVICE, which another server answers. */
 function mapped(
   pattern: GraphPattern,
   group: (patterns: readonly GraphPattern[]) => readonly GraphPattern[],
@@ -106,8 +106,7 @@ function mapped(
 }
 
 /**
- * Jena takes one variable for the other where a FILTER says that they are equal, in a UNION that leaves both without a
- * value too.
+ * If a FILTER says that two variables are equal, Jena replaces one by the other, even in a UNION that binds neither.
  */
 const withoutEqualities = (pattern: GraphPattern): GraphPattern =>
   pattern.kind === 'filter'
@@ -125,8 +124,8 @@ function withoutEquality(expression: Expression): Expression {
 const isOperand = ({ kind }: GraphPattern): boolean => kind !== 'filter'
 
 /**
- * True where one of these is joined with another, or with the row that a group begins with. Each level of a query asks
- * for what is in it.
+ * True if one of these patterns is joined with another, or with the row that a group begins with. Results are cached,
+ * since each level of a query asks for its content.
  */
 function joins(patterns: readonly GraphPattern[]): boolean {
   const known = searched.get(patterns)
@@ -145,14 +144,14 @@ const joinsItself = (pattern: GraphPattern): boolean =>
   (pattern.kind === 'select' && pattern.query.modifiers.values !== undefined) ||
   (pattern.kind !== 'union' && groupsIn(pattern).some(joins))
 
-/** The pattern as the branch of a UNION. */
+/** Makes the pattern a branch of a UNION. */
 export function branched(pattern: GraphPattern, unused: Unused): GraphPattern {
   const branches = (patterns: readonly GraphPattern[]): GraphPattern => ({
     kind: 'union',
     branches: [patterns, withoutRow(patterns, unused)],
   })
   if (pattern.kind !== 'optional') return branches([pattern])
-  // Its FILTERs are about what stands before it too (SPARQL 1.1 §18.2.2.6).
+  // FILTERs of an OPTIONAL also see the patterns before it (SPARQL 1.1 §18.2.2.6).
   const { patterns } = pattern
   const filters = patterns.filter((each) => !isOperand(each))
   return { ...pattern, patterns: [branches(patterns.filter(isOperand)), ...filters] }
@@ -168,20 +167,20 @@ function withoutRow(patterns: readonly GraphPattern[], { nothing, fresh, add }: 
   const names = [...inScope(patterns)]
   add((names.length + 1) * 3 * (nothing.length + 4))
   const row = graph(name, ...names.map(variable))
-  // Into a MINUS, and beside a FILTER on a variable from elsewhere, Jena puts no values.
+  // Jena substitutes no values into a MINUS, nor beside a FILTER on a variable from elsewhere.
   return patterns.some(isWhole)
     ? [row, { kind: 'minus', patterns: [graph(name)] }, filter(operation('bound', fresh()))]
     : [row]
 }
 
-/** Jena puts no values from before into it. */
+/** Jena substitutes no earlier values into it. */
 const isWhole = (pattern: GraphPattern): boolean =>
   !isSet(pattern) &&
   (['select', 'bind', 'service'].includes(pattern.kind) || groupsIn(pattern).some((group) => group.some(isWhole)))
 
 const isTriples = ({ kind }: GraphPattern): boolean => kind === 'triples'
 
-/** A sub-query as of `asSet`. */
+/** A sub-query like those of `asSet`. */
 function isSet(pattern: GraphPattern): boolean {
   if (pattern.kind !== 'select') return false
   const { projection, where, modifiers } = pattern.query
@@ -195,8 +194,8 @@ function isSet(pattern: GraphPattern): boolean {
 }
 
 /**
- * The solutions of patterns, each once. Beside OPTIONAL, Jena matches all of them where they have a FILTER, for it puts
- * no values from before into these; it does so into a sub-query that groups by its variables, as the branch of a UNION.
+ * The distinct solutions of patterns with a FILTER. After an OPTIONAL, Jena would match all of them, since it
+ * substitutes no earlier values. It does so in a sub-query that groups by its variables and is a branch of a UNION.
  */
 export function asSet(
   patterns: readonly GraphPattern[],

@@ -1,15 +1,15 @@
-// Predicates that may get a value from before that is no IRI: a literal, a blank node, a triple term. Jena fails on it
-// where it orders several triples, for each row of what stands before. Pure.
+// Variables in predicate position that may have a value that is not an IRI: a literal, a blank node, a triple term.
+// Jena fails on such a value if it orders several triples, which it does for each earlier row. Pure.
 import { isPath, type GraphPattern, type Term, type Triple, type ValuesBlock } from '../language/syntax.js'
 import { equalIn, hasOther, type Equal } from './triple-terms.js'
 import { variablesOf } from '../language/variables.js'
 
-/** What gives values to variables before a pattern is evaluated. */
+/** The variables that may have values before a pattern is evaluated. */
 export interface Before {
-  /** The variables that may have such a value. */
+  /** The variables that may have a value that is not an IRI. */
   readonly names: Set<string>
   readonly equal: Equal
-  /** Those of the whole query are in it. */
+  /** All variables of the query have been added. */
   isWhole: boolean
 }
 
@@ -22,14 +22,14 @@ function add({ names, equal }: Before, ...terms: readonly Term[]): void {
   }
 }
 
-/** Of a whole query: VALUES may be joined before anything else. */
+/** The start of a query: its VALUES may be joined before anything else. */
 export function startBefore(body: unknown, values: readonly ValuesBlock[]): Before {
   const before: Before = { names: new Set(), equal: equalIn(body), isWhole: false }
   for (const each of values) addValues(before, each)
   return before
 }
 
-/** Where nothing says what is evaluated before: in EXISTS. */
+/** For EXISTS, where the order of evaluation is unknown. */
 export function addAll(before: Before | undefined, body: unknown): void {
   if (!before || before.isWhole) return
   before.isWhole = true
@@ -42,7 +42,7 @@ function visit(part: unknown, see: (part: GraphPattern) => unknown): void {
   for (const each of Object.values(part)) visit(each, see)
 }
 
-/** After a pattern: its own variables, and not those of patterns in it. */
+/** Adds the variables of the pattern itself, not those of inner patterns. */
 export function addValues(before: Before | undefined, pattern: GraphPattern): void {
   if (!before) return
   if (pattern.kind === 'bind') add(before, pattern.variable)
@@ -50,18 +50,15 @@ export function addValues(before: Before | undefined, pattern: GraphPattern): vo
   if (pattern.kind === 'triples') for (const { subject, object } of pattern.triples) add(before, subject, object)
 }
 
-/**
- * Those of the triples of a pattern whose predicate may have such a value. A path ends the triples that are ordered
- * together.
- */
+/** The triples whose predicate may have such a value. Jena does not order triples across a path. */
 export function unfitIn(triples: readonly Triple[], before: Before): readonly Triple[] {
   if (triples.some(({ predicate }) => isPath(predicate))) addValues(before, { kind: 'triples', triples })
   return triples.filter(({ predicate }) => predicate.kind === 'variable' && before.names.has(predicate.value))
 }
 
 /**
- * How many triples are ordered together; a path may become several. Each level of a query asks for what is in it: it is
- * searched once.
+ * How many triples are ordered together; a path may become several. Results are cached, since each level of a query
+ * asks for its content.
  */
 export function orderedIn(patterns: readonly GraphPattern[]): number {
   const known = searched.get(patterns)

@@ -1,14 +1,14 @@
-// Property paths: as triples, alternatives and fresh variables (SPARQL 1.1 §18.4), and over a graph without any
-// triple. Pure.
+// Property paths: rewritten to triples, alternatives and fresh variables (SPARQL 1.1 §18.4), and their meaning in a
+// graph without triples. Pure.
 import { iriTerm, type Expression, type Path, type Term, type Triple, type Variable } from '../language/syntax.js'
 
-/** The meaning of a path between two terms. */
+/** The parts of a path between two terms. */
 export type Unfolded =
   | { readonly kind: 'triple'; readonly triple: Triple }
   | { readonly kind: 'filter'; readonly expression: Expression }
   | { readonly kind: 'alternatives'; readonly branches: readonly (readonly Unfolded[])[] }
 
-/** Undefined for a path of any length, or of none, which is more than triples side by side. */
+/** Undefined for a path with *, + or ?, which is more than a list of triples. */
 export function unfolded(
   subject: Term,
   path: Path,
@@ -44,7 +44,7 @@ export function unfolded(
   }
 }
 
-/** SPARQL 1.1 §9.1: any property but these, forwards and backwards each where one is named, forwards where none is. */
+/** SPARQL 1.1 §9.1: any property except these, in the directions of the named ones; forwards if none is named. */
 function negated(subject: Term, path: Path, object: Term, fresh: () => Variable): readonly Unfolded[] {
   const items = path.kind === 'path' && path.operator === '|' ? path.items : [path]
   const forwards = items.flatMap((item) => (item.kind === 'iri' ? [item.value] : []))
@@ -66,12 +66,12 @@ function negated(subject: Term, path: Path, object: Term, fresh: () => Variable)
   return [{ kind: 'alternatives', branches: [other(subject, object, forwards), other(object, subject, backwards)] }]
 }
 
-/** No path is counted further: `(<p>?|<q>?)/…` doubles the ways with each step. */
+/** Counting stops here: `(<p>?|<q>?)/…` doubles the ways with each step. */
 export const MOST_WAYS = 1000
 
 /**
- * In how many ways the path leads from a term to itself without a step (SPARQL 1.1 §18.4, over a graph without
- * triples): one more than MOST_WAYS is as many, or more.
+ * The number of ways without a step from a term to itself (SPARQL 1.1 §18.4, in a graph without triples). MOST_WAYS + 1
+ * stands for all larger numbers.
  */
 export function waysWithoutStep(path: Path): number {
   if (path.kind === 'iri') return 0

@@ -1,4 +1,4 @@
-// The graphs that an agent may read, where they are few: the query for their names, and the dataset of them. Pure.
+// The graphs that an agent may read, if they are few: the query for their names, and the dataset of them. Pure.
 import { MERGED_GRAPHS } from '../../../policies/authorizations/reach.js'
 import { NAMES_OF_JENA, type Sight, type StoreTraits } from './restrict-query.js'
 import { hasTriples } from './group-properties.js'
@@ -16,11 +16,11 @@ import {
   type Select,
 } from '../language/syntax.js'
 
-/** `?graph`, at most so many. */
+/** The query for `?graph`, with a limit. */
 export function graphsQuery({ rights, store, nothing }: Rights, most: number): string {
   const name = variable('graph')
   const test = graphPredicate(rights, nothing, placeIn(store)).test(name)
-  // Jena and Oxigraph list the names for it; RDF4J does not.
+  // Jena and Oxigraph list the names for an empty pattern; RDF4J does not.
   const any = store.looksInItself
     ? []
     : [triples({ subject: variable('s'), predicate: variable('p'), object: variable('o') })]
@@ -37,7 +37,7 @@ function placeIn({ looksInItself }: Pick<StoreTraits, 'looksInItself'>): TestPla
   return looksInItself ? undefined : { fresh: () => variable(`other${count++}`), isInExists: false }
 }
 
-/** As text of SPARQL: true of the graphs with this variable as name that are documents and that the rights give. */
+/** A SPARQL condition: true if the variable names a readable document. */
 export function documentCondition({ rights, store, nothing }: Rights, name: string): string {
   const graph = variable(name)
   const isAll = rights.documents || rights.everything
@@ -45,13 +45,13 @@ export function documentCondition({ rights, store, nothing }: Rights, name: stri
   return printedText(['(', expressionWords(allOf([isDocument(rights, graph), ...(test ? [test] : [])])), ')'])
 }
 
-/** True where the dataset of a query is all that its agent may read, or the merge of it. */
+/** True if the dataset of a query is everything that its agent may read, or the merge of it. */
 export const isOfAll = ({ default: graphs, named }: Dataset): boolean =>
   graphs.includes(MERGED_GRAPHS) || graphs.length + named.length === 0
 
 /**
- * FROM and FROM NAMED that say the same as none, or as the merge, for an agent who may read these graphs; undefined
- * where FROM cannot say it, or a store would answer in another way of its own.
+ * FROM and FROM NAMED that mean the same as no dataset, or as the merge, for an agent who may read these graphs;
+ * undefined if FROM cannot express it, or the store would answer differently.
  */
 export function datasetOf(
   graphs: readonly string[],
@@ -59,9 +59,9 @@ export function datasetOf(
   { rights, store }: Pick<Sight, 'rights' | 'store'>,
 ): Dataset | undefined {
   if (!graphs.every(isWritable)) return undefined
-  // Jena fails on such a path over several graphs, and takes EXISTS for false.
+  // Jena fails on such a path over several graphs; in EXISTS, the failure counts as false.
   if (store.isJena && graphs.length > 1 && hasAlternativeInExists(body)) return undefined
-  // Jena has a graph of FROM NAMED that does not exist for an empty one.
+  // Jena treats a graph of FROM NAMED that does not exist as an empty graph.
   const named = dataset && dataset.named.length > 0 && dataset.named.filter((graph) => graphs.includes(graph))
   if (named) return store.isJena ? { default: graphs, named } : undefined
   if (store.asQuads !== store.asQuadsOfFrom && !isAlikeOverFrom(body)) return undefined
@@ -69,7 +69,7 @@ export function datasetOf(
   const isOwn = store.defaultGraph === 'own' && rights.reach.alone
   if ((isOwn && !rights.defaultGraph) || !readsDefault(body)) return { default: [], named: graphs }
   if (isOwn) return store.isJena ? { default: [NAMES_OF_JENA.default], named: graphs } : undefined
-  // Of other stores, FROM may give a triple as often as graphs have it.
+  // In other stores, FROM may repeat a triple for each graph that has it.
   return store.isJena || store.defaultGraph === 'bag' ? { default: graphs, named: graphs } : undefined
 }
 
@@ -80,7 +80,7 @@ function hasAlternativeInExists(part: unknown, isInExists = false): boolean {
   return Object.values(part).some((each) => hasAlternativeInExists(each, isInExists || kind === 'exists'))
 }
 
-/** True where a part has triples in no GRAPH, or is DESCRIBE. */
+/** True if a part has triples outside GRAPH, or is DESCRIBE. */
 function readsDefault(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, form } = part as { readonly kind?: string; readonly form?: string }
@@ -89,8 +89,8 @@ function readsDefault(part: unknown): boolean {
 }
 
 /**
- * True where TDB2, which evaluates GRAPH triple by triple, but not where FROM NAMED says what the graphs are, answers
- * in both ways alike: each GRAPH begins with what is in a graph, and has no group that is evaluated by itself.
+ * TDB2 evaluates GRAPH triple by triple, but not for a dataset of FROM NAMED. True if both ways give the same answer:
+ * each GRAPH begins with a pattern of its graph, and has no group that is evaluated separately.
  */
 function isAlikeOverFrom(part: unknown, isInGraph = false): boolean {
   if (typeof part !== 'object' || part === null) return true
@@ -100,7 +100,7 @@ function isAlikeOverFrom(part: unknown, isInGraph = false): boolean {
   return Object.values(part).every((each) => isAlikeOverFrom(each, isInGraph || kind === 'graph'))
 }
 
-/** True where each solution has a triple of a graph in it. */
+/** True if each solution has a triple of a graph. */
 const isOfGraph = (patterns: readonly GraphPattern[]): boolean =>
   patterns.some((each) => {
     if (each.kind === 'union') return each.branches.every(isOfGraph)

@@ -1,5 +1,5 @@
-// Paths of any length in GRAPH ?g. Jena takes a step of the stack for each step of a path, and has none left for some
-// thousands: so no path leads through a graph before its name has been tested (design 4). Pure.
+// Paths of any length in GRAPH ?g. Jena uses a stack frame for each step of a path, and overflows after some thousand.
+// So the graph's name must be tested before a path leads through the graph (design 4). Pure.
 import { withoutBlanks } from './default-graph.js'
 import { hasExists } from './group-properties.js'
 import { usesName } from './graph-name.js'
@@ -18,7 +18,7 @@ import {
 import type { TriplePlace } from './restrict-triples.js'
 import { RefusedQuery, type Restriction } from './restriction.js'
 
-/** True where a part has a path with * or +. */
+/** True if a part has a path with * or +. */
 export function runsDeep(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, operator } = part as { readonly kind?: string; readonly operator?: string }
@@ -26,8 +26,8 @@ export function runsDeep(part: unknown): boolean {
 }
 
 /**
- * True where a FILTER has one, in EXISTS: a row may get there that has not been tested, and Jena catches no lack of
- * stack there.
+ * True if an EXISTS in a FILTER has such a path: an untested row may reach it, and Jena does not handle a stack
+ * overflow there.
  */
 export function filtersDeep(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
@@ -35,8 +35,8 @@ export function filtersDeep(part: unknown): boolean {
 }
 
 /**
- * The names of the graphs first, by the triples that stand before the paths, or each name where there are none; then
- * the paths in the graphs of these names. Only of triples and FILTERs, Jena puts the names into what follows.
+ * Finds and tests the names of the graphs first, by the triples before the paths, or without such triples for all
+ * graphs; then follows the paths in these graphs. Jena passes the names on only through triples and FILTERs.
  */
 export function testedFirst(
   work: Restriction,
@@ -51,7 +51,7 @@ export function testedFirst(
   const filters = patterns.filter(({ kind }) => kind === 'filter')
   const others = patterns.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
   const isPlain = patterns.every((each) => each.kind === 'triples' || (each.kind === 'filter' && isLater(each, name)))
-  // In OPTIONAL, TDB2 would lose what stands before it.
+  // In OPTIONAL, TDB2 would lose the solutions before it.
   if (!isPlain || work.place || (place !== 'first' && place !== 'later')) throw new RefusedQuery('pattern')
   const all = others.map((each) => withoutBlanks(each, work))
   const first = all.findIndex(({ predicate }) => isDeep(predicate))
@@ -62,7 +62,7 @@ export function testedFirst(
   return [{ kind: 'group', patterns: [named, inGraph(all.slice(first)), ...filters] }]
 }
 
-/** Each name once. TDB2 finds none by `GRAPH ?g { }` beside what it joins by a hash table. */
+/** Each name once. TDB2 finds no names by `GRAPH ?g { }` beside a hash join. */
 function anyGraph({ view, fresh }: Restriction, name: Variable): GraphPattern {
   if (!view.asQuads) return { kind: 'graph', name, patterns: [] }
   const any = triples({ subject: fresh(), predicate: fresh(), object: fresh() })
@@ -74,6 +74,6 @@ function anyGraph({ view, fresh }: Restriction, name: Variable): GraphPattern {
 
 const isDeep = (predicate: Term | Path): boolean => isPath(predicate) && runsDeep(predicate)
 
-/** Outside of the GRAPH it says the same. */
+/** True if the FILTER means the same outside the GRAPH. */
 const isLater = ({ expression }: GraphPattern & { readonly kind: 'filter' }, name: Variable): boolean =>
   !hasExists(expression) && !usesName(expression, name)

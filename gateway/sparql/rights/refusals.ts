@@ -1,5 +1,5 @@
-// What an agent is told whose query cannot be restricted to what the agent may read: the same for everyone who may not
-// read everything (design 4). Pure.
+// The refusals of queries that cannot be restricted to the graphs that an agent may read: the same for everyone with
+// restricted rights (design 4). Pure.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Endless } from './endless-expressions.js'
 import type { Unanswerable } from './restriction.js'
@@ -10,10 +10,10 @@ const NAME = 'GRAPH <…> { } or FROM.'
 
 export const REFUSALS: Readonly<Record<Unanswerable | Endless | 'from' | 'unread', Problem>> = {
   closure: refusal(
-    'This path with *, + or ? leads through too many graphs, or stands in EXISTS. Write MINUS, or name the graphs: GRAPH <…> { } or FROM.',
+    'This path with *, + or ? may cross too many graphs. Write MINUS instead of EXISTS, or name the graphs: GRAPH <…> { } or FROM.',
   ),
   'store-name': refusal(
-    'Only agents who may read every graph can use this graph name. For all that you may read: FROM <http://www.w3.org/ns/solid/sparql#union-default-graph>.',
+    'Only agents who may read every graph can use this graph name. For everything that you may read, use FROM <http://www.w3.org/ns/solid/sparql#union-default-graph>.',
   ),
   'no-variables': refusal(
     'SELECT * without a variable cannot be restricted to what you may read. Write ASK, or select a constant: SELECT (1 AS ?found).',
@@ -29,45 +29,41 @@ export const REFUSALS: Readonly<Record<Unanswerable | Endless | 'from' | 'unread
     'This pattern in GRAPH ?g cannot be restricted to what you may read. Give each OPTIONAL, UNION or sub-query its own GRAPH ?g { }.',
   ),
   regex: refusal(
-    `REGEX or REPLACE in this FILTER is not constant, or may take long. Write a simpler expression, or name the graphs: ${NAME}`,
+    `REGEX or REPLACE in this FILTER may take long. Use a simple constant pattern, or name the graphs: ${NAME}`,
   ),
   sum: refusal(
     `+ or - in this FILTER may compute with a duration. For numbers write xsd:decimal(?a) - ?b, or name the graphs: ${NAME}`,
   ),
   duration: refusal(`This FILTER compares a duration. Compare numbers or dates, or name the graphs: ${NAME}`),
   'long-text': refusal(`This FILTER computes a long text. Compute a shorter one, or name the graphs: ${NAME}`),
-  computed: refusal(
-    `GRAPH ?g { } computes values beside a sub-query, MINUS or EXISTS. Compute them outside of GRAPH, or name the graphs: ${NAME}`,
-  ),
+  computed: refusal(`This GRAPH ?g { } computes values. Compute them outside of GRAPH, or name the graphs: ${NAME}`),
   service: refusal(
-    `SERVICE would send another server what you may not read. Send that query by itself, or name the graphs: ${NAME}`,
+    `SERVICE could send data that you may not read to another server. Query that server separately, or name the graphs: ${NAME}`,
   ),
   'endless-regex': refusal(
-    'This regular expression is not constant, or may take very long. Use CONTAINS or STRSTARTS, or fewer * and +, and none in another: "a.*b".',
+    'This regular expression may take very long. Use CONTAINS, STRSTARTS, or a constant with few * and + that are not nested, as in "a.*b".',
   ),
   'endless-path': refusal(
-    'This path repeats a path of several steps, or has long ones as alternatives. Repeat single steps, as in (<a>|<b>)*, and write UNION.',
+    'This path may take very long. Repeat single steps only, as in (<a>|<b>)*, and write long alternatives as UNION.',
   ),
-  growth: refusal(
-    'This expression makes very long numbers or texts, each of the one before. Multiply or join in fewer steps.',
-  ),
+  growth: refusal('This expression may compute a very long number or text. Multiply or join in fewer steps.'),
   'long-duration': refusal(
-    'This query has a duration that is computed, or above 2,700 years. Write it as a constant, or compute with years or seconds.',
+    'A duration in this query may be too long. Write a constant below 2,700 years, or compute with years or seconds.',
   ),
   unread: refusal(
     'Only agents who may read every graph can use functions or syntax of the triplestore. Write the query in SPARQL 1.2.',
   ),
 }
 
-/** An expression of a FILTER has no small bound: the query may be written in another way (later-filters.ts). */
+/** An expression of a FILTER is unbounded: the query may be rewritten (evaluate-filters-last.ts). */
 export const isUnboundedRefusal = (found: object): boolean =>
   [REFUSALS.regex, REFUSALS.sum, REFUSALS.duration, REFUSALS['long-text']].includes(found as Problem)
 
-/** A path over several graphs. */
+/** A path that may cross several graphs. */
 export const CLOSURE = REFUSALS.closure
 
 /**
- * True where the query can be answered on a copy of the graphs, if they are small. A problem may come from a thread.
+ * True if the query can be answered on a copy of the graphs when they are small. A problem may come from a thread.
  */
 export const mayBeCopied = (found: object): found is Problem =>
   isFailure(found) && [CLOSURE, REFUSALS['endless-path']].some(({ detail }) => detail === (found as Problem).detail)
@@ -80,10 +76,10 @@ const LISTABLE = new Set(
 )
 
 /**
- * True where the query can be answered over a list of the graphs, if they are few. A problem may come from a thread.
+ * True if the query can be answered over a list of the graphs when they are few. A problem may come from a thread.
  */
 export const mayBeListed = (found: object): found is Problem =>
   isFailure(found) && LISTABLE.has((found as Problem).detail)
 
-/** Of a query that is no SPARQL 1.2, or uses more of the store than this. */
+/** For a query that is not SPARQL 1.2, or uses other features of the store. */
 export const UNREAD = REFUSALS.unread

@@ -1,7 +1,7 @@
-// Reading a regular expression as a tree: the part of XPath's and Java's syntax whose cost can be told (regex-ways.ts).
-// Pure.
+// Reads a regular expression as a tree: the part of XPath's and Java's syntax whose cost can be computed
+// (regex-ways.ts). Pure.
 
-/** Of 128 ASCII characters and one bit for all others: at least the characters that match. */
+/** One bit for each ASCII character, and one for all others. It includes at least the characters that match. */
 export type Characters = bigint
 
 export type Regex =
@@ -15,13 +15,13 @@ const EMPTY: Regex = { kind: 'sequence', parts: [] }
 
 export interface ReadRegex {
   readonly tree: Regex
-  /** It matches at the start of the text only. */
+  /** It matches only at the start of the text. */
   readonly isAnchored: boolean
-  /** The end of a match is not the end of the pattern, but that of the text or a line. */
+  /** A match also has to end at a certain place of the text, such as the end of a line. */
   readonly hasEnd: boolean
 }
 
-/** Undefined for all else: back references, look-around, possessive quantifiers, quotes and flags in the pattern. */
+/** Undefined for back references, look-around, possessive quantifiers, quotes and flags in the pattern. */
 export function readRegex(pattern: string, flags: string): ReadRegex | undefined {
   const reader: Reader = { characters: [...pattern], flags: flags.includes('i') ? 'iu' : 'u', at: 0, depth: 0 }
   try {
@@ -75,7 +75,7 @@ function repeated(reader: Reader, part: Regex): Regex {
   if (quantifier === undefined) return part
   reader.at += quantifier.length
   if (reader.characters[reader.at] === '?') reader.at++
-  // Possessive, a quantifier of a quantifier, or of ^ and its like.
+  // A possessive quantifier, a quantifier of a quantifier, or one of ^ and the like.
   if (REPEATED.test(rest(reader, 20)) || part === EMPTY) throw new Unread()
   const [least = '', most = least] = /\d.*\d|\d+,?/.exec(quantifier)?.[0].split(',') ?? BOUNDS.get(quantifier)!
   return { kind: 'repeat', part, least: Number(least), most: most === '' ? Infinity : Number(most) }
@@ -111,7 +111,7 @@ function escaped(reader: Reader): Regex {
 function inBrackets(reader: Reader): Regex {
   const start = reader.at - 1
   let open = 1
-  // A bracket that stands first is a character.
+  // A bracket in first place is a character.
   if (reader.characters[reader.at] === '^') reader.at++
   if (reader.characters[reader.at] === ']') reader.at++
   for (; open > 0; reader.at++) {
@@ -123,7 +123,7 @@ function inBrackets(reader: Reader): Regex {
   }
   const source = reader.characters.slice(start, reader.at).join('')
   const escapes = source.match(/\\(?:[pP]\{\w+\}|.)/gu) ?? []
-  // Unions, intersections and differences are not the same everywhere.
+  // Unions, intersections and differences have no common syntax.
   const isPlain = !/^\[\^?\]|.\[|&&/u.test(source.replace(/\\./gu, '__')) && escapes.every((one) => ESCAPED.test(one))
   return isPlain ? of(reader, source) : { kind: 'characters', set: ANY }
 }
@@ -147,7 +147,7 @@ function charactersOf(source: string, flags: string): Characters {
   }
   let set = 0n
   for (let code = 0; code < 128; code++) if (matcher.test(String.fromCharCode(code))) set |= 1n << BigInt(code)
-  // With the flag i, K and S are the letters of others.
+  // With the flag i, other characters also match K and S.
   const hasOthers = /\[\^|\\[DWSpP]|[^\x00-\x7f]/.test(source) || (flags.includes('i') && /[ks]|\\w|-/i.test(source))
   return hasOthers ? set | OTHERS : set
 }

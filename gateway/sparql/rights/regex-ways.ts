@@ -1,10 +1,10 @@
-// How long a backtracking search for a regular expression may take: the degree of the polynomial of the length of the
+// Bounds the time of a backtracking search for a regular expression: the degree of its polynomial in the length of the
 // text. It counts the ways in which the automaton of the expression reads one text (Weber and Seidl, On the Degree of
-// Ambiguity of Finite Automata, 1991). It may say too much, and never too little. Pure.
+// Ambiguity of Finite Automata, 1991). The bound may be too high, but never too low. Pure.
 import { ANY, readRegex, type Characters, type Regex } from './regex-tree.js'
 
 export interface Ways {
-  /** The time grows with this power of the length; Infinity: exponentially, or it is not known. */
+  /** The time grows with this power of the length. Infinity: exponentially, or unknown. */
   readonly degree: number
   /** It may match the empty text. */
   readonly isNullable: boolean
@@ -12,16 +12,13 @@ export interface Ways {
 
 const UNKNOWN: Ways = { degree: Infinity, isNullable: true }
 const LONGEST_PATTERN = 1000
-/** Parts that are repeated up to a number are so many parts, if there are no more of them than this. */
+/** A bounded repetition is expanded to copies, up to this many. */
 const MOST_COPIES = 16
 const MOST_POSITIONS = 1000
 const MOST_LINKS = 20_000
-/** Of the search for pairs of ways. */
+/** The limit of the search for pairs of ways. */
 const MOST_STEPS = 200_000
-/**
- * By parts that may be left out, or are the one or the other, for the same text; fewer where the time grows with a
- * square.
- */
+/** The most ways that optional parts and alternatives give for the same text; fewer if the time grows with a square. */
 const MOST_CHOICES = 256
 const MOST_CHOICES_OF_SQUARE = 32
 
@@ -31,7 +28,7 @@ export function regexWaysOf(pattern: string, flags: string): Ways {
   if (!read) return UNKNOWN
   const { isAnchored, hasEnd } = read
   const tree = hasEnd ? read.tree : withoutTail(read.tree)
-  // The search begins again at each character.
+  // The search restarts at each character.
   const search: Regex = { kind: 'repeat', part: { kind: 'characters', set: ANY }, least: 0, most: Infinity }
   const automaton = makeAutomaton()
   try {
@@ -48,8 +45,8 @@ export function regexWaysOf(pattern: string, flags: string): Ways {
 class TooLarge extends Error {}
 
 /**
- * The search ends as soon as all that follows may be empty: single characters at the end are read once. Others may fail
- * after long.
+ * The search stops as soon as the rest may be empty, so single characters at the end are read once. Longer parts may
+ * fail after a long time.
  */
 function withoutTail(tree: Regex): Regex {
   if (tree.kind === 'choice') return { ...tree, parts: tree.parts.map(withoutTail) }
@@ -65,7 +62,7 @@ function withoutTail(tree: Regex): Regex {
 const isTail = (tree: Regex): tree is Regex & { readonly kind: 'repeat' } =>
   tree.kind === 'repeat' && tree.part.kind === 'characters'
 
-/** The positions of a part that begin and end what it matches. */
+/** The positions at which matches of a part begin and end. */
 interface Part {
   readonly first: readonly number[]
   readonly last: readonly number[]
@@ -79,11 +76,11 @@ const anyOf = (parts: readonly Part[]): Part => ({
   isNullable: parts.some(({ isNullable }) => isNullable),
 })
 
-/** How many of the sets have the same character, at most. */
+/** The largest number of sets that share a character. */
 function mostShared(sets: readonly Characters[]): number {
   const met: Characters[] = []
   for (let set of sets) {
-    // Those that n sets have so far: what is there already moves up.
+    // Characters that n sets have so far; those already present move up.
     for (let n = 0; set !== 0n; n++) {
       const before = met[n] ?? 0n
       met[n] = before | set
@@ -172,7 +169,7 @@ function degreeOf(automaton: Automaton): number {
     if (loop) loop.push(at)
     else loops.push([at])
   }
-  // In the order of the pattern: a loop follows those that lead to it.
+  // In the order of the pattern: a loop comes after the loops that lead to it.
   const levels: number[] = []
   for (const [i, loop] of loops.entries()) {
     const before = loops.slice(0, i).map((other, j) => {
@@ -195,7 +192,7 @@ function makePairs({ sets, follow }: Automaton) {
   let steps = 0
   const size = sets.length
   const known = new Map<number, ReadonlySet<number>>()
-  /** All pairs of positions that two ways lead to by the same text, from this pair. */
+  /** All pairs of positions that two ways reach with the same text, starting from this pair. */
   const reached = (one: number, other: number): ReadonlySet<number> => {
     const start = one * size + other
     const before = known.get(start)
@@ -219,13 +216,13 @@ function makePairs({ sets, follow }: Automaton) {
   const leads = (one: number, other: number, to: number, and: number): boolean =>
     reached(one, other).has(to * size + and)
   return {
-    /** Two ways leave the position, and come back to it by the same text: exponential. */
+    /** Two ways leave the position and return to it with the same text: exponential time. */
     returnsApart: (at: number): boolean =>
       [...reached(at, at)].some((pair) => {
         const [a, b] = [Math.floor(pair / size), pair % size]
         return a !== b && follow[a]!.size > 0 && leads(a, b, at, at)
       }),
-    /** By the same text, one way stays in a loop, one goes on to the next, and one stays in that. */
+    /** With the same text, one way stays in a loop, one moves on to the next loop, and one stays in that. */
     part: (p: number, q: number): boolean => leads(p, p, p, q) && leads(p, q, q, q),
   }
 }

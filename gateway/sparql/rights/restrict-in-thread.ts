@@ -1,4 +1,4 @@
-// One step of restricting a query, in one call: where that may take long, a thread does it (design 7). Pure.
+// One step of restricting a query, as a single call: a thread runs it if it may take long (design 7). Pure.
 import type { CopyPlan } from '../language/analysis.js'
 import type { GraphRights, Ground } from '../../../policies/authorizations/graph-rights.js'
 import { overCopy } from './copy.js'
@@ -20,19 +20,19 @@ export interface ViewStep {
   /** The graphs that the query names. */
   readonly graphs: readonly string[]
   /**
-   * The graphs that may be read, of those whose names do not decide; undefined: the names of these are wanted, if there
-   * are any.
+   * The readable graphs among those whose names alone do not decide; undefined to ask for the names of such graphs
+   * first.
    */
   readonly readable: readonly Readable[] | undefined
-  /** These, all graphs that may be read, take the place of the dataset. */
+  /** All readable graphs, which replace the dataset. */
   readonly listed?: readonly string[]
-  /** Over a copy (copy.ts). */
+  /** Run the query over a copy (copy.ts). */
   readonly isCopied?: boolean
 }
 
 export type Readable = readonly [graph: string, ground: Ground]
 
-/** The graphs that the query names, and whose names do not decide. */
+/** The graphs of the query for which the name alone does not decide. */
 export interface Depending {
   readonly depending: readonly string[]
 }
@@ -40,7 +40,7 @@ export interface Depending {
 export type Viewed = Depending | Overviewed | { readonly plan: CopyPlan; readonly text: string } | Problem
 
 export function takeViewStep(asked: Query, { graphs, readable, listed, isCopied, ...seen }: ViewStep): Viewed {
-  // Oxigraph bounds its numbers, its regular expressions take linear time, and the gateway ends its thread.
+  // Oxigraph limits its numbers, its regular expressions take linear time, and the gateway can stop its thread.
   const isBounded = seen.rights.everything || isOxigraph(seen.store) || isCopied === true
   const endless = isBounded ? undefined : endlessIn(asked.body)
   if (endless) return REFUSALS[endless]
@@ -60,7 +60,7 @@ export function takeViewStep(asked: Query, { graphs, readable, listed, isCopied,
   return expressions.size > 0 ? overView(rewritten, { ...sight, later: expressions }, query.body) : found
 }
 
-/** Those of the graphs whose names do not decide whether they may be read. */
+/** Those of the graphs for which the name alone does not decide. */
 export function dependsOn(graphs: readonly string[], rights: GraphRights): readonly string[] {
   const { byName } = graphPredicate(rights, '')
   return graphs.filter((graph) => byName(graph) === 'depends')

@@ -1,5 +1,5 @@
-// Answering a query over the dataset that an agent may read: the query to send in its place, by the cheapest exact
-// way, or why there is none (design 4). Pure.
+// Answers a query over the dataset that an agent may read: returns the query to send instead, restricted in the
+// cheapest exact way, or why there is none (design 4). Pure.
 import type { GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { MERGED_GRAPHS, isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { type Problem, isFailure } from '../../problem.js'
@@ -65,11 +65,11 @@ const readsMore = (
 ): boolean =>
   readsIndexes(body) || (isJena && countsMembers(body)) || (!looksInItself && hasPath(body, dataset !== undefined))
 
-// Property functions that are no SPARQL extensions by their names (tree.ts): they may read an index over all graphs.
+// Property functions whose names look like ordinary properties (tree.ts): they may read an index over all graphs.
 const INDEXES =
   /^(?:http:\/\/www\.opengis\.net\/ont\/geosparql#(?:sf|eh|rcc8)|http:\/\/www\.openrdf\.org\/contrib\/lucenesail#|http:\/\/franz\.com\/ns\/|http:\/\/www\.openlinksw\.com\/|http:\/\/marklogic\.com\/|http:\/\/qlever\.)/i
 
-/** True where a predicate may be such a function. */
+/** True if a predicate may be such a function. */
 function readsIndexes(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const { kind, value } = part as { kind?: string; value?: unknown }
@@ -79,8 +79,8 @@ function readsIndexes(part: unknown): boolean {
 }
 
 /**
- * True where rdfs:member is a predicate. Jena has it for a function that finds each member of a container as often as
- * triples say so, in whatever graphs, and that fails on some numbers.
+ * True if rdfs:member is a predicate. Jena treats it as a function that finds each member of a container as often as
+ * triples in any graph state it, and that fails on some numbers.
  */
 function countsMembers(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
@@ -96,8 +96,8 @@ function countsMembers(part: unknown): boolean {
 const MEMBER = iriTerm(RDFS('member'))
 
 /**
- * True where a path with *, +, ? or ! stands in a graph. With RDF4J, one that takes no step leads from the terms of all
- * graphs, and ! looks into all of them.
+ * True if a path with *, +, ? or ! is in a GRAPH. In RDF4J, a path without steps then leads from the terms of all
+ * graphs, and ! reads all graphs.
  */
 function hasPath(part: unknown, isInGraph: boolean): boolean {
   if (typeof part !== 'object' || part === null) return false
@@ -111,7 +111,7 @@ function hasPath(part: unknown, isInGraph: boolean): boolean {
 const looksOut = ({ predicate }: Triple): boolean =>
   isPath(predicate) && /"operator":"[*+?!]"/.test(JSON.stringify(predicate))
 
-/** What `restrictBody` makes of it too. Undefined for other queries. */
+/** A shortcut with the result of `restrictBody`. Undefined for other queries. */
 function restrictOnlyConstants(work: Restriction, body: Restrictable): Restrictable | undefined {
   const { looksInItself, addsFrom } = work.view
   const isOnly = looksInItself && !addsFrom && body.where.every(isOnlyConstants)
@@ -130,7 +130,7 @@ function isOnlyConstants(pattern: GraphPattern): boolean {
 
 const isPlainFilter = (pattern: GraphPattern): boolean => pattern.kind === 'filter' && !hasExists(pattern.expression)
 
-/** Of the triples that Jena orders, unfit-predicates.ts keeps some apart. */
+/** False if Jena would order triples of which jena-predicates.ts has to separate some. */
 function isFit(where: readonly GraphPattern[]): boolean {
   const patterns = where.flatMap((each) => (each.kind === 'graph' ? each.patterns : []))
   const all = patterns.flatMap((each) => (each.kind === 'triples' ? each.triples : []))
@@ -148,60 +148,57 @@ function computesOfGraphs(body: Restrictable): boolean {
   return values !== undefined || computed.some(hasExists)
 }
 
-/** Jena's names for this merge, and for the default graph of the store, in FROM too. */
+/** Jena's names for this merge and for the store's default graph, also in FROM. */
 export const NAMES_OF_JENA = { union: 'urn:x-arq:UnionGraph', default: 'urn:x-arq:DefaultGraph' } as const
 
-/** How a store answers, as probes of it have shown (probe-store.ts). */
+/** How a store behaves, according to probes (stores/traits.ts). */
 export interface StoreTraits {
   /**
-   * Its default graph: its own, the union of its named graphs, or this with a triple as often as graphs have it;
-   * `unclear`: one of these two.
+   * Its default graph: its own; the union of its named graphs; or this union with each triple as often as graphs have
+   * it. `unclear`: one of the latter two.
    */
   readonly defaultGraph: 'own' | 'union' | 'bag' | 'unclear'
-  /** True where `<x> <p>* ?y` leads from a term that no triple has to itself. */
+  /** True if `<x> <p>* ?y` leads from <x> to itself even if no triple has <x>. */
   readonly stays: boolean
-  /** `View.asQuads`. */
+  /** See `View.asQuads`. */
   readonly asQuads: boolean
-  /** The same where FROM or FROM NAMED says what the dataset is. */
+  /** The same for a dataset of FROM or FROM NAMED. */
   readonly asQuadsOfFrom: boolean
-  /** `View.showsName`. */
+  /** See `View.showsName`. */
   readonly showsName: boolean
-  /** `View.listsGraphs`. */
+  /** See `View.listsGraphs`. */
   readonly listsGraphs: boolean
-  /** `View.looksInItself`. */
+  /** See `View.looksInItself`. */
   readonly looksInItself: boolean
-  /** True where FROM and FROM NAMED say what the dataset is. */
+  /** True if the store honours FROM and FROM NAMED. */
   readonly honoursFrom: boolean
-  /** It is Jena: FROM is a set of graphs, and `NAMES_OF_JENA` may stand in it. */
+  /** It is Jena: FROM lists a set of graphs, and may have `NAMES_OF_JENA`. */
   readonly isJena: boolean
-  /** False while the store has no named graph, so that its default graph may be another one later. */
+  /** False while the store has no named graphs: its kind of default graph may still change. */
   readonly isSettled: boolean
 }
 
 export interface Sight {
   readonly rights: GraphRights
   readonly store: StoreTraits
-  /** The graphs that may be read, of those whose names do not decide. */
+  /** The readable graphs among those whose names alone do not decide. */
   readonly grounds: Grounds
-  /** The name of no graph. */
+  /** A name that no graph has. */
   readonly nothing: string
-  /** The dataset of the query is that of all graphs that may be read (listing.ts). */
+  /** The dataset of the query lists all readable graphs (readable-graph-list.ts). */
   readonly isListed?: boolean
-  /** `Later.expressions` */
+  /** See `Later.expressions`. */
   readonly later?: ReadonlySet<Expression>
 }
 
 export interface Overviewed {
   readonly text: string
   readonly readSet: GraphSet
-  /**
-   * `constants`: the query names each graph that it reads; `predicate`: it matches any graph of which a condition is
-   * true.
-   */
+  /** `constants`: the query names each graph that it reads; `predicate`: it reads all graphs that meet a condition. */
   readonly strategy: 'constants' | 'predicate'
 }
 
-/** @param asked by the client, if the query was rewritten for it */
+/** @param asked the client's query, if `query` is a rewritten one */
 export function overView(query: Query, sight: Sight, asked: Query['body'] = query.body): Overviewed | Problem {
   if (!sight.rights.everything && readsMore(query, sight.store)) return UNREAD
   const name = freshNames([query.body])
@@ -227,7 +224,7 @@ export function overView(query: Query, sight: Sight, asked: Query['body'] = quer
         (mayLackName(body) ||
           computesInPatterns(body) ||
           runsDeep(body) ||
-          // Jena leaves an OPTIONAL out whose FILTER mentions a variable that a FILTER around gives a list of values.
+          // Jena drops an OPTIONAL whose FILTER mentions a variable that an outer FILTER limits to a list of values.
           (isByNames(sight.rights) && hasOptional(body))),
     })
     const restricted = guarded(work, restrictOnlyConstants(work, body) ?? restrictBody(work, body), guard)
@@ -256,8 +253,8 @@ function restrictBody(work: Restriction, body: Restrictable): Restrictable {
 }
 
 /**
- * With the condition that the graphs of FROM may still be read when the store answers: beside alternatives in a group
- * of its own.
+ * Adds the condition that the graphs of FROM are still readable when the store answers: beside alternatives, in a
+ * separate group.
  */
 function guarded(work: Restriction, body: Restrictable, guard: readonly Expression[]): Restrictable {
   if (guard.length === 0) return body
@@ -271,10 +268,10 @@ function guarded(work: Restriction, body: Restrictable, guard: readonly Expressi
 
 interface Seen {
   readonly view: View
-  /** To be sent. */
+  /** The dataset to send. */
   readonly dataset: Dataset | undefined
   readonly guard: readonly Expression[]
-  /** All that can be read; undefined: what the patterns say. */
+  /** All graphs that can be read; undefined: those in the patterns. */
   readonly reads: readonly string[] | undefined
 }
 
@@ -295,7 +292,7 @@ function datasetOver(
   if (!stated) {
     const own = rights.everything || rights.defaultGraph ? asItIs : none
     const union = { union: unionOf, bag: bagOf, unclear: mergeOf, own: mergeOf }[store.defaultGraph](readable)
-    // Design 4: of a store that dataspaces share, the default graph belongs to none of them.
+    // Design 4: the default graph of a store that dataspaces share belongs to none of them.
     const shared = readable.isNothing ? none : mergeOf(readable)
     const ofOwn = rights.reach.alone ? own : shared
     const defaultGraph = store.defaultGraph === 'own' ? ofOwn : readable.isNothing ? none : union
@@ -306,7 +303,7 @@ function datasetOver(
     return known === 'depends' ? grounds.has(graph) : known
   }
   const named = stated.named.filter(isSeen)
-  // Solid's draft §7.4: the named graphs stay, unless FROM NAMED names some.
+  // Solid's draft §7.4: all named graphs stay, unless FROM NAMED lists some.
   const hasAllNamed = stated.named.length === 0 && hasGraph(body)
   if (stated.default.includes(MERGED_GRAPHS) && rights.everything && store.isJena && !hasAllNamed) {
     const dataset = { default: [NAMES_OF_JENA.union], named }
@@ -330,15 +327,15 @@ function datasetOver(
   const guard = depending.flatMap((graph) => readable.holds(iriTerm(graph), grounds.get(graph)!) ?? [])
   const listed = counted(listedGraphs(named, nothing), add)
   const added = depending.filter((graph) => !named.includes(graph))
-  // Some stores take a dataset without FROM for one with their own default graph.
+  // Some stores add their own default graph to a dataset without FROM.
   const dataset = { default: graphs.length > 0 ? graphs : [nothing], named: [...named, ...added] }
   const range = added.length > 0 ? listed : { ...listed, test: () => undefined }
   return { view: { ...view(asItIs, range), asQuads: store.asQuadsOfFrom }, dataset, guard, reads }
 }
 
-/** A condition stands beside each pattern: of many rules and many patterns they are too long together. */
+/** Each pattern gets a condition: many rules times many patterns make the query too long. */
 function counted(graphs: GraphPredicate, add: View['add']): GraphPredicate {
-  // Conditions on variables differ in the names of these only.
+  // Conditions on variables differ only in the names of the variables.
   let onVariable: number | undefined
   return {
     ...graphs,
@@ -355,7 +352,7 @@ function counted(graphs: GraphPredicate, add: View['add']): GraphPredicate {
   }
 }
 
-/** Graphs of which both are true. */
+/** Graphs that meet both conditions. */
 const both = (listed: GraphPredicate, readable: GraphPredicate): GraphPredicate => ({
   byName: (graph) => listed.byName(graph) && readable.byName(graph),
   test: listed.test,

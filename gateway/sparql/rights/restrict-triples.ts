@@ -1,4 +1,4 @@
-// Restricting triples where they stand: in a GRAPH, or in none (design 4). Pure.
+// Restricts triples depending on their place: in a GRAPH or in none (design 4). Pure.
 import { withoutBlanks } from './default-graph.js'
 import { branched } from './jena-hash-joins.js'
 import { isPath, triples, type Modifiers, type GraphPattern, type Triple, type Variable } from '../language/syntax.js'
@@ -7,21 +7,21 @@ import { unfitIn } from './jena-predicates.js'
 import { RefusedQuery, tested, unusedIn, type Restriction } from './restriction.js'
 
 /**
- * Where patterns stand: in no GRAPH, where nothing is known before them, or after others, or in EXISTS; in a GRAPH that
- * is restricted as a whole; in one whose every triple is restricted.
+ * The place of patterns. In no GRAPH: first in a group, later, or in EXISTS. 'graph': in a GRAPH that is restricted as
+ * a whole. A variable: in a GRAPH in which every triple is restricted.
  */
 export type TriplePlace = 'first' | 'later' | 'exists' | 'graph' | Variable
 
 export const isInGraph = (place: TriplePlace): place is 'graph' | Variable =>
   place === 'graph' || typeof place === 'object'
 
-/** Stores may join VALUES behind a query first. */
+/** Stores may join the VALUES at the end of a query first. */
 export const startOf = ({ values }: Modifiers, place: TriplePlace = 'first'): TriplePlace =>
   values && place === 'first' ? 'later' : place
 
 /**
- * Those that Jena would fail on beside others stand apart, each as the branch of a UNION: it orders no triples of these
- * with others.
+ * Separates triples on which Jena would fail beside others, each in a branch of a UNION: Jena does not order these
+ * together with other triples.
  */
 export function restrictTriples(
   work: Restriction,
@@ -43,15 +43,15 @@ function restrictTogether(work: Restriction, all: readonly Triple[], place: Trip
   return isInGraph(place) ? inGraph(work, place, [triples(...all)]) : work.view.defaultGraph(all, work, false)
 }
 
-/** Triples that Jena orders, or one by itself, since it would fail on its predicate beside others. */
+/** Triples that Jena orders together, or a single one on whose predicate it would fail. */
 interface Part {
   readonly triples: Triple[]
   readonly isUnfit: boolean
 }
 
 /**
- * The triples that Jena orders first, if there are any, and the others. What is before a path stays there: Jena may
- * give its values to the path.
+ * The triples that Jena orders first, if any, and the others. Triples before a path stay before it, since Jena may
+ * substitute their values into the path.
  */
 export function inParts(
   work: Restriction,
@@ -66,17 +66,17 @@ export function inParts(
   for (const each of hasPath ? all : [...all.filter((each) => !unfit.has(each)), ...unfit]) {
     const isUnfit = unfit.has(each)
     if (isUnfit || parts.at(-1)!.isUnfit) parts.push({ triples: [], isUnfit })
-    // A blank node stands in one basic graph pattern only (SPARQL 1.1 §5.1.1).
+    // A blank node can occur in only one basic graph pattern (SPARQL 1.1 §5.1.1).
     parts.at(-1)!.triples.push(withoutBlanks(each, work))
   }
   return { first: first.triples, others: parts.slice(1) }
 }
 
-/** True where the store could fail on what stands in GRAPH, for a value from before a part of it. */
+/** True if the store could fail on a pattern in GRAPH because of an earlier value. */
 export const mayFailOnTerm = (work: Restriction, patterns: readonly GraphPattern[]): boolean =>
   work.isolates() && mayMeetTerm(patterns)
 
-/** Patterns of which each solution has the name of its graph, even where ?g of `GRAPH ?g` is not in scope. */
+/** Binds the name of the graph in each solution of the patterns, even if the ?g of `GRAPH ?g` is not in scope. */
 export function inGraph(work: Restriction, name: Variable, patterns: readonly GraphPattern[]): readonly GraphPattern[] {
   work.showsFresh = true
   if (!patterns.every(isPlainTriple) && mayFailOnTerm(work, patterns)) throw new RefusedQuery('pattern')

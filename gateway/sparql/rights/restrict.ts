@@ -1,6 +1,5 @@
-// Restricting patterns to the graphs that an agent may read: what they match is what they would match in a dataset of
-// those graphs only (design 4). Pure. A FILTER stands beside each GRAPH that it restricts, in the same group, or in one
-// with it alone: that GRAPH binds the name in each of the group's solutions, so the place in the group does not matter.
+// Restricts patterns to the graphs that an agent may read: they match as in a dataset of only these graphs (design 4).
+// Pure. Each GRAPH gets a FILTER in its group. GRAPH always binds its name, so the FILTER's position is irrelevant.
 import {
   assignsName,
   bindsName,
@@ -54,7 +53,7 @@ import {
   type Restriction,
 } from './restriction.js'
 
-/** @param areOrdered whether Jena orders triples around it with its own */
+/** @param areOrdered whether Jena orders the triples around the patterns together with theirs */
 export function restrictPatterns(
   work: Restriction,
   all: readonly GraphPattern[],
@@ -73,7 +72,7 @@ export function restrictPatterns(
 
 function restrictGroup(work: Restriction, all: readonly GraphPattern[], place: TriplePlace): readonly GraphPattern[] {
   if (assignsName(all)) throw new RefusedQuery('pattern')
-  // In EXISTS, Oxigraph removes what has a variable in common with the solution around it.
+  // In EXISTS, Oxigraph's MINUS also removes solutions that share a variable with the outer solution.
   const keepsMinus = isInGraph(place) || (place === 'exists' && isOxigraph(work.view))
   const keepsPlace = work.view.isJena || isOxigraph(work.view)
   const patterns = sheltered(withoutRepeats(keepsMinus ? all : withoutFirstMinus(all, keepsPlace)))
@@ -86,7 +85,7 @@ function restrictGroup(work: Restriction, all: readonly GraphPattern[], place: T
   return [...listed, ...within(rest)]
 }
 
-/** The patterns of a group with nothing before it. FILTER ends no basic graph pattern (SPARQL 1.1 §18.2.2.5). */
+/** The first patterns of a group. A FILTER does not end a basic graph pattern (SPARQL 1.1 §18.2.2.5). */
 function restrictFirst(work: Restriction, patterns: readonly GraphPattern[]): readonly GraphPattern[] {
   const isFilter = ({ kind }: GraphPattern): boolean => kind === 'filter'
   const end = patterns.findIndex(({ kind }) => kind !== 'triples' && kind !== 'filter')
@@ -144,7 +143,7 @@ function restrictOne(work: Restriction, pattern: GraphPattern, place: TriplePlac
   }
 }
 
-/** Of what is matched without regard to what is before it. */
+/** For patterns that are matched independently of earlier ones. */
 const alone = (place: TriplePlace): TriplePlace => (place === 'later' ? 'first' : place)
 
 type Graph = GraphPattern & { readonly kind: 'graph' }
@@ -166,13 +165,13 @@ function restrictAnyGraph(
   work.readsDataset = true
   const found = named.test(name, work.place)
   const test = found && isJena ? sealed(found, patterns, name) : found
-  // A store may let it take the place of the graph's name, which would then be tested in vain.
+  // A store may replace the graph's name by it, and the test would be useless.
   if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name))))
     throw new RefusedQuery('pattern')
   const inside = (all: readonly GraphPattern[]): readonly GraphPattern[] =>
     restrictPatterns(work, all, 'graph', work.areOrdered)
   if (test && isJena && runsDeep(patterns)) return testedFirst(work, { name, patterns, place }, test, inside)
-  // Jena computes it before the test.
+  // Jena computes the value before the test.
   const computesHidden = test !== undefined && !isOxigraph(work.view) && computesAtOnce(patterns)
   const isApart = asQuads || (looksInItself && standsApart(patterns))
   if (computesHidden && !isApart) throw new RefusedQuery('computed')
@@ -183,21 +182,19 @@ function restrictAnyGraph(
   const asGraph = (within: readonly GraphPattern[]): readonly GraphPattern[] =>
     tested(work, { kind: 'graph', name, patterns: inside(within) }, test)
   if (!test) return asGraph(patterns)
-  // In it, the name has no value (SPARQL 1.1 §18.6). Jena may have one from elsewhere by then, such as from a
-  // condition.
+  // The name has no value inside (SPARQL 1.1 §18.6). But Jena may already have one from elsewhere, such as a condition.
   const free = showsName ? patterns : withoutName(patterns, name, work.fresh, asQuads)
   if (free && free !== patterns && isElsewhere()) throw new RefusedQuery('pattern')
   if (!showsName && asQuads && hasEmptySelect(patterns)) throw new RefusedQuery('pattern')
   const isWhole = !asQuads || (!meets && bindsName(patterns))
   if ((isWhole && !computesHidden) || patterns.every(isEmpty)) return asGraph(free ?? patterns)
-  // TDB2 takes the name for bound there, and tests a FILTER or an OPTIONAL with it where it has no value yet.
+  // TDB2 treats the name as bound there, and tests a FILTER or an OPTIONAL on it while it has no value.
   if (!showsName && testsName(patterns, name, isFiltered(work, name) || work.given().has(name.value)) && isElsewhere())
     throw new RefusedQuery('pattern')
-  // Where conditions have groups, it joins in another order: an OPTIONAL would say which graph the others are matched
-  // in.
+  // Conditions with groups change TDB2's join order: an OPTIONAL would choose the graph for the other patterns.
   if (!showsName && hasOwnGroup(work) && optionalFirst(patterns)) throw new RefusedQuery('pattern')
   if (!free) throw new RefusedQuery('pattern')
-  // Without GRAPH around it, so that nothing in it is matched in a graph without a test.
+  // No GRAPH goes around the group, so that every pattern in it is matched in a tested graph.
   const { size } = work.blanks
   const { made } = apart(work, () => restrictPatterns(work, free, name, work.areOrdered))
   if (work.blanks.size > size) work.showsFresh = true
@@ -230,14 +227,14 @@ export function restrictSelect(
   if (!showsFresh || (projection !== '*' && !counts)) return restricted
   if (counts && hasHidden(query.where)) throw new RefusedQuery('counted')
   if (isNested && projection === '*' && !query.duplicates && typeof place !== 'object') {
-    // What surrounds it hides them.
+    // The surrounding query hides them.
     work.showsFresh = true
     return restricted
   }
   const own = typeof place === 'object' && (projection !== '*' || !work.view.showsName) ? [place.value] : []
   const names = [...new Set([...inScope(query.where), ...own])].map(variable)
   if (names.length === 0) throw new RefusedQuery('no-variables')
-  // Jena takes what a sub-query selects for bound, and tests a FILTER on it there.
+  // Jena treats the variables that a sub-query selects as bound, and tests a FILTER on them there.
   const bound = new Set([...inScope(query.where.filter(({ kind }) => kind === 'triples')), ...own])
   const misleads = (name: Variable): boolean => !bound.has(name.value) && isFiltered(work, name)
   if (isNested && projection === '*' && !isOxigraph(work.view) && names.some(misleads))
@@ -247,7 +244,7 @@ export function restrictSelect(
   return { ...restricted, where: [{ kind: 'group', patterns: [{ kind: 'select', query: inner }] }] }
 }
 
-/** In Oxigraph the name of the graph is another variable in a sub-query that does not select it. */
+/** In Oxigraph, a sub-query that does not select the graph's name has another variable for it. */
 function placeIn(work: Restriction, { projection, where }: Select, place: TriplePlace): TriplePlace {
   if (typeof place !== 'object' || !work.view.showsName) return place
   const names = projection === '*' ? inScope(where) : projectedIn(projection)

@@ -1,17 +1,17 @@
-// The state of one restriction: the view that it is for, and what is known where it stands. Pure.
+// The state of one restriction: its view, and what is known about the current place. Pure.
 import { asSet, type Unused } from './jena-hash-joins.js'
 import { hasEachOnce } from './group-properties.js'
 import type { GraphPredicate, KnownGround, TestPlace } from './graph-condition.js'
 import { filter, type Expression, type GraphPattern, type Triple, type Variable } from '../language/syntax.js'
 import type { Before } from './jena-predicates.js'
 
-/** So many characters of conditions and values are added to a query: it is too large for the rules of its agent. */
+/** The most characters of conditions and values that may be added to a query. */
 const MOST_ADDED = 8 * 1024 * 1024
 
-/** About as long as the text of a part. */
+/** The approximate length of a part as text. */
 export const lengthOf = (part: object): number => JSON.stringify(part).length
 
-/** Counts what is added to one query. */
+/** Counts the characters that are added to one query. */
 export function makeCount(): View['add'] {
   let count = 0
   return (characters) => {
@@ -20,114 +20,109 @@ export function makeCount(): View['add'] {
   }
 }
 
-/** Why graphs may be read, by their names. */
+/** For each graph, why it may be read. */
 export type Grounds = ReadonlyMap<string, KnownGround>
 
 export interface View {
-  /** Counts what restricting adds to the query, before it is made where it may be much. */
+  /** Counts what the restriction adds to the query, before building parts that may be large. */
   readonly add: (characters: number) => void
-  /** Restricts triples that stand in no GRAPH. `isFirst`: nothing before them gives values to their variables. */
+  /** Restricts triples outside GRAPH. `isFirst`: no earlier pattern binds their variables. */
   readonly defaultGraph: (triples: readonly Triple[], work: Restriction, isFirst: boolean) => readonly GraphPattern[]
-  /** For GRAPH. */
+  /** The graphs that GRAPH may match. */
   readonly named: GraphPredicate
-  /** The graphs that may be read, of those for which `named.byName` says that it depends. */
+  /** The readable graphs among those whose `named.byName` is 'depends'. */
   readonly grounds: Grounds
-  /** The name of no graph. */
+  /** A name that no graph has. */
   readonly nothing: string
   /**
-   * True where the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do: then a
-   * part of it in which ?g is not in scope, such as a sub-query, matches any graph.
+   * True if the store evaluates `GRAPH ?g` by putting ?g into each triple in it, as TDB2 and Oxigraph do. A part
+   * without ?g in scope, such as a sub-query, then matches any graph.
    */
   readonly asQuads: boolean
   /**
-   * Of such a store, true where ?g has its value in all that stands in `GRAPH ?g`, but for sub-queries that do not
-   * select it, as in Oxigraph. In TDB2, patterns that do not mention ?g are matched in its graph. In patterns that
-   * mention ?g, the graph has another variable, and both are compared at the end, and `SELECT *` selects ?g.
+   * For such a store: true if ?g has its value everywhere in `GRAPH ?g`, except in sub-queries that do not select it,
+   * as in Oxigraph. In TDB2, patterns that do not mention ?g are matched in its graph. In patterns that mention ?g,
+   * another variable stands for the graph, TDB2 compares both at the end, and `SELECT *` selects ?g.
    */
   readonly showsName: boolean
   /**
-   * True where an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says: with TDB2 only
-   * one alone does.
+   * True if an empty group among others in `GRAPH ?g` matches each graph, as SPARQL 1.1 §18.2.2 says. In TDB2 only an
+   * empty group by itself does.
    */
   readonly listsGraphs: boolean
-  /**
-   * True where `GRAPH ?g { ?g ?p ?o }` looks into the graph ?g alone where ?g has a value before. RDF4J looks into
-   * every graph then.
-   */
+  /** True if `GRAPH ?g { ?g ?p ?o }` reads only graph ?g when ?g is already bound. RDF4J reads every graph then. */
   readonly looksInItself: boolean
   readonly isJena: boolean
   /**
-   * True where the store gets a FROM that is not the author's. Jena takes such a query apart and, of the conditions of
-   * a HAVING, keeps one.
+   * True if the store gets a FROM that the client did not write. Jena then keeps only one of the conditions of a
+   * HAVING.
    */
   readonly addsFrom: boolean
 }
 
-/** It alone does both. It is free of Jena's defects, which the restriction works around. */
+/** Only Oxigraph has both traits; it needs no Jena workarounds. */
 export const isOxigraph = ({ showsName, listsGraphs }: Pick<View, 'showsName' | 'listsGraphs'>): boolean =>
   showsName && listsGraphs
 
-/** The part of an expression that has no small bound (unbounded-expressions.ts). */
+/** The kind of unbounded expression (unbounded-expressions.ts). */
 export type Unbounded = 'regex' | 'sum' | 'duration' | 'long-text'
 
-/** The reason why a query cannot be restricted: nothing of it depends on what the dataset has. */
+/** Why a query cannot be restricted. The reason never depends on the data. */
 export type Unanswerable =
   'closure' | 'store-name' | 'no-variables' | 'counted' | 'too-large' | 'pattern' | Unbounded | 'computed' | 'service'
 
-/** Thrown by the functions that restrict. */
+/** Thrown when a query cannot be restricted. */
 export class RefusedQuery extends Error {
   constructor(readonly reason: Unanswerable) {
     super(reason)
   }
 }
 
-/** One restriction of one text. */
+/** The state while one query is restricted. */
 export interface Restriction {
   readonly view: View
-  /** How often the query mentions each variable, but for its FILTERs. */
+  /** How often the query mentions each variable outside its FILTERs. */
   readonly mentions: () => ReadonlyMap<string, number>
-  /** The variables of the FILTERs of the groups around, the innermost last. */
+  /** The variables in the FILTERs of the surrounding groups, the innermost last. */
   readonly filtered: ReadonlySet<string>[]
   /** The variables of all VALUES. */
   readonly given: () => ReadonlySet<string>
-  /** VALUES may give a row twice: Jena joins them before a DISTINCT that stands first. */
+  /** VALUES may repeat a row: Jena joins them before a DISTINCT that comes first. */
   readonly repeats: () => boolean
-  /** A variable that nothing has. */
+  /** A variable that is not used anywhere. */
   readonly fresh: () => Variable
-  /** The variables that stand for blank nodes. */
+  /** The variables that replace blank nodes. */
   readonly blanks: Map<string, Variable>
-  /** The named graphs that are read by name. */
+  /** The graphs that the query reads by name. */
   readonly graphs: Set<string>
-  /**
-   * What is hidden must not leave a GRAPH: the store may fail on a triple term where another part of the query has it.
-   */
+  /** Hidden values must not leave a GRAPH: the store may fail on a triple term in another part of the query. */
   readonly isolates: () => boolean
-  /** A condition stands in a group of its own with its GRAPH. */
+  /** A condition is in a separate group with its GRAPH. */
   readonly groups: () => boolean
-  /** The patterns that have been restricted; undefined where the store does not fail on the values that these give. */
+  /** The patterns restricted so far; undefined if the store does not fail on their values. */
   readonly before: () => Before | undefined
   readonly body: unknown
-  /** Others may be read too. */
+  /** Other graphs may be read too. */
   readsDataset: boolean
-  /** The store tests graphs, after it has matched what the agent may not read. */
+  /** The store tests graphs after it has matched hidden data. */
   isTested: boolean
-  /** Variables of ours are in scope. */
+  /** Variables that the restriction added are in scope. */
   showsFresh: boolean
-  /** Jena orders several triples where the restricted part stands. */
+  /** Jena orders several triples at the current place. */
   areOrdered: boolean
-  /** A pattern of the group has a FILTER of alternatives in it. */
+  /** A pattern of the group has a FILTER with alternatives. */
   isBesideAlternatives: boolean
-  /** The restricted part stands in OPTIONAL. */
+  /** The current place is in OPTIONAL. */
   place: TestPlace | undefined
 }
 
-/** Makes it when it is first asked for: most queries need little of it. */
+/** Computes the value on first use: most queries need few of them. */
 export function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => (made ??= { value: make() }).value
 }
 
-/** The functions search the query: each is called once. */
+/** These functions search the query, so each is called once. */
 export const startWork = (
   given: Pick<
     Restriction,
@@ -155,14 +150,14 @@ export const startWork = (
 })
 
 /**
- * A condition stands in a group of its own with its GRAPH. It meets no name but that of this; in OPTIONAL, Jena would
- * leave the whole of it out beside a FILTER around that lists names; and Jena loses a FILTER beside a UNION that has a
- * FILTER of alternatives in it.
+ * A condition is in a separate group with its GRAPH. It sees only the name of that graph. In OPTIONAL, Jena would
+ * otherwise drop the whole OPTIONAL if an outer FILTER lists names. And Jena loses a FILTER beside a UNION that has a
+ * FILTER with alternatives.
  */
 export const hasOwnGroup = ({ isolates, groups, place, isBesideAlternatives, view }: Restriction): boolean =>
   !isOxigraph(view) && (isBesideAlternatives || place !== undefined || isolates() || groups())
 
-/** The pattern with its condition, if it has one. In a group of its own, the store tests it before anything else. */
+/** The pattern with its condition, if any. In a separate group, the store tests the condition before anything else. */
 export function tested(
   work: Restriction,
   pattern: GraphPattern,
@@ -178,14 +173,14 @@ export function tested(
 }
 
 /**
- * A group of patterns that have each solution once. Where Jena orders triples, it fails on what no predicate can be.
+ * A group of patterns without repeated solutions. If Jena orders triples, it fails on values that cannot be predicates.
  */
 export const setIn = (work: Restriction, patterns: readonly GraphPattern[]): GraphPattern =>
   work.view.isJena && work.place?.isInExists === false && !mayBeOrdered(patterns)
     ? asSet(patterns, unusedIn(work))
     : { kind: 'group', patterns }
 
-/** True where several triples have a variable as predicate. */
+/** True if several triples have a variable as predicate. */
 const mayBeOrdered = (patterns: readonly GraphPattern[]): boolean =>
   patterns.some((each) => {
     if (each.kind === 'graph') return mayBeOrdered(each.patterns)
@@ -196,20 +191,20 @@ const mayBeOrdered = (patterns: readonly GraphPattern[]): boolean =>
     )
   })
 
-/** Names that nothing has. */
+/** Unused names. */
 export const unusedIn = ({ view: { nothing, add }, fresh }: Restriction): Unused => ({ nothing, fresh, add })
 
-/** True where a FILTER of a group around mentions the variable. */
+/** True if a FILTER of a surrounding group mentions the variable. */
 export const isFiltered = ({ filtered }: Restriction, { value }: Variable): boolean =>
   filtered.some((names) => names.has(value))
 
-/** A variable that is in scope where it stands. */
+/** An unused variable that is in scope. */
 export function freshInScope(work: Restriction): Variable {
   work.showsFresh = true
   return work.fresh()
 }
 
-/** Does work on what stands in OPTIONAL. */
+/** Runs `make` for a pattern in OPTIONAL. */
 export function placedPattern<T>(work: Restriction, place: TestPlace | undefined, make: () => T): T {
   const before = work.place
   work.place = place
@@ -218,7 +213,7 @@ export function placedPattern<T>(work: Restriction, place: TestPlace | undefined
   return made
 }
 
-/** Does work on what shows none of its variables outside. */
+/** Runs `make` for a part whose variables are not visible outside. */
 export function apart<T>(work: Restriction, make: () => T): { readonly made: T; readonly showsFresh: boolean } {
   const before = work.showsFresh
   work.showsFresh = false

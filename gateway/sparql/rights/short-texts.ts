@@ -1,6 +1,5 @@
-// Texts of data that are too long for what an expression does with them: Jena would work on one of a megabyte for
-// minutes, and look at the time only then (design 7). Such an expression fails on them, as on any value that it is not
-// made for. Pure.
+// Limits the texts of data that expensive expressions accept: Jena would work on a text of a megabyte for minutes, and
+// check the time only afterwards (design 7). On a longer text the expression fails, as on any invalid value. Pure.
 import { XSD } from '../../rdf/vocabulary.js'
 import { operation, type Expression, type Query } from '../language/syntax.js'
 import { waysOfCall } from './endless-expressions.js'
@@ -8,10 +7,10 @@ import { NUMERIC_FUNCTIONS } from './unbounded-expressions.js'
 
 /** In characters. */
 const LONGEST = 32_768
-/** Searched for in a text of any length. */
+/** The longest text to search for in a text of any length. */
 const SOUGHT = 1024
 
-/** The query with a condition on each text that would take quadratic time. */
+/** The query, with a condition on each text that would take quadratic time. */
 export function withShortTexts(query: Query): Query {
   const body = inPart(query.body)
   return body === query.body ? query : { ...query, body }
@@ -39,7 +38,7 @@ function inExpression(expression: Expression): Expression {
   return { ...expression, args: args.map((each, i) => (quadratic.includes(i) ? shortened(each) : each)) }
 }
 
-/** The arguments on whose length the time depends by its square. */
+/** The arguments whose length affects the time quadratically. */
 function quadraticOf(expression: Expression & { readonly kind: 'operation' | 'call' }): readonly number[] {
   const { args } = expression
   const second = args[1]
@@ -65,7 +64,7 @@ function quadraticOf(expression: Expression & { readonly kind: 'operation' | 'ca
 
 const QUADRATIC = new Set(['integer', 'decimal'].map(XSD))
 
-/** The values in it are short enough for what it makes of them. */
+/** Requires that the values in the expression are short enough for its result. */
 function shortened(expression: Expression): Expression {
   const longest = Math.floor(LONGEST / growthOf(expression))
   const most: Expression = { kind: 'literal', value: String(longest), datatype: XSD('integer') }
@@ -80,7 +79,7 @@ function shortened(expression: Expression): Expression {
 
 const ERROR = operation('coalesce')
 
-/** How many times as long as the longest of its values a text is. */
+/** How many times longer than its longest value the resulting text is. */
 function growthOf(expression: Expression): number {
   if (expression.kind !== 'operation') return 1
   const { operator, args } = expression

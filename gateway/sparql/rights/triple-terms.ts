@@ -1,5 +1,5 @@
-// The variables of a query that may stand for a triple term (RDF 1.2) where the name of a graph stands. Pure. Jena
-// fails there, and RDF4J on a literal too. So what is hidden must not get there. As predicates: unfit-predicates.ts.
+// Finds variables that may stand for a triple term (RDF 1.2) and also for the name of a graph. Jena fails on such a
+// value, and RDF4J on a literal too, so hidden data must not get there. For predicates see jena-predicates.ts. Pure.
 import {
   isPath,
   type Expression,
@@ -10,25 +10,25 @@ import {
 } from '../language/syntax.js'
 
 interface Places {
-  /** Variables that may stand for a triple term, as objects do. */
+  /** Variables that may stand for a triple term, as objects may. */
   readonly terms: Set<string>
-  /** Those of the names of graphs. */
+  /** Variables that name graphs. */
   readonly names: Set<string>
   readonly equal: Equal
 }
 
-/** Variables that are compared with these: a store may put the one in the place of the other. */
+/** Variables that are compared with these: a store may substitute one for the other. */
 export type Equal = Map<string, Set<string>>
 
-/** True where a variable may stand for a triple term, and is the name of a graph too. */
+/** True if a variable may stand for a triple term and is also the name of a graph. */
 export function mayMeetTerm(part: unknown): boolean {
   const { terms, names, equal } = placesIn(part)
-  // What is added meanwhile has its turn too.
+  // The loop also visits terms that are added meanwhile.
   for (const name of terms) for (const other of equal.get(name) ?? []) terms.add(other)
   return [...names].some((name) => terms.has(name))
 }
 
-/** The variables that a part compares with others. */
+/** The variables that a part compares with one another. */
 export const equalIn = (part: unknown): Equal => placesIn(part).equal
 
 function placesIn(part: unknown): Places {
@@ -62,7 +62,7 @@ function add(to: Set<string>, ...terms: readonly (Term | Path)[]): void {
   }
 }
 
-/** True where VALUES has what is no IRI. */
+/** True if VALUES has a term that is not an IRI. */
 export const hasOther = ({ rows }: ValuesBlock): boolean =>
   rows.some((row) => row.some((value) => value !== undefined && value.kind !== 'iri'))
 
@@ -71,6 +71,6 @@ function relate(equal: Equal, one: string, other: string): void {
   equal.set(other, (equal.get(other) ?? new Set()).add(one))
 }
 
-/** Triples without paths, and nothing beside them: a store matches them together. */
+/** Only triples without paths: a store matches them together. */
 export const isPlainTriple = (pattern: GraphPattern): boolean =>
   pattern.kind === 'triples' && pattern.triples.every(({ predicate }) => !isPath(predicate))

@@ -1,29 +1,29 @@
-// Expressions whose value or time has no small bound, and of SERVICE. A store may evaluate them on what an agent may
-// not read, before it tests whether the agent may: whether the query fails would tell of these values, and another
-// server would get them (design 4). Pure.
+// Finds unbounded expressions, and SERVICE. A store may evaluate them on hidden data, before it tests whether the agent
+// may read it: a failure of the query would reveal values, and SERVICE would send them to another server (design 4).
+// Pure.
 import { XSD } from '../../rdf/vocabulary.js'
 import type { Bound, Expression, Query, Term, ValuesBlock, Variable } from '../language/syntax.js'
 import type { Unbounded } from './restriction.js'
 
-/** A size is that of one value of the data, or of a text of STEP characters. */
+/** Size 1 is one value of the data, or a text of STEP characters. */
 export const STEP = 256
-/** The largest value that an expression may have. */
+/** The largest size of an expression's value. */
 const MOST_SIZE = 16
-/** The largest text that a regular expression may search: of many values, joined, the length is not known. */
+/** The largest size that a regular expression may search; the length of joined values is unknown. */
 const MOST_SEARCHED = 4
-/** Of * + ? and { in one regular expression. */
+/** The most * + ? and { in one regular expression. */
 const MOST_QUANTIFIERS = 2
-/** Of variables, each by the value of another. */
+/** The longest chain of variables whose values depend on one another. */
 const MOST_STEPS = 100
 
 /**
- * What has no small bound in an expression of a FILTER, if there is one. Other expressions compute nothing that has
- * not been tested (computed-values.ts), but for those of EXISTS in a FILTER.
- * @param later expressions that are evaluated when all has been tested (later-filters.ts)
+ * Finds an unbounded part in an expression of a FILTER, if any. Other expressions compute only with tested data
+ * (computed-values.ts), except those of EXISTS in a FILTER.
+ * @param later expressions that are evaluated after all tests (evaluate-filters-last.ts)
  */
 export function unboundedIn(body: Query['body'], later: ReadonlySet<unknown> = new Set()): Unbounded | undefined {
   const isLarge = makeBounds(body)
-  // The size of an expression is that of all in it, but for patterns.
+  // The size of an expression is that of all its parts, except patterns.
   const find = (part: unknown, isOpen: boolean, isIncluded: boolean): Unbounded | undefined => {
     if (typeof part !== 'object' || part === null) return undefined
     const { kind = '' } = part as { readonly kind?: string }
@@ -41,7 +41,7 @@ export function unboundedIn(body: Query['body'], later: ReadonlySet<unknown> = n
   return find(body, false, false)
 }
 
-/** The operator that has no bound, for the message. */
+/** The unbounded operator, for the message. */
 function causeIn(expression: Expression, isLarge: (expression: Expression) => boolean): Unbounded {
   if (!('args' in expression)) return 'long-text'
   const { args } = expression
@@ -55,17 +55,17 @@ function causeIn(expression: Expression, isLarge: (expression: Expression) => bo
   return large ? causeIn(large, isLarge) : 'long-text'
 }
 
-/** Jena counts the months of a date and a long duration one by one. */
+/** Jena counts the months between a date and a long duration one by one. */
 const isSumOfUnknown = (operator: string, args: readonly Expression[]): boolean =>
   (operator === '+' || operator === '-') && !args.some(isNumber)
 
-/** True where another server answers a part: it would get what has not been tested. */
+/** True if a SERVICE is in the part: it would send untested data to another server. */
 export function hasService(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   return (part as { readonly kind?: string }).kind === 'service' || Object.values(part).some(hasService)
 }
 
-/** True of an expression of the query that has no small bound, but for patterns in it. */
+/** Tests whether an expression of the query is unbounded, ignoring patterns in it. */
 export function makeBounds(body: Query['body']): (expression: Expression) => boolean {
   const sizes = makeSizes(body, {
     operation: ofOperation,
@@ -78,11 +78,11 @@ const EXPRESSIONS = new Set(['operation', 'call', 'aggregate'])
 
 interface SizeRules {
   operation(operator: string, args: readonly Expression[], sizes: readonly number[]): number
-  /** Of many values, joined. */
+  /** The size of many values joined. */
   joined(of: number, separator: number): number
 }
 
-/** The size of the value of an expression; Infinity: no bound is known. */
+/** Computes the size of an expression's value; Infinity if no bound is known. */
 export function makeSizes(body: Query['body'], rules: SizeRules): (expression: Expression) => number {
   const bound = boundIn(body)
   const known = new Map<string, number>()
@@ -121,7 +121,7 @@ export function makeSizes(body: Query['body'], rules: SizeRules): (expression: E
   return sizeOf
 }
 
-/** The expressions and the values that each variable has. */
+/** The expressions and the values of each variable. */
 export function boundIn(body: Query['body']): ReadonlyMap<string, readonly Expression[]> {
   const bound = new Map<string, Expression[]>()
   const add = ({ value }: Variable, expression: Expression): void => {
@@ -154,7 +154,7 @@ function ofOperation(operator: string, args: readonly Expression[], sizes: reado
   const [first = 1] = sizes
   const longest = longestOf(sizes)
   if (isSumOfUnknown(operator, args)) return Infinity
-  // Jena compares long durations month by month, too.
+  // Jena also compares long durations month by month.
   if (COMPARISONS.has(operator) && args.some(isDuration)) return Infinity
   if (SUMS.has(operator)) return sizes.reduce((sum, each) => sum + each, 0)
   if (operator === 'encode_for_uri') return 3 * longest
@@ -171,7 +171,7 @@ function ofOperation(operator: string, args: readonly Expression[], sizes: reado
 const COMPARISONS = new Set(['=', '!=', '<', '>', '<=', '>=', 'in', 'notin'])
 export const DURATIONS: ReadonlySet<string> = new Set(['duration', 'dayTimeDuration', 'yearMonthDuration'].map(XSD))
 
-/** True where the query says that it may be one: of data, nothing does. */
+/** True if the query says that the value may be a duration; for data, nothing says so. */
 function isDuration(expression: Expression): boolean {
   switch (expression.kind) {
     case 'literal':
@@ -200,7 +200,7 @@ const COUNTS = new Set([
   'seconds',
 ])
 
-/** A number or an error: no duration. */
+/** A number or an error, so never a duration. */
 export function isNumber(expression: Expression): boolean {
   switch (expression.kind) {
     case 'literal':
@@ -221,13 +221,13 @@ export function isNumber(expression: Expression): boolean {
 }
 
 /**
- * Behind a backslash, these are one character or one class of characters; others may quote, or take the next character
- * with them.
+ * After a backslash, these are one character or one class of characters; others may start a quote, or include the next
+ * character.
  */
 const ONE_CHARACTER = /\\[\\dDwWsSbBnrtf.^$*+?()[\]{}|/-]/g
 const CLASS = /\[\^?\]?[^[\]]*\]/g
 
-/** A text with few quantifiers, of which none repeats a group: Java runs out of stack on these. */
+/** A constant pattern with few quantifiers and no repeated groups: Java runs out of stack on those. */
 function isTamePattern(pattern: Expression | undefined): boolean {
   if (pattern?.kind !== 'literal' || pattern.value.length > STEP) return false
   const plain = pattern.value.replace(ONE_CHARACTER, '_').replace(CLASS, '_')

@@ -1,4 +1,4 @@
-// SPARQL updates through the endpoint: the locks, the update, and the caches and rules that depend on it.
+// Answers SPARQL updates: takes the locks, performs the update, and refreshes the caches and rules that depend on it.
 import { type Lock, everyUpdate, everyWrite, underLocks } from '../../documents/locks.js'
 import { sharersOf } from '../../gateway.js'
 import type { Response } from '../../http/exchange.js'
@@ -24,7 +24,7 @@ const only = (construct: string): string => `Only agents who may read and write 
 const BY_REASON: Readonly<Record<StoreOnly, Problem>> = {
   names: refused(only('graph names of the triplestore in an update')),
   templates: refused(
-    'The update has too many triples in its templates. Name its graphs with GRAPH <…> { }, or send it in parts.',
+    'The templates of the update have too many triples. Name its graphs with GRAPH <…> { }, or send it in parts.',
   ),
 }
 
@@ -37,7 +37,7 @@ export function storeOnly({ services, functions, reads, storeOnly: reason }: Upd
 
 type DecidedHere = Pick<Decided<EndpointTarget>, 'facts' | 'decision'>
 
-/** The most documents that an update locks one by one. */
+/** The most documents that an update locks individually. */
 const MOST_LOCKS = 64
 
 export async function answerUpdate(
@@ -62,13 +62,13 @@ export async function answerUpdate(
   if (isPlanned) {
     const outcome = await carryOutPlan(context, update, plan, facts)
     if (!isForStore(outcome)) return outcome ?? response(200, [linkField(application, agent.webId, decision)])
-    // The store would fetch sources again, and without bounds.
+    // The store would fetch the sources again, without limits.
     if (!rights.isFree || plan.loads.length > 0) return outcome.reason
   }
   return rights.isFree ? sendToStore(context, update, decided) : storeOnly(update)
 }
 
-/** The store performs the update as it is. */
+/** Sends the update to the store unchanged. */
 async function sendToStore(
   context: Context,
   update: UpdateAnalysis,
@@ -77,7 +77,7 @@ async function sendToStore(
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
   const sharers = sharersOf(application.store, gateway).map((member) => member.application)
-  // It decides whether the default graph is recorded.
+  // The traits say whether the default graph is recorded.
   if (writeSet !== 'dataset' && writeSet.includes(DEFAULT_GRAPH)) await application.traits.current()
   const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isRecorded(graph)))
   // An update that may change any document, or too many, makes all other writes wait.
@@ -89,13 +89,13 @@ async function sendToStore(
   const locks: Lock[] = parts.flatMap(({ sharer }) =>
     isWide ? [everyWrite(sharer, 'exclusive')] : [everyWrite(sharer, 'shared'), everyUpdate(sharer, 'shared')],
   )
-  // Graphs that are no documents too: updates that the gateway carries out itself rest on what it has read of them.
+  // Lock other graphs too: updates that the gateway carries out itself rely on what it has read of them.
   if (!isWide) for (const graph of writeSet.length <= MOST_LOCKS ? writeSet : written) locks.push([graph, 'exclusive'])
   const act = async (): Promise<Response | Problem> => {
     const rights = updateRights(context, facts)
     if (isFailure(rights)) return rights
     if (!rights.isFree) return storeOnly(update)
-    // Not aborted when the client leaves: the store may perform the update all the same.
+    // Not aborted when the client leaves: the store may perform the update anyway.
     const own = parts.find(({ sharer }) => sharer === application)!
     const others = parts.filter((part) => part !== own)
     const text = await keepingRoots(context, update, sharers)

@@ -1,5 +1,5 @@
-// SPARQL updates that the gateway carries out itself, on what it finds in the graphs that they read and write, under
-// the locks of these: so each document keeps what every write keeps, and each agent changes what it may (design 3, 4).
+// SPARQL updates that the gateway carries out itself: it locks and reads their graphs, and computes the changes. So
+// each document keeps its managed properties, and agents change only what they may (design 3, 4).
 import { isRoot, parentOf } from '../../documents/hierarchy.js'
 import { everyUpdate, everyWrite, type Lock } from '../../documents/locks.js'
 import { commit, type WritePlan } from '../../methods/commit.js'
@@ -19,7 +19,8 @@ import {
   isForStore,
   MOST_GRAPHS,
   refusedTouch,
-  TOO_MUCH,
+  TOO_MANY_GRAPHS,
+  tooMuch,
   type ForStore,
   type NamedGraphs,
 } from './touched-graphs.js'
@@ -30,25 +31,25 @@ import { mayReadOther, REFUSED, updateRights, type UpdateRights } from './update
 
 type Outcome = undefined | ForStore | Problem
 
-/** How often the graphs that the variables stand for are found again, where they change meanwhile. */
+/** How often the graphs that the variables stand for are searched again, if they change in the meantime. */
 const MOST_ROUNDS = 3
-/** So of steps that see what the ones before have done: each may touch graphs by what another one has touched. */
+/** The same for steps that see the results of earlier ones: the graphs of each step may depend on the step before. */
 const MOST_ROUNDS_OF_COPIES = 8
 
 /**
- * Concurrent updates with graphs by variables, or LOAD, of one agent, one network, and all: while one is carried out,
- * other updates wait.
+ * The most concurrent updates with graphs by variables, or LOAD: of one agent, of one network, and of all. While one of
+ * them runs, other updates wait.
  */
 export const OPEN_UPDATES = { each: 2, network: 4, all: 8 } as const
 
-/** Undefined when it is done. */
+/** Undefined on success. */
 export async function carryOutPlan(
   context: Context,
   update: Pick<UpdateAnalysis, 'text'>,
   plan: UpdatePlan,
   endpoint: Facts,
 ): Promise<Outcome> {
-  if (plan.touches.length > MOST_GRAPHS || plan.reads.length > MOST_GRAPHS) return TOO_MUCH
+  if (plan.touches.length > MOST_GRAPHS || plan.reads.length > MOST_GRAPHS) return TOO_MANY_GRAPHS
   if (!plan.open && !plan.search && plan.loads.length === 0) return carryOutRounds(context, update, plan, endpoint)
   const { agent, gateway } = context
   const network = context.request.network()
@@ -63,7 +64,7 @@ export async function carryOutPlan(
 
 const BUSY = problem(
   'server.overloaded',
-  'Too many updates that load sources, or do not name their graphs, are under way. Retry when one is done.',
+  'Too many updates that load sources or search for their graphs are running. Retry when one is done.',
   { fields: [['Retry-After', '2']] },
 )
 
@@ -88,25 +89,25 @@ async function carryOutRounds(
   let loaded: LoadedSources | undefined
   for (let round = 0; round < (search ? MOST_ROUNDS_OF_COPIES : MOST_ROUNDS); round++) {
     const named = namedIn(plan, touches)
-    if (named.length > MOST_GRAPHS) return TOO_MUCH
+    if (named.length > MOST_GRAPHS) return TOO_MANY_GRAPHS
     const refused = await refusedTouch(context, early, named)
     if (refused) return refused
     // Nothing would change.
     if (!search && !named.some(({ touch }) => touch)) return undefined
-    // Nothing is fetched before the gateway knows that this agent may write it there, and nothing twice.
+    // Fetch nothing before the gateway knows that the agent may write it there, and nothing twice.
     const sources = loaded ?? (await loadSources(context, plan.loads))
     if (isFailure(sources)) return sources
     loaded = sources
     const pinnedPlan = async (): Promise<WritePlan<Outcome | Again> | Problem> => {
-      // Rules may have changed while it waited.
+      // The rules may have changed while the update waited.
       const asked = updateRights(context, endpoint)
       if (isFailure(asked)) return asked
-      // The graphs that the variables stand for are pinned: others may have come meanwhile, which are not locked.
+      // The graphs that the variables stand for are fixed: others may have appeared since, which are not locked.
       const now = opened && (await solveSoon(context, asked, opened))
       const seen = search && (await searchGraphs(context, asked, search))
       if (isFailure(now) || isFailure(seen)) return (now ?? seen) as Problem
       if (isForStore(now) || isForStore(seen)) return nothing((now ?? seen) as ForStore)
-      // And while the store answered.
+      // The rules may also have changed while the store answered.
       const rights = updateRights(context, endpoint)
       if (isFailure(rights)) return rights
       const again = now && beyond(touchesOf(open!, now), named)
@@ -122,8 +123,8 @@ async function carryOutRounds(
 }
 
 /**
- * A default graph that is a union of others is copied by the store alone. What an agent may not read, it does not copy
- * as if it were empty.
+ * Only the store can copy a default graph that is a union of others. If an agent may not read the default graph, it is
+ * not copied as an empty one.
  */
 async function hidesDefaultGraph(
   { application }: Context,
@@ -138,11 +139,11 @@ async function hidesDefaultGraph(
 const UNION: ForStore = {
   reason: problem(
     'access.graphs',
-    'The default graph of this store is the union of its graphs. Write INSERT { GRAPH <…> { … } } WHERE { … }.',
+    'The default graph of this store is a union of graphs, and cannot be copied. Write INSERT { GRAPH <…> { … } } WHERE { … }.',
   ),
 }
 
-/** True where the rights that the pinned touch needs, which are decided on, are enough for this one. */
+/** True if the rights that were checked for the pinned touch are enough for this one. */
 const isWithin = (pinned: Touch | undefined, { mode, isFilled }: Touch): boolean =>
   pinned !== undefined && (pinned.mode === 'Write' || mode === 'Append') && (pinned.isFilled || !isFilled)
 
@@ -151,30 +152,23 @@ interface Again {
 }
 const isAgain = (outcome: Outcome | Again): outcome is Again => outcome !== undefined && 'again' in outcome
 
-/** Starts again where the touches need other rights than those that were decided on. */
+/** Starts again if the touches need other rights than those that were checked. */
 function beyond(touches: readonly Touch[], named: readonly NamedGraphs[]): WritePlan<Again> | undefined {
   const pinned = new Map(named.flatMap(({ touch }) => (touch ? [[touch.graph, touch] as const] : [])))
   return touches.every((touch) => isWithin(pinned.get(touch.graph), touch)) ? undefined : nothing({ again: touches })
 }
 
-const TOO_DEEP: ForStore = {
-  reason: problem(
-    'content.too-large',
-    `The operations of the update find graphs by one another more than ${MOST_ROUNDS_OF_COPIES - 1} times. Send it in parts.`,
-  ),
-}
-
-const UNSTEADY = problem(
-  'server.overloaded',
-  'The graphs that the update would change change too fast. Retry shortly.',
-  {
-    fields: [['Retry-After', '1']],
-  },
+const TOO_DEEP = tooMuch(
+  `More than ${MOST_ROUNDS_OF_COPIES - 1} operations of the update depend on one another to find their graphs.`,
 )
+
+const UNSTEADY = problem('server.overloaded', 'Other writes keep changing the graphs of the update. Retry shortly.', {
+  fields: [['Retry-After', '1']],
+})
 
 const updating = (context: Context): Writing => ({ ...writingOf(context), method: 'UPDATE' })
 
-/** Leaves everything as it is. */
+/** Changes nothing. */
 const nothing = <Answer>(answer: Answer): WritePlan<Answer> => ({ changes: [], answer: () => answer })
 
 interface Carried {
@@ -184,7 +178,7 @@ interface Carried {
   readonly named: readonly NamedGraphs[]
   readonly loaded: LoadedSources
   readonly plan: UpdatePlan
-  /** Where the steps are carried out on copies of all that they may read. */
+  /** Set if the steps run on copies of everything that they may read. */
   readonly seen: Seen | undefined
 }
 
@@ -194,7 +188,7 @@ async function planOf(
 ): Promise<WritePlan<Outcome | Again> | Problem> {
   const { application, gateway } = context
   const named = seen ? withRead(pinned, seen.graphs) : pinned
-  const graphs = named.length > MOST_GRAPHS ? TOO_MUCH : await findGraphs(context, rights, named)
+  const graphs = named.length > MOST_GRAPHS ? TOO_MANY_GRAPHS : await findGraphs(context, rights, named)
   if (isFailure(graphs)) return graphs
   if (isForStore(graphs)) return nothing<Outcome>(graphs)
   const forms = application.traits.literals()
@@ -211,20 +205,20 @@ async function planOf(
     const before = graphs.others.get(edit.graph)
     return [before === undefined ? edit : { ...edit, after: afterEdit(before, edit) }]
   })
-  // It decides whether the default graph is recorded.
+  // The traits say whether the default graph is recorded.
   if (others.some(({ graph }) => graph === DEFAULT_GRAPH)) await application.traits.current()
   const isCleared = plan.open?.clears !== undefined || plan.search?.clears === true
   const changes = await changesOf(context, graphs.documents, edits, isCleared)
   return isFailure(changes) ? changes : { changes, others, answer: (failed) => failed }
 }
 
-/** Fail closed: all of the edits, or a problem if one of them changes what nothing was decided on. */
+/** Fails closed: returns all edits, or a problem if one of them changes a graph that was not checked. */
 export const editsWithin = (
   named: readonly NamedGraphs[],
   edits: readonly GraphEdit[],
 ): readonly GraphEdit[] | Problem =>
   edits.some((edit) => isBeyond(edit, named))
-    ? problem('internal', 'The update would change other graphs than those of its rights.')
+    ? problem('internal', 'The update would change a graph that was not checked.')
     : edits
 
 function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly NamedGraphs[]): boolean {
@@ -232,7 +226,7 @@ function isBeyond({ graph, isCleared, removed }: GraphEdit, named: readonly Name
   return !touch || (touch.mode === 'Append' && (isCleared || removed.length > 0))
 }
 
-/** Limits of the evaluation, and syntax that only the store has. */
+/** Limits of the evaluation, and syntax that only the store understands. */
 const FOR_STORE: ReadonlySet<Problem['failure']> = new Set(['content.too-large', 'update.time', 'update.syntax'])
 
 function namedIn({ touches, reads, search }: UpdatePlan, found: readonly Touch[]): readonly NamedGraphs[] {
@@ -248,7 +242,7 @@ function withRead(named: readonly NamedGraphs[], reads: readonly string[]): read
 }
 
 /**
- * Locks written graphs exclusively; graphs that are read by name, and the parents of documents that may be created,
+ * Locks written graphs exclusively. Locks graphs that are read by name, and parents of documents that may be created,
  * against changes.
  */
 function locksOf({ application }: Context, named: readonly NamedGraphs[], isOpen: boolean): readonly Lock[] {

@@ -1,5 +1,5 @@
-// The solutions of an update that does not name the graphs that it reads or writes: the store finds them, over what the
-// agent may read (design 4), and they say which graphs the update touches.
+// The solutions of an update that does not name the graphs that it reads or writes. The store finds them in the graphs
+// that the agent may read (design 4). They determine the graphs that the update touches.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { nTriplesTerm, type Term } from '../../rdf/graph.js'
 import { readFactsNow } from '../../documents/document.js'
@@ -14,19 +14,19 @@ import type { StepPattern } from '../language/update-steps.js'
 import type { Awaitable } from '../../maybe-async.js'
 import { selectBatches } from '../../stores/select.js'
 import { StoreBreak, type Call } from '../../stores/store.js'
-import type { ForStore } from './touched-graphs.js'
+import { tooMuch, type ForStore } from './touched-graphs.js'
 import { queryOfView } from '../queries/restrict-for-agent.js'
 import { mayReadOther, type UpdateRights } from './update-rights.js'
 
 const MOST_CHARACTERS = 16 * 1024 * 1024
 const MOST_ROWS = 20_000
-/** Ways of filling quads, times solutions: more take the event loop longer than 200 ms. */
+/** Limit on ways of filling quads, times solutions: more would block the event loop for over 200 ms. */
 const MOST_FILLED = 1_000_000
 
 /**
- * The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`: the last
- * one has a value in a row of its own, which Jena finds last. Fuseki ends a result as if it were complete where a row
- * of it fails.
+ * The SELECT for the store: over its dataset, or the graphs of USING or WITH. Its variables are `columnsOf`. The last
+ * one has a value only in an extra row, which Jena finds last: if a row fails, Fuseki ends the result as if it were
+ * complete, but without that row.
  */
 function storeQueryOf(pattern: StepPattern): string {
   const { base, group, each, variables } = pattern
@@ -47,20 +47,20 @@ const columnsOf = (pattern: StepPattern): readonly string[] => [
   endOf(pattern),
 ]
 
-/** A name that the pattern does not have. */
+/** A name that the pattern does not use. */
 function endOf({ group }: StepPattern): string {
   let name = 'end'
   while (group.includes(name)) name += '_'
   return name
 }
 
-/** A first step, and the query that finds its solutions. */
+/** The first step of an update, and the query that finds its solutions. */
 export interface Opened {
   readonly open: OpenStep
   readonly asked: QueryAnalysis
 }
 
-/** In characters: longer ones are read in a thread, as the update itself was (design 7). */
+/** In characters: longer texts are analysed in a thread, as the update itself was (design 7). */
 const MOST_AT_ONCE = 1024
 
 export function readPattern(context: Context, { pattern }: OpenStep): Awaitable<QueryAnalysis | Problem> {
@@ -111,7 +111,7 @@ export async function solve(
     }
   } catch (error) {
     if (error instanceof StoreBreak && call.signal?.aborted) return error.problem
-    // It may have terms that only the store can write.
+    // The solutions may have terms that only the store can write.
     if (error instanceof StoreBreak) return { reason: error.problem }
     throw error
   }
@@ -119,14 +119,12 @@ export async function solve(
   if (clears === 'all' && mayReadOther(rights, DEFAULT_FACTS)) {
     solutions.push(new Map([['?graph', `<${DEFAULT_GRAPH}>`]]))
   }
-  return waysOf({ remove, add }).length * solutions.length > MOST_FILLED ? TOO_MANY : solutions
+  return waysOf({ remove, add }).length * solutions.length > MOST_FILLED ? TOO_MANY_TRIPLES : solutions
 }
 
 const DEFAULT_FACTS = { iri: DEFAULT_GRAPH, types: [], owners: [] }
 
-/**
- * Outside GRAPH the pattern reads the graph of WITH: in one that does not exist, stores find other things than nothing.
- */
+/** Outside GRAPH the pattern reads the graph of WITH. If that graph does not exist, stores may still find something. */
 async function absentWith(context: Context, rights: UpdateRights, graph: string): Promise<undefined | Problem> {
   const found = await readFactsNow(context.application, graph, context.trace)
   if (isFailure(found)) return found
@@ -135,41 +133,37 @@ async function absentWith(context: Context, rights: UpdateRights, graph: string)
 
 const ABSENT_WITH = problem(
   'update.form',
-  'The graph of WITH does not exist. Name the graphs that the pattern reads with GRAPH.',
+  'The graph of WITH does not exist. Use GRAPH to name the graphs that the pattern reads.',
 )
 
-const TOO_MANY: ForStore = {
-  reason: problem(
-    'content.too-large',
-    `The pattern of the update has more than ${MOST_ROWS} solutions, or its templates too many triples for them. Send it in parts.`,
-  ),
-}
+const TOO_MANY = tooMuch('The pattern of the update has too many solutions, or too long ones.')
+const TOO_MANY_TRIPLES = tooMuch('The templates of the update have too many triples for all solutions.')
 
 const BROKEN_OFF: ForStore = {
   reason: problem(
     'store.failed',
-    'The triplestore broke off in the midst of the solutions of the pattern: an expression may fail for one of them. Nothing is changed.',
+    'The triplestore stopped before the end of the solutions, so nothing was changed. An expression of the pattern may fail for one of them.',
   ),
 }
 
-/** The gateway could not tell the node from others. */
+/** The gateway cannot identify a blank node across graphs. */
 const BLANK: ForStore = {
   reason: problem(
     'update.form',
-    'The update would copy or delete a blank node. Name the graphs that it reads and writes: GRAPH <…>, WITH <…>, or USING <…>.',
+    'The update would copy or delete a blank node. Name its graphs with GRAPH <…>, WITH <…> or USING <…>.',
   ),
 }
 
 /**
- * Functions may make it. To a store that decodes escapes first, the name would end early, and SPARQL follow (SPARQL 1.1
- * §19.2); with dot segments it is another name in SPARQL.
+ * Functions can create such names. In a store that decodes escapes first, the name would end early and SPARQL would
+ * follow (SPARQL 1.1 §19.2). With dot segments, it is another name in SPARQL.
  */
 const isOddName = (graph: string): boolean => graph.includes('\\') || hasDotSegment(graph)
 
 const ODD_NAME: ForStore = {
   reason: problem(
     'update.form',
-    'A variable stands for a graph whose name has dot segments (/./ or /../), or characters that no IRI has.',
+    'A variable stands for a graph whose name has a dot segment (/./ or /../) or a backslash. Choose other graphs.',
   ),
 }
 
@@ -178,13 +172,13 @@ const hasBlankNode = (term: Term): boolean =>
   (term.termType === 'Quad' && [term.subject, term.predicate, term.object].some(hasBlankNode))
 
 /**
- * ms that the store may take for the solutions while all other updates wait; agents who may change everything are
- * trusted more.
+ * How long the store may search for the solutions, in ms, while all other updates wait. Agents who may change
+ * everything get more.
  */
 const MOST_LOCKED_MS = 5000
 const MOST_LOCKED_MS_OF_FREE = 25_000
 
-/** Nothing has been written: until then an update can be given up. */
+/** Nothing has been written yet, so the update can still be abandoned. */
 export async function solveSoon(context: Context, rights: UpdateRights, opened: Opened): ReturnType<typeof solve> {
   const ms = rights.isFree ? MOST_LOCKED_MS_OF_FREE : MOST_LOCKED_MS
   const [left, enough] = [context.request.signal(), AbortSignal.timeout(ms)]
@@ -195,6 +189,6 @@ export async function solveSoon(context: Context, rights: UpdateRights, opened: 
 const SLOW: ForStore = {
   reason: problem(
     'update.time',
-    `Finding the graphs of the update takes longer than ${MOST_LOCKED_MS / 1000} seconds. Name its graphs, or send it in parts.`,
+    `Finding the graphs of the update took too long. Name its graphs, or send it in parts.`,
   ),
 }

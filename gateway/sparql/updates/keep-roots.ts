@@ -1,5 +1,5 @@
-// Keeping root documents: no update removes one (spec 4.1, design 3). An update that would is refused before the
-// store gets it; where its text does not say, a store that announces no changes puts the root back in the same request.
+// Keeps root documents: no update removes one (spec 4.1, design 3). An update that would is refused before it reaches
+// the store. If its text does not show that, and the store announces no changes, the same request restores the root.
 import type { Application } from '../../gateway.js'
 import { isLarge, readDocumentNow } from '../../documents/document.js'
 import { managedTriples, nextState } from '../../documents/next-state.js'
@@ -10,7 +10,7 @@ import { isSparql } from '../../stores/batch-sparql.js'
 import type { UpdateAnalysis } from '../language/analysis.js'
 import { isRemoved } from '../language/removed-graphs.js'
 
-/** The update for the store, to be made under the locks of what it writes; a problem where it is refused. */
+/** The update for the store, to run while its written graphs are locked; a problem if it is refused. */
 export async function keepingRoots(
   context: Context,
   { text, writeSet, removes, besideCleared }: UpdateAnalysis,
@@ -32,16 +32,14 @@ export async function keepingRoots(
   return guards.length === 0 ? text : [withoutEnd(text), ...guards].join(' ;\n')
 }
 
-/** The update without the semicolons and blanks at its end. */
+/** The update without trailing semicolons and white space. */
 function withoutEnd(text: string): string {
   let end = text.length
   while (end > 0 && /[;\s]/.test(text[end - 1]!)) end--
   return text.slice(0, end)
 }
 
-/**
- * Puts back the managed triples of a root that has lost all of its triples; undefined where there is no root to keep.
- */
+/** An operation that restores the managed triples of a root with no triples left; undefined if there is no root. */
 async function guardOf(
   { gateway, trace, request }: Context,
   application: Application,
@@ -52,17 +50,17 @@ async function guardOf(
   if (isFailure(found)) return found
   const root = found.value
   if (!root) return undefined
-  // A root that is too large to be read loses its owner and dates.
+  // A root that is too large to read loses its owner and dates.
   const current = isLarge(root) ? undefined : managedTriples(root)
   const kept = { method: 'PUT', document: base, base, current, content: [], agent: undefined } as const
   const { lines } = nextState({ ...kept, now: request.receivedAt, uuid: gateway.uuid })
   const triples = lines.filter(isSparql).join('\n')
-  // Other operations may have filled it again.
+  // Other operations may have filled the root again.
   if (isCleared) return `INSERT DATA { GRAPH <${base}> {\n${triples}\n} }`
   return `INSERT { GRAPH <${base}> {\n${triples}\n} } WHERE { FILTER NOT EXISTS { GRAPH <${base}> { ?s ?p ?o } } }`
 }
 
-/** Spec 4.1: the documents of the owner and the secretary stay as they are when all graphs are cleared. */
+/** Spec 4.1: clearing all graphs does not change the documents of the owner and the secretary. */
 async function protectedOf(
   { trace, dataspace }: Context,
   application: Application,

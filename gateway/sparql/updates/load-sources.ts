@@ -1,5 +1,5 @@
-// The sources of LOAD: fetched once for an update, by the gateway and not by the store, from where the operator allows,
-// and read within bounds (design 7; SPARQL 1.1 Update §3.1.4).
+// The sources of LOAD. The gateway fetches each once for an update, not the store, and only from servers that the
+// operator allows. It reads them within limits (design 7; SPARQL 1.1 Update §3.1.4).
 import { READABLE_ACCEPT } from '../../rdf/read.js'
 import { mediaTypeOf } from '../../rdf/syntaxes.js'
 import { unpacked } from '../../rdf/unpacked.js'
@@ -8,19 +8,19 @@ import { askerOf, contextsFor, type Context } from '../../request/context.js'
 import { FETCH_PROBLEMS } from '../../request/fetch-problems.js'
 import type { Load } from '../language/update-steps.js'
 
-/** N-Triples by URL, without the sources that could not be read and need not be. */
+/** N-Triples by URL, without the sources of LOAD SILENT that could not be read. */
 export type LoadedSources = ReadonlyMap<string, string>
 
 const MOST_SOURCES = 16
-/** Of one source unpacked, in bytes, and of all in characters of N-Triples: what an update may add. */
+/** The limit for one source, unpacked, in bytes; and for all, in characters of N-Triples. */
 const LARGEST = 16 * 1024 * 1024
-/** Of the beginning, which tells the syntax where the server does not. */
+/** How much of the beginning is used to detect the syntax, if the server does not name it. */
 const START = 16 * 1024
-/** ms for all of them. */
+/** The time limit for all sources together, in ms. */
 const MOST_MS = 30_000
 
 export async function loadSources(context: Context, loads: readonly Load[]): Promise<LoadedSources | Problem> {
-  if (loads.length > MOST_SOURCES) return TOO_MUCH
+  if (loads.length > MOST_SOURCES) return TOO_MANY
   const loaded = new Map<string, string>()
   const enough = AbortSignal.timeout(MOST_MS)
   let characters = 0
@@ -30,7 +30,7 @@ export async function loadSources(context: Context, loads: readonly Load[]): Pro
       if (silent) continue
       return read
     }
-    if ((characters += read.length) > LARGEST) return TOO_MUCH
+    if ((characters += read.length) > LARGEST) return TOO_LARGE
     loaded.set(url, read)
   }
   return loaded
@@ -43,7 +43,7 @@ async function readSource(context: Context, url: string, enough: AbortSignal): P
   trace.continues()
   if (isFailure(answer)) {
     trace.cause = answer.failure
-    if (answer.failure === 'too-large') return TOO_MUCH
+    if (answer.failure === 'too-large') return TOO_LARGE
     const code = enough.aborted ? 'proxy.time' : FETCH_PROBLEMS[answer.failure]
     return problem(code, `The source of LOAD cannot be fetched. ${answer.detail}`)
   }
@@ -55,7 +55,7 @@ async function readSource(context: Context, url: string, enough: AbortSignal): P
   return gateway.reading.readText(askerOf(context), content, contextsFor(context))
 }
 
-const TOO_MUCH = problem(
-  'content.too-large',
-  `An update loads ${MOST_SOURCES} sources at most, of ${LARGEST / 2 ** 20} MiB together. Send it in parts, or import the sources (POST to importer).`,
-)
+const tooMuch = (detail: string): Problem =>
+  problem('content.too-large', `${detail} Send it in parts, or import the sources (POST to importer).`)
+const TOO_MANY = tooMuch(`The update loads more than ${MOST_SOURCES} sources.`)
+const TOO_LARGE = tooMuch(`The sources of the update have more than ${LARGEST / 2 ** 20} MiB.`)

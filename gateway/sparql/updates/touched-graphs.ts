@@ -1,4 +1,4 @@
-// What is found in the graphs that an update names, under their locks: rights first, then states (design 4).
+// Reads the graphs that an update names, under their locks: first the rights on them, then their content (design 4).
 import { isLarge, readDocumentNow, readFacts, readFactsNow } from '../../documents/document.js'
 import { isRoot, parentOf } from '../../documents/hierarchy.js'
 import type { CopiedGraph } from '../../evaluation/run-update.js'
@@ -18,11 +18,11 @@ import {
   type UpdateRights,
 } from './update-rights.js'
 
-/** The most graphs that one update names, and the most characters of their N-Triples. */
+/** The most graphs that one update may name, and the most characters of their N-Triples. */
 export const MOST_GRAPHS = 1000
 const MOST_CHARACTERS = 16 * 1024 * 1024
 
-/** The gateway cannot carry the update out: with rights on everything, the store may. */
+/** The gateway cannot carry the update out; the store may, for agents with all rights. */
 export interface ForStore {
   readonly reason: Problem
 }
@@ -30,15 +30,13 @@ export interface ForStore {
 export const isForStore = <T>(value: T | ForStore): value is ForStore =>
   typeof value === 'object' && value !== null && 'reason' in value
 
-export const TOO_MUCH: ForStore = {
-  reason: problem(
-    'content.too-large',
-    `The update names too many graphs, or too large ones: ${MOST_GRAPHS} at most, of ${MOST_CHARACTERS / 2 ** 20} MiB together. ` +
-      'Send it in parts.',
-  ),
-}
+export const tooMuch = (detail: string): ForStore => ({
+  reason: problem('content.too-large', `${detail} Send it in parts.`),
+})
+export const TOO_MANY_GRAPHS = tooMuch(`The update uses more than ${MOST_GRAPHS} graphs.`)
+const TOO_LARGE = tooMuch(`The graphs of the update have more than ${MOST_CHARACTERS / 2 ** 20} MiB.`)
 
-/** A graph that the update names; `touch` is undefined where it is only read. */
+/** A graph that the update names; `touch` is undefined if it is only read. */
 export interface NamedGraphs {
   readonly graph: string
   readonly touch: Touch | undefined
@@ -47,7 +45,7 @@ export interface NamedGraphs {
 
 export interface FoundGraphs {
   readonly documents: readonly FoundDocument[]
-  /** The other graphs, of which the update needs the content: canonical, '' for none. */
+  /** The other graphs whose content the update needs: canonical N-Triples, '' for an empty graph. */
   readonly others: ReadonlyMap<string, string>
   readonly copies: readonly CopiedGraph[]
 }
@@ -65,7 +63,7 @@ const findingOf = (context: Context, rights: UpdateRights, named: readonly Named
   filled: new Set(named.flatMap(({ touch }) => (touch?.isFilled ? [touch.graph] : []))),
 })
 
-/** Decided on what is known, before any lock: who has no right to one graph stops no writes of others. */
+/** Checks the rights before any lock: an agent without rights on a graph cannot block the writes of others. */
 export async function refusedTouch(
   context: Context,
   rights: UpdateRights,
@@ -107,12 +105,12 @@ export async function findGraphs(
       if (found.nTriples !== undefined) others.set(found.graph, found.nTriples)
       copies.push(found)
     }
-    if ((characters += copies.at(-1)!.nTriples?.length ?? 0) > MOST_CHARACTERS) return TOO_MUCH
+    if ((characters += copies.at(-1)!.nTriples?.length ?? 0) > MOST_CHARACTERS) return TOO_LARGE
   }
   return { documents, others, copies }
 }
 
-/** What an agent without Read appends does not depend on what is there. */
+/** The effect of an append by an agent without Read does not depend on the content of the graph. */
 const copyOf = ({ iri, current, access: { mayRead }, mode }: FoundDocument): CopiedGraph => ({
   graph: iri,
   nTriples: current && !mayRead && mode === 'Append' ? undefined : (current?.nTriples ?? ''),
@@ -128,16 +126,16 @@ async function findDocument(finding: Finding, named: NamedGraphs): Promise<Found
   const { facts, decided } = found
   const access = rightsOnUpdate(context, decided, touch)
   if (isFailure(access)) return access
-  // Nothing of a document is read for agents who may not read or write it.
+  // Read no content of a document for agents who may neither read nor write it.
   const isNeeded = facts.document !== undefined && (touch !== undefined || access.mayRead)
   const read = isNeeded ? await readDocumentNow(application, iri, trace, context) : undefined
   if (isFailure(read)) return read
   const current = read?.value
-  if (current && isLarge(current)) return TOO_MUCH
+  if (current && isLarge(current)) return TOO_LARGE
   return { iri, facts, current, access, mode: touch?.mode }
 }
 
-/** The facts of a document, and those that the decision rests on. */
+/** The facts of a document, and the facts that the decision is based on. */
 async function documentFacts(
   { context, filled }: Finding,
   { graph: iri, touch }: NamedGraphs,
@@ -163,7 +161,7 @@ async function aboveOf(context: Context, iri: string, now: boolean): Promise<Pic
   return isFailure(above) ? above : { ...(above.value && { parent: above.value }) }
 }
 
-/** A container that the same update creates belongs to the agent: then the right to create that one counts. */
+/** A container that the same update creates belongs to the agent, so the right to create that container counts. */
 async function firstCreated(
   context: Context,
   facts: DocumentFound,
@@ -189,19 +187,19 @@ async function findOther(finding: Finding, named: NamedGraphs): Promise<CopiedGr
   const found = await readDocumentNow(application, graph, trace, finding.context)
   if (isFailure(found)) return found
   const { value } = found
-  return value && isLarge(value) ? TOO_MUCH : { graph, nTriples: value?.nTriples ?? '', isVisible }
+  return value && isLarge(value) ? TOO_LARGE : { graph, nTriples: value?.nTriples ?? '', isVisible }
 }
 
-/** True where the agent may read a graph that is no document; a problem where its touch is refused. */
+/** True if the agent may read a graph that is not a document; a problem if its touch is refused. */
 async function otherFound({ context, rights }: Finding, { graph, touch }: NamedGraphs): Promise<boolean | Problem> {
   if (rights.isFree) return true
-  // A store may take the name for its default graph, or for several graphs.
+  // A store may use the name for its default graph, or for several graphs.
   if (graph !== DEFAULT_GRAPH && isNameOfStores(graph)) return touch ? REFUSED : false
   const { base, names } = context.application
-  // Spec 4.1: after a start it may be the document of that URL, whose owner the gateway sets.
+  // Spec 4.1: after a restart, it may be the document of that URL, whose owner the gateway sets.
   if (touch && names.isOtherSpelling(graph)) return REFUSED
-  // A graph may have the name of a document that no URL leads to: its rights are those of documents, but nothing would
-  // keep its owners.
+  // The graph may have the name of a document that no URL leads to. Documents' rights would apply to it, but the
+  // gateway would not preserve its owners.
   if (touch && isDocumentName(rights.Write.reach, graph)) return REFUSED
   const found = graph.startsWith(base) && graph.endsWith('/') ? await factsOf(context, graph, true) : undefined
   if (isFailure(found)) return found

@@ -1,6 +1,5 @@
-// The rights of an agent on the graphs that an update names (design 4): Read makes a graph visible to its WHERE, Append
-// is needed to insert, Write for all else, and Write on the container to create a document. One refusal for all of
-// them.
+// The rights of an agent on the graphs that an update names (design 4). WHERE sees graphs with Read; inserting needs
+// Append; everything else needs Write; creating a document needs Write on its container. All refusals are alike.
 import { mayTouch, type GraphFacts, type GraphRights } from '../../../policies/authorizations/graph-rights.js'
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import { isContainer } from '../../documents/hierarchy.js'
@@ -15,7 +14,7 @@ import type { Touch } from '../language/touches.js'
 export type DocumentFound = Facts & { readonly kind: 'document' }
 
 export interface UpdateRights {
-  /** Nothing is hidden from the agent, and it may change everything. */
+  /** Nothing is hidden from the agent, and the agent may change everything. */
   readonly isFree: boolean
   readonly Read: GraphRights
   readonly Append: GraphRights
@@ -23,7 +22,7 @@ export interface UpdateRights {
 }
 
 /**
- * Decided when the update arrives, and again under its locks. @param endpoint the facts of the endpoint, which needs
+ * Checked when the update arrives, and again under its locks. @param endpoint the facts of the endpoint, which needs
  * Write
  */
 export function updateRights(context: Context, endpoint: Facts): UpdateRights | Problem {
@@ -40,13 +39,13 @@ export function updateRights(context: Context, endpoint: Facts): UpdateRights | 
   return isFailure(Write) ? Write : { isFree: Read.everything && Write.everything, Read, Append, Write }
 }
 
-/** The same words whatever the graphs have, and whether they exist or not. */
+/** The same text whatever the graphs contain, and whether they exist or not. */
 export const REFUSED = problem(
   'access.denied',
   'Access not authorized: the update needs Append or Write where it inserts, Write where it deletes, and Write on containers of new documents.',
 )
 
-/** The modes on a document; all of them on one that the update creates. A problem where the touch is refused. */
+/** The modes on a document; all modes on one that the update creates. A problem if the touch is refused. */
 export function rightsOnUpdate(
   context: Context,
   facts: DocumentFound,
@@ -72,8 +71,8 @@ function mayCreate(context: Context, facts: DocumentFound, { isFilled }: Touch):
   if (isFailure(decision)) return decision
   if (decision.allowed) return CREATOR
   if (!isFilled) {
-    // Nothing is created: as a DELETE of what does not exist, it is refused to those who could not write a document
-    // there.
+    // Nothing is created. Like a DELETE of a document that does not exist, it is refused to agents who could not create
+    // one there.
     const covered = decideOn(context, facts, 'Write')
     if (isFailure(covered)) return covered
     if (covered.absent || covered.allowed) return NONE
@@ -84,7 +83,7 @@ function mayCreate(context: Context, facts: DocumentFound, { isFilled }: Touch):
   return isUnenforced && facts.parent && isContainer(facts.parent.types) ? CREATOR : REFUSED
 }
 
-/** True where the touch of a graph that is no document is refused. */
+/** True if the touch of a graph that is not a document is refused. */
 export const isRefusedOther = (rights: UpdateRights, graph: GraphFacts, { mode }: Touch): boolean =>
   !mayOn(rights.Write, graph) && !(mode === 'Append' && mayOn(rights.Append, graph))
 
