@@ -1,6 +1,6 @@
-// Showing that a release runs where it is installed: its package is installed into an empty folder, without the scripts
-// of any package, started there on an embedded store, asked for its root document, and stopped; and its bill of materials names
-// every package that was installed. Ends with 1 where that fails.
+// Shows that a release runs where it is installed. Installs its package into an empty folder, without the scripts of
+// any package, starts it there on an embedded store, requests its root document, and stops it. Its bill of materials
+// must name every package that was installed. Exits with 1 on failure.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { release } from './release.mjs'
 
-// Of code: documents and the licence do not count.
+// For code only: documents and the licence do not count.
 const MOST_BYTES = 2.5 * 2 ** 20
 
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-packed-'))
@@ -51,7 +51,7 @@ try {
   gateway.kill('SIGTERM')
   const [status] = await ended
   if (status !== 0) throw new Error(`the gateway ended with ${status}`)
-  console.log(`The package of ${unpackedSize} bytes, ${code} of them code, runs where it is installed.`)
+  console.log(`The package of ${unpackedSize} bytes, ${code} of them code, runs after installation.`)
 } catch (error) {
   console.error(`The package does not work: ${error.message}`)
   process.exitCode = 1

@@ -1,5 +1,5 @@
-// Making a checkout runnable: installs the locked dependencies where they are missing, builds where a source file
-// has changed since the last build, and links the command.
+// Makes a checkout runnable: installs the locked dependencies if they are missing, builds if a source file has changed
+// since the last build, and links the command.
 import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const run = (command, args) => {
 }
 const changedAt = (path) => (existsSync(path) ? statSync(path).mtimeMs : 0)
 
-/** npm itself runs this script at the end of an installation (`prepare` in package.json): then nothing is to be installed. */
+/** npm itself runs this script after an installation (`prepare` in package.json): then nothing has to be installed. */
 const isInstalling = process.env.npm_lifecycle_event === 'prepare'
 if (!isInstalling && changedAt('node_modules/.package-lock.json') < changedAt('package-lock.json')) {
   console.error('Installing dependencies …')
@@ -40,16 +40,16 @@ const inputs = [
   ...['gateway', 'policies', 'cache', 'versioning', 'test'].flatMap(sources),
 ]
 const isBuilt = existsSync(MAIN) && inputs.every((path) => changedAt(path) <= changedAt(BUILT))
-// Without development dependencies there is no compiler: such an installation brings its build along.
+// Without development dependencies there is no compiler: such an installation contains its build.
 if (!isBuilt && existsSync(COMPILER)) {
   console.error('Building …')
-  // The compiler's notes about an earlier build are of no use where its result is gone.
+  // The compiler's notes about an earlier build are useless if its result is missing.
   if (!existsSync(MAIN)) rmSync('dist/.tsbuildinfo', { force: true })
   run(process.execPath, [COMPILER, '-p', '.'])
   writeFileSync(BUILT, '')
 }
 
-// npm links the commands of dependencies only: this is what `npx triplegate` finds in a checkout.
+// npm links only the commands of dependencies. This link is what `npx triplegate` finds in a checkout.
 if (existsSync(MAIN) && existsSync('node_modules')) {
   mkdirSync('node_modules/.bin', { recursive: true })
   if (process.platform === 'win32') {

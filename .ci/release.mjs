@@ -9,9 +9,9 @@ import { pathToFileURL } from 'node:url'
 const npm = (...args) => execFileSync('npm', args, { encoding: 'utf8', maxBuffer: 2 ** 26 })
 const { name, version } = JSON.parse(readFileSync('package.json', 'utf8'))
 
-/** Every package that an installation without development dependencies has, by package-lock.json. */
+/** Every package of an installation without development dependencies, according to package-lock.json. */
 function billOfMaterials() {
-  // `--omit dev` would leave out what development dependencies need too.
+  // `--omit dev` would also omit packages that both kinds of dependencies need.
   const all = JSON.parse(npm('sbom', '--sbom-format', 'cyclonedx', '--sbom-type', 'application', '--package-lock-only'))
   const isForDevelopment = ({ properties }) =>
     properties.some(({ name, value }) => name === 'cdx:npm:package:development' && value === 'true')
@@ -21,11 +21,11 @@ function billOfMaterials() {
   const dependencies = all.dependencies
     .filter(({ ref }) => refs.has(ref))
     .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((each) => refs.has(each)) }))
-  // npm takes the name of the folder.
+  // npm uses the name of the folder.
   return { ...all, metadata: { ...all.metadata, component: { ...component, name } }, components, dependencies }
 }
 
-/** Writes the files; @returns what npm says of the package, and the bill of materials */
+/** Writes the files; @returns npm's report on the package, and the bill of materials */
 export function release(folder) {
   mkdirSync(folder, { recursive: true })
   const [packed] = JSON.parse(npm('pack', '--json', '--ignore-scripts', '--pack-destination', folder))

@@ -1,4 +1,4 @@
-// The attacks of `npm run attack` that take 2 s at most, on the embedded store.
+// The attacks of `npm run attack` that take at most 2 s, on the embedded store.
 import t from 'tap'
 import { AVAILABILITY } from './attack/availability.js'
 import { DOORS } from './attack/doors.js'
@@ -10,7 +10,7 @@ import { carryOut } from './attack/run-row.js'
 import { rowsOf } from './support/stores.js'
 
 /**
- * Other tests run on the same machine: it is slower, and stalls now and then, so that what was too slow is measured
+ * Other tests run on the same machine, which is slower and sometimes stalls. So an attack that was too slow is measured
  * again.
  */
 const SLACK = 8

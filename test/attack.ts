@@ -1,4 +1,4 @@
-// `npm run attack`: every attack that the gateway has to withstand, by name, on a gateway that was started for it.
+// `npm run attack`: every attack that the gateway has to withstand, by name, each on a gateway started for it.
 import { parseArgs } from 'node:util'
 import { AVAILABILITY } from './attack/availability.js'
 import { DOORS } from './attack/doors.js'
@@ -64,7 +64,7 @@ async function main(): Promise<number> {
   for (const given of unknown) say(`No attack has a name that begins with ${given}. --list prints the names.`)
   if (unknown.length > 0) return 2
   if (values.list) return 0
-  const found = values.embedded ? { missing: 'as it was told' } : fetchFuseki()
+  const found = values.embedded ? { missing: 'as requested' } : fetchFuseki()
   if ('missing' in found) say(`Without Fuseki, on the embedded store: ${found.missing}.`)
   const fuseki = 'missing' in found ? undefined : await startFuseki({ jar: found.jar, datasets: [], isMeasured: true })
   let shared: Place | undefined
@@ -80,7 +80,7 @@ async function main(): Promise<number> {
       const judged = await carryOut(attack, place)
       report(attack, judged)
       if (judged.faults.length > 0) failed.push(attack.name)
-      // A gateway that did not withstand an attack is not used again.
+      // A gateway that did not withstand an attack is not reused.
       if (!isOwn && judged.faults.length === 0) continue
       await place.stop()
       if (!isOwn) shared = undefined
@@ -94,5 +94,5 @@ async function main(): Promise<number> {
 }
 
 const code = await main()
-// Connections of attacks may be open still.
+// Connections of attacks may still be open.
 process.stdout.write('', () => process.exit(code))

@@ -1,5 +1,4 @@
-// `npm run fuzz`: random queries over what an agent may read, random updates, or random texts for parsers, as many as
-// wanted.
+// `npm run fuzz`: any number of random queries over readable data, random updates, or random texts for parsers.
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import { fuzzParsers } from './fuzz/fuzz-parsers.js'
@@ -13,7 +12,7 @@ import { WITH_UNION } from './support/stores.js'
 
 const SEED = 1_000_000
 const PARSER_NAMES = Object.keys(PARSERS)
-/** The stores that it can be, and as many cases on each of some of them, one after the other. */
+/** The available stores, and the number of cases to run on some of them, one store after the other. */
 const KINDS = {
   queries: {
     known: ['embedded', ...FUSEKI_KINDS, 'rdf4j'],
@@ -38,7 +37,7 @@ point), runs it again. With --parsers, texts are changed at random, and what rea
 error, more than 200 ms, or more than 300 MiB. The parsers are ${PARSER_NAMES.join(', ')}. Exit code: 0 no difference, 1 differences, 2 wrong arguments, or a store that cannot be had.
 `
 
-/** Something to do before this can run. */
+/** Something that must be done before this can run. */
 class Obstacle extends Error {}
 
 function readArguments() {
@@ -97,7 +96,7 @@ async function start(): Promise<Fuseki> {
   return startFuseki({ jar: found.jar, datasets: [], configuration: OVER_FUSEKI })
 }
 
-/** Fuseki is started for the first difference only. */
+/** Fuseki is started only when a difference is found. */
 async function onOxigraph(range: Range): Promise<number> {
   let started: Promise<Fuseki> | undefined
   try {
@@ -126,13 +125,13 @@ async function onStore(store: string, range: Range): Promise<number> {
   return store === 'rdf4j' ? onRdf4j(range) : onFuseki(range, store as FusekiKind)
 }
 
-/** By the test of updates, so many cases at once. */
+/** Cases at a time, for the test of updates. */
 const UPDATES_AT_ONCE = 500
 function onUpdates(store: string, range: Range): number {
   return byTest(['TRIPLEGATE_TEST_UPDATES', 'updates/update-differential', UPDATES_AT_ONCE], store, range)
 }
 
-/** By the test of queries through the gateway. */
+/** Cases at a time, for the test of queries through the gateway. */
 const QUERIES_AT_ONCE = 1000
 function onGateway(store: string, range: Range): number {
   return byTest(['TRIPLEGATE_TEST_QUERIES', 'queries/query-differential', QUERIES_AT_ONCE], store, range)
@@ -162,7 +161,7 @@ async function onParsers(
   seed: string | undefined,
 ): Promise<number> {
   const unknown = names.find((name) => !PARSER_NAMES.includes(name))
-  if (unknown !== undefined) throw new Obstacle(`${unknown} is no parser`)
+  if (unknown !== undefined) throw new Obstacle(`${unknown} is not a parser`)
   const run = {
     names: names.length === 0 ? PARSER_NAMES : names,
     minutes: numberOf('--minutes', minutes, 1, 10),

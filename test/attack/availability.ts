@@ -1,4 +1,4 @@
-// The attacks on availability, one a row: a cheap request that stops everybody else.
+// The attacks on availability, one per row: a cheap request that blocks all other clients.
 import { connect } from 'node:tls'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fill, many, nested } from '../support/growth.js'
@@ -14,7 +14,7 @@ const TYPES = { turtle: 'text/turtle', jsonLd: 'application/ld+json', xml: 'appl
 const content = (type: keyof typeof TYPES, body: string): Send => ({ fields: { 'Content-Type': TYPES[type] }, body })
 const sparql = (body: string): Send => ({ fields: { 'Content-Type': 'application/sparql-query' }, body })
 
-/** Each of the answers; wrong where one of them has none of these statuses. */
+/** Requires each answer to have one of these statuses. */
 export function answered(answers: readonly Answer[], ...wanted: readonly number[]): Outcome {
   const statuses = answers.map(({ status }) => status)
   const misfit = statuses.find((status) => !wanted.includes(status))
@@ -24,7 +24,7 @@ export function answered(answers: readonly Answer[], ...wanted: readonly number[
 const times = <T>(count: number, act: (i: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: count }, (_, i) => act(i)))
 
-/** An answer, or 0 where there is none. */
+/** The status of an answer, or 0 if there is none. */
 const statusOf = (answer: Promise<Answer>): Promise<number> => answer.then(({ status }) => status, () => 0) // prettier-ignore
 
 const DOTS = fill('a/../', 30_000)
@@ -33,7 +33,7 @@ const BASED = {
   form: `rdf=&v=http://x.example/${DOTS}${fill('&sv=b&pv=c&ov=d', 9_000)}`,
   xml: `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xml:base="http://x.example/${DOTS}">${fill('<rdf:Description rdf:about="b"><rdf:value rdf:resource="c"/></rdf:Description>', 45_000)}</rdf:RDF>`,
 } as const
-/** By its length, the content as RDF/XML is refused before it is read. Another server's form is no RDF. */
+/** The content is refused as RDF/XML because of its length, before it is read. Another server's form is not RDF. */
 const OF_DOTS = [
   ['turtle', 400, 502],
   ['form', 400, 406],
@@ -72,7 +72,7 @@ const NOT_EXISTS = `SELECT * { ${nested(30 * 30, 'FILTER NOT EXISTS { ?s ?p ?o '
 /** The agent's query through the endpoint. */
 const query = (place: Place, text: string, agent = 'reader'): Promise<Answer> => place.as(agent)('POST', '/sparql', sparql(text)) // prettier-ignore
 
-/** The loop works on many handshakes in one turn. */
+/** The loop handles many handshakes in one turn. */
 const HANDSHAKES = 1_000
 
 async function slowBodies(place: Place, count: number, bytes: number): Promise<Outcome> {
@@ -95,7 +95,7 @@ const form = (
   <http://xmlns.com/foaf/0.1/based_near> <http://www.wikidata.org/entity/Q35> ;
   <http://www.w3.org/ns/auth/cert#key> [ <https://w3id.org/atomgraph/linkeddatahub/admin/acl#password> "correct horse" ] .`
 
-/** As many requests for access as an agent may have. */
+/** As many requests for access as one agent may have. */
 const wishes = ({ base }: Place): string =>
   Array.from({ length: 20 }, (_, i) => `<#${i}> a <${ACL}Authorization> ; <${ACL}accessTo> <${base}${i}/> ; <${ACL}mode> <${ACL}Read> .`).join('\n') // prettier-ignore
 const ACL = 'http://www.w3.org/ns/auth/acl#'
@@ -143,7 +143,7 @@ export const AVAILABILITY: readonly Attack[] = [
     name: 'profiles-that-never-answer', section: 'availability', wanted: 'places for our own documents: the owner logs in',
     run: (place) => serve(() => undefined, async (url) => {
       const pems = await certificatesFor(Array.from({ length: 64 }, (_, i) => `${url}${i}#me`))
-      // Handshakes are not what is measured.
+      // The handshakes are not measured.
       const asked: Promise<number>[] = []
       for (const pem of pems) {
         asked.push(statusOf(place.client(pem)('GET', '/')))
@@ -160,7 +160,7 @@ export const AVAILABILITY: readonly Attack[] = [
     run: (place) => slowBodies(place, 1_100, 1),
   },
   {
-    name: 'large-bodies', section: 'availability', wanted: 'no memory for bodies of those who may not ask', hold: HANDSHAKES,
+    name: 'large-bodies', section: 'availability', wanted: 'no memory for bodies of agents without the right', hold: HANDSHAKES,
     run: (place) => slowBodies(place, 200, 2 * 1024 * 1024 - 1),
   },
   ...(['GET', 'PUT'] as const).map((method): Attack => ({
@@ -178,7 +178,7 @@ export const AVAILABILITY: readonly Attack[] = [
       await expected(owner('PUT', path, large('a')), 201)
       await expected(owner('DELETE', path), 204)
       await owner('GET', `${path}?timemap`)
-      // Handshakes are not what is measured.
+      // The handshakes are not measured.
       await times(50, () => place.as('anonymous')('GET', path))
       return path
     },
@@ -209,7 +209,7 @@ export const AVAILABILITY: readonly Attack[] = [
     run: async (place, path) => answered([await place.as('owner')('POST', path, large('more'))], 204),
   },
   {
-    // Fuseki takes most of the time: some 10 s for each of the last two writes on a busy machine.
+    // Fuseki needs most of the time: about 10 s for each of the last two writes on a busy machine.
     name: 'large-writes', section: 'availability', wanted: 'in a worker, bounded', limit: 120, prepare: startedThreads,
     run: async (place) => {
       const [owner, path] = [place.as('owner'), place.path()]
@@ -308,7 +308,7 @@ export const AVAILABILITY: readonly Attack[] = [
   },
 ]
 
-/** Another agent's PATCH: it has to be done in 5 s. */
+/** Another agent's PATCH, which has to be done within 5 s. */
 async function patched(place: Place, agent: string): Promise<Outcome> {
   const path = place.path()
   await place.as(agent)('PUT', path, ttl(turtle('"x"')))

@@ -1,4 +1,4 @@
-// The certificates of attackers: many WebIDs with one key, since a key costs more than the attack.
+// The certificates of attackers: many WebIDs with one key, since creating a key costs more than the attack.
 import { makeClientCertificate, makeClientKeys } from '../../gateway/agents/make-certificate.js'
 
 /** PEM with certificate and key for each of the WebIDs. */

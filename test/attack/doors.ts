@@ -1,4 +1,4 @@
-// The attacks on what a setting, an age or a mode of a file closes, and of those that read the clock, one a row.
+// The attacks on settings, ages and file modes that limit access, and those that measure time, one per row.
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const FUNCTIONS = [
   '<java:java.lang.System.getenv>()',
 ]
 
-/** The least of three times, in ms, after the caches were emptied. */
+/** The shortest of three times, in ms, after the caches were cleared. */
 async function refusalOf(place: Place, path: string): Promise<number> {
   const stranger = place.as('stranger')
   let least = Infinity
@@ -51,11 +51,11 @@ export const DOORS: readonly Attack[] = [
         status = await get()
       }
       const ms = performance.now() - from
-      return outcome([before, status, `after ${ms.toFixed(0)} ms`], before === 200 && status === 403 && ms < 5_000, 'a right that was taken away still holds')
+      return outcome([before, status, `after ${ms.toFixed(0)} ms`], before === 200 && status === 403 && ms < 5_000, 'a revoked right is still valid')
     },
   },
   {
-    name: 'deletion-by-time', section: 'rights and data', wanted: 'the TimeMap of a large deleted document is refused as fast as that of none',
+    name: 'deletion-by-time', section: 'rights and data', wanted: 'the TimeMap of a large deleted document is refused as fast as that of a missing one',
     prepare: async (place) => {
       const path = await largeDocument(place)
       await expected(place.as('owner')('DELETE', path), 204)
@@ -64,7 +64,7 @@ export const DOORS: readonly Attack[] = [
     },
     run: async (place, path) => {
       const [large, absent] = [await refusalOf(place, `${path}?timemap`), await refusalOf(place, `${place.path()}?timemap`)]
-      return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], Math.abs(large - absent) < absent / 2 + 25, 'a deleted document is told from none by the time')
+      return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], Math.abs(large - absent) < absent / 2 + 25, 'the time reveals a deleted document')
     },
   },
   {

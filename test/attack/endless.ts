@@ -1,4 +1,4 @@
-// Attacks by one short query: an expression that the store does not interrupt, so that a thread of it works for ever.
+// Attacks by one short query: an expression that the store does not interrupt, so that it blocks a thread for ever.
 import type { Attack } from './run-row.js'
 import { ttl } from '../support/world.js'
 import { answered } from './availability.js'
@@ -85,7 +85,7 @@ const LONG_TEXTS: Attack = {
 const LONG_NUMBER: Attack = {
   name: 'endless-number-written',
   section: 'availability',
-  wanted: 'refused: the store would read it for minutes, and nobody could write',
+  wanted: 'refused: the store would read it for minutes, and block all writes',
   needs: 'fuseki',
   run: async (place) =>
     answered(
@@ -96,7 +96,7 @@ const LONG_NUMBER: Attack = {
 
 // prettier-ignore
 const REFUSED: readonly Attack[] = QUERIES.map(([name, query]) => ({
-  name: `endless-${name}`, section: 'availability', wanted: 'refused where the store would work for ever; usual queries are answered', needs: 'fuseki',
+  name: `endless-${name}`, section: 'availability', wanted: 'refused if the store would work for ever; usual queries are answered', needs: 'fuseki',
   run: async (place) => {
     const ask = (body: string) => place.as('stranger')('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body })
     const usual = answered([await ask(USUAL)], 200)

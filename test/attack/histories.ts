@@ -1,4 +1,4 @@
-// The attacks on the history, one a row: a history that is long, and one that is large.
+// The attacks on histories, one per row: a long history, and a large one.
 import { randomBytes } from 'node:crypto'
 import { ttl, turtle } from '../support/world.js'
 import { expected, type Place } from './place.js'
@@ -14,7 +14,7 @@ async function withVersions(place: Place): Promise<string> {
   return path
 }
 
-/** About a megabyte that cannot be compressed. */
+/** About a megabyte that does not compress. */
 const random = (): string => `<> <http://purl.org/dc/terms/title> "${randomBytes(700_000).toString('base64')}" .`
 
 export const HISTORIES: readonly Attack[] = [
@@ -49,7 +49,7 @@ export const HISTORIES: readonly Attack[] = [
   {
     name: 'history-filled-by-other-graphs',
     section: 'availability',
-    wanted: 'graphs that are no documents count as their versions do',
+    wanted: 'other graphs count with the size of their versions',
     needs: 'fuseki',
     own: { flags: ['--history', 'local', '--daily-history', '80000000'] },
     async run(place) {

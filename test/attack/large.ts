@@ -7,7 +7,7 @@ import { expected, type Place } from './place.js'
 /** Content below the limit of a request. */
 export const large = (property: string): Send => ttl(many(1_900_000, (i) => `<#${i}> <urn:${property}> "${i}" .\n`))
 
-/** A document of some 7 MB of N-Triples, in contents that a busy machine reads in time too. */
+/** A document of about 7 MB of N-Triples, in parts that even a busy machine reads in time. */
 export async function largeDocument(place: Place): Promise<string> {
   const [owner, path] = [place.as('owner'), place.path()]
   await expected(owner('PUT', path), 201)
@@ -17,7 +17,7 @@ export async function largeDocument(place: Place): Promise<string> {
 }
 
 /**
- * Starts the threads for large contents. They stay, as large as one of these has made them: an attack must not make
+ * Starts the threads for large contents and lets them grow to their full size. They stay, so an attack must not start
  * more of them.
  */
 export async function startedThreads(place: Place): Promise<string> {

@@ -1,4 +1,4 @@
-// Attacks by sources of LOAD that the operator allows: they never end, become huge, or lead elsewhere, one a row.
+// Attacks by sources of LOAD that the operator allows: they never end, become huge, or lead elsewhere, one per row.
 import type { RequestListener } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import { update } from '../support/world.js'
@@ -6,7 +6,7 @@ import { answered } from './availability.js'
 import { expected, serve, type Place } from './place.js'
 import type { Attack, Outcome } from './run-row.js'
 
-/** Named before the gateway starts. */
+/** The port is named before the gateway starts. */
 const PORT = 30_000 + (process.pid % 2_000)
 const URL_OF_SOURCE = `http://127.0.0.1:${PORT}/`
 const TURTLE = { 'Content-Type': 'text/turtle' }
@@ -18,7 +18,7 @@ async function load(place: Place, source: RequestListener, status: number): Prom
   return serve(source, async () => answered([await place.as('owner')('POST', '/sparql', update(text))], status), PORT)
 }
 
-/** 7 GB of blanks in as many MB. */
+/** 7 GB of blanks in as many MB when compressed. */
 const packed = (): Buffer => Buffer.concat(Array<Buffer>(420).fill(gzipSync(Buffer.alloc(16 * 2 ** 20, ' '))))
 const LINES = '<urn:s> <urn:p> "o" .\n'.repeat(10_000)
 

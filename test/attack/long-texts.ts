@@ -1,4 +1,4 @@
-// The attacks by long texts that cost little to send: queries, updates, forms and quads, one a row.
+// The attacks by long texts that cost little to send: queries, updates, forms and quads, one per row.
 import { fill, many } from '../support/growth.js'
 import { ttl, turtle, update } from '../support/world.js'
 import type { Answer } from '../support/client.js'
@@ -9,11 +9,11 @@ import type { Attack } from './run-row.js'
 
 const NOTHING = '?s <urn:nothing> ?o . '
 const CONDITION = 'FILTER NOT EXISTS { ?s ?p ?o } '
-/** Readers may read everything: their queries are sent as they are. */
+/** Readers may read everything, so their queries are sent unchanged. */
 const query = (place: Place, where: string): Promise<Answer> =>
   place.as('stranger')('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query' }, body: `SELECT * { ${where} }` }) // prettier-ignore
 
-/** Of a page of this gateway. */
+/** A form of a page of this gateway. */
 const form = ({ base }: Place, values: Record<string, string>) => ({
   fields: {
     'Content-Type': 'application/x-www-form-urlencoded',
@@ -28,7 +28,7 @@ export const LONG_TEXTS: readonly Attack[] = [
   {
     name: 'restricted-query', section: 'availability', wanted: 'restricted in a worker above a size, and answered', quick: true,
     run: async (place) => answered([
-      // Nothing matches: the store has little to do.
+      // Nothing matches, so the store has little to do.
       await query(place, NOTHING + fill(CONDITION, 7_000)),
       await query(place, NOTHING + fill('GRAPH ?g { ?s <urn:nothing> ?o } ', 3_000)),
     ], 200),
@@ -63,7 +63,7 @@ export const LONG_TEXTS: readonly Attack[] = [
     },
   },
   {
-    name: 'patterns-on-the-ontology', section: 'availability', wanted: 'refused: it is in an embedded store of its own', quick: true,
+    name: 'patterns-on-the-ontology', section: 'availability', wanted: 'refused: the ontology has its own embedded store', quick: true,
     run: async (place) => answered([
       await place.as('owner')('POST', '/ns', { fields: { 'Content-Type': 'application/sparql-query' }, body: `SELECT * { ${many(3_000, (i) => `?s <urn:${i}> ?o . `)} }` }),
     ], 413),
@@ -91,11 +91,11 @@ export const LONG_TEXTS: readonly Attack[] = [
     },
   },
   {
-    name: 'document-by-a-long-update', section: 'availability', wanted: 'its state is made in a worker', quick: true,
+    name: 'document-by-a-long-update', section: 'availability', wanted: 'its new state is computed in a worker', quick: true,
     run: async (place) => answered([await place.as('writer')('POST', '/sparql', update(`INSERT DATA { GRAPH <${place.base}${place.path().slice(1)}> { ${many(400_000, (i) => `<urn:${i}> <urn:p> ${i} . `)} } }`))], 200),
   },
   {
-    name: 'document-by-the-longest-update', section: 'availability', wanted: 'its state is made in a worker',
+    name: 'document-by-the-longest-update', section: 'availability', wanted: 'its new state is computed in a worker',
     run: async (place) => answered([await place.as('writer')('POST', '/sparql', update(`INSERT DATA { GRAPH <${place.base}${place.path().slice(1)}> { ${many(2_000_000, (i) => `<urn:${i}> <urn:p> ${i} . `)} } }`))], 200),
   },
   {
@@ -116,7 +116,7 @@ export const LONG_TEXTS: readonly Attack[] = [
     },
   },
   {
-    name: 'expressions-in-expressions', section: 'availability', wanted: 'what looks at values of literals is bounded', quick: true,
+    name: 'expressions-in-expressions', section: 'availability', wanted: 'work on values of literals is bounded', quick: true,
     run: async (place) => {
       const path = place.path()
       await expected(place.as('writer')('PUT', path, ttl('<#x> <urn:p> "01"^^<http://www.w3.org/2001/XMLSchema#int> .')), 201)
@@ -126,7 +126,7 @@ export const LONG_TEXTS: readonly Attack[] = [
     },
   },
   {
-    name: 'form-of-many-fields', section: 'availability', wanted: 'no page has them again, before the right is decided', quick: true, hold: 50,
+    name: 'form-of-many-fields', section: 'availability', wanted: 'no page repeats them before the right is decided', quick: true, hold: 50,
     run: async (place) => {
       const { fields } = form(place, {})
       const sent = { fields: { ...fields, Accept: 'text/html' }, body: `content=x${'&do'.repeat(87_000)}` }
@@ -136,7 +136,7 @@ export const LONG_TEXTS: readonly Attack[] = [
     },
   },
   {
-    name: 'preview-beside-a-large-document', section: 'availability', wanted: 'only what is sent is compared',
+    name: 'preview-beside-a-large-document', section: 'availability', wanted: 'only the sent data is compared',
     prepare: largeDocument,
     run: async (place, path) => answered([
       await place.as('owner')('POST', `${path}?form=add`, form(place, { do: 'preview', content: '<#a> <urn:b> <urn:c> .' })),

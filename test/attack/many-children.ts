@@ -1,4 +1,4 @@
-// The attacks on what lists documents: a small answer must not cost what all documents of a container cost.
+// The attacks on lists of documents: a small answer must not cost as much as all documents of a container.
 import { ACL, FOAF } from '../../gateway/rdf/vocabulary.js'
 import { containerOf } from '../bench/growth-documents.js'
 import { accept, ttl } from '../support/world.js'
@@ -10,9 +10,7 @@ const CHILDREN = 10_000
 const CLIENTS = 32
 const PATH = '/many/'
 
-/**
- * A container that everybody may read, with all that is in it; and connections: handshakes are not what is measured.
- */
+/** Creates a public container with its documents, and opens connections, since handshakes are not measured. */
 async function prepare(place: Place): Promise<string> {
   if ((await place.as('owner')('GET', PATH)).status !== 200) await fill(place)
   for (const agent of ['anonymous', 'owner'])
@@ -31,7 +29,7 @@ async function fill(place: Place): Promise<void> {
   if (place.datasets) {
     const { ok, status } = await fetch(`${place.datasets.endUser}/data`, { method: 'POST', headers: fields, body })
     if (!ok) throw new Error(`the store answers ${status}`)
-    // What was cached of it before is gone.
+    // Clears what was cached of the container before.
     await fetch(`http://127.0.0.1:${place.site.management}/purge`, { method: 'POST', headers: { 'Triplegate-Management': '1' } }) // prettier-ignore
   } else await expected(owner('POST', '/importer', { fields, body }), 200)
 }
@@ -42,7 +40,7 @@ export const MANY_CHILDREN: readonly Attack[] = [
   {
     name: 'container-pages',
     section: 'availability',
-    wanted: 'the store is asked for the page that is shown, and not by all at once',
+    wanted: 'the store is asked only for the displayed page, and not by all clients at once',
     prepare,
     run: async (place, path) => {
       const page = (i: number): string => `${path}?order=${ORDERS[i % 3]}&page=${1 + 7 * i}`

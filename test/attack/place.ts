@@ -1,4 +1,4 @@
-// The place of attacks: a gateway as a process of its own on fresh stores, its agents, and a server of others.
+// The place of attacks: a gateway in its own process on fresh stores, its agents, and a foreign server.
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -14,7 +14,7 @@ import { profileOf, ttl, turtle } from '../support/world.js'
 export interface Place {
   readonly site: Site
   readonly gateway: GatewayProcess
-  /** With their slashes at the end. */
+  /** With a slash at the end. */
   readonly base: string
   readonly admin: string
   readonly ca: string
@@ -24,11 +24,11 @@ export interface Place {
   as(name: string): Client
   webIdOf(name: string): string
   pemOf(name: string): string
-  /** A client of its own; it comes from this address, and asks for this host. */
+  /** A separate client, which comes from this address and requests this host. */
   client(pem?: string, from?: string, host?: string): Client
   /** A path that no other attack uses. */
   path(): string
-  /** The value of a metric, the first of its name. */
+  /** The value of the first metric with this name. */
   metrics(): Promise<(name: string) => number>
   /** Starts the gateway again on the same folder. */
   restart(): Promise<void>
@@ -39,7 +39,7 @@ const GROUPS = { writer: 'writers', reader: 'readers', stranger: undefined } as 
 
 export interface PlaceOptions {
   readonly flags?: readonly string[]
-  /** A second dataspace on the same datasets, at this host; its owner is this agent of the first one. */
+  /** A second dataspace on the same datasets, at this host. Its owner is this agent of the first dataspace. */
   readonly second?: { readonly host: string; readonly owner: string }
 }
 
@@ -110,7 +110,7 @@ export async function openPlace(fuseki: string | undefined, { flags = [], second
     async stop() {
       for (const each of clients) each.close()
       await gateway.kill()
-      // Its git processes may be writing still.
+      // Its Git processes may still be writing.
       await rm(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
     },
   }
@@ -125,7 +125,7 @@ export async function openPlace(fuseki: string | undefined, { flags = [], second
   return place
 }
 
-/** The site with a configuration file in place of the settings of one dataspace. */
+/** The site with a configuration file instead of the settings of one dataspace. */
 function withSecond(
   site: Site,
   datasets: NonNullable<Place['datasets']>,
@@ -149,7 +149,7 @@ function withSecond(
 
 const agentIn = ({ admin }: Pick<Site, 'admin'>, name: string): string => `${admin}acl/agents/${name}/#this`
 
-/** A document that is cached. */
+/** A document that is in the cache. */
 export const CACHED = '/cached/'
 
 async function started(site: Site): Promise<GatewayProcess> {
@@ -172,7 +172,7 @@ export async function expected(answer: Promise<Answer>, status: number): Promise
   return given
 }
 
-/** A server of others, on loopback. */
+/** A foreign server, on loopback. */
 export async function serve<T>(listener: RequestListener, use: (url: string) => Promise<T>, port = 0): Promise<T> {
   const server: Server = createServer(listener).listen(port, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))

@@ -1,4 +1,4 @@
-// The attacks on rights and data, one a row.
+// The attacks on rights and data, one per row.
 import { chmodSync, lstatSync, readdirSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import type { Attack, Outcome } from './run-row.js'
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 const NT = { fields: { Accept: 'application/n-triples' } }
 
-/** A rule in the admin application, by the owner. */
+/** Adds a rule to the admin application, as the owner. */
 export async function rule(place: Place, name: string, statements: string): Promise<void> {
   const body = ttl(`PREFIX acl: <${ACL}> <#this> a acl:Authorization ; ${statements} .`)
   await expected(place.as('owner')('PUT', `/admin/acl/authorizations/${name}/`, body), 201)
@@ -24,7 +24,7 @@ export const outcome = (statuses: Outcome['statuses'], isWanted: boolean, wrong:
   wrong: isWanted ? undefined : wrong,
 })
 
-/** The document with one statement by the owner; `agent` has these modes on it, as an authorization of its own. */
+/** Creates a document with one statement as the owner, and an authorization that gives `agent` these modes. */
 export async function documentFor(place: Place, agent: string, modes: string): Promise<string> {
   const path = place.path()
   await expected(place.as('owner')('PUT', path, ttl(turtle('"secret"'))), 201)
@@ -32,7 +32,7 @@ export async function documentFor(place: Place, agent: string, modes: string): P
   return path
 }
 
-/** To the management port, with these fields. */
+/** Sends a request to the management port, with these fields. */
 const operate = ({ site }: Place, path: string, headers: Record<string, string>): Promise<number> =>
   new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port: site.management, path, method: 'POST', headers, setHost: false })
@@ -41,7 +41,7 @@ const operate = ({ site }: Place, path: string, headers: Record<string, string>)
     sent.end()
   })
 
-/** What others than the owner may use in the folder. Files of git come and go meanwhile. */
+/** The files in the folder that accounts other than the owner can use. Git's files come and go meanwhile. */
 export function openIn(folder: string): { readonly count: number; readonly open: readonly string[] } {
   const paths = ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]
   const modeOf = (path: string): number => lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0
@@ -67,7 +67,7 @@ export const applicant = (mailbox: string): ReturnType<typeof ttl> =>
 // prettier-ignore
 export const RIGHTS: readonly Attack[] = [
   {
-    name: 'put-on-a-cached-absence', section: 'rights and data', wanted: 'decided on what the store has now', needs: 'fuseki',
+    name: 'put-on-a-cached-absence', section: 'rights and data', wanted: 'the decision uses the current state of the store', needs: 'fuseki',
     run: async (place) => {
       const [path, writer] = [place.path(), place.as('writer')]
       const graph = place.base + path.slice(1)
@@ -88,15 +88,15 @@ export const RIGHTS: readonly Attack[] = [
       await store.close()
       await sleep(2_000)
       const { status } = await place.as('reader')('GET', '/cached/')
-      return outcome([before, status], status === 403, 'a right that was taken away still holds')
+      return outcome([before, status], status === 403, 'a revoked right is still valid')
     },
   },
   {
-    name: 'rules-exchanged-behind-the-probe', section: 'rights and data', wanted: 'the probe compares what the rules say, not their sizes', needs: 'fuseki', own: { flags: ['--probe', '500'] },
+    name: 'rules-exchanged-behind-the-probe', section: 'rights and data', wanted: 'the probe compares the content of rules, not their sizes', needs: 'fuseki', own: { flags: ['--probe', '500'] },
     run: async (place) => {
       const get = async (agent: string): Promise<number> => (await place.as(agent)('GET', '/cached/')).status
       const before = [await get('reader'), await get('stranger')]
-      // A WebID of the same length takes the place of the member's.
+      // Another WebID of the same length replaces the member's.
       const [member, other] = [place.webIdOf('reader'), place.webIdOf('edaerr')]
       const graph = `${place.admin}acl/groups/readers/`
       const store = openHttpStore(fusekiEndpoints(place.datasets!.admin))
@@ -111,7 +111,7 @@ export const RIGHTS: readonly Attack[] = [
         status = await get('reader')
       }
       const ms = performance.now() - from
-      return outcome([...before, status, `after ${ms.toFixed(0)} ms`], before.join() === '200,403' && status === 403, 'a right that was taken away still holds')
+      return outcome([...before, status, `after ${ms.toFixed(0)} ms`], before.join() === '200,403' && status === 403, 'a revoked right is still valid')
     },
   },
   ...(['DROP GRAPH <>', 'CLEAR ALL', 'DELETE WHERE { GRAPH <> { ?s ?p ?o } }'] as const).map((text): Attack => ({
@@ -124,7 +124,7 @@ export const RIGHTS: readonly Attack[] = [
     },
   })),
   {
-    name: 'seeds-brought-back', section: 'rights and data', wanted: 'seeding never restores what was deleted', needs: 'fuseki', spoils: true, restarts: true,
+    name: 'seeds-brought-back', section: 'rights and data', wanted: 'seeding never restores deleted documents', needs: 'fuseki', spoils: true, restarts: true,
     run: async (place) => {
       const owner = place.as('owner')
       const path = '/admin/acl/authorizations/access/'
@@ -136,18 +136,18 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   {
-    name: 'type-that-opens', section: 'rights and data', wanted: 'a type that widens his own rights needs Control, or Read already', quick: true,
+    name: 'type-that-opens', section: 'rights and data', wanted: 'adding a type that widens the rights of its author needs Control, or existing Read', quick: true,
     run: async (place) => {
       const path = await documentFor(place, 'stranger', 'acl:Write')
       await rule(place, `class${path.slice(1, -1)}`, `acl:agent <${place.webIdOf('stranger')}> ; acl:mode acl:Read ; acl:accessToClass <urn:Open>`)
       const stranger = place.as('stranger')
       const { status } = await stranger('PATCH', path, update('INSERT { <> a <urn:Open> } WHERE { }'))
       const read = (await stranger('GET', path)).status
-      return outcome([status, read], read === 403, 'he reads what he could not')
+      return outcome([status, read], read === 403, 'the agent gains a right to read')
     },
   },
   {
-    name: 'history-by-deletion', section: 'rights and data', wanted: 'the history before a deletion stays with those who could read it',
+    name: 'history-by-deletion', section: 'rights and data', wanted: 'only agents who could read the history before a deletion still can',
     run: async (place) => {
       const path = await documentFor(place, 'stranger', 'acl:Write')
       await rule(place, `root${path.slice(1, -1)}`, `acl:agent <${place.webIdOf('stranger')}> ; acl:mode acl:Write ; acl:accessTo <${place.base}>`)
@@ -164,11 +164,11 @@ export const RIGHTS: readonly Attack[] = [
     run: async (place) => {
       const path = await documentFor(place, 'stranger', 'acl:Append')
       const { status, fields } = await place.as('stranger')('POST', path, ttl('<#a> <urn:p> 1 .'))
-      return outcome([status, fields.etag ?? 'no tag'], status < 300 && fields.etag === undefined, 'the tag tells about content that he may not read')
+      return outcome([status, fields.etag ?? 'no tag'], status < 300 && fields.etag === undefined, 'the tag reveals content that the agent may not read')
     },
   },
   {
-    name: 'size-by-time', section: 'rights and data', wanted: 'a refusal takes the same time whatever there is',
+    name: 'size-by-time', section: 'rights and data', wanted: 'a refusal takes the same time whatever exists',
     prepare: largeDocument,
     run: async (place, path) => {
       const stranger = place.as('stranger')
@@ -180,21 +180,21 @@ export const RIGHTS: readonly Attack[] = [
         return performance.now() - from
       }
       const [large, absent] = [Math.min(await timeOf(path), await timeOf(path)), Math.min(await timeOf(place.path()), await timeOf(place.path()))]
-      return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 3 * absent + 50, 'a large document is refused more slowly than none')
+      return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 3 * absent + 50, 'a large document is refused more slowly than a missing one')
     },
   },
   {
-    name: 'size-by-certificate', section: 'rights and data', wanted: 'a certificate that names a large private document takes as long as one that names none', prepare: largeDocument,
+    name: 'size-by-certificate', section: 'rights and data', wanted: 'a certificate that names a large private document takes as long as one that names a missing document', prepare: largeDocument,
     run: async (place, path) => {
       const none = place.path()
       const documents = [path, none].flatMap((at) => Array.from({ length: 5 }, (_, i) => `${place.base}${at.slice(1)}#${i}`))
       const pems = await certificatesFor(documents)
       const shortest = new Map([[path, Infinity], [none, Infinity]])
-      // In turn: the machine is as busy for both.
+      // Alternating, so that the machine is equally busy for both.
       for (let i = 0; i < pems.length; i++) {
         const n = (i % 2) * 5 + Math.floor(i / 2)
         const client = place.client(pems[n])
-        // The handshake is not what is measured.
+        // The handshake is not measured.
         await client('GET', '/')
         await forgetting(place)
         const from = performance.now()
@@ -203,7 +203,7 @@ export const RIGHTS: readonly Attack[] = [
         shortest.set(at, Math.min(shortest.get(at)!, performance.now() - from))
       }
       const [large, absent] = [...shortest.values()] as [number, number]
-      return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 2 * absent + 25, 'a large document is told from none by the time')
+      return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 2 * absent + 25, 'the time reveals a large document')
     },
   },
   {
@@ -221,7 +221,7 @@ export const RIGHTS: readonly Attack[] = [
     run: async (place) => {
       const statuses: number[] = []
       for (let i = 0; i < 2; i++) statuses.push((await place.as('anonymous')('POST', '/admin/sign%20up?download', applicant('twice@box.example'))).status)
-      return outcome(statuses, statuses[0] === statuses[1], 'the answer tells that the mailbox is registered')
+      return outcome(statuses, statuses[0] === statuses[1], 'the answer reveals that the mailbox is registered')
     },
   },
   ...([
@@ -298,7 +298,7 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   {
-    name: 'orphans', section: 'rights and data', wanted: 'mirror verify reports them; making the container again heals them',
+    name: 'orphans', section: 'rights and data', wanted: 'mirror verify reports them; creating the container again repairs them',
     run: async (place) => {
       const [owner, path] = [place.as('owner'), place.path()]
       const container = ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .')

@@ -1,4 +1,4 @@
-// One attack: carrying it out while another client goes on, and judging what it did to the gateway.
+// One attack: carries it out while another client continues, and judges its effect on the gateway.
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
@@ -8,23 +8,23 @@ import type { Waits } from './second-client.js'
 export interface Attack {
   readonly name: string
   readonly section: 'availability' | 'rights and data'
-  /** Issue, in words: the wanted outcome. */
+  /** The wanted outcome, in words. */
   readonly wanted: string
-  /** The longest hold of the event loop in ms: 50 before the right is decided, 200 after (design 7). */
+  /** The longest allowed block of the event loop in ms: 50 before the right is decided, 200 after (design 7). */
   readonly hold?: number
-  /** It takes 2 s at most on the embedded store: part of `npm test`. */
+  /** It takes at most 2 s on the embedded store: part of `npm test`. */
   readonly quick?: boolean
   readonly needs?: 'fuseki'
-  /** Of a gateway of its own; it has a gateway of its own too where it spoils it. */
+  /** It needs a separate gateway with these options, or because it spoils the gateway. */
   readonly own?: PlaceOptions
   readonly spoils?: boolean
   /** It restarts the gateway: the other client is refused meanwhile, and nothing is cached then. */
   readonly restarts?: boolean
-  /** Nothing is cached there: all reads of the owner ask the store. */
+  /** Nothing is cached, so all reads of the owner ask the store. */
   readonly withoutCache?: boolean
-  /** s, where the store works longer than 30. */
+  /** In seconds, if the store needs more than 30. */
   readonly limit?: number
-  /** Prepares the attack: this is not measured, since the store may be slow. Gives what `run` needs to know. */
+  /** Prepares the attack without being measured, since the store may be slow. Returns what `run` needs to know. */
   readonly prepare?: (place: Place) => Promise<string>
   readonly run: (place: Place, prepared: string) => Promise<Outcome>
 }
@@ -32,7 +32,7 @@ export interface Attack {
 export interface Outcome {
   /** The statuses of the attack's requests, or other results in words. */
   readonly statuses: readonly (number | string)[]
-  /** The result that is not as wanted. */
+  /** The unwanted result, if any. */
   readonly wrong?: string | undefined
 }
 
@@ -51,14 +51,14 @@ const CACHED_MS = 300
 const UNCACHED_MS = 2_000
 const GROWN_MB = 300
 
-/** @param slack how many times the bounds may be exceeded: the tests run on busy machines */
+/** @param slack the factor by which limits may be exceeded, since tests run on busy machines */
 export async function carryOut(attack: Attack, place: Place, slack = 1): Promise<Judgement> {
   const { hold = 200, limit = LIMIT_S, withoutCache = false, restarts = false } = attack
   const cachedLimit = withoutCache || restarts ? UNCACHED_MS : CACHED_MS
   const prepared = await attack.prepare?.(place).catch((error: unknown) => error as Error)
   const second = await secondClient(place)
   const before = await place.metrics()
-  // The first measurement after a reading is lost.
+  // The first measurement after a reading is unusable.
   await sleep(50)
   const outcome = await Promise.race([
     (prepared instanceof Error ? Promise.reject(prepared) : attack.run(place, prepared ?? '')).catch(
@@ -83,7 +83,7 @@ export async function carryOut(attack: Attack, place: Place, slack = 1): Promise
   return { ...outcome, holdMs, grownMb, cachedMs, uncachedMs, storeMs, faults }
 }
 
-/** Reads meanwhile, in a thread of its own. */
+/** Starts a thread that reads meanwhile. */
 async function secondClient({ site, ca, pemOf, datasets }: Place): Promise<{ end(): Promise<Waits> }> {
   const origin = { port: site.port, ca, pem: pemOf('owner') }
   const workerData = { origin, cached: CACHED, store: datasets?.endUser }

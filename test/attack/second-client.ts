@@ -1,5 +1,5 @@
-// The other client during an attack: a thread of its own, in which the owner reads a cached document, and one
-// that nobody has read yet, and asks the store itself, every few ms. It sends the longest waits when it is told to end.
+// The other client during an attack: a thread in which the owner reads, every few ms, a cached document and one that
+// nobody has read yet, and asks the store itself. When asked to end, it reports the longest waits.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeClient, type Origin } from '../support/client.js'
@@ -8,9 +8,9 @@ export interface Waits {
   /** In ms. */
   readonly cachedMs: number
   readonly uncachedMs: number
-  /** Without the gateway; 0 where the store is embedded. */
+  /** Directly from the store; 0 if the store is embedded. */
   readonly storeMs: number
-  /** Answers other than the wanted ones, each once. */
+  /** Unwanted answers, without repetition. */
   readonly failed: readonly string[]
 }
 
@@ -36,7 +36,7 @@ async function read(path: string, kind: 'cachedMs' | 'uncachedMs', wanted: numbe
   longest[kind] = Math.max(longest[kind], performance.now() - from)
 }
 
-/** The store is asked apart from the reads: it says how much of their waits is its own. */
+/** Asks the store directly: this shows how much of the waits of the reads is its own. */
 async function askStore(dataset: string): Promise<void> {
   for (let i = 0; i === 0 || !isOver; i++) {
     const from = performance.now()
@@ -54,7 +54,7 @@ const end = (): void => {
 }
 parentPort!.once('message', () => {
   isOver = true
-  // A read that is still waiting counts.
+  // A read that is still waiting counts too.
   setTimeout(() => {
     failed.add('no answer in 5 s')
     end()

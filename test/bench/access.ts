@@ -30,7 +30,7 @@ const containerOf = (n: number): string => `${BASE}projects/${n % 997}/archive-$
 const groupOf = (n: number): string => `${ADMIN}acl/groups/${n}/#this`
 const personOf = (n: number): string => `https://people.example/${n}/#me`
 
-/** Every eighth names the agent of the request; the others are for groups, for everyone and for containers. */
+/** Every eighth one names the agent of the request; the others are for groups, everyone and containers. */
 const KINDS: readonly ((n: number, groups: number) => Statements)[] = [
   (n) => ({ agent: AGENT, accessTo: docOf(n), mode: ['Read', 'Write'] }),
   (n) => ({ agent: personOf(n), accessTo: docOf(n - 1), mode: ['Read', 'Write', 'Append'] }),
@@ -103,12 +103,12 @@ function build(size: number): { readonly index: AuthorizationIndex; readonly not
   return { index, note }
 }
 
-/** Undefined if the authorizations name fewer documents than that. */
+/** Undefined if the authorizations name fewer documents. */
 function allQuestions(size: number): Record<string, readonly Question[] | undefined> {
   const many = size < KINDS.length * MANY_DOCUMENTS ? {} : questionsOf(size, MANY_DOCUMENTS)
   return {
     ...questionsOf(size, DOCUMENTS),
-    // More than the caches of the processor, so that the cost of memory shows.
+    // More than fits into the caches of the processor, so that the cost of memory shows.
     [`allowed, agent, ${MANY_DOCUMENTS} documents`]: many['allowed, agent'],
     [`refused, not named, ${MANY_DOCUMENTS} documents`]: many['refused, not named'],
   }

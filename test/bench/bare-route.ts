@@ -1,5 +1,5 @@
-// A bare Fastify route for comparison, as a process: it sends the same bytes and fields for every request.
-// Its standard input gives them as JSON; it writes its port to standard output.
+// A bare Fastify route for comparison, as a process: it sends the same bytes and fields for every request. It reads
+// them as JSON from standard input, and writes its port to standard output.
 import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
 import { fastify } from 'fastify'
@@ -9,7 +9,7 @@ export interface BareRoute {
   readonly fields: Readonly<Record<string, string>>
   /** Base64. */
   readonly body: string
-  /** PEM of certificate and key: then over TLS. */
+  /** PEM of certificate and key, to use TLS. */
   readonly tls?: string
 }
 

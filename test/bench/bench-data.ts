@@ -9,10 +9,10 @@ const TERM = (name: string): string => `https://bench.example/terms#${name}`
 
 export const AUTHORIZATIONS = 10_000
 export const PRODUCTS = 500
-/** Products that the mix asks for and changes. */
+/** The number of products that the mix queries and changes. */
 export const LIVELY = 100
 /**
- * The number of documents of 5 kB requested in turn: simultaneous requests for one document may share a read of the
+ * The number of documents of 5 kB requested in turn: if it were one, simultaneous requests could share a read of the
  * store.
  */
 export const DIFFERENT = 256
@@ -42,7 +42,7 @@ export const TWENTY_TRIPLES = Array.from(
   (_, i) => `<#part-${i}> ${node(DCT('title'))} ${literal(`Part ${i}, with a title of some length`)} .\n`,
 ).join('')
 
-/** Documents of one kind have a container of their own. */
+/** Each kind of documents has its own container. */
 const putContainer = (base: string): string => `${base}put/`
 const productContainer = (base: string): string => `${base}product/`
 const bulkContainer = (base: string): string => `${base}bulk/`
@@ -77,7 +77,7 @@ export const QUERIES = {
   reviews: (base: string, n: number): string =>
     `SELECT ?title ?rating WHERE { GRAPH <${productDocument(base, n)}> { ?r <${TERM('reviewFor')}> ?product ; ` +
     `<${DCT('title')}> ?title ; <${TERM('rating')}> ?rating } } ORDER BY DESC(?rating) ?title`,
-  /** As many different ones as there are numbers. */
+  /** A different query for each number. */
   search: (n: number): string =>
     `SELECT DISTINCT ?product ?label WHERE { GRAPH ?g { ?product a <${TERM(`Type${n % 10}`)}> ; <${RDFS('label')}> ?label ; ` +
     `<${TERM('feature')}> <${TERM(`F${(n * 7) % 50}`)}> ; <${TERM('size')}> ?size FILTER(?size > ${n}) } } ORDER BY ?label LIMIT 10`,
@@ -96,7 +96,7 @@ export function counterIn(json: string): number | undefined {
   return found && Number(found.o.value)
 }
 
-/** Some 205 bytes of TSV a row, as many rows as are wanted up to LONG_VALUES squared. */
+/** About 205 bytes of TSV a row, with as many rows as wanted up to LONG_VALUES squared. */
 export const longQuery = (base: string, rows: number): string =>
   `SELECT ?a ?b WHERE { GRAPH <${valuesDocument(base)}> { ?x <${TERM('value')}> ?a . ?y <${TERM('value')}> ?b } } LIMIT ${rows}`
 
@@ -106,7 +106,7 @@ const quads = (graph: string, triples: readonly string[]): string =>
 const numbered = (count: number, each: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => each(n)).join('')
 
-/** The documents that PUT replaces, and the one that every gateway is asked for when it starts. */
+/** The documents that PUT replaces, and the document requested from every gateway when it starts. */
 export const putQuads = (base: string): string =>
   quads(`${base}doc/`, documentTriples(`${base}doc/`, base)) +
   containerQuads(putContainer(base)) +
@@ -139,7 +139,7 @@ export const bulkQuads = (base: string, from: number, to: number): string =>
 
 export const agentOf = (admin: string): string => `${admin}acl/agents/bench/#this`
 
-/** The account by which the agent is known to an identity provider. */
+/** The account by which an identity provider's user is known as the agent. */
 export function accountQuads(admin: string, id: AccountId): string {
   const document = accountDocument(admin, id)
   const account = node(`${document}#this`)
@@ -151,7 +151,7 @@ export function accountQuads(admin: string, id: AccountId): string {
   ])
 }
 
-/** So many authorizations of others, and one for a group that the agent is in: items, and the SPARQL endpoint. */
+/** This many authorizations for others, and one for a group of the agent: items, and the SPARQL endpoint. */
 export function adminQuads(base: string, admin: string): string {
   const group = `${admin}acl/groups/bench/`
   const authorization = (iri: string, statements: readonly string[]): string[] =>

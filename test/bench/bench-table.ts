@@ -12,7 +12,7 @@ export interface Part {
   readonly about: string
   /** Its duration on a quiet machine with two cores. */
   readonly seconds: number
-  /** Runs only when named. */
+  /** It runs only when named. */
   readonly onRequest?: true
 }
 
@@ -24,7 +24,7 @@ export interface Figure {
 
 /**
  * Nanoseconds per call of each: the median, least and most of rounds of `calls` calls each, after a warm-up. The rounds
- * take turns, so that other load on the machine affects all alike.
+ * alternate, so that other load on the machine affects all alike.
  */
 export function nanosecondsPerCall(
   each: readonly ((n: number) => void)[],

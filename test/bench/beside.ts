@@ -1,5 +1,5 @@
-// The rows that compare the gateway with that of another checkout, such as the commit before: in one run, over equal
-// datasets of one store, in turns.
+// The rows that compare the gateway with another checkout, such as the commit before: in one run, over equal datasets
+// of one store, in turns.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -13,10 +13,10 @@ import { figureOf, takeTurns, written, type Outcome, type Timing } from './serie
 import type { BenchGateway, Setting } from './setting.js'
 import { ofGateway, queryLoad } from './sparql.js'
 
-/** The folder of the other checkout, which is built. */
+/** The folder of the other checkout, already built. */
 const OTHER = process.env['BESIDE']
 
-/** A load for each row: with the cache, with a cache that holds no answer, without any, and with a dataset on disk. */
+/** A load for each row: with the cache, with a cache too small for answers, without one, and with a dataset on disk. */
 const LOADS: Readonly<
   Record<
     'on' | 'uncached' | 'off' | 'disk',
@@ -50,7 +50,7 @@ const searches = (gateway: BenchGateway): Load => ({
   targets: Array.from({ length: DIFFERENT }, (_, n) => queryLoad(ofGateway(gateway), QUERIES.search(n)).targets[0]!),
 })
 
-/** The agent may read everything: before rights were checked for each graph, Read on the endpoint meant this. */
+/** The agent may read everything. Before rights were checked for each graph, Read on the endpoint meant this. */
 export async function besideOther(setting: Setting, timing: Timing): Promise<Rows> {
   await mayReadAll(setting)
   return besideIn(setting, timing, [
@@ -60,7 +60,7 @@ export async function besideOther(setting: Setting, timing: Timing): Promise<Row
   ])
 }
 
-/** PUT to a store on disk, beside the store itself, and beside the other checkout where there is one. */
+/** PUT to a store on disk, compared with the store itself, and with the other checkout if there is one. */
 export async function putsOnDisk(setting: Setting, timing: Timing): Promise<Rows> {
   const dataset = await datasetOnDisk(setting)
   const own = await putOnDisk(setting, timing, dataset)
@@ -72,7 +72,7 @@ export async function putsOnDisk(setting: Setting, timing: Timing): Promise<Rows
 async function besideIn(setting: Setting, timing: Timing, turns: readonly Omit<Pass, 'main'>[]): Promise<Rows> {
   if (OTHER === undefined) throw new Error('name the other checkout in the variable BESIDE')
   const main = resolve(OTHER, 'dist/gateway/main.js')
-  if (!existsSync(main)) throw new Error(`there is no ${main}: build the other checkout`)
+  if (!existsSync(main)) throw new Error(`${main} does not exist: build the other checkout`)
   setting.place('measuring')
   const rows: string[][] = []
   for (const turn of turns) {
@@ -114,7 +114,7 @@ async function passOf(
   try {
     for (const [row, load] of Object.entries(LOADS[kind])) {
       const loads = Object.entries(gateways).map(([name, gateway]) => [name, load(gateway, setting)] as const)
-      // Every query once, so that the first rounds do not measure an empty cache.
+      // Runs every query once, so that the first rounds do not measure an empty cache.
       if (row === 'cached SELECT') {
         for (const [, one] of loads) for (const target of one.targets) await answerTo({ ...one, targets: [target] })
       }

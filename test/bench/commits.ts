@@ -1,4 +1,4 @@
-// The table of local commits: how many a second go into a bare repository, beside `git fast-import` alone.
+// The table of local commits: commits per second into a bare repository, compared with `git fast-import` alone.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -17,7 +17,7 @@ const TARGET = 0.7
 const TIMING = { rounds: 5, seconds: 1.5, warmUp: 0.5 }
 const FLAGS = ['-c', 'core.fsync=all', '-c', 'fastimport.unpackLimit=0', '-c', 'gc.auto=0']
 
-/** Commits per second at each length of the queue: the gateway's repository and the git program take turns. */
+/** Commits per second at each length of the queue: the gateway's repository and the git program alternate. */
 export async function benchCommits(): Promise<BenchTable> {
   const machine = `${cpus().length} × ${cpus()[0]?.model}, load ${loadavg()[0]!.toFixed(2)} at the start`
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-bench-'))
@@ -47,7 +47,7 @@ export async function benchCommits(): Promise<BenchTable> {
       notes: [
         `${machine}, Node.js ${process.versions.node}, ${execFileSync('git', ['version']).toString().trim()}`,
         `${DOCUMENTS.toLocaleString('en')} documents in three levels of containers, ${TRIPLES} triples each; one commit changes one.`,
-        'Beside: one `git fast-import` for each queue, fed with the same commits, and flushed to disk alike.',
+        'Compared with one `git fast-import` for each queue, with the same commits and the same flushes to disk.',
       ],
     }
   } finally {

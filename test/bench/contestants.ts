@@ -1,4 +1,4 @@
-// The other servers that the gateway is measured beside: a bare Fastify route, and nginx with a cache.
+// The other servers in the comparison: a bare Fastify route, and nginx with a cache.
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ export interface Contender {
   end(): Promise<void>
 }
 
-/** Fields that the server adds itself. */
+/** Fields that the server adds by itself. */
 const OWN_FIELDS = /^(?:date|connection|keep-alive|content-length|transfer-encoding)$/i
 
 /** A Fastify route that sends the answer of `load`: the same bytes and fields. */
@@ -69,7 +69,7 @@ export async function untilListening(name: string, { child, output }: Started, p
   }
 }
 
-/** A server that listens on this port, in a folder of its own, where `commandLine` writes its configuration. */
+/** Starts a server that listens on this port, in a separate folder, where `commandLine` writes its configuration. */
 export async function startContender(
   name: string,
   port: number,

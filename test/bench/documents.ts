@@ -1,4 +1,4 @@
-// The rows about documents: cached and not, 304, over TLS, PUT; beside Fastify, nginx and the store itself.
+// The rows about documents: cached and not, 304, over TLS, PUT; compared with Fastify, nginx and the store itself.
 import { answerTo, startBareRoute, startNginx, type Contender } from './contestants.js'
 import { bulkDocument, DIFFERENT, PUT_DOCUMENTS, putDocument, putQuads, TWENTY_TRIPLES } from './bench-data.js'
 import { perSecond, type Load } from './load.js'
@@ -68,7 +68,7 @@ export const cachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
         ],
         notes: [
           `The document: ${body.length} bytes of Turtle from the gateway, ${storeBody.length} from Fuseki.`,
-          ...(nginx ? [] : ['There is no nginx, and it could not be installed.']),
+          ...(nginx ? [] : ['nginx is missing and could not be installed.']),
         ],
       }
     } finally {
@@ -76,7 +76,7 @@ export const cachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
     }
   })
 
-/** The same with a line in the log for each request, as the default settings have it. */
+/** The same with a log line for each request, as by default. */
 export const loggedGet = (setting: Setting, timing: Timing): Promise<Rows> => {
   const one = (level: string, options: GatewayOptions): Contestant => ({
     name: level,
@@ -123,14 +123,14 @@ const differentGets = (setting: Setting): Load => ({
   targets: Array.from({ length: DIFFERENT }, (_, n) => setting.graphStore(bulkDocument(setting.base, n))),
 })
 
-/** The store's virtual machine compiles for a while at first; this time is not measured. */
+/** The store's virtual machine compiles for a while at first, which is not measured. */
 export async function warmStore(setting: Setting): Promise<void> {
   await perSecond(differentGets(setting), 6)
 }
 
 export const uncachedGet = (setting: Setting, timing: Timing): Promise<Rows> =>
   withGateway(setting, ['--cache', 'off'], async (gateway) => {
-    // For both the store has the core of the load, so that it is the same store with and without the gateway.
+    // The store runs on the core of the load for both, so that it is the same with and without the gateway.
     setting.place('measuring')
     const contestants = [
       contestant('gateway', { ...gateway.request('', TURTLE), targets: bulkPaths(setting, DIFFERENT) }),
@@ -185,7 +185,7 @@ const putOnto = (
 export const put = (setting: Setting, timing: Timing): Promise<Rows> =>
   putOnto(setting, timing, { row: 'PUT of 20 triples', dataset: 'ds', target: 0.6 })
 
-/** The documents of PUT in a dataset on disk, which syncs each of its transactions. Gives its name. */
+/** Puts the documents into a dataset on disk, which syncs each of its transactions. Returns its name. */
 export async function datasetOnDisk(setting: Setting): Promise<string> {
   for (const name of [DISK, copyOf(DISK)]) {
     const made = await setting.makeDataset(name, 'tdb2')
@@ -202,7 +202,7 @@ export const putOnDisk = (setting: Setting, timing: Timing, dataset: string): Pr
 /** The number of documents requested in turn for reads without the cache. */
 const BESIDE = 64
 
-/** The paths of the documents that another server needs too. */
+/** The paths of the documents that the other server needs too. */
 export const documentsBeside = (setting: Setting): string[] => bulkPaths(setting, BESIDE)
 
 /** GET of the same documents from another server over the same Fuseki; `load` has one target for each. */

@@ -1,4 +1,4 @@
-// The rows about the store's own URLs: a graph by its name, and queries, cached and not, beside the store itself.
+// The rows about the store's own URLs: a graph by its name, and queries, cached and not, and the store itself.
 import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, ROOT } from '../../policies/vocabulary.js'
 import { ACL, RDF } from '../../gateway/rdf/vocabulary.js'
 import { DIFFERENT, QUERIES, agentOf, bulkDocument } from './bench-data.js'
@@ -13,8 +13,8 @@ const TRIPLES = 40
 const graphOf = (n: number): string => `urn:bench:graph:${n}`
 
 /**
- * Graphs that are no documents, and the right to read all that there is, as the seeded readers have: as a client of the
- * store had.
+ * Creates graphs that are not documents, and gives the right to read everything, as seeded readers have it and a client
+ * of the store had it.
  */
 async function prepare({ load, admin }: Setting): Promise<void> {
   const line = (n: number, i: number): string =>
@@ -53,13 +53,13 @@ const ROWS: readonly (readonly [row: string, targets: Targets, fields: Load['fie
 interface Caching {
   readonly cache: string
   readonly flags: readonly string[]
-  /** More where the ratio is close to its target. */
+  /** More rounds if the ratio is close to its target. */
   readonly rounds: number
   readonly target?: number
 }
 /**
- * In a cache of one byte there is room for no answer. Without a cache the rules are read for each request too, so that
- * it has no target.
+ * A cache of one byte has no room for any answer. Without a cache, the rules are also read for each request, so there
+ * is no target.
  */
 const CACHES: readonly Caching[] = [
   { cache: 'cached', flags: [], rounds: 3, target: 10 },
@@ -68,8 +68,8 @@ const CACHES: readonly Caching[] = [
 ]
 
 /**
- * All rows are warmed up before the first: it would find a store, or a gateway, that has compiled less than the rows
- * after it.
+ * All rows are warmed up before the first one is measured: otherwise its store and gateway would have compiled less
+ * than those of later rows.
  */
 export async function dropIn(setting: Setting, timing: Timing, progress: (what: string) => void): Promise<Rows> {
   await prepare(setting)

@@ -40,7 +40,7 @@ export async function footprint(setting: Setting): Promise<Rows> {
 
 /** Resident memory before and after this many documents are stored and read once each. */
 async function growth(setting: Setting, gateway: BenchGateway): Promise<{ grown: number; bytes: number }> {
-  // First the heap grows to the size that requests in general need.
+  // First lets the heap grow to the size that requests generally need.
   await perSecond(gateway.request(setting.path), 2)
   await sleep(500)
   const before = residentBytes(gateway.pid)

@@ -1,4 +1,4 @@
-// What documents cost that are in one public container, from a thousand to a million of them.
+// The cost of documents in one public container, from a thousand to a million of them.
 import { ACL, DCT, DH, FOAF, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import type { Answer } from '../support/client.js'
 import { ttl } from '../support/world.js'
@@ -35,7 +35,7 @@ export function* containerOf(base: string, size: number): Generator<string> {
   }
 }
 
-/** Everybody may read the container and what is in it. */
+/** Everyone may read the container and its documents. */
 export function publicRule(base: string, admin: string): string {
   const graph = `${admin}acl/authorizations/many/`
   const container = `<${base}${PATH.slice(1)}>`

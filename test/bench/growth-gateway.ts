@@ -1,4 +1,4 @@
-// A gateway whose main thread is measured: over datasets of its own that were filled before.
+// A gateway whose main thread is measured, over separate datasets that were filled before.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ export interface GrownGateway {
   readonly anonymous: Client
   /** The main thread's time in ms from the start of the process until it was ready. */
   readonly startMs: number
-  /** The median of what an act costs the main thread, in ms; `before` is not measured. */
+  /** The median cost of an act for the main thread, in ms; `before` is not measured. */
   costOf(act: (n: number) => Promise<Answer>, options?: CostOptions): Promise<number>
 }
 
@@ -28,10 +28,10 @@ export interface CostOptions {
 
 export interface GrownData {
   readonly flags?: readonly string[]
-  /** N-Quads in parts, for the dataset of documents and for that of rules. */
+  /** N-Quads in parts, for the dataset of documents and for the dataset of rules. */
   readonly documents?: (site: Site) => Iterable<string>
   readonly rules?: (site: Site) => Iterable<string>
-  /** Before the first start. */
+  /** Called before the first start. */
   readonly prepare?: (site: Site) => Promise<void>
 }
 
@@ -52,7 +52,7 @@ export async function withGrown<T>(
     for (const part of documents?.(site) ?? []) await load(endUser!, part)
     for (const part of rules?.(site) ?? []) await load(admin!, part)
     await prepare?.(site)
-    // The first start makes certificates and seeds.
+    // The first start creates certificates and seeds.
     const first = startGateway(site)
     if (!(await first.ready)) throw new Error(first.output())
     await first.stop()
@@ -71,7 +71,7 @@ async function withStarted<T>(site: Site, use: (gateway: GrownGateway) => Promis
   const pem = (name: string): string => readFileSync(join(site.folder, 'certs', `${name}.pem`), 'utf8')
   const owner = makeClient({ port: site.port, ca: pem('server'), pem: pem('owner') })
   const anonymous = makeClient({ port: site.port, ca: pem('server') })
-  // A store that takes long is waited for: what the gateway does of its own accord meanwhile is no cost of the act.
+  // Waits for a slow store: the gateway's own background work is not a cost of the act.
   await sleep(IDLE_MS)
   const rested = busy()
   await sleep(IDLE_MS)
@@ -83,7 +83,7 @@ async function withStarted<T>(site: Site, use: (gateway: GrownGateway) => Promis
       await sleep(QUIET_MS)
       const [from, began] = [busy(), performance.now()]
       const answer = await act(n)
-      // What the gateway does after its answer belongs to the act.
+      // Work after the answer is part of the act.
       await sleep(QUIET_MS)
       if (answer.status !== status) throw new Error(`${answer.status}: ${answer.text.slice(0, 200)}`)
       if (n >= WARM_UP) figures.push(Math.max(0, busy() - from - idle * (performance.now() - began)))
@@ -99,7 +99,7 @@ async function withStarted<T>(site: Site, use: (gateway: GrownGateway) => Promis
   }
 }
 
-/** Acts before any is measured: code is compiled, connections are open. */
+/** Acts before the first measured one: they compile code and open connections. */
 const WARM_UP = 6
 const QUIET_MS = 30
 const IDLE_MS = 3_000

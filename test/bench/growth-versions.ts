@@ -1,4 +1,4 @@
-// What the versions of one document cost, from a thousand to a hundred thousand of them.
+// The cost of the versions of one document, from a thousand to a hundred thousand of them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,17 +1,17 @@
-// Measuring what grows with what is there: the main thread's time for the same request, at sizes ten times as large.
+// Measures costs that grow with the data: the main thread's time for the same request, at sizes that grow tenfold.
 import { fetchFuseki, startFuseki } from '../support/fuseki.js'
 import type { BenchTable } from './bench-table.js'
 import { growthOfDocuments } from './growth-documents.js'
 import { growthOfVersions } from './growth-versions.js'
 import { describeMachine } from './machine.js'
 
-/** One kind of thing that there is more of. */
+/** One kind of thing whose number grows. */
 export interface Growth {
-  /** Such as `documents`. */
+  /** The kind, such as `documents`. */
   readonly of: string
-  /** The smallest first. The last one is measured only with `--million`. */
+  /** The sizes, smallest first. The last one is measured only with `--million`. */
   readonly sizes: readonly number[]
-  /** The main thread's time in ms, by row, where there are so many. */
+  /** The main thread's time in ms at this size, by row. */
   readonly measure: (size: number, place: GrowthPlace) => Promise<ReadonlyMap<string, number>>
 }
 
@@ -23,15 +23,15 @@ export interface GrowthPlace {
 
 const GROWTHS: readonly Growth[] = [growthOfDocuments, growthOfVersions]
 
-/** The largest size costs at most so many times the time of the smallest. */
+/** The largest size may cost this many times the time of the smallest. */
 const FLAT = 1.5
-/** Less is lost in what the main thread does besides. */
+/** Shorter times are lost in other work of the main thread. */
 const LEAST_MS = 1
 
 export const MILLION = '--million'
 
 export async function benchGrowth(progress: (what: string) => void): Promise<BenchTable> {
-  const title = 'Main-thread time by what is there: ms, medians'
+  const title = 'Main-thread time by amount of data: ms, medians'
   const columns = ['', 'smallest', '× 10', '× 100', '× 1,000', 'largest/smallest', 'target', '']
   const fetched = fetchFuseki()
   if ('missing' in fetched) return { title, columns, rows: [], notes: [fetched.missing] }

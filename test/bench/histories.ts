@@ -18,7 +18,7 @@ import { makeRepository, others, PREFIX, type Versions } from './versioned-repos
 
 const READING: Timing = { rounds: 3, seconds: 1, warmUp: 0.5 }
 const [FEW, MANY] = [10, 1_000]
-/** Commits. */
+/** The numbers of commits. */
 const [SMALL, LARGE] = [FEW + MANY, 100_000]
 const INDEX_PATIENCE_MS = 60_000
 /** The documents whose versions are requested in turn, and the number of versions of each. */
@@ -102,7 +102,7 @@ async function openBenchHistory(place: string, base: string): Promise<BenchHisto
   return { history, close: () => history.close().then(repository.close) }
 }
 
-/** One version read repeatedly, beside all versions read once each. */
+/** One version read repeatedly, compared with all versions read once each. */
 async function mementos(gateway: BenchGateway, documents: readonly string[]): Promise<string[][]> {
   const versions: string[] = []
   const json = gateway.request('', { Accept: 'application/json' })

@@ -1,6 +1,6 @@
-// The table of imports: rows of CSV and documents of N-Quads in a second, beside PUTs straight to Fuseki, the memory
-// that they take, and cached reads meanwhile. TRIPLEGATE_BENCH_IMPORT is the share of a million rows and 100,000
-// documents: 0.02, or as it says. Each import ends after a while, and then counts as far as it is.
+// The table of imports: rows of CSV and documents of N-Quads per second, compared with PUTs directly to Fuseki; their
+// memory; and cached reads meanwhile. TRIPLEGATE_BENCH_IMPORT is the share of a million rows and 100,000 documents
+// (default: 0.02). Each import is stopped after a while, and counts up to there.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ const ROWS = Math.round(1_000_000 * SHARE)
 const IN_DOCUMENT = 100
 const DOCUMENTS = Math.round(100_000 * SHARE)
 const DIRECT = 500
-/** ms for one import, however large. */
+/** The time limit for one import, in ms. */
 const LONGEST = 60_000 + 600_000 * SHARE
 const READS_MS = 5_000
 const READERS = 4
@@ -41,7 +41,7 @@ export async function benchImports(): Promise<BenchTable> {
   if ('missing' in jar) throw new Error(jar.missing)
   const rows: string[][] = []
   for (const history of ['off', 'local']) {
-    // It has all of it in memory.
+    // The store keeps everything in memory.
     const fuseki = await startFuseki({
       jar: jar.jar,
       datasets: ['straight', 'import', 'import-admin'],
@@ -125,7 +125,7 @@ interface Ran {
   readonly rows: number
   readonly documents: number
   readonly seconds: number
-  /** The most memory of the process beyond that before. */
+  /** The largest memory of the process, minus that before the import. */
   readonly memory: string
 }
 

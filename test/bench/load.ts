@@ -23,11 +23,11 @@ let wrk: boolean | undefined
 /** The program that makes the load of the rows without TLS. */
 export const generator = (): 'wrk' | 'Node.js' => ((wrk ??= provide('wrk')) ? 'wrk' : 'Node.js')
 
-/** Requests answered per second. Throws when an answer has another status. wrk knows no client certificates. */
+/** Requests answered per second. Throws if an answer has another status. wrk does not support client certificates. */
 export async function perSecond(load: Load, seconds: number): Promise<number> {
   await expectStatus(load)
   const figure = await (generator() === 'wrk' && load.pem === undefined ? byWrk : byOurselves)(load, seconds)
-  // Work that remains when the load ends must not run in the next turn.
+  // Work left over from this load must not run in the next turn.
   await expectStatus(load)
   return figure
 }

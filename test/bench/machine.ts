@@ -30,12 +30,12 @@ export interface Started {
   readonly pid: number
   /** The end of its standard output and standard error. */
   output(): string
-  /** Stops it by its id, in the end with SIGKILL. */
+  /** Stops it by its id, if necessary with SIGKILL. */
   end(): Promise<void>
 }
 
 export interface StartOptions {
-  /** The destination of standard error; by default its end is remembered. */
+  /** Where standard error goes; by default the end of it is kept. */
   readonly log?: 'discard'
   /** For standard input. */
   readonly input?: string

@@ -55,7 +55,7 @@ async function perSecond(tally: Tally, share: number, seconds: number): Promise<
     try {
       for (; performance.now() < until; count++) {
         if (Math.random() >= share) await query(connection, tally, below(LIVELY))
-        // One worker changes a product, so its counter only grows.
+        // Only one worker changes a product, so its counter only grows.
         else await update(connection, tally, worker + WORKERS * below(Math.floor(LIVELY / WORKERS)))
       }
     } finally {

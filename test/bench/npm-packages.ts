@@ -1,11 +1,11 @@
-// Npm packages that are measured beside the gateway: fetched on demand, into .cache/bench/<name>/.
+// npm packages for the comparison: fetched on demand, into .cache/bench/<name>/.
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 
 const FETCH_TIMEOUT_MS = 600_000
 
-/** The folder whose node_modules/ has these packages, in exactly these versions; or the reason why there is none. */
+/** The folder whose node_modules/ has exactly these versions of the packages; or the reason why they are missing. */
 export function fetchPackages(
   name: string,
   versions: Readonly<Record<string, string>>,
@@ -17,11 +17,11 @@ export function fetchPackages(
   }
   process.stderr.write(`Fetching ${Object.keys(versions).join(', ')} into ${folder}\n`)
   mkdirSync(dirname(folder), { recursive: true })
-  // In a folder beside its place, moved there when it is complete.
+  // Installs into a folder next to the final one, and moves it when it is complete.
   const fresh = mkdtempSync(join(dirname(folder), 'fetch-'))
   try {
     writeFileSync(join(fresh, 'package.json'), manifest)
-    // The scripts of packages do not run.
+    // The scripts of packages are not run.
     const options = ['--prefix', fresh, '--ignore-scripts', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
     const { status, stderr, error } = spawnSync('npm', ['install', ...options], {
       cwd: fresh,

@@ -1,4 +1,4 @@
-// Binding a server without a setting for its address to the loopback interface: loaded before it.
+// Binds a server that has no setting for its address to the loopback interface: loaded before the server.
 import { Server } from 'node:net'
 
 const listen: (this: Server, where: { port: number; host: string }) => Server = Server.prototype.listen

@@ -1,5 +1,5 @@
-// Measuring pages: a cached page beside the cached Turtle of the same document, the first page of a container with
-// 5,000 children beside that of one with 50, and what a first visit costs.
+// Measures pages: a cached page compared with the cached Turtle of the same document, the first page of a container
+// with 5,000 children compared with one with 50, and the cost of a first visit.
 import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import type { BenchTable } from './bench-table.js'
 import { agentOf } from './bench-data.js'
@@ -13,7 +13,7 @@ import { makeSetting, type BenchGateway, type Setting } from './setting.js'
 const TIMING: Timing = { rounds: 5, seconds: 1, warmUp: 2 }
 const SIZES = { few: 50, many: 5_000 } as const
 
-/** As a browser sends it. */
+/** The field that a browser sends. */
 const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8' }
 
 /** The media types that every browser accepts. */
@@ -36,7 +36,7 @@ function containerQuads(base: string, name: string, size: number): string {
   return quad(container, RDF('type'), `<${DH('Container')}>`) + children.join('')
 }
 
-/** The agent reads the containers too. */
+/** Gives the agent the right to read the containers too. */
 function rightQuads(base: string, admin: string): string {
   const graph = `${admin}acl/authorizations/pages/`
   const rest = [
@@ -48,7 +48,7 @@ function rightQuads(base: string, admin: string): string {
   return rest.map(([property, value]) => quad(graph, property!, `<${value}>`)).join('')
 }
 
-/** The requests of a browser that has seen no page, and the bytes of their contents. */
+/** The requests of a browser that has seen no page before, and the bytes of their contents. */
 async function firstVisit(gateway: BenchGateway, path: string): Promise<string> {
   const fields = { ...HTML, 'Accept-Encoding': 'br, gzip' }
   const page = await answerTo(gateway.request(path, HTML))

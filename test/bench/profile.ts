@@ -1,4 +1,4 @@
-// A profile of the gateway under load: the functions with the most time of their own, by Node.js's profiler.
+// A profile of the gateway under load: the functions with the most self time, by Node.js's profiler.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,7 +47,7 @@ export async function profile(setting: Setting): Promise<Rows> {
         { node: ['--cpu-prof', `--cpu-prof-dir=${folder}`] },
       )
       const of = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as CpuProfile)
-      // The main thread's is the one with the most samples that are not idle.
+      // The main thread's profile is the one with the most samples that are not idle.
       const [busiest] = of.map(selfTimes).sort((a, b) => busy(b) - busy(a))
       rows.push([`profile of ${name}`, 'own time'])
       const total = busy(busiest!)

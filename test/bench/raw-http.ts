@@ -5,7 +5,7 @@ import { connect as connectTls } from 'node:tls'
 
 export interface Peer {
   readonly port: number
-  /** The PEM of a client's certificate and key: then over TLS. */
+  /** The PEM of a client's certificate and key, to use TLS. */
   readonly pem?: string
 }
 
@@ -17,7 +17,7 @@ export interface Answer {
 }
 
 export interface Connection {
-  /** Sends one request and returns its whole answer. Throws if the connection breaks off. */
+  /** Sends one request and returns its whole answer. Throws if the connection breaks. */
   exchange(request: string | Buffer): Promise<Answer>
   close(): void
 }
@@ -86,7 +86,7 @@ function wholeAnswer(bytes: Buffer): Answer | undefined {
   return body && { status, head, body }
 }
 
-/** The content of a chunked body, once its last chunk has come (RFC 9112 §7.1). */
+/** The content of a chunked body, once its last chunk has arrived (RFC 9112 §7.1). */
 function chunked(bytes: Buffer): Buffer | undefined {
   if (!bytes.subarray(-5).equals(LAST_CHUNK)) return undefined
   const chunks: Buffer[] = []

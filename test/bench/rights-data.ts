@@ -1,5 +1,5 @@
-// The data of the rows about rights on queries: documents of which agents may read a half or a few, the agents,
-// and queries over named graphs, over the union, and by constants.
+// The data of the rows about rights on queries: documents of which agents may read half or a few, the agents, and
+// queries over named graphs, over the union, and by constants.
 import { ACL, DCT, DH, RDF, RDFS, XSD } from '../../gateway/rdf/vocabulary.js'
 import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'
 
@@ -7,15 +7,15 @@ const node = (iri: string): string => `<${iri}>`
 const TERM = (name: string): string => `https://bench.example/terms#${name}`
 const TYPE = node(RDF('type'))
 
-/** Every second document is in each of these: for each half there is one that is not the other's. */
+/** Every second document is in each container. Each half has one document that the other half does not have. */
 const containerOf = (base: string, n: number): string => `${base}${n % 2 === 0 ? 'open' : 'closed'}/`
 export const rightsDocument = (base: string, n: number): string => `${containerOf(base, n)}${n}/`
 const HALF = TERM('Half')
 const FEW = TERM('Few')
-/** How many documents have the class Few, however many there are. */
+/** The number of documents with the class Few, however many documents there are. */
 const FEW_DOCUMENTS = 500
 
-/** Some 25 triples: a product with its features and reviews. */
+/** About 25 triples: a product with its features and reviews. */
 function triplesOf(base: string, n: number): string[] {
   const document = rightsDocument(base, n)
   const product = node(`${document}#this`)
@@ -50,7 +50,7 @@ export const containerQuads = (base: string): string =>
     .map((container) => quads(container, [`${node(container)} ${TYPE} ${node(DH('Container'))}`]))
     .join('')
 
-/** The agents by name: what each may read. */
+/** The agents by name, with what each may read. */
 export const AGENTS = {
   everything: (): readonly string[] => [
     ...[DH('Item'), DH('Container'), 'https://w3id.org/atomgraph/linkeddatahub/default#Root', OTHER_GRAPH].map(
@@ -88,10 +88,10 @@ const product = (n: number): string =>
   `?product a ${node(TERM(`Type${n % 10}`))} ; ${node(RDFS('label'))} ?label ; ${node(TERM('feature'))} ${node(TERM(`F${(n * 7) % 50}`))}`
 const review = `?review ${node(TERM('reviewFor'))} ?product ; ${node(TERM('rating'))} ?rating`
 
-/** As many different ones as there are numbers. */
+/** A different query for each number. */
 export const RIGHTS_QUERIES = {
   constants: (base: string, n: number): string => {
-    // One that the agents of both halves may read.
+    // A document that the agents of both halves may read.
     const document = rightsDocument(base, 4 * (n % 100))
     return `SELECT ?p ?o WHERE { GRAPH ${node(document)} { ${node(`${document}#this`)} ?p ?o } }`
   },

@@ -1,5 +1,5 @@
-// The setting of the rows about rights on queries: Fuseki on TDB2, whose default graph is the union, agents with
-// different rights, and a gateway in front of it.
+// The setting of the rows about rights on queries: Fuseki on TDB2 with a union default graph, agents with different
+// rights, and a gateway in front of it.
 import { X509Certificate } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
@@ -20,9 +20,9 @@ export interface RightsSetting {
   documents(): number
   /** Adds documents, up to this number. */
   grow(documents: number): Promise<void>
-  /** The one before is stopped. */
+  /** Stops the gateway started before. */
   startGateway(): Promise<void>
-  /** The result of a query, as text. Throws where it is refused. */
+  /** The result of a query, as text. Throws if it is refused. */
   ask(name: AgentName, query: string): Promise<string>
   close(): Promise<void>
 }

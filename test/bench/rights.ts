@@ -1,5 +1,5 @@
-// Measuring queries of agents who may read a part, beside the same query of one who may read everything, in one run:
-// by kind of query and of right, by the number of graphs that are hidden, and cached.
+// Measures queries of agents who may read a part, compared with the same query of an agent who may read everything, in
+// one run: by kind of query and of right, by the number of hidden graphs, and cached.
 import { isFailure } from '../../gateway/problem.js'
 import { analyseQuery } from '../../gateway/sparql/language/analysis.js'
 import { overView, type StoreTraits } from '../../gateway/sparql/rights/restrict-query.js'
@@ -11,21 +11,19 @@ import { AGENT_NAMES, RIGHTS_QUERIES, type AgentName, type QueryName } from './r
 import { makeRightsSetting, type RightsSetting } from './rights-setting.js'
 import { COLUMNS, compare, figureOf, takeTurns, written, type Contestant, type Outcome, type Timing } from './series.js'
 
-/** Documents in the largest dataset: 100,000 where the variable DOCUMENTS says so. */
+/** The documents in the largest dataset: set DOCUMENTS to 100,000 for more. */
 const DOCUMENTS = Number(process.env['DOCUMENTS'] ?? 10_000)
-/**
- * Of fewer rounds, busy moments of the machine decide; the store compiles what a new kind of query runs for seconds.
- */
+/** With fewer rounds, busy moments of the machine dominate. For a new kind of query, the store compiles for seconds. */
 const TIMING: Timing = { rounds: 120, seconds: 0.06, warmUp: 6 }
 
 /**
- * Of the first kind of query: the gateway has just started, and its own code is compiled too while it answers. The
- * target is close: of fewer and longer rounds, the median differs by 0.04 from run to run.
+ * For the first kind of query: the gateway has just started, and its code is still being compiled. The target is close:
+ * with fewer and longer rounds, the median varies by 0.04 from run to run.
  */
 const FIRST: Timing = { rounds: 1000, seconds: 0.015, warmUp: 20 }
 const SLOW: Timing = { rounds: 5, seconds: 0.06, warmUp: 0.5 }
 
-/** Of the slow cases there is none: docs/operating.md has their figures. */
+/** Slow cases have no target: docs/operating.md has their figures. */
 const TARGETS: Readonly<Record<QueryName, number | undefined>> = {
   constants: 0.9,
   'GRAPH ?g': 0.5,
@@ -36,15 +34,15 @@ const TARGETS: Readonly<Record<QueryName, number | undefined>> = {
   'a path in the union': undefined,
 }
 const NAMES = Object.keys(TARGETS) as QueryName[]
-/** By the number of hidden graphs too. */
+/** Also measured by the number of hidden graphs. */
 const FLAT_NAMES = NAMES.filter((name) => name !== 'constants' && TARGETS[name] !== undefined)
 const RESTRICTED = AGENT_NAMES.filter((name) => name !== 'everything')
 
 let asked = 0
-/** A limit that no result reaches: no query is the same as one before, so that no result is cached. */
+/** Adds a limit that no result reaches, so that each query is new and no result is cached. */
 const anew = (query: string): string => `${query} LIMIT ${100_000 + asked++}`
 
-/** One question after the other: what counts is the time of each. */
+/** Asks one question at a time, and measures the time of each. */
 function asking(setting: RightsSetting, agent: AgentName, name: QueryName, how = anew): Contestant {
   let n = 0
   return {
@@ -91,12 +89,12 @@ function ratioIn(outcome: Outcome): number | undefined {
 const FLAT = 1.5
 
 /**
- * How much slower the agent with few documents is, beside the one who reads everything, with the most and the fewest
- * hidden.
+ * The slowdown of the agent with few documents, compared with the agent who reads everything, with the most and with
+ * the fewest documents hidden.
  */
 function flatness(byName: ReadonlyMap<QueryName, readonly (number | undefined)[]>): string[][] {
   return [...byName].map(([name, ratios]) => {
-    const row = `${name}: ratio with the fewest hidden, beside that with the most`
+    const row = `${name}: ratio with the fewest hidden, and with the most`
     const [first, last] = [ratios[0], ratios.at(-1)]
     if (first === undefined || last === undefined) return [row, 'failed']
     const growth = first / last
@@ -104,10 +102,7 @@ function flatness(byName: ReadonlyMap<QueryName, readonly (number | undefined)[]
   })
 }
 
-/**
- * How long it takes to read a query, to restrict it and to write it: the median of many times, in a process that is
- * warm.
- */
+/** The time to read, restrict and write a query: the median of many repetitions, in a warm process. */
 function rewriting(): string[][] {
   const sight = { rights: sampleRights(), store: UNION, grounds: new Map(), nothing: 'urn:bench:nothing' }
   const times: number[][] = EXPLORE_QUERIES.map(() => [])
@@ -162,7 +157,7 @@ async function cached(setting: RightsSetting): Promise<string[][]> {
 }
 
 export async function benchRights(progress: (what: string) => void): Promise<BenchTable> {
-  const title = 'Queries of agents who may read a part, beside one who may read everything: median (least–most) of rounds that take turns' // prettier-ignore
+  const title = 'Queries of agents who may read a part, compared with one who may read everything: median (least–most) of rounds that take turns' // prettier-ignore
   const machine = describeMachine([])
   const rows = rewriting()
   const setting = await makeRightsSetting()

@@ -1,4 +1,4 @@
-// Running benchmarks by name: `npm run bench -- [--help] [name …]`; without a name, all except those that run only when
+// Runs benchmarks by name: `npm run bench -- [--help] [name …]`; without a name, all except those that run only when
 // named.
 import { benchAccess } from './access.js'
 import { textOf, type BenchTable, type Part } from './bench-table.js'
@@ -10,18 +10,18 @@ import { benchPages } from './pages.js'
 import { benchTier, TIER } from './tier.js'
 import { benchVersioning } from './versioning.js'
 
-/** Those with a table of their own. */
+/** Benchmarks with their own table. */
 const ALONE: Readonly<
   Record<string, Part & { readonly measure: (progress: (what: string) => void) => Promise<BenchTable> }>
 > = {
   access: { about: 'one access decision, from 100 to 1,000,000 authorizations', seconds: 25, measure: benchAccess },
   commits: {
-    about: 'commits per second to a local repository, beside git fast-import',
+    about: 'commits per second to a local repository, compared with git fast-import',
     seconds: 55,
     measure: benchCommits,
   },
   rights: {
-    about: 'queries of agents who may read a part of the documents, beside one who may read all',
+    about: 'queries of agents who may read a part of the documents, compared with one who may read all',
     seconds: 180,
     onRequest: true,
     measure: benchRights,
@@ -33,7 +33,7 @@ const ALONE: Readonly<
     measure: benchImports,
   },
   pages: {
-    about: 'cached pages beside Turtle, containers with 5,000 children, a first visit',
+    about: 'cached pages compared with Turtle, containers with 5,000 children, a first visit',
     seconds: 50,
     onRequest: true,
     measure: benchPages,
@@ -94,7 +94,7 @@ const given = process.argv.slice(2)
 const unknown = given.filter((name) => name !== '--help' && name !== MILLION && !PARTS.has(name))
 if (given.includes('--help')) process.stdout.write(help)
 else if (unknown.length > 0) {
-  process.stderr.write(`There is no part ${unknown.join(', ')}.\n\n${help}`)
+  process.stderr.write(`Unknown part: ${unknown.join(', ')}.\n\n${help}`)
   process.exitCode = 2
 } else
   await run(given.some((name) => PARTS.has(name)) ? [...PARTS.keys()].filter((name) => given.includes(name)) : standard)

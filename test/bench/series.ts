@@ -1,5 +1,5 @@
-// Contestants that take turns: warmed up, then round by round, so that other load on the machine affects all
-// alike; and of the rows that compare their figures.
+// Contestants that alternate: warmed up, then round by round, so that other load on the machine affects all alike; and
+// the rows that compare their figures.
 import type { Figure } from './bench-table.js'
 
 export interface Contestant {
@@ -11,11 +11,11 @@ export interface Contestant {
 export interface Timing {
   readonly rounds: number
   readonly seconds: number
-  /** None where it is 0. */
+  /** No warm-up if it is 0. */
   readonly warmUp: number
 }
 
-/** Contestants by name. One that fails leaves the series with its reason; the others continue. */
+/** Contestants by name. If one fails, the series keeps its reason and continues with the others. */
 export type Outcome = ReadonlyMap<string, readonly number[] | { readonly failed: string }>
 
 export async function takeTurns(contestants: readonly Contestant[], timing: Timing): Promise<Outcome> {
@@ -49,7 +49,7 @@ export interface Comparison {
   readonly row: string
   readonly of: string
   readonly to?: string
-  /** The least ratio. */
+  /** The lowest ratio that meets the target. */
   readonly target?: number
 }
 
@@ -61,7 +61,7 @@ export function compare(outcome: Outcome, { row, of, to, target }: Comparison, u
   const other = outcome.get(to)
   if (!other) return [row, written(figureOf(one), unit), to, 'not there']
   if ('failed' in other) return [row, written(figureOf(one), unit), to, `failed: ${other.failed}`]
-  // Round by round: turns close in time suffer the same other load.
+  // Compared round by round, since turns close in time suffer the same other load.
   const ratios = figureOf(one.map((figure, round) => figure / other[round]!))
   const ratio = ratios.median
   const verdict = target === undefined ? [] : [`≥ ${target}`, ratio >= target ? 'met' : 'missed']

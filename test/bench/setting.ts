@@ -16,7 +16,7 @@ import { MEASURED, MEASURING, pin, start, type Started } from './machine.js'
 const PLACES = { measured: [MEASURED], measuring: [MEASURING], both: [MEASURED, MEASURING] } as const
 
 export interface Setting {
-  /** The versions of the programs that are measured beside the gateway. */
+  /** The versions of the programs in the comparison. */
   readonly versions: readonly string[]
   readonly base: string
   /** The base of the admin application. */
@@ -30,9 +30,9 @@ export interface Setting {
   /** A request to the store's end-user dataset. */
   store(target: string, fields?: Record<string, string>): Load
   graphStore(document: string, dataset?: string): string
-  /** Into the end-user dataset, unless another is named. */
+  /** Loads into the end-user dataset, unless another one is named. */
   load(nQuads: string, dataset?: string): Promise<void>
-  /** Another, empty dataset: the URL for its queries and updates, or the reason why there is none. */
+  /** Creates another, empty dataset: returns the URL for its queries and updates, or the reason why there is none. */
   makeDataset(name: string, type?: 'mem' | 'tdb2'): Promise<string | { readonly missing: string }>
   /** The number of queries so far on the store's end-user dataset. */
   queriesAsked(): Promise<number>
@@ -46,11 +46,11 @@ export interface GatewayOptions {
   readonly env?: Readonly<Record<string, string>>
   /** The program of another checkout. */
   readonly main?: string
-  /** In place of the end-user dataset of the setting. */
+  /** Used instead of the end-user dataset of the setting. */
   readonly dataset?: string
-  /** Before copies of the datasets: one gateway writes to a store. */
+  /** Use copies of the datasets: only one gateway may write to a store. */
   readonly isBeside?: boolean
-  /** A data folder and ports of its own, for a gateway beside another. */
+  /** A separate data folder and port, for a gateway that runs next to another. */
   readonly data?: string
   readonly https?: number
   readonly http?: number
@@ -68,7 +68,7 @@ export interface BenchGateway extends Pick<Started, 'pid' | 'end'> {
   tlsRequest(target: string, fields?: Record<string, string>): Load
 }
 
-/** What is loaded into these is loaded into a copy too. */
+/** Data loaded into these datasets is loaded into a copy too. */
 const COPIED: ReadonlySet<string> = new Set(['ds', 'admin', 'disk'])
 export const copyOf = (dataset: string): string => `${dataset}-copy`
 
@@ -194,7 +194,7 @@ export async function makeSetting(): Promise<Setting | { readonly missing: strin
   }
 }
 
-/** It logs errors, as the gateway does: a line for each request would cost throughput. */
+/** Starts a Fuseki that logs errors only, as the gateway does: a line for each request would cost throughput. */
 async function startQuietFuseki(jar: string, folder: string): Promise<Fuseki> {
   const config = join(folder, 'log4j2.properties')
   writeFileSync(
@@ -209,7 +209,7 @@ async function startQuietFuseki(jar: string, folder: string): Promise<Fuseki> {
   }
 }
 
-/** Fuseki's own. */
+/** The format of Fuseki's statistics. */
 interface Statistics {
   readonly datasets: Readonly<Record<string, { readonly endpoints: Readonly<Record<string, { Requests: number }>> }>>
 }

@@ -1,4 +1,4 @@
-// The rows beside @solid/community-server over the same Fuseki: GET of the same documents.
+// The rows that compare with @solid/community-server over the same Fuseki: GET of the same documents.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,7 +13,7 @@ import type { Setting } from './setting.js'
 const NAME = 'css'
 const PACKAGE = '@solid/community-server'
 const VERSION = '7.2.0'
-/** The changes to its own configuration for a SPARQL endpoint. */
+/** The changes to its default configuration for a SPARQL endpoint. */
 const REPLACED = [
   ['ldp/authorization/webacl', 'ldp/authorization/allow-all'],
   ['util/auxiliary/acl', 'util/auxiliary/empty'],
@@ -31,7 +31,7 @@ export async function besideSolidServer(setting: Setting, timing: Timing): Promi
     const load: Load = {
       port: server.port,
       fields: { Host: `localhost:${server.port}`, ...TURTLE },
-      // There, a path that ends with a slash is a container.
+      // In that server, a path that ends with a slash is a container.
       targets: documentsBeside(setting).map((path) => path.slice(0, -1)),
       status: [200],
     }
@@ -47,7 +47,7 @@ export async function besideSolidServer(setting: Setting, timing: Timing): Promi
     return {
       rows,
       notes: [
-        `${NAME}: ${PACKAGE} ${VERSION} with its configuration sparql-endpoint-root, over a dataset of its own in the same ` +
+        `${NAME}: ${PACKAGE} ${VERSION} with its configuration sparql-endpoint-root, over a separate dataset in the same ` +
           'Fuseki; authorization allow-all, no auxiliary resources, no notifications, one worker.',
         ...notes,
       ],

@@ -41,7 +41,7 @@ interface Selects {
   readonly cached: boolean
   readonly beside: string
   readonly endpoint: QueryEndpoint
-  /** The cores of the store. */
+  /** The core on which the store runs. */
   readonly core: 'measured' | 'measuring'
   readonly target?: number
 }
@@ -57,7 +57,7 @@ const selectRow = (
     if (absent !== undefined) return [row, absent]
     setting.place(core)
     const own = searches(ofGateway(gateway))
-    // Every query once, so that the first rounds do not measure an empty cache.
+    // Runs every query once, so that the first rounds do not measure an empty cache.
     for (const one of own.targets) await answerTo({ ...own, targets: [one] })
     const outcome = await takeTurns([contestant('gateway', own), contestant(beside, searches(endpoint))], timing)
     return compare(outcome, { row, of: 'gateway', to: beside, target })
@@ -94,7 +94,7 @@ const MAX_GROWTH = 100
 const WARM_UP_MEGABYTES = 50
 
 /**
- * A result of about this many megabytes, read to its end: megabytes per second, and the growth of the gateway's memory.
+ * Reads a result of about this many megabytes to its end: megabytes per second, and the growth of the gateway's memory.
  */
 export const large = (setting: Setting, megabytes: number): Promise<Rows> =>
   withGateway(setting, [], async (gateway) => {

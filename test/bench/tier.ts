@@ -1,4 +1,4 @@
-// The rows about the gateway as a whole: by name, in one table, on one setting.
+// The rows about the gateway as a whole: by name, in one table, with one setting.
 import type { BenchTable, Part } from './bench-table.js'
 import { cachedGet, loggedGet, put, tlsGet, uncachedGet, warmStore, type Rows } from './documents.js'
 import { besideOther, putsOnDisk } from './beside.js'
@@ -25,7 +25,7 @@ const SLOW: Timing = { rounds: 3, seconds: 2, warmUp: 1 }
 
 export const TIER: Readonly<Record<string, TierPart>> = {
   get: {
-    about: 'cached GET and 304 beside a bare Fastify route, nginx proxy_cache and Fuseki',
+    about: 'cached GET and 304 compared with a bare Fastify route, nginx proxy_cache and Fuseki',
     seconds: 35,
     measure: (setting) => cachedGet(setting, USUAL),
   },
@@ -35,24 +35,24 @@ export const TIER: Readonly<Record<string, TierPart>> = {
     measure: (setting) => loggedGet(setting, { ...USUAL, rounds: 3 }),
   },
   tls: {
-    about: 'cached GET over TLS beside a bare Fastify route',
+    about: 'cached GET over TLS compared with a bare Fastify route',
     seconds: 15,
     measure: (setting) => tlsGet(setting, USUAL),
   },
   identity: {
-    about: 'cached GET by a session cookie and by a token seen before, beside a certificate',
+    about: 'cached GET by a session cookie and by a token seen before, compared with a certificate',
     seconds: 22,
     measure: (setting) => identities(setting, { ...USUAL, rounds: 15 }),
   },
-  uncached: { about: 'uncached GET beside Fuseki', seconds: 15, measure: (setting) => uncachedGet(setting, USUAL) },
-  put: { about: 'PUT of 20 triples beside Fuseki', seconds: 15, measure: (setting) => put(setting, USUAL) },
+  uncached: { about: 'uncached GET versus Fuseki', seconds: 15, measure: (setting) => uncachedGet(setting, USUAL) },
+  put: { about: 'PUT of 20 triples versus Fuseki', seconds: 15, measure: (setting) => put(setting, USUAL) },
   disk: {
-    about: 'PUT of 20 triples to a store on disk (TDB2) beside Fuseki, and beside another checkout, BESIDE=FOLDER',
+    about: 'PUT of 20 triples to a store on disk (TDB2) compared with Fuseki, and with another checkout, BESIDE=FOLDER',
     seconds: 40,
     measure: (setting) => putsOnDisk(setting, { rounds: 4, seconds: 3, warmUp: 2 }),
   },
   select: {
-    about: 'SELECT, cached and not, beside Fuseki',
+    about: 'SELECT, cached and not, compared with Fuseki',
     seconds: 30,
     measure: (setting) => selects(setting, USUAL),
   },
@@ -63,30 +63,30 @@ export const TIER: Readonly<Record<string, TierPart>> = {
     measure: (setting, progress) => dropIn(setting, USUAL, progress),
   },
   mix: {
-    about: 'BSBM-like queries with 0, 1, 5 and 20 % updates beside Fuseki, and stale answers',
+    about: 'BSBM-like queries with 0, 1, 5 and 20 % updates compared with Fuseki, and stale answers',
     seconds: 50,
     measure: (setting) => mixes(setting, USUAL),
   },
   large: {
-    about: 'SELECT of 500 MB beside Fuseki, and how far memory grows',
+    about: 'SELECT of 500 MB compared with Fuseki, and the growth of memory',
     seconds: 35,
     measure: (setting) => large(setting, 500),
   },
   footprint: { about: 'start, and memory when idle and per stored byte', seconds: 35, measure: footprint },
   beside: {
-    about: 'the rows of documents and queries beside the gateway of another checkout, BESIDE=FOLDER',
+    about: 'the rows of documents and queries compared with the gateway of another checkout, BESIDE=FOLDER',
     seconds: 200,
     onRequest: true,
     measure: (setting) => besideOther(setting, { ...USUAL, rounds: 9 }),
   },
   css: {
-    about: 'GET beside @solid/community-server over the same Fuseki; fetched from npm the first time (105 MB)',
+    about: 'GET compared with @solid/community-server over the same Fuseki; fetched from npm the first time (105 MB)',
     seconds: 45,
     onRequest: true,
     measure: (setting) => besideSolidServer(setting, SLOW),
   },
   trifid: {
-    about: 'GET and SELECT beside trifid over the same Fuseki; fetched from npm the first time (335 MB)',
+    about: 'GET and SELECT compared with trifid over the same Fuseki; fetched from npm the first time (335 MB)',
     seconds: 80,
     onRequest: true,
     measure: (setting) => besideTrifid(setting, SLOW),
@@ -94,7 +94,7 @@ export const TIER: Readonly<Record<string, TierPart>> = {
   profile: { about: "where the gateway's time goes", seconds: 20, onRequest: true, measure: profile },
 }
 
-/** The rows of these parts. A row that fails has its reason; the others are measured. */
+/** The rows of these parts. A row that fails shows its reason, and the others are still measured. */
 export async function benchTier(names: readonly string[], progress: (what: string) => void): Promise<BenchTable> {
   const began = performance.now()
   progress('Fuseki, its data, its warm-up')
@@ -134,5 +134,5 @@ export async function benchTier(names: readonly string[], progress: (what: strin
   }
 }
 
-/** Texts that would make a column too wide stand below the table. */
+/** Texts that would make a column too wide are printed below the table. */
 const isLong = (cell: string): boolean => cell.length > 40

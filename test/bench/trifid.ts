@@ -1,4 +1,4 @@
-// The rows beside trifid over the same Fuseki: the same queries through its proxy, and GET of the same documents.
+// The rows that compare with trifid over the same Fuseki: queries through its proxy, and GET of the same documents.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { freePort } from '../support/ports.js'
@@ -21,7 +21,7 @@ export async function besideTrifid(setting: Setting, timing: Timing): Promise<Ro
   const { port: storePort } = setting.store('')
   const server = await startTrifid(fetched.folder, `http://127.0.0.1:${storePort}${ofStore(setting).query}`)
   try {
-    // It builds the IRI to look up from these, so it needs no rewriting.
+    // Trifid builds the IRI to look up from these fields, so it needs no rewriting.
     const origin = { Host: new URL(setting.base).host, 'X-Forwarded-Proto': 'https' }
     const ask: QueryEndpoint['ask'] = (target, fields = {}) => ({
       port: server.port,
@@ -38,7 +38,7 @@ export async function besideTrifid(setting: Setting, timing: Timing): Promise<Ro
     return {
       rows: [...rows, ...selects],
       notes: [
-        `${NAME}: ${packages.join(', ')} over the same dataset; a document is what CONSTRUCT gives of its graph; no rewriting.`,
+        `${NAME}: ${packages.join(', ')} over the same dataset; a document is the CONSTRUCT of its graph; no rewriting.`,
         ...notes,
       ],
     }

@@ -1,4 +1,4 @@
-// Bare repositories with a known number of commits, made quickly: for the benchmarks of histories.
+// Creates bare repositories with a known number of commits quickly, for the benchmarks of histories.
 import { spawn, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'

@@ -48,7 +48,7 @@ export async function benchVersioning(): Promise<BenchTable> {
   }
 }
 
-/** PUT with versioning beside PUT without: a gateway of its own for each turn. */
+/** PUT with versioning, compared with PUT without it: a separate gateway for each turn. */
 async function writes(setting: Setting, folder: string): Promise<Rows> {
   const repository = join(folder, 'written.git')
   const fields = { 'Content-Type': 'text/turtle' }
@@ -75,7 +75,7 @@ async function writes(setting: Setting, folder: string): Promise<Rows> {
     },
     { name: 'without', run: (seconds) => puts('off', seconds) },
   ]
-  // A write is the work of several processes with each contestant: they share all cores.
+  // For each contestant, a write is the work of several processes, which share all cores.
   setting.place('both')
   const outcome = await takeTurns(contestants, WRITING)
   setting.place('measuring')
@@ -86,7 +86,7 @@ async function writes(setting: Setting, folder: string): Promise<Rows> {
       ['  the last commit after the last PUT', written(figureOf(behind), ' ms')],
     ],
     notes: [
-      `PUT: a gateway of its own for each turn, ${WARM_UP} s of load before it is measured; gateway, git, store and load share both cores.`,
+      `PUT: a separate gateway for each turn, ${WARM_UP} s of load before it is measured; gateway, git, store and load share both cores.`,
       'Each commit rewrites every folder on the path of a document: these have at most 70 files.',
     ],
   }

@@ -1,5 +1,5 @@
-// The fuzzer finds an error, a hold of the event loop, a promise that is never settled, and memory in the heap and
-// outside of it, each behind three conditions; and nothing in a sound parser.
+// The fuzzer finds an error, a blocked event loop, a promise that never settles, and memory use in and outside the
+// heap, each behind three conditions; and nothing in a sound parser.
 import t from 'tap'
 import { fuzzParsers } from './fuzz-parsers.js'
 

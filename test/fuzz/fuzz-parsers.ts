@@ -1,14 +1,14 @@
-// `npm run fuzz -- --parsers`: each parser that an anonymous client reaches, in a thread that is watched, and what breaks
-// it: an error, a text that takes too long, too much memory.
+// `npm run fuzz -- --parsers`: runs each parser that an anonymous client can reach in a watched thread, and reports
+// what breaks it: an error, a text that takes too long, or too much memory.
 import { Worker } from 'node:worker_threads'
 import type { FuzzJob, FuzzMessage } from './fuzz-worker.js'
 
-/** A text that needs more has not ended yet: the thread finds 300 MiB afterwards. The heap's own limit aborts. */
+/** A text that needs more is stopped at once; the thread reports 300 MiB afterwards. The heap's limit aborts. */
 const MOST_BYTES = 600 * 2 ** 20
 const HEAP_MIB = 4096
 const MEMORY_MS = 50
 const LONGEST = 4096
-/** Of processor time, without an end of one text. */
+/** In processor time: the limit for one text. */
 const MOST_MS = 10_000
 const TICK_MS = 1000
 
@@ -20,19 +20,19 @@ export interface FuzzRun {
   readonly seed: number
   /** The module that exports `PARSERS`. */
   readonly parsers?: string
-  /** The run of a parser stops after this number of findings. */
+  /** A parser's run stops after this number of findings. */
   readonly most?: number
 }
 
 const OWN = new URL('./parsers.js', import.meta.url).href
 
-/** The number of findings. */
+/** Returns the number of findings. */
 export async function fuzzParsers(run: FuzzRun, print: Print): Promise<number> {
   const { names, minutes, seed, parsers = OWN, most = Infinity } = run
   let findings = 0
   for (const name of names) {
     const until = Date.now() + minutes * 60_000
-    // A thread that has broken is followed by another one, which makes other choices.
+    // A broken thread is replaced by another one, which makes other choices.
     for (let begun = 0; begun === 0 || (Date.now() < until && begun < 10); begun++) {
       const { found, isOver } = await fuzz({ parsers, name, seed: seed + begun, until, most }, print)
       findings += found

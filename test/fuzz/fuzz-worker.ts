@@ -1,11 +1,11 @@
-// Fuzzing one parser, in a thread of its own: what reaches code that nothing has reached before is changed further.
+// Fuzzes one parser, in a separate thread: inputs that reach new code are varied further.
 import { Session } from 'node:inspector'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeRandom } from '../crash/random.js'
 import { changed, wordsOf } from './inputs.js'
 import type { FuzzedParser } from './parsers.js'
 
-/** The text that is being read, for the main thread, which sees to it that the reading ends. */
+/** The text being read: the main thread ensures that reading it ends. */
 export interface FuzzJob {
   /** The module that exports `PARSERS`. */
   readonly parsers: string
@@ -31,7 +31,7 @@ const MOST_BYTES = 300 * 2 ** 20
 const session = new Session()
 session.connect()
 
-/** `post` calls back at once: the session is of this thread. */
+/** `post` calls back immediately, since the session belongs to this thread. */
 function ask<T>(method: string, parameters = {}): T {
   let found: T | undefined
   session.post(method, parameters, (error, result) => {
@@ -54,14 +54,14 @@ interface Coverage {
   }[]
 }
 
-/** For each function, the characters that have run. V8 says this of nested functions separately. */
+/** For each function, the characters that have run. V8 reports nested functions separately. */
 const reached = new Map<string, Uint8Array>()
 const OWN = new URL('.', import.meta.url).href
 type Place = readonly [characters: Uint8Array, at: number]
 
 /**
- * The characters that have run since the last call, and never before. V8 merges ranges that have run equally often:
- * only the characters of a range, and not its bounds, can be compared.
+ * The characters that have run since the last call and never before. V8 merges ranges that have run equally often, so
+ * only the characters of ranges can be compared, not their bounds.
  */
 function reachedNow(): readonly Place[] {
   const { result } = ask<Coverage>('Profiler.takePreciseCoverage')
@@ -71,7 +71,7 @@ function reachedNow(): readonly Place[] {
   )
 }
 
-/** Outer ranges come before those within them. */
+/** Outer ranges come before inner ones. */
 function newIn(name: string, ranges: readonly Range[]): readonly Place[] {
   const { startOffset: start, endOffset: end } = ranges[0]!
   const before = reached.get(name) ?? new Uint8Array(end - start)
@@ -93,7 +93,7 @@ function note(places: readonly Place[]): void {
   }
 }
 
-/** Errors that are the same but for their texts count once. */
+/** Errors that differ only in their texts count once. */
 const known = new Set<string>()
 function found(what: string, input: string, place = what): void {
   if (!known.has(place)) tell({ kind: 'finding', what, input })
@@ -101,8 +101,8 @@ function found(what: string, input: string, place = what): void {
 }
 
 /**
- * In ms of processor time, whatever else the machine does; the least of several if it seems too long: the first time
- * compiles the code.
+ * In ms of processor time, whatever else the machine does. If it seems too long, the shortest of several, since the
+ * first run compiles the code.
  */
 async function timeOf(input: string): Promise<number> {
   let least = Infinity
@@ -115,7 +115,7 @@ async function timeOf(input: string): Promise<number> {
   return least
 }
 
-/** The most bytes that the process has had; buffers are in no limit of a thread. */
+/** The most bytes that the process has used; no limit of a thread covers buffers. */
 const peakOf = (): number => 1024 * process.resourceUsage().maxRSS
 
 async function run(input: string): Promise<void> {
@@ -147,7 +147,7 @@ while (Date.now() < until) {
   for (const input of inputs) await run(input)
   const places = reachedNow()
   if (places.length === 0) continue
-  // Which of them it was.
+  // Finds the input that caused it.
   for (const input of inputs) {
     await run(input)
     const own = reachedNow()

@@ -1,20 +1,20 @@
-// The inputs of a fuzzer: texts that have reached something new, and random changes of them.
+// The inputs of a fuzzer: texts that have reached new code, and random variations of them.
 import type { Random } from '../crash/random.js'
 
-/** In characters: a defect that needs more is one of growth (test/gateway/growth.test.ts). */
+/** In characters: longer texts belong to the tests of growth (test/gateway/growth.test.ts). */
 const LONGEST = 4096
 
-/** Characters on which parsers decide. */
+/** Characters that parsers treat specially. */
 const SPECIAL = [...' \t\r\n\0"\'\\<>{}[]()#;,.:/?&=%@^_|~*+-$!`', '\u00e9', '\u2028', '\ufeff', '\ud800', '\u{1f600}', '%00', '%2F', '\r\n\r\n', '..', '//', '0', '1', '999999999999999999999', '-1', '\\u0000', '\\uD800', '<!--', '-->', ']]>', '/*'] // prettier-ignore
 
-/** Words and signs of the seeds, which random characters would hardly make. */
+/** Words and signs of the seeds, which random characters would hardly form. */
 export const wordsOf = (seeds: readonly string[]): readonly string[] => [
   ...new Set([...SPECIAL, ...seeds.flatMap((seed) => seed.match(/[\w-]{2,}|[^\w\s]+/g) ?? [])]),
 ]
 
 export function changed(random: Random, corpus: readonly string[], words: readonly string[]): string {
   let text = random.one(corpus)
-  // Most inputs differ from a known one in little.
+  // Most inputs differ only a little from a known one.
   for (let changes = 2 ** Math.floor(random.between(0, 4)); changes > 0; changes--)
     text = once(random, text, corpus, words)
   return text.slice(0, LONGEST)

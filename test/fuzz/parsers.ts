@@ -1,5 +1,5 @@
-// The parsers that an anonymous client reaches, each with texts to begin with: forms that differ in what they reach.
-// Add a row with each new parser. An input that broke one is a row in the tests of that parser.
+// The parsers that an anonymous client can reach, each with initial texts in forms that reach different code. Add a row
+// for each new parser. An input that broke a parser becomes a row in its tests.
 import { parseEntityTags } from '../../cache/entity-tag.js'
 import { parseHttpDate } from '../../cache/http-date.js'
 import { evaluatePreconditions } from '../../cache/preconditions.js'
@@ -36,7 +36,7 @@ import { parseMementoDatetime } from '../../versioning/memento/memento-datetime.
 
 export interface FuzzedParser {
   readonly seeds: readonly string[]
-  /** Throws, or rejects, where the parser is broken: what is wrong with the text is a value. */
+  /** Throws, or rejects, only if the parser has a bug: mistakes in the text are returned as values. */
   readonly read: (text: string) => unknown
 }
 
@@ -58,7 +58,7 @@ const jwt = (header: object, payload: object): string =>
   [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.') + '.AAAA'
 const JWK = { kty: 'EC', crv: 'P-256', x: 'A'.repeat(43), y: 'A'.repeat(43) }
 
-/** Reads the content, and writes what was read: no reader lets terms through that cannot be written. */
+/** Reads the content, and writes the result: no reader accepts terms that cannot be written. */
 const content = (type: string, ...seeds: readonly string[]): FuzzedParser => ({
   seeds,
   async read(text) {

@@ -21,7 +21,7 @@ export const git = (folder: string, args: readonly string[], input: string | Buf
     stdio: ['pipe', 'pipe', 'pipe'],
   })
 
-/** A branch as git keeps it: a file with the id of a commit, unless git has packed it. */
+/** A branch as Git stores it: a file with the id of a commit, unless Git has packed it. */
 export function headOf(folder: string, branch = 'main'): string | undefined {
   const file = join(folder, 'refs/heads', branch)
   if (existsSync(file)) return readFileSync(file, 'utf8').trim()
@@ -85,7 +85,7 @@ export function filesAt(folder: string, commit: string): Map<string, string> {
     .split('\0')
     .slice(0, -1)
     .map((entry) => /^\d+ \w+ (\w+)\t(.*)$/s.exec(entry)!)
-  // One process for all: each content stands after a line with its size in bytes, and before a line break.
+  // One process for all: each content follows a line with its size in bytes, and ends with a line break.
   let rest = Buffer.from(
     git(folder, ['cat-file', '--batch=%(objectsize)'], entries.map(([, blob]) => `${blob}\n`).join('')),
   )

@@ -1,4 +1,4 @@
-// A real browser in tests: Debian's Chromium, where it is installed, with an agent's client certificate.
+// A real browser for tests: Debian's Chromium, if it is installed, with an agent's client certificate.
 import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core'
@@ -6,12 +6,12 @@ import type { Test } from 'tap'
 import type { World } from './world.js'
 
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-/** Of every page, for whoever changes one to look at; ignored by Git. */
+/** Pictures of every page, to look at after a change; ignored by Git. */
 const PICTURES = '.cache/pictures'
 
 export interface Visitor {
   readonly page: Page
-  /** The browser's reports of the policy of a page, and other errors. */
+  /** The browser's reports of violations of the page's policy, and other errors. */
   readonly reports: string[]
   /** The bytes and the number of responses since the last call. */
   traffic(): Promise<{ readonly requests: number; readonly bytes: number }>
@@ -19,11 +19,11 @@ export interface Visitor {
 }
 
 export interface TestBrowser {
-  /** `name`: an agent of the world; without scripts unless they are asked for. */
+  /** `name`: an agent of the world. Scripts are off unless requested. */
   visitor(world: World, name: string, options?: BrowserContextOptions): Promise<Visitor>
 }
 
-/** Undefined where there is no browser: never in continuous integration. */
+/** Undefined if there is no browser, which never happens in continuous integration. */
 export async function openBrowser(t: Test): Promise<TestBrowser | undefined> {
   const executablePath = PATHS.find((path) => existsSync(path))
   if (!executablePath) {
@@ -96,10 +96,10 @@ export async function violationsOn(page: Page, rules?: readonly string[]): Promi
   return found as string[]
 }
 
-/** Of a window of 1180 CSS pixels at 200 %, and of a narrow screen. */
+/** The size of a window of 1180 CSS pixels at 200 %, and of a narrow screen. */
 const NARROW = [590, 360]
 
-/** Nothing makes the page wider than the window, and no column of a table is cut on a narrow screen. */
+/** Checks that nothing makes the page wider than the window, and that a narrow screen cuts no column of a table. */
 export async function fits(t: Test, page: Page): Promise<void> {
   for (const width of NARROW) {
     await page.setViewportSize({ width, height: 700 })

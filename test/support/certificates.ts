@@ -1,12 +1,12 @@
-// Certificates that the gateways of one test run share: the keys of a gateway cost more than its start.
+// Certificates that the gateways of one test run share: creating the keys of a gateway costs more than its start.
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeClientCertificate } from '../../gateway/agents/make-certificate.js'
 
-/** `npm test` makes this folder and removes it. Without it, each gateway makes its own certificates. */
+/** `npm test` creates this folder and removes it. Without it, each gateway creates its own certificates. */
 const SHARED = process.env.TRIPLEGATE_TEST_CERTIFICATES
 
-/** Certificates hold WebIDs, and these hold the port: the ones of a port are for every gateway that has it later. */
+/** Certificates contain WebIDs, which contain the port, so gateways can share them only if they use the same port. */
 function folderOf(port: number): string | undefined {
   if (SHARED === undefined) return undefined
   const folder = join(SHARED, String(port))
@@ -14,7 +14,7 @@ function folderOf(port: number): string | undefined {
   return folder
 }
 
-/** Whole or not at all: the process may be killed meanwhile. */
+/** Writes the whole file or nothing: the process may be killed meanwhile. */
 function put(file: string, content: string | Buffer): void {
   writeFileSync(`${file}.new`, content, { mode: 0o600 })
   renameSync(`${file}.new`, file)
@@ -30,7 +30,7 @@ export function shareCertificates(port: number, data: string): void {
   }
 }
 
-/** Keeps the certificates that the first start has made. */
+/** Saves the certificates that the first start has created. */
 export function collectCertificates(port: number, data: string): void {
   const to = folderOf(port)
   if (to === undefined) return

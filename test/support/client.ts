@@ -5,7 +5,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 export interface Answer {
   readonly status: number
   readonly fields: IncomingHttpHeaders
-  /** Names and values in turn, as received. */
+  /** Alternating names and values, as received. */
   readonly rawFields: readonly string[]
   readonly text: string
   /** The content as received. */
@@ -29,11 +29,11 @@ export interface Origin {
   readonly port: number
   /** The value of the Host field; `localhost:<port>` by default. */
   readonly host?: string
-  /** PEM of the certificate to trust; plain HTTP without. */
+  /** PEM of the certificate to trust; undefined for plain HTTP. */
   readonly ca?: string
   /** PEM with certificate and key of the client. */
   readonly pem?: string
-  /** An address of loopback to come from, such as 127.0.0.2. */
+  /** A loopback address to connect from, such as 127.0.0.2. */
   readonly from?: string
 }
 

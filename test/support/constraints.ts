@@ -1,4 +1,4 @@
-// Constraints in tests: the check of documents against ontologies, with queries, without a thread.
+// Constraints in tests: checks documents against ontologies, including queries, without a thread.
 import {
   makeConstraintCheck,
   type ConstraintCheck,
@@ -15,7 +15,7 @@ let oxigraph: ReturnType<typeof openOxigraph> | undefined
 
 export const RDF_FACTORY = { namedNode, blankNode: () => blankNode(), literal, quad } as unknown as Factory
 
-/** @param elsewhere what the IRIs of other documents begin with */
+/** @param elsewhere the beginning of the IRIs of other documents */
 export function checkAgainst(
   ontologies: readonly Quad[],
   elsewhere?: string,

@@ -1,4 +1,4 @@
-// What an import makes of the rows of a CSV, without a gateway.
+// The output of an import for the rows of a CSV, without a gateway.
 import { statSync } from 'node:fs'
 import { USUAL } from '../../gateway/features/imports/csvw-dialect.js'
 import type { Metadata } from '../../gateway/features/imports/csvw-metadata.js'
@@ -7,7 +7,7 @@ import type { ImportFinding, ImportPlan } from '../../gateway/features/imports/p
 import { SourceBreak } from '../../gateway/features/imports/decode-source.js'
 
 export interface RowsRead {
-  /** N-Triples without their points; the items' own titles and topics are left out. */
+  /** N-Triples without their final dots, and without the items' own titles and topics. */
   readonly lines: readonly string[]
   readonly reports: readonly string[]
   readonly failed: boolean

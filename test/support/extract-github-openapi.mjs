@@ -1,4 +1,4 @@
-// Github-openapi.json: cuts the operations that the double of GitHub's API answers out of GitHub's own
+// Makes github-openapi.json: extracts the operations that the double of GitHub's API answers from GitHub's own
 // description. `npm pack @octokit/openapi@23.0.2`, unpack, then: node extract-github-openapi.mjs package/generated/api.github.com.json
 import { readFileSync, writeFileSync } from 'node:fs'
 
@@ -19,7 +19,7 @@ const OPERATIONS = [
   'git/create-commit',
   'git/get-commit',
 ]
-/** Prose and samples: nothing is checked against them. */
+/** Prose and samples, against which nothing is checked. */
 const LEFT_OUT = new Set(['description', 'summary', 'example', 'examples', 'externalDocs', 'tags', 'links', 'x-github'])
 /** Below these, the keys are names and not keywords. */
 const NAMED = new Set(['properties', 'responses', 'headers', 'schemas', 'parameters'])

@@ -1,4 +1,4 @@
-// The datasets of a Fuseki in tests: what they are, its configuration with them, and those that come and go while it
+// The datasets of a Fuseki in tests: their kinds, a configuration with them, and datasets created and removed while it
 // runs.
 
 const PREFIXES = `PREFIX fuseki: <http://jena.apache.org/fuseki#>
@@ -21,7 +21,7 @@ const serviceOf = ([name, type]: Service): string => `[] a fuseki:Service ; fuse
     [ fuseki:operation fuseki:update ; fuseki:name "update" ] , [ fuseki:operation fuseki:gsp-rw ; fuseki:name "data" ] .
 `
 
-/** Of a Fuseki with these datasets, in Turtle. */
+/** The configuration of a Fuseki with these datasets, in Turtle. */
 export const configurationOf = (services: readonly Service[]): string =>
   `${PREFIXES}[] a fuseki:Server .\n${services.map(serviceOf).join('')}`
 

@@ -1,5 +1,4 @@
-// The datasets of a Fuseki that random queries are compared on: two of each kind, and one that asks for a second
-// opinion.
+// The datasets of a Fuseki for comparing random queries: two of each kind, and one for a second opinion.
 import { branched, deferred, type Unused } from '../../gateway/sparql/rights/jena-hash-joins.js'
 import { queryText } from '../../gateway/sparql/language/print.js'
 import {
@@ -25,14 +24,14 @@ export type FusekiKind = 'fuseki' | 'fuseki-union' | 'tdb2'
 const DATASETS = { fuseki: 'mem', 'fuseki-union': 'union', tdb2: 'tdb2' } as const
 export const FUSEKI_KINDS = Object.keys(DATASETS) as readonly FusekiKind[]
 
-/** Test files run at the same time: each has datasets of its own. */
+/** Test files run at the same time, so each has separate datasets. */
 const USERS = ['over', 'terms', 'unfit', 'joins', 'ways', 'optional', 'computed', 'deep', 'later', 'corpus'] as const
 
 const PARTS = ['all', 'visible', 'given'] as const
 
-/** In memory, Fuseki evaluates as SPARQL 1.1 §18 says; TDB2 does not where a group in GRAPH begins with nothing. */
+/** In memory, Fuseki evaluates as in SPARQL 1.1 §18. TDB2 does not if a group in GRAPH begins with an empty pattern. */
 const SECONDS = ['over-second', 'gateway-second'] as const
-/** The default graph of what is given is its own. */
+/** The default graph of the given data is always its own. */
 const kindOf = (part: (typeof PARTS)[number], kind: FusekiKind): FusekiKind =>
   part === 'given' && kind === 'fuseki-union' ? 'tdb2' : kind
 const services = [
@@ -59,20 +58,20 @@ export function overFuseki(base: string, kind: FusekiKind, user: (typeof USERS)[
   ]
   const isUnion = kind === 'fuseki-union'
   const stores = overHttp(all!, visible!, others, isUnion ? merged : undefined)
-  // Where the default graph is the union, Jena's DESCRIBE looks into its own default graph too, which is no part of the
+  // If the default graph is the union, Jena's DESCRIBE also reads its real default graph, which is not part of the
   // dataset.
   const load: typeof stores.load = (quads, seen) => stores.load(quads, isUnion ? seen.filter(isNamed) : seen)
   return { ...stores, load, askOver: inGiven, describesAll: true, ...(isUnion && { isOdd: countsWaysOnce }) }
 }
 
-/** Beside SELECT DISTINCT of what has no value, Jena counts an answer of a path once. */
+/** Next to a SELECT DISTINCT without values, Jena counts an answer of a path once. */
 const countsWaysOnce: IsOdd = (query, got, wanted) =>
   /\{.*SELECT DISTINCT/s.test(query) && /[|!]/.test(query) && same(got, wanted, 'set')
 
 /**
- * The query, with each triple of EXISTS by itself, and joins that Jena makes when it asks for their rows. It takes
- * EXISTS for false, or loses the row, where it fails on closing a join that it has not begun, or on ordering triples
- * with a predicate that is no IRI.
+ * The query with each triple of EXISTS in a separate group, and with joins that Jena makes on demand. Otherwise Jena
+ * fails on closing a join that it has not begun, or on ordering triples with a predicate that is not an IRI: then
+ * EXISTS counts as false, or the row is lost.
  */
 function withPartsOfExists(text: string): string {
   const query = read(text)!
@@ -101,8 +100,8 @@ function withPartsOfExists(text: string): string {
 }
 
 /**
- * The query, with each sub-query as the branch of a UNION: in OPTIONAL, TDB2 puts values from before into one that
- * stands in `GRAPH ?g`.
+ * The query with each sub-query as the branch of a UNION: in OPTIONAL, TDB2 substitutes earlier values into a sub-query
+ * in `GRAPH ?g`.
  */
 function withSelectsApart(text: string): string {
   const query = read(text)!
@@ -119,8 +118,7 @@ function unusedIn({ body }: Query): Unused {
 type Triples = GraphPattern & { readonly kind: 'triples' }
 
 /**
- * The query, with FILTERs that say that names of graphs are IRIs: Jena forgets that a GRAPH gives its name a value
- * where it joins it.
+ * The query with FILTERs that state that names of graphs are IRIs: in a join, Jena forgets that a GRAPH binds its name.
  */
 const withNamesOfGraphs = (text: string): string =>
   queryText(
@@ -134,7 +132,7 @@ const withNamesOfGraphs = (text: string): string =>
     }),
   )
 
-/** A part with other nodes in place of those of a kind. */
+/** A copy of a part, with nodes of one kind replaced. */
 function mapped<Part>(part: Part, kind: string, change: (node: unknown) => unknown): Part {
   if (typeof part !== 'object' || part === null) return part
   if (Array.isArray(part)) return part.map((each: unknown) => mapped(each, kind, change)) as Part
@@ -146,13 +144,13 @@ type IsOdd = NonNullable<ComparedStores['isOdd']>
 
 const isNamed = ([, graph]: Case['quads'][number]): boolean => graph !== ''
 
-/** The answer of this Fuseki where it holds only these quads. */
+/** The answer of this Fuseki if it contains only these quads. */
 export const fusekiSecond = (
   base: string,
   name: (typeof SECONDS)[number] = 'over-second',
 ): ReturnType<typeof askingOver> => askingOver(dataset(`${base}/${name}`))
 
-/** One question after the other. */
+/** Asks one question at a time. */
 export function askingOver({
   load,
   endpoints,
@@ -187,6 +185,6 @@ const dataset = (url: string): ComparedDataset => ({
   },
 })
 
-/** True where this Fuseki has these datasets. */
+/** True if this Fuseki has these datasets. */
 export const hasKinds = async (base: string): Promise<boolean> =>
   (await fetch(`${base}/over-tdb2-all/query?query=ASK%7B%7D`)).ok

@@ -29,7 +29,7 @@ const RELEASES = [
 ] as const
 
 const FOLDER = resolve('.cache/fuseki')
-/** This release of the plugin takes the jar without reading its POM, whose parent is not always there. */
+/** This release of the plugin copies the jar without reading its POM, whose parent is not always available. */
 const COPY = 'org.apache.maven.plugins:maven-dependency-plugin:2.10:copy'
 const START_TIMEOUT = 60_000
 const FETCH_TIMEOUT = 600_000
@@ -37,12 +37,12 @@ const FETCH_TIMEOUT = 600_000
 export type FusekiJar = { readonly jar: string; readonly version: string } | { readonly missing: string }
 
 /**
- * The jar of the newest Fuseki that this Java runs, from .cache/fuseki/ or Maven Central; or the reason why there is
+ * The jar of the newest Fuseki that this Java can run, from .cache/fuseki/ or Maven Central; or the reason why there is
  * none.
  */
 export function fetchFuseki(): FusekiJar {
   const java = javaVersion()
-  if (java === undefined) return { missing: 'there is no Java' }
+  if (java === undefined) return { missing: 'Java is not installed' }
   const releases = RELEASES.filter((release) => java >= release.java)
   if (releases.length === 0) return { missing: `Java ${java} is too old (11 or later is needed)` }
   for (const { version } of releases) {
@@ -59,7 +59,7 @@ export function fetchFusekiRelease(version: string): string | undefined {
   return isWhole(jar) || fetchTo(jar, version) ? jar : undefined
 }
 
-/** Fetches a release into a folder beside its place, and moves it to its place when it is complete. */
+/** Fetches a release into a folder next to its final place, and moves it when it is complete. */
 function fetchTo(jar: string, version: string): boolean {
   const folder = mkdtempSync(join(FOLDER, 'fetch-'))
   try {
@@ -101,7 +101,7 @@ export interface Fuseki {
   readonly base: string
   readonly pid: number
   url(dataset: string): string
-  /** Stops it in good order (SIGTERM). */
+  /** Stops it in an orderly way (SIGTERM). */
   stop(): Promise<void>
   /** Stops it as a crash would (SIGKILL). */
   kill(): Promise<void>
@@ -109,22 +109,22 @@ export interface Fuseki {
 
 /**
  * Starts one Fuseki on the loopback interface with these empty datasets, in memory and transactional, and waits until
- * it answers. It stops with this process, however that stops. Throws with its output if it does not start.
+ * it answers. It stops with this process, however this process stops. Throws with its output if it does not start.
  */
 export async function startFuseki(options: {
   jar: string
-  /** The command; `java` where it is left out. */
+  /** The command; `java` by default. */
   java?: string
   datasets: readonly string[]
   port?: number
-  /** In place of the datasets: a configuration, in Turtle. */
+  /** A configuration in Turtle, instead of the datasets. */
   configuration?: string
   /**
-   * For benchmarks and attacks: it runs as it is delivered, and does not stop everybody for a second to collect
-   * garbage.
+   * For benchmarks and attacks: runs with default options, whose garbage collection does not stop all work for a
+   * second.
    */
   isMeasured?: boolean
-  /** The most memory of its heap, for `-Xmx`. */
+  /** The maximum heap, for `-Xmx`. */
   heap?: string
 }): Promise<Fuseki> {
   const port = options.port ?? (await freePort())
@@ -133,7 +133,7 @@ export async function startFuseki(options: {
   const config = join(folder, 'config.ttl')
   writeFileSync(config, options.configuration ?? configurationOf(options.datasets.map((name) => [name, 'mem'])))
   const serving = options.configuration || options.datasets.length > 0 ? [`--config=${config}`] : []
-  // Tests run a Fuseki for minutes: compiling its code further takes more processor time than it saves.
+  // In tests a Fuseki runs for minutes: further compilation of its code takes more processor time than it saves.
   const brief = options.isMeasured ? [] : ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', quiet(folder)]
   const java = [
     options.java ?? 'java',
@@ -180,7 +180,7 @@ export async function startFuseki(options: {
   }
 }
 
-/** Fuseki writes some lines for each request, unless it is told to write warnings only. */
+/** Makes Fuseki log warnings only. By default it writes some lines for each request. */
 function quiet(folder: string): string {
   const file = join(folder, 'log4j2.properties')
   writeFileSync(file, QUIET)
@@ -209,7 +209,7 @@ async function answers(base: string, child: ChildProcess): Promise<boolean> {
   return false
 }
 
-/** Kills the child when this process exits or gets a signal to stop. Returns the function that undoes this. */
+/** Kills the child when this process exits or gets a signal to stop. Returns a function that undoes this. */
 export function endWithThisProcess(child: ChildProcess, by: NodeJS.Signals = 'SIGKILL'): () => void {
   const kill = () => child.kill(by)
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const

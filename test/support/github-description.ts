@@ -1,5 +1,5 @@
-// GitHub's own description of its API: which operation a request is, whether a request or an answer is as
-// described, and answers that have all that is required.
+// GitHub's own description of its API: the operation of a request, checks of requests and answers against it, and
+// answers with everything that it requires.
 import { readFileSync } from 'node:fs'
 import { Ajv, type ValidateFunction } from 'ajv'
 
@@ -28,7 +28,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { readonly $ref?: string; readonly content?: Record<string, unknown> }>>
 }
 
-// Beside the sources, also for what is compiled.
+// The file is next to the sources, even for compiled code.
 const file = new URL(import.meta.url.includes('/dist/') ? '../../../test/support/' : './', import.meta.url)
 const text = readFileSync(new URL('github-openapi.json', file), 'utf8')
 const description = JSON.parse(text, (_key, value: unknown) => asJsonSchema(value)) as {
@@ -36,8 +36,8 @@ const description = JSON.parse(text, (_key, value: unknown) => asJsonSchema(valu
 }
 
 /**
- * Schemas that OpenAPI 3.0 writes its own way, and alternatives that exclude one another as it says but not as they
- * are: a plain error is also one of a rule that it does not name.
+ * Converts the constructs in which OpenAPI 3.0 differs from JSON Schema. It also relaxes alternatives that claim to be
+ * exclusive but are not: a plain error also matches a rule violation.
  */
 function asJsonSchema(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || !('oneOf' in value || 'anyOf' in value)) return value
@@ -71,7 +71,7 @@ export interface Described {
   readonly operation: Operation
 }
 
-/** The last parameter may be several segments, as refs and files are. */
+/** The last parameter may have several segments, as refs and files do. */
 const routes = Object.entries(description.paths).flatMap(([path, methods]) => {
   const pattern = path.replace(/\{(path|ref|basehead)\}$/, '(?<$1>.+)').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')
   return Object.entries(methods).map(([method, operation]) => ({
@@ -82,7 +82,7 @@ const routes = Object.entries(description.paths).flatMap(([path, methods]) => {
   }))
 })
 
-/** Undefined where GitHub has no such operation, as far as it is described here. */
+/** Undefined if GitHub has no such operation in this description. */
 export function operationFor(method: string, path: string): Described | undefined {
   for (const route of routes) {
     const match = route.method === method ? route.pattern.exec(path) : null
@@ -129,7 +129,7 @@ export function answerFaults({ operation, pointer }: Described, status: number, 
   return faultsOf(validatorOf(at + pointerTo('content', 'application/json', 'schema')), body)
 }
 
-/** The known properties, and meaningless values for the others that the schema requires. */
+/** The known properties, and meaningless values for the other required ones. */
 export function sampleOf(name: string, known: object): object {
   return filled({ $ref: `#/components/schemas/${name}` }, known) as object
 }

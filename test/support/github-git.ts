@@ -1,4 +1,4 @@
-// The bare repository behind the double of GitHub: git itself, and objects written as git writes them.
+// The bare repository behind the double of GitHub: Git itself, and objects written in Git's format.
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { isEmptyRepository } from './bare-repository.js'
 export interface Ident {
   readonly name: string
   readonly email: string
-  /** ISO 8601; '' where a commit has none. */
+  /** ISO 8601; '' if a commit has no date. */
   readonly date: string
 }
 export interface RawCommit {
@@ -28,7 +28,7 @@ export interface TreeEntry {
   readonly size?: number
   readonly path: string
 }
-/** `sha` null: removed. */
+/** `sha` is null for a removed file. */
 export interface TreeChange {
   readonly path: string
   readonly mode?: string
@@ -67,11 +67,11 @@ export function makeGit() {
   const git = async (...args: readonly string[]): Promise<string> => (await raw(args)).toString().trim()
   const reader = makeReader(folder)
 
-  /** The id of an object of this type, or of the one that the object leads to. */
+  /** The id of an object of this type, or of the one that the object refers to. */
   const resolve = async (name: string, type = 'commit'): Promise<string | undefined> =>
     (await reader.read(`${name}^{${type}}`))?.sha
 
-  /** A loose object. */
+  /** Writes a loose object. */
   function write(type: string, content: Buffer): string {
     const bytes = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
     const sha = createHash('sha1').update(bytes).digest('hex')
@@ -82,11 +82,11 @@ export function makeGit() {
     return sha
   }
 
-  /** The tree that the index has, if it is known. */
+  /** The tree in the index, if it is known. */
   let indexed: string | undefined
   let last: Promise<unknown> = Promise.resolve()
 
-  /** The tree with these changes; a GitError where they do not go together. */
+  /** The tree with these changes; a GitError if they contradict each other. */
   function writeTree(base: string | undefined, changes: readonly TreeChange[]): Promise<string> {
     const written = last.then(async () => {
       const index = { GIT_INDEX_FILE: join(folder, 'double.index') }
@@ -205,7 +205,7 @@ interface Found {
   readonly content: Buffer
 }
 
-/** One `git cat-file --batch`, which answers one question after the other. */
+/** One `git cat-file --batch`, which answers one question at a time. */
 function makeReader(folder: string): { read(name: string): Promise<Found | undefined>; close(): void } {
   let child: ReturnType<typeof spawn> | undefined
   let buffered = Buffer.alloc(0)

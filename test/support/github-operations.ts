@@ -5,7 +5,7 @@ import { GitError, type FileChange, type Git, type Ident, type RawCommit, type T
 export interface Answer {
   readonly status: number
   readonly body?: unknown
-  /** Instead of JSON. */
+  /** Sent instead of JSON. */
   readonly bytes?: Buffer
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -14,7 +14,7 @@ export interface Call {
   readonly query: URLSearchParams
   readonly body: Readonly<Record<string, unknown>>
   readonly raw: boolean
-  /** A page's own address without the page. */
+  /** The address of the page, without the page number. */
   readonly url: string
 }
 export interface Setting {
@@ -22,9 +22,9 @@ export interface Setting {
   readonly defaultBranch: string
   readonly now: () => number
   readonly mayPush: () => boolean
-  /** The commit that reads see a branch at. */
+  /** The commit of a branch that reads see. */
   readonly seen: (branch: string) => Promise<string | undefined>
-  /** Entries of a tree that are answered at most. */
+  /** The most entries of a tree in one answer. */
   readonly treeLimit: () => number
 }
 
@@ -67,7 +67,7 @@ export function operationsOn({
     { query, url }: Call,
     standard: number,
   ): { part: T[]; headers: Record<string, string> } {
-    // A page may be larger than the default, unless the request gives a size.
+    // A page may be larger than the default only if the request gives a size.
     const size = query.has('per_page') ? Math.min(Number(query.get('per_page')), 100) : standard
     const number = Number(query.get('page') ?? 1)
     const pages = Math.max(1, Math.ceil(items.length / size))

@@ -1,5 +1,5 @@
-// A double of GitHub's REST API: a server on loopback over a real bare repository. Each request and each answer
-// is held against GitHub's own description; what is not as described fails the test.
+// A double of GitHub's REST API: a server on loopback over a real bare repository. Each request and each answer is
+// checked against GitHub's own description, and the test fails if one differs.
 import { createHash } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,12 +15,12 @@ export interface SeenCall {
   readonly operation: string
   /** The file, ref or id at the end of the path; or ''. */
   readonly target: string
-  /** Undefined where the connection was cut. */
+  /** Undefined if the connection was cut. */
   readonly status: number | undefined
 }
 
 export interface Fault {
-  /** Default: every call. */
+  /** The calls that it affects; by default every call. */
   readonly on?: (call: Omit<SeenCall, 'status'>) => boolean
   /** The number of calls that it affects; 1 by default. */
   readonly times?: number
@@ -28,7 +28,7 @@ export interface Fault {
   readonly delay?: number
   /** Runs before the call takes effect: a push by another author, for example. */
   readonly meanwhile?: () => Promise<unknown>
-  /** True: the call takes effect, whatever its answer. By default it does, except with `answer` or `drop`. */
+  /** True if the call takes effect whatever its answer. By default it does, except with `answer` or `drop`. */
   readonly applied?: boolean
   readonly answer?: { readonly status: number; readonly message?: string; readonly headers?: Record<string, string> }
   /** Ends the connection without an answer. */
@@ -46,11 +46,11 @@ export interface GitHubDouble {
   /** The requests left in this hour, and the end of the hour in ms since the epoch. */
   remaining: number
   resetAt: number
-  /** Entries of a tree that are answered at most. */
+  /** The most entries of a tree in one answer. */
   treeLimit: number
-  /** A call meets the first fault that matches it. */
+  /** Each call gets the first fault that matches it. */
   fault(...faults: readonly Fault[]): void
-  /** Reads go on showing the branches as they are now, until `thaw`. */
+  /** Reads keep showing the branches in their current state, until `thaw`. */
   freeze(): Promise<void>
   thaw(): void
   /** A commit by another author, written to the repository directly: contents by path, null to remove one. */
@@ -59,7 +59,7 @@ export interface GitHubDouble {
   history(
     branch?: string,
   ): Promise<readonly { sha: string; message: string; author: string; paths: readonly string[] }[]>
-  /** A file at the head. */
+  /** A file at the head of the branch. */
   file(path: string, branch?: string): Promise<string | undefined>
 }
 
@@ -178,7 +178,7 @@ export async function openGitHub(
 
   const server = createServer((request, response) => {
     serve(request, response).catch((error: Error) => {
-      // The other end may have gone while its request was read.
+      // The other end may have disconnected while its request was read.
       if (request.complete) t.fail(error.stack ?? error.message)
       response.destroy()
     })

@@ -1,32 +1,32 @@
-// Measuring how the cost of a piece of work grows with the size of its input.
+// Measures how the cost of work grows with the size of its input.
 import type { Test } from 'tap'
 import { rowsOf } from './stores.js'
 
-/** So many times the size doubles. */
+/** How often the size doubles. */
 const DOUBLINGS = 3
 const FACTOR = 2 ** DOUBLINGS
-/** As n log n grows, and then some, since machines are busy; the square grows by 64. */
+/** A bit more than n log n, since machines are busy; n² would grow by 64. */
 const MOST_GROWTH = 27
-/** A cost, in ms, at which the size grows no further. */
+/** If the cost reaches this, in ms, the size is not increased further. */
 const DEAR_MS = 20
-/** Below this cost, in ms, nothing grows too fast. */
+/** Below this cost, in ms, growth does not matter. */
 const CHEAP_MS = 4
 const TRIES = 6
 
-/** One row: an input of size n is made, which is not measured, and read. The size is in characters. */
+/** A row: makes an input of size n, which is not measured, and reads it. The size is in characters. */
 export interface GrowthRow {
   readonly name: string
   readonly size: number
-  /** Gives the work on an input of this size. */
+  /** Returns the work on an input of this size. */
   readonly work: (size: number) => () => unknown
 }
 
-/** ms for the runs of one work, at first and where it seemed to grow too fast. */
+/** The time for repeated runs of one piece of work, in ms: at first, and again if it seemed to grow too fast. */
 const [PATIENCE_MS, LONG_PATIENCE_MS] = [15, 400]
 
 /**
- * The least cost of several runs, in ms of processor time: others may have the processor meanwhile. A run that costs
- * less than `enough` is the last.
+ * The lowest cost of several runs, in ms of processor time, since other work may disturb some. Stops at a run that
+ * costs less than `enough`.
  */
 async function costOf(work: () => unknown, enough: number, patience: number): Promise<number> {
   let least = Infinity
@@ -42,7 +42,7 @@ async function costOf(work: () => unknown, enough: number, patience: number): Pr
   return least
 }
 
-/** The work that grows too fast, in words; undefined where nothing does. */
+/** A description of the work that grows too fast; undefined if none does. */
 async function growthOf({ size, work }: GrowthRow, patience = PATIENCE_MS): Promise<string | undefined> {
   const cost = (of: number, enough = 0): Promise<number> => costOf(work(of), enough, patience)
   let doublings = 0
@@ -56,7 +56,7 @@ async function growthOf({ size, work }: GrowthRow, patience = PATIENCE_MS): Prom
   return `${largest / FACTOR} characters: ${from}; ${largest}: ${to}, ${(large / small).toFixed(0)} times as long`
 }
 
-/** A test for each row. One that grows too fast is measured again: memory may have been collected. */
+/** A test for each row. If one grows too fast, it is measured again, since garbage collection may have disturbed it. */
 export async function growthRows(t: Test, rows: readonly GrowthRow[]): Promise<void> {
   const row = rowsOf(t, 'none')
   for (const each of rows) {
@@ -68,17 +68,17 @@ export async function growthRows(t: Test, rows: readonly GrowthRow[]): Promise<v
   }
 }
 
-/** The text again and again, up to this size. */
+/** The text repeated up to this size. */
 export const fill = (text: string, size: number): string => text.repeat(Math.ceil(size / text.length))
 
-/** Texts with their number, up to this size. */
+/** Numbered texts, up to this size. */
 export function many(size: number, text: (i: number) => string): string {
   const parts: string[] = []
   for (let i = 0, length = 0; length < size; i++) length += parts[parts.push(text(i)) - 1]!.length
   return parts.join('')
 }
 
-/** `open` again and again, then `middle`, then as many `close`. */
+/** `open` repeated, then `middle`, then as many `close`. */
 export function nested(size: number, open: string, middle: string, close: string): string {
   const depth = Math.ceil(size / (open.length + close.length))
   return open.repeat(depth) + middle + close.repeat(depth)

@@ -19,7 +19,7 @@ export interface Person {
 
 export interface IdentityProvider {
   readonly issuer: string
-  /** The claims of each subject, to be set before they log in. */
+  /** The claims of each subject, to be set before the subject logs in. */
   readonly people: Map<string, Person>
   /** The number of requests for its key set. */
   keysAsked(): number
@@ -33,7 +33,7 @@ export interface IdentityProvider {
   token(claims: JWTPayload, header?: { alg?: string; typ?: string; kid?: string }): Promise<string>
 }
 
-/** Its certificate is the one that this process trusts in addition (NODE_EXTRA_CA_CERTS). */
+/** This process additionally trusts its certificate (NODE_EXTRA_CA_CERTS). */
 export async function makeIdentityProvider(t: Test, scheme: 'https' | 'http' = 'https'): Promise<IdentityProvider> {
   const pem = scheme === 'https' ? readFileSync(process.env.TRIPLEGATE_TEST_PROVIDER!, 'utf8') : ''
   let listener: RequestListener = (_request, response) => void response.writeHead(503).end()

@@ -28,7 +28,7 @@ export interface Ended {
 
 export const linesOf = ({ out }: Ended): string[] => out.trimEnd().split('\n')
 
-/** For the gateway these stores are external: it does not fill them from the history. */
+/** For the gateway these stores are external, so it does not fill them from the history. */
 export const OUTSIDE = ['--backend', 'http://127.0.0.1:1/ds', '--admin-backend', 'http://127.0.0.1:1/admin']
 export const VERSIONED = ['--history', 'local', '--admin-history', 'local']
 
@@ -71,13 +71,13 @@ export interface Place {
   /** The bare repository of the end-user application, and its commits. */
   readonly repository: string
   commits(): string[]
-  /** Throws StartFailure. The test closes it at its end, if it has not before. */
+  /** Throws StartFailure. If the test has not closed it, it is closed at the end of the test. */
   start(stores: Pair): Promise<Started>
   /** Runs the command on the end-user application. */
   run(stores: Pair, action: string, ...args: string[]): Promise<Ended>
 }
 
-/** A data folder and ports of its own. */
+/** A place with its own data folder and ports. */
 export async function makePlace(t: Test, flags: readonly string[] = [...OUTSIDE, ...VERSIONED]): Promise<Place> {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-mirror-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))

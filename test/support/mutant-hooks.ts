@@ -1,5 +1,5 @@
-// Loading the compiled files again for each test file of a process (module customization hooks of Node.js): the mutated
-// one has another text then. Libraries stay, whose start takes longer than most tests.
+// Loads the compiled files again for each test file of a process (module customization hooks of Node.js), since the
+// mutated file changes. Libraries stay loaded: starting them takes longer than most tests.
 import type { ResolveHook } from 'node:module'
 
 const DIST = new URL('../../', import.meta.url).href

@@ -1,4 +1,4 @@
-// Running test files on a copy of the compiled files, of which one is changed at a time.
+// Runs test files on a copy of the compiled files, one of which is changed at a time.
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { runTestFile, startSharedProcess, type SharedProcess } from './run-test-file.js'
 import { isAlone } from './test-files.js'
 
-/** A checkout whose compiled files can be changed: all else is linked. */
+/** A checkout whose compiled files can be changed; everything else is linked. */
 export function makeCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), 'triplegate-mutants-'))
   for (const name of readdirSync('.')) if (name !== 'dist') symlinkSync(resolve(name), join(copy, name))
@@ -20,13 +20,13 @@ export const env = (copy: string): NodeJS.ProcessEnv => ({
   ...{ TRIPLEGATE_TEST_ROWS: join(copy, 'rows'), TRIPLEGATE_TEST_CERTIFICATES: join(copy, 'certificates') },
 })
 
-/** A test file as it is without a change. */
+/** A run of a test file without a change. */
 export interface Baseline {
   readonly test: string
   readonly ms: number
-  /** What V8 says of the run. */
+  /** The folder with V8's coverage of the run. */
   readonly folder: string
-  /** It can be run again and again in one process. */
+  /** The file can run repeatedly in one process. */
   readonly isShared: boolean
 }
 
@@ -49,7 +49,7 @@ export function makeBaselines(copy: string): (test: string) => Promise<Baseline 
 
 let sharedProcess: SharedProcess | undefined
 
-/** Starts a process much less often than there are mutants. */
+/** Starts far fewer processes than there are mutants. */
 export async function runShared(copy: string, test: string, limit?: number): ReturnType<typeof runTestFile> {
   if (!sharedProcess?.isUsable()) {
     const hooks = pathToFileURL(join(copy, 'dist/test/support/mutant-hooks.js')).href
@@ -66,7 +66,7 @@ async function isRepeatable(copy: string, test: string): Promise<boolean> {
   return true
 }
 
-/** Of a test that hangs: several times the time that it takes, on a machine with other work. */
+/** The time limit for a test that hangs: several times its usual time, on a machine with other work. */
 export const limitOf = ({ ms }: Baseline): number => 10_000 + 4 * ms
 
 export const endShared = async (): Promise<void> => void (await sharedProcess?.end())

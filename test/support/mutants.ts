@@ -1,4 +1,4 @@
-// Mutants: every small change of a compiled file that a test should notice.
+// Mutants: all small changes of a compiled file that a test should notice.
 import ts from 'typescript'
 
 /** A change of the text between two positions. */
@@ -10,7 +10,7 @@ export interface Mutant {
 
 const K = ts.SyntaxKind
 
-/** An operator, and the operators that take its place. */
+/** Each operator, with the operators that replace it. */
 const OPERATORS: ReadonlyMap<ts.SyntaxKind, readonly string[]> = new Map([
   [K.LessThanToken, ['<=', '>=']],
   [K.LessThanEqualsToken, ['<', '>']],
@@ -42,9 +42,9 @@ const METHODS: Readonly<Record<string, string>> = {
   ...{ some: 'every', every: 'some', startsWith: 'endsWith', endsWith: 'startsWith', min: 'max', max: 'min' },
   ...{ indexOf: 'lastIndexOf', lastIndexOf: 'indexOf', flatMap: 'map', race: 'all' },
 }
-/** Methods whose result is like that on which they are called: the call is left out. */
+/** Methods whose result is like the object that they are called on: the call is left out. */
 const LIKE_THEIR_OBJECT = new Set(['filter', 'slice', 'sort', 'toSorted', 'reverse', 'trim', 'trimEnd', 'toLowerCase', 'normalize', 'replace', 'replaceAll', 'concat']) // prettier-ignore
-/** They give true or false. */
+/** Operators with a boolean result. */
 const COMPARING = new Set([
   ...[K.LessThanToken, K.LessThanEqualsToken, K.GreaterThanToken, K.GreaterThanEqualsToken, K.InKeyword],
   ...[K.EqualsEqualsEqualsToken, K.ExclamationEqualsEqualsToken, K.AmpersandAmpersandToken, K.BarBarToken],
@@ -52,7 +52,7 @@ const COMPARING = new Set([
 ])
 const IS_TRUE_OR_FALSE = new Set(['has', 'includes', 'some', 'every', 'test', 'startsWith', 'endsWith', 'isArray'])
 
-/** All mutants of the text of a JavaScript file, in its order. */
+/** All mutants of the text of a JavaScript file, in order. */
 export function mutantsOf(text: string): Mutant[] {
   const source = ts.createSourceFile('mutated.js', text, ts.ScriptTarget.Latest, true, ts.ScriptKind.JS)
   const found = new Map<string, Mutant>()
@@ -118,7 +118,7 @@ function callsOf({ expression }: ts.CallExpression, source: ts.SourceFile): Chan
   return LIKE_THEIR_OBJECT.has(name) ? [[expression.parent, object]] : []
 }
 
-/** Texts that people read: a test that repeats them would notice nothing else. */
+/** Texts for people: a test could only notice a change by repeating them. */
 const isForPeople = (text: string): boolean => /^[A-Z].* .* /.test(text)
 
 function literalsOf(node: ts.Node): Change[] {

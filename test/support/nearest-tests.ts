@@ -1,5 +1,5 @@
-// The test files that are most likely to notice a change of a source file, nearest first, and of what they execute of
-// it.
+// The test files that are most likely to notice a change of a source file, nearest first, and which parts of it they
+// execute.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,7 +7,7 @@ import ts from 'typescript'
 import { allTestFiles } from './test-files.js'
 import { localImportsOf, SOURCES } from './sources.js'
 
-/** Tests through the front door that are about a subject, where neither imports nor names say so. */
+/** Tests through the front door about a subject that neither their imports nor their names show. */
 const ALSO: Readonly<Record<string, readonly string[]>> = {
   'cache/': ['gateway/documents/kept-documents', 'gateway/methods/documents', 'gateway/sparql/queries/sparql'],
   'policies/decide': ['gateway/request/access', 'gateway/features/access/access'],
@@ -36,14 +36,14 @@ function importedBy(file: string): readonly string[] {
     .map((name) => normalize(join(dirname(file), name)).replace(/\.js$/, '.ts'))
 }
 
-/** The number of test files that a change is shown to. */
+/** The most test files that run for one change. */
 const MOST = 8
-/** They measure the machine, or take minutes. */
+/** These measure the machine, or take minutes. */
 const IS_LEFT_OUT = /growth|adoption|crash|attack|commands|github/
 
 /**
- * Its own test comes first, then those that import it, or a file that imports it; then those with the most words of its
- * path.
+ * First the file's own test, then tests that import it or a file that imports it; then those that share the most words
+ * of its path.
  */
 export function nearestTests(file: string): readonly string[] {
   const users = [...SOURCES.keys()].filter((each) => localImportsOf(each).includes(file))
@@ -75,7 +75,7 @@ interface Script {
 }
 
 /**
- * True for the positions of a compiled file that ran, by what V8 has written to a folder; of each process and thread.
+ * Tests whether a position of a compiled file was executed, in any process or thread, by V8's coverage in a folder.
  */
 export function executedOf(folder: string, file: string): (position: number) => boolean {
   const url = pathToFileURL(file).href

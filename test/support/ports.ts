@@ -1,17 +1,17 @@
-// Ports for tests that have to name a port before anything listens on it.
+// Ports for tests that must name a port before anything listens on it.
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ports that systems give to outgoing connections and to listeners on port 0 (Linux: 32768 and above). */
+/** Below the ports that systems use for outgoing connections and for listeners on port 0 (Linux: 32768 and above). */
 const [FIRST, LAST] = [20_000, 32_000]
 
 const marks = new Map<number, Socket>()
 
 /**
- * A port that nobody else in these tests gets until this process stops or releases it, and on which nothing listens
- * now. The mark of the reservation is the UDP port of the same number: the system lets one process have it, and frees
- * it with the process.
+ * A port that no other test here gets until this process stops or releases it, and on which nothing listens now. The
+ * reservation is the UDP port with the same number: the system gives it to one process only, and frees it with the
+ * process.
  */
 export async function freePort(): Promise<number> {
   for (let port = FIRST; port <= LAST; port++) {
@@ -20,7 +20,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no port from ${FIRST} to ${LAST} is free`)
 }
 
-/** Once nothing listens on the port any more. */
+/** Call this once nothing listens on the port any more. */
 export function releasePort(port: number): void {
   marks.get(port)?.close()
   marks.delete(port)
@@ -35,7 +35,7 @@ async function isReserved(port: number): Promise<boolean> {
   )
 }
 
-/** On all addresses: so that a listener on any of them counts. */
+/** Checks all addresses, so that a listener on any of them counts. */
 async function isUnused(port: number): Promise<boolean> {
   const server = createServer().listen(port)
   return once(server, 'listening').then(

@@ -8,37 +8,37 @@ import httpProxy from 'http-proxy'
 
 export interface Recorded {
   readonly method: string
-  /** As it was sent, with the query string. */
+  /** As sent, with the query string. */
   readonly path: string
   /** The graph named by `?graph=`, decoded. */
   readonly graph: string | undefined
   readonly fields: IncomingHttpHeaders
   readonly body: string
-  /** Set when the other side closed the connection before it had its answer. */
+  /** Set when the other side closed the connection before it got its answer. */
   abandoned: boolean
 }
 
 /**
- * A fault for every request that `only` accepts, until another fault is set. `after` counts bytes of the answer's body.
+ * A fault for all requests that `only` accepts, until another fault is set. `after` counts bytes of the answer's body.
  */
 export type Fault = { readonly only?: (request: Recorded) => boolean } & (
   | { readonly kind: 'delay'; readonly milliseconds: number }
   /** The request reaches the store when this is resolved. */
   | { readonly kind: 'held'; readonly until: Promise<unknown> }
-  /** The request does not reach the store, and no answer ever comes. */
+  /** The request does not reach the store, and is never answered. */
   | { readonly kind: 'silence' }
-  /** The connection is dropped before the request reaches the store, or after the store has done it. */
+  /** The connection is dropped before the request reaches the store, or after the store has handled it. */
   | { readonly kind: 'drop'; readonly when: 'before' | 'after' }
-  /** So much of the answer comes; then the connection is cut, or nothing more comes. */
+  /** After this many bytes of the answer, the connection is cut or stalls. */
   | { readonly kind: 'cut' | 'stall'; readonly after: number; readonly framing: 'chunked' | 'length' | 'close' }
-  /** The request does not reach the store; the answer is this one. */
+  /** The request does not reach the store, and gets this answer. */
   | {
       readonly kind: 'answer'
       readonly status: number
       readonly fields?: Record<string, string>
       readonly body?: string | Buffer
     }
-  /** The store's answer, with these fields in place of its own. */
+  /** The store's answer, with these fields replacing its own. */
   | { readonly kind: 'fields'; readonly fields: Record<string, string> }
 )
 
@@ -65,14 +65,14 @@ export async function startProxy(target: string, port = 0): Promise<StoreProxy> 
       response.on('close', () => (recorded.abandoned = !response.writableFinished))
       const fault = !current?.only || current.only(recorded) ? current : undefined
       if (fault && (await faultBefore(fault, response))) return
-      // The request has been read already, so http-proxy gets its body as another stream.
+      // The request has already been read, so http-proxy gets its body as another stream.
       const upstream = { buffer: Readable.from(recorded.body ? [recorded.body] : []) }
       faults.set(response, fault)
       proxy.web(request, response, upstream)
     })()
   })
   proxy.on('proxyReq', (upstream, _request, response) => {
-    // http-proxy leaves the request to the store open when the client has left.
+    // When the client leaves, http-proxy does not close the request to the store.
     if (response.destroyed) upstream.destroy()
     else response.on('close', () => upstream.destroy())
   })
@@ -107,7 +107,7 @@ async function recordOf(request: IncomingMessage): Promise<Recorded> {
   }
 }
 
-/** The part of a fault that comes before the store. True if the request must not reach the store. */
+/** The part of a fault before the store. True if the request must not reach the store. */
 async function faultBefore(fault: Fault, response: ServerResponse): Promise<boolean> {
   switch (fault.kind) {
     case 'delay':

@@ -1,5 +1,5 @@
-// Random authorizations of every kind on the graphs of a dataset, and of which graphs they let an agent read: written
-// from the meaning of the rules, as tables in docs/reference.md have it, and not from the code that it tests.
+// Random authorizations of every kind on the graphs of a dataset, and the graphs that they let an agent read. Written
+// from the meaning of the rules, as the tables in docs/reference.md state it, not from the tested code.
 import { ACL, DEF, DH, RDF } from '../../gateway/rdf/vocabulary.js'
 import type { Random } from '../crash/random.js'
 import type { Case } from './view-cases.js'
@@ -21,7 +21,7 @@ export interface Rules {
   readonly subclasses: readonly (readonly [type: string, superclass: string])[]
 }
 
-/** What the rules can name: the dataspace has its base, and the store for itself. */
+/** The names that rules can use: with the base of the dataspace, and of other graphs in the store. */
 export interface Names {
   readonly base: string
   readonly agents: readonly string[]
@@ -78,7 +78,7 @@ function targetOf(random: Random, { base, graphs, classes }: Names): Partial<Aut
   return { accessToClass: OTHER_GRAPH }
 }
 
-/** In Turtle, with the names of subjects in this document. */
+/** In Turtle, with subjects named within this document. */
 export function rulesTurtle({ authorizations, members, subclasses }: Rules): string {
   const { agent, group, type } = { agent: 'http://xmlns.com/foaf/0.1/member', group: RDF('type'), type: SUB_CLASS_OF }
   const lines = authorizations.flatMap(({ modes, ...targets }, i) => [
@@ -118,7 +118,7 @@ export function mayRead(rules: Rules, base: string, agent: string | undefined, g
       )
     )
   }
-  // With Control, the agent makes the rules.
+  // An agent with Control can change the rules.
   if (reading.some((rule) => isNamed(rule) && rule.modes.includes('Control'))) return true
   if (iri === '') return reading.some((rule) => rule.accessTo === DEFAULT_GRAPH)
   return reading.some(
@@ -131,14 +131,14 @@ export function mayRead(rules: Rules, base: string, agent: string | undefined, g
 
 const isBelow = (iri: string, prefix: string): boolean => iri.startsWith(prefix) && iri !== prefix
 
-/** The name, '' for the default graph, and what its own graph says of it. */
+/** The name, '' for the default graph, and the graph's statements about itself. */
 interface GraphOfCase {
   readonly iri: string
   readonly types: readonly string[]
   readonly owners: readonly string[]
 }
 
-/** The root is a root and no other kind; what has no kind is an item. */
+/** The root has no other kind; a document without a kind is an item. */
 function typesOf({ iri, types }: GraphOfCase, base: string): readonly string[] {
   const others = types.filter((type) => !KINDS.includes(type))
   if (iri === base) return [...others, DEF('Root')]

@@ -1,5 +1,5 @@
-// A real RDF4J server for tests, a store that is neither Fuseki nor Oxigraph: fetches it with a Jetty from Maven
-// Central, starts it, and creates repositories in memory.
+// A real RDF4J server for tests, a store that is neither Fuseki nor Oxigraph: fetches it with Jetty from Maven Central,
+// starts it, and creates repositories in memory.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { once } from 'node:events'
@@ -31,10 +31,10 @@ export interface Rdf4j {
   stop(): Promise<void>
 }
 
-/** True where it has been fetched before. */
+/** True if it has already been fetched. */
 export const isRdf4jHere = (): boolean => [SERVER, JETTY].every((artifact) => knownFile(artifact) !== undefined)
 
-/** The files of server and Jetty; undefined where they cannot be had. */
+/** The files of server and Jetty; undefined if they cannot be fetched. */
 export function fetchRdf4j(): { readonly war: string; readonly jetty: string } | undefined {
   const [war, jetty] = [fetched(SERVER), fetched(JETTY)]
   return war && jetty ? { war, jetty } : undefined
@@ -64,7 +64,7 @@ function fetched(artifact: string): string | undefined {
   }
 }
 
-/** Throws where it does not start. */
+/** Throws if it does not start. */
 export async function startRdf4j({ war, jetty }: { readonly war: string; readonly jetty: string }): Promise<Rdf4j> {
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
@@ -116,7 +116,7 @@ export async function overRdf4j(rdf4j: Rdf4j): Promise<ClosableStores> {
   const others = (quads: Case['quads'], query: string): Promise<readonly Rows[]> =>
     Promise.resolve([askOxigraph(storeOf(quads.filter(hasNoTripleTerm)), query)])
   const stores = overHttp(all!, visible!, others, merged)
-  // Its own default graph is never but the bag of all that it has.
+  // Its default graph is always the bag of all its data.
   const ask = askingOver(given!)
   const askOver: ComparedStores['askOver'] = (quads, query) => {
     const named = quads.flatMap(([, graph]) => (graph === '' ? [] : [['named-graph-uri', graph] as [string, string]]))
@@ -124,10 +124,10 @@ export async function overRdf4j(rdf4j: Rdf4j): Promise<ClosableStores> {
     const inMerge = quads.map(([triple, graph]) => [triple, graph === '' ? MERGE : graph] as const)
     return ask(inMerge, query, `?${dataset}`)
   }
-  // A triple that graphs share tells that its default graph is a bag.
+  // A triple that two graphs share shows that its default graph is a bag.
   await all!.load('<urn:s> <urn:p> <urn:o> <urn:g> .\n<urn:s> <urn:p> <urn:o> <urn:h> .\n')
   await stores.traits()
-  // `SELECT (COUNT(DISTINCT *) AS ?n) { VALUES ?x { 1 2 } VALUES ?y { 1 2 } }` is 0 there.
+  // RDF4J answers 0 to `SELECT (COUNT(DISTINCT *) AS ?n) { VALUES ?x { 1 2 } VALUES ?y { 1 2 } }`.
   return { ...stores, askOver, isOdd: (query) => query.includes('COUNT(DISTINCT *)') }
 }
 
@@ -138,7 +138,7 @@ const hasNoTripleTerm = ([triple]: Case['quads'][number]): boolean => !triple.in
 const dataset = (endpoints: Endpoints): ComparedDataset => ({
   endpoints,
   async load(nQuads) {
-    // It reads no triple terms of RDF 1.2, and what stands in no graph would be in the union too.
+    // It does not support triple terms of RDF 1.2, and triples outside graphs would be in the union too.
     const lines = nQuads.split('\n').filter(isQuad)
     const headers = { 'Content-Type': 'application/n-quads' }
     const loaded = await fetchAgain(endpoints.update, { method: 'PUT', headers, body: lines.join('\n') })

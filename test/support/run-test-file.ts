@@ -1,4 +1,4 @@
-// The processes that run test files, alone or one after the other, and of the test points in what they print (TAP).
+// The processes that run test files, alone or one after the other, and the test points in their output (TAP).
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -6,12 +6,12 @@ import { Parser, type FinalResults, type Result } from 'tap-parser'
 import { compiledFile, FILE_BEGINS, FILE_OVER } from './test-files.js'
 import { endWithThisProcess } from './fuseki.js'
 
-/** The time that tap gives a test file unless the file sets its own, in seconds. */
+/** tap's time limit for a test file, in seconds, unless the file sets its own. */
 const TIMEOUT = '600'
-/** A file that does not even stop at its own timeout is killed. */
+/** A file that does not stop even at its own timeout is killed. */
 const KILLED_AFTER_MS = 1_200_000
 /**
- * A process of several files fails itself if it does not end (run-files.ts); where it cannot even do that, it is
+ * A process for several files fails by itself if it does not end (run-files.ts). If it cannot even do that, it is
  * killed.
  */
 const KILLED_AFTER_END_MS = 20_000
@@ -20,10 +20,10 @@ const LOADED_FIRST = ['./without-domains.js', './seeded.js'].flatMap((name) => [
   '--import',
   new URL(name, import.meta.url).href,
 ])
-/** V8 collects memory less often than with its own limit. */
+/** V8 collects garbage less often than by default. */
 const V8 = ['--max-semi-space-size=64']
 /**
- * And it optimises a function later: most run too seldom in a test for that to pay. Not for files that measure time.
+ * V8 optimises functions later: in tests most run too seldom for optimisation to pay. Not for files that measure time.
  * Node.js 22 has no such flag.
  */
 const V8_OF_SHARED = Number.parseInt(process.versions.node) < 22 ? ['--interrupt-budget=600000'] : []
@@ -33,7 +33,7 @@ export interface FileOutcome {
   readonly source: string
   readonly passed: number
   readonly skipped: number
-  /** The failed points, each with its names and the details that tap gives. */
+  /** The failed points, each with its names and tap's details. */
   readonly failed: readonly string[]
   readonly ms: number
 }
@@ -43,13 +43,13 @@ type Points = Pick<FileOutcome, 'passed' | 'skipped' | 'failed'>
 interface Tests {
   readonly child: ChildProcess
   readonly parser: Parser
-  /** The points since it was asked last; a fault is one more failure. */
+  /** The points since the last call; a fault counts as one more failure. */
   take(fault?: string): Points
-  /** What is wrong with how it has ended; undefined where nothing is, or a failed point says so. */
+  /** The fault in how it ended; undefined if there is none, or if a failed point explains it. */
   readonly closed: Promise<string | undefined>
 }
 
-/** Runs a test file in a process of its own, which is killed after `limit` ms. */
+/** Runs a test file in a separate process, which is killed after `limit` ms. */
 export async function runTestFile(
   source: string,
   env: NodeJS.ProcessEnv,
@@ -63,16 +63,13 @@ export async function runTestFile(
   return outcomeOf(source, take(fault), began)
 }
 
-/**
- * A process for several test files: they share its start, the modules that they import, and the code compiled for
- * these.
- */
+/** A process for several test files, which share its start, their imported modules, and the compiled code. */
 export interface SharedProcess {
-  /** False where it has ended, or will since a file has left something behind. */
+  /** False if the process has ended, or will end because a file has left something behind. */
   isUsable(): boolean
-  /** One file at a time; the process is killed after `limit` ms. */
+  /** Runs one file at a time; the process is killed after `limit` ms. */
   run(source: string, limit?: number): Promise<FileOutcome>
-  /** Ends it. What came after the end of a file counts for this file: points, or a fault of the process. */
+  /** Ends the process. Output after the end of a file counts for that file: points, or a fault of the process. */
   end(): Promise<readonly FileOutcome[]>
 }
 
@@ -98,7 +95,7 @@ export function startSharedProcess(env: NodeJS.ProcessEnv, runFiles = RUN_FILES)
     child.stdin!.end()
   }
   child.once('close', () => (usable = false))
-  // The process may end while a name is on its way: `closed` says how.
+  // The process may end while a name is being sent: `closed` then says how.
   child.stdin!.on('error', () => undefined)
   parser.on('pragma', (name, isOn) => {
     if (name === FILE_BEGINS) takeLate()
@@ -116,7 +113,7 @@ export function startSharedProcess(env: NodeJS.ProcessEnv, runFiles = RUN_FILES)
       last = source
       if (isClean) return outcomeOf(source, take(), began)
       isEndCounted = true
-      // The process ends when what was left open is closed.
+      // The process ends when everything left open is closed.
       stop()
       const how = await closed
       const fault = isClean === false ? how : `${how ?? 'stopped'} before its end${before && `, after ${before}`}`
@@ -146,7 +143,7 @@ function startTests(args: readonly string[], env: NodeJS.ProcessEnv, stdin: 'ign
     once(parser, 'complete').then(([all]) => all as FinalResults),
   ]).then(([[code, signal], { ok, fail }]) => {
     letGo()
-    // A failed point is the reason for code 1, and for a result that is not ok.
+    // A failed point explains code 1, and a result that is not ok.
     const isKnown = fail > 0 && code === 1
     return isKnown || (code === 0 && ok) ? undefined : `stopped with ${signal ?? code}`
   })
@@ -155,7 +152,7 @@ function startTests(args: readonly string[], env: NodeJS.ProcessEnv, stdin: 'ign
 
 function pointsOf(parser: Parser): Tests['take'] {
   const none = () => ({ passed: 0, skipped: 0, failed: [] as string[], loose: [] as string[] })
-  // `loose` are lines that are not TAP: tests print none, but a process that breaks does.
+  // `loose` are lines that are not TAP: tests print none, but a broken process may.
   let points = none()
   parser.on('pass', () => points.passed++)
   parser.on('skip', () => points.skipped++)

@@ -1,5 +1,5 @@
-// The seed of the properties that fast-check tries: `npm test` loads this file first (run-test-file.ts), so that a run
-// tries the same values as the run before, and what fails can be repeated. TRIPLEGATE_TEST_SEED tries others.
+// The seed of fast-check's properties. `npm test` loads this file first (run-test-file.ts), so that each run tries the
+// same values and failures can be repeated. TRIPLEGATE_TEST_SEED selects others.
 import fc from 'fast-check'
 
 const SEED = 20

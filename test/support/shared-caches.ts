@@ -1,4 +1,4 @@
-// The real nginx and the real Varnish in front of a gateway, by the files that operators get.
+// The real nginx and the real Varnish in front of a gateway, with the files that operators get.
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -18,7 +18,7 @@ export async function ports(t: Test, count: number): Promise<number[]> {
 }
 
 export interface SharedCache {
-  /** All that it has stored, as text. */
+  /** Everything that it has stored, as text. */
   stored(): string
 }
 
@@ -27,7 +27,7 @@ export interface Nginx extends SharedCache {
   warnings(): string
 }
 
-/** nginx with the template as it is, but for ports and folders. @param pem the certificate and key of the server */
+/** nginx with the template unchanged except for ports and folders. @param pem the certificate and key of the server */
 export async function startNginx(
   t: Test,
   pem: string,
@@ -55,7 +55,7 @@ export async function startNginx(
   return { stored: () => textBelow(join(home, 'cache')), warnings: () => readFileSync(join(home, 'errors'), 'utf8') }
 }
 
-/** Varnish with the VCL as it is, but for the port of the gateway. What it stores is in a file. */
+/** Varnish with the VCL unchanged except for the port of the gateway. It stores its content in a file. */
 export async function startVarnish(
   t: Test,
   [port, gateway]: readonly [port: number, gateway: number],

@@ -1,13 +1,13 @@
-// The threads that read and evaluate: the gateways of a test process have them one after the other, since the start of
-// a thread costs more than most tests. `npm test` loads this file (run-files.ts). A thread keeps nothing of a job for
-// the next, but for shapes: one that has checked some stops with its gateway, as does one that is busy.
+// The threads for reading and evaluation: the gateways of a test process share them one after the other, since starting
+// a thread costs more than most tests. `npm test` loads this file (run-files.ts). A thread keeps nothing from one job
+// to the next except shapes. One that has checked shapes, or is busy, stops with its gateway.
 import { EventEmitter } from 'node:events'
 import { syncBuiltinESMExports } from 'node:module'
 import threads, { type Worker, type WorkerOptions } from 'node:worker_threads'
 import type { ThreadMessage } from '../../gateway/stores/limited-thread.js'
 
 const SHARED = /\/evaluation\/(?:reading-)?worker\.js$/
-/** Threads of a kind that wait for the next gateway. */
+/** The most threads of one kind that wait for the next gateway. */
 const MOST = 2
 
 interface Idle {
@@ -18,14 +18,14 @@ interface Idle {
 const Started = threads.Worker
 const idle = new Map<string, Idle[]>()
 
-/** With a stderr of its own, which is read, it would keep this process from ending, `unref` or not. */
+/** A thread with its own stderr, which is read, would keep this process alive, even with `unref`. */
 function started(script: URL, options: WorkerOptions): Worker {
   const worker = new Started(script, { ...options, stderr: false })
   worker.stderr.unpipe()
   return worker
 }
 
-/** What limited-thread.ts uses of a Worker, for as long as one gateway has the thread. */
+/** The part of a Worker that limited-thread.ts uses, while one gateway has the thread. */
 class SharedWorker extends EventEmitter {
   readonly #waiting: Idle[]
   readonly #worker: Worker

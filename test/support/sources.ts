@@ -1,10 +1,10 @@
-// The product's source files as data: their rooms, what they import, and how long their functions are.
+// The product's source files as data: their rooms, their imports, and the lengths of their functions.
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 
 /**
- * From the ground up: a room may import the rooms before it, and itself. Types count. A file beside rooms is a room.
+ * From the bottom up: a room may import the rooms before it, and itself, types included. A single file is a room too.
  */
 export const FLOORS: Readonly<Record<string, readonly string[]>> = {
   gateway: [
@@ -99,7 +99,7 @@ export function roomOf(file: string): string {
 
 const isIn = (file: string, room: string): boolean => file === room || file.startsWith(`${room}/`)
 
-/** How high a room stands in its folder; -1 for one that `FLOORS` does not have. */
+/** The position of a room in its folder; -1 if `FLOORS` does not have it. */
 export function floorOf(file: string): number {
   const folder = file.split('/')[0]!
   if (FLOORS[folder]!.length === 0) return 0
@@ -160,7 +160,7 @@ export function functionsOf(file: string): { readonly name: string; readonly lin
   return found
 }
 
-/** How many expressions of a file the compiler is told to believe: casts but for `as const`, and `!`. */
+/** How many expressions of a file override the compiler: casts except `as const`, and `!`. */
 export function believedIn(file: string): { readonly casts: number; readonly nonNull: number } {
   let [casts, nonNull] = [0, 0]
   const visit = (node: ts.Node): void => {

@@ -1,4 +1,4 @@
-// Running a suite on every kind of store, with fresh stores, and of counting its rows.
+// Runs a suite on every kind of store, with fresh stores, and counts its rows.
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,14 +14,14 @@ import { A_MINUTE } from './wait.js'
 export type StoreKind = 'embedded' | 'fuseki' | 'fuseki-union'
 const TYPES = { fuseki: 'mem', 'fuseki-union': 'union' } as const
 const BOTH = ['embedded', 'fuseki'] as const
-/** For suites whose rows depend on what the default graph is. */
+/** For suites whose rows depend on the kind of the default graph. */
 export const WITH_UNION = [...BOTH, 'fuseki-union'] as const
 
 export interface Stores {
   readonly kind: StoreKind
   readonly endUser: GraphStore
   readonly admin: GraphStore
-  /** On Fuseki, the URLs of the datasets: for a proxy in front of them, or to look behind the gateway. */
+  /** On Fuseki, the URLs of the datasets: for a proxy in front of them, or for access behind the gateway. */
   readonly datasets?: { readonly endUser: string; readonly admin: string }
 }
 
@@ -39,9 +39,9 @@ export interface RowCount {
 }
 
 /**
- * Any other store, in place of those: the endpoints for queries, updates and graphs of two empty datasets, separated by
- * spaces. It is behind HTTP, as Fuseki is. For test/gateway/stores/store-contract.test.ts; docs/operating.md says what
- * holds where.
+ * Another store instead of those: the endpoints for queries, updates and graphs of two empty datasets, separated by
+ * spaces, over HTTP like Fuseki. For test/gateway/stores/store-contract.test.ts; docs/operating.md says which store
+ * supports what.
  */
 const OTHER = process.env.TRIPLEGATE_TEST_STORE?.split(' ')
 export const isOnOtherStore = OTHER !== undefined
@@ -50,8 +50,8 @@ export const isOnOtherStore = OTHER !== undefined
 const isWithoutCache = process.env.TRIPLEGATE_TEST_CACHE === 'off'
 
 /**
- * Runs the suite on the embedded store and on Fuseki, or on these kinds, as a test each; without a Fuseki those on it
- * are skipped. The pass without the cache runs on the embedded store alone: the cache knows nothing of the kind of
+ * Runs the suite on the embedded store and on Fuseki, or on these kinds, one test each; without a Fuseki its tests are
+ * skipped. The pass without the cache uses only the embedded store, since the cache does not depend on the kind of
  * store.
  */
 export function forEachStore(
@@ -69,7 +69,7 @@ export function forEachStore(
       count({ kind, name, outcome: 'skipped' })
       void t.skip(missing, () => undefined)
     })
-  // All wait in the queue of `t` from now on: a test that begins later could come after the end of its file.
+  // All tests are queued on `t` immediately: a test that begins later could come after the end of its file.
   return Promise.all(kinds.filter((kind) => kind === 'embedded' || !isWithoutCache).map(onKind))
 }
 
@@ -109,7 +109,7 @@ function count(row: RowCount): void {
   appendFileSync(join(FOLDER, `${process.pid}.jsonl`), `${JSON.stringify(row)}\n`)
 }
 
-/** The reason why there is no Fuseki that creates datasets, or undefined if there is one. */
+/** The reason why no Fuseki can create datasets, or undefined if one can. */
 export async function reasonWithoutFuseki(type: DatasetType = 'mem'): Promise<string | undefined> {
   if (!FUSEKI) return 'no Fuseki: TRIPLEGATE_TEST_FUSEKI is not set (npm test sets it)'
   const name = datasetName()
@@ -142,7 +142,7 @@ function otherStores(t: Test, endpoints: readonly string[]): Promise<Stores> {
   return Promise.resolve({ kind: 'fuseki', endUser, admin })
 }
 
-/** The URL of an empty dataset of the shared Fuseki, removed when the test is over. */
+/** The URL of an empty dataset of the shared Fuseki, removed when the test ends. */
 export async function freshDataset(t: Test, type: DatasetType = 'mem'): Promise<string> {
   const name = datasetName()
   const missing = await createDataset(FUSEKI!, name, type)

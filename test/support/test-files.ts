@@ -1,9 +1,9 @@
-// Which test files `npm test` runs: all of them, or those that its arguments name.
+// The test files that `npm test` runs: all of them, or those that its arguments name.
 import { readdirSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import { distance } from '../../gateway/configuration/near-names.js'
 
-/** The sources decide which tests exist: a compiled file whose source has moved is not run. */
+/** The sources determine which tests exist: a compiled file without its source is not run. */
 export const allTestFiles = (): string[] =>
   readdirSync('test', { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
@@ -13,10 +13,10 @@ export const allTestFiles = (): string[] =>
 export const compiledFile = (source: string): string => join('dist', source.replace(/\.ts$/, '.js'))
 
 /**
- * The test files that run again without the cache: those about what clients read, of documents, versions and results of
- * queries, and who may read it. Nothing else rests on the cache: a write rests on what the store has; URLs, fields,
- * identities, sign-up, threads and limits are asked before it; and a row that empties the cache, or sets its size, has
- * its own say.
+ * The test files that run again without the cache: those about reads by clients, of documents, versions and query
+ * results, and about the right to read. Nothing else depends on the cache: a write uses the state in the store; URLs,
+ * fields, identities, sign-up, threads and limits are handled before it; and rows that empty or resize the cache set it
+ * themselves.
  */
 export const READ_THROUGH_THE_CACHE = [
   'test/cache/http-caching.test.ts',
@@ -30,8 +30,8 @@ export const READ_THROUGH_THE_CACHE = [
 ] as const
 
 /**
- * The test files that have a process of their own: they measure its time or memory, change its environment, or bring a
- * process that prints test points itself. All others share some processes, one file after the other.
+ * The test files that need a separate process: they measure its time or memory, change its environment, or start a
+ * process that prints test points itself. All others share a few processes, one file after the other.
  */
 const ALONE = [
   'test/attack.test.ts',
@@ -49,21 +49,21 @@ const ALONE = [
 export const isAlone = (file: string): boolean => (ALONE as readonly string[]).includes(file)
 
 /**
- * The pragma (TAP 14) that a process of several files prints when one begins: what it has printed before counts for the
- * file before.
+ * The pragma (TAP 14) that a process of several files prints when a file begins: earlier output belongs to the file
+ * before.
  */
 export const FILE_BEGINS = 'file-begins'
 
-/** The pragma that it prints when one is over: on where the file has left nothing behind. */
+/** The pragma for the end of a file: on if the file has left nothing behind. */
 export const FILE_OVER = 'file-over'
 
 export interface NamedFiles {
   readonly files: readonly string[]
-  /** Names that match no test file, each with names like it. */
+  /** Names that match no test file, each with similar names. */
   readonly unknown: readonly { readonly name: string; readonly near: readonly string[] }[]
 }
 
-/** A name is the path of a source, of its compiled file, or of a folder of either. */
+/** A name is the path of a source, of its compiled file, or of a folder of these. */
 export function filesNamed(names: readonly string[], all: readonly string[]): NamedFiles {
   const files = new Set<string>()
   const unknown: NamedFiles['unknown'][number][] = []

@@ -1,5 +1,5 @@
-// Random SPARQL updates for the test that an update changes exactly what its agent may change, and of what each does
-// to a store that holds only what the agent may read. The same seed gives the same case.
+// Random SPARQL updates for the test that an update changes exactly the graphs that its agent may change, and their
+// expected effects on a store with only readable data. The same seed gives the same case.
 import oxigraph from 'oxigraph'
 import { nTriplesTerm, type Term } from '../../gateway/rdf/graph.js'
 import type { Random } from '../crash/random.js'
@@ -15,23 +15,23 @@ export type Quad = readonly [triple: string, graph: string]
 interface Operation {
   readonly text: string
   readonly touches: readonly (readonly [graph: string, mode: 'Append' | 'Write'])[]
-  /** The pattern that finds the graphs that `?g` stands for, with the variables that each of its quads needs. */
+  /** The pattern that finds the graphs that `?g` stands for, with the variables that each quad needs. */
   readonly open?: {
     readonly select: string
     readonly quads: readonly (readonly [needed: string[], mode: 'Append' | 'Write'])[]
   }
   readonly source?: string
   readonly isSilent?: boolean
-  /** Agents who may not read and write everything are refused, whatever it names. */
+  /** Only agents with all rights may send it, whatever graphs it names. */
   readonly isForStore?: boolean
   readonly with?: string
-  /** What LOAD is to a store that loads nothing itself. */
+  /** The update to send to a store that cannot load, instead of LOAD. */
   readonly instead?: string
-  /** What it does to graphs that the agent may write and not read. */
+  /** The effect on graphs that the agent may write but not read. */
   readonly unseen?: string
   /**
-   * What it removes and adds: all is removed before anything is added (SPARQL 1.1 Update §3.1.3), which Oxigraph does
-   * row by row.
+   * The quads that it removes and adds: everything is removed before anything is added (SPARQL 1.1 Update §3.1.3).
+   * Oxigraph does this row by row.
    */
   readonly change?: {
     readonly select: string
@@ -39,7 +39,7 @@ interface Operation {
     readonly adds: readonly Template[]
   }
 }
-/** A triple of variables and terms in a graph: '' for the default graph, or `?g`. */
+/** A triple with variables and terms in a graph: '' for the default graph, or `?g`. */
 interface Template {
   readonly triple: string
   readonly graph: string
@@ -48,10 +48,10 @@ export type UpdateCase = readonly Operation[]
 
 export const textOf = (update: UpdateCase): string => update.map(({ text }) => text).join(' ;\n')
 
-/** The sources of LOAD: one that has these triples, and none. */
+/** The sources of LOAD: one with these triples, and one that does not exist. */
 export const SOURCE = '<urn:s:1> <urn:p:1> _:x . <urn:s:2> <urn:p:2> "b" .'
 const [LOADED, ABSENT] = ['http://source.test/loaded', 'http://source.test/absent']
-/** Their URLs while a server serves them. */
+/** The text with the sources' URLs at a running server. */
 export const servedAt = (base: string, text: string): string => text.replaceAll('http://source.test/', base)
 
 const SUBJECTS = ['<urn:s:1>', '<urn:s:2>', '<urn:s:3>']
@@ -64,7 +64,7 @@ export const randomQuads = (random: Random, graphs: readonly string[]): readonly
     Array.from({ length: Math.floor(random.between(0, 4)) }, () => [triple(random), graph] as const),
   )
 
-/** Where the default graph is none of the graphs, it is their union, and is only read. */
+/** If the default graph is not among the graphs, it is their union, and is only read. */
 export function randomUpdate(random: Random, graphs: readonly string[]): UpdateCase {
   const first = random.chance(0.6) ? modify(random, graphs) : named(random, graphs)
   if (random.chance(0.6)) return [first]
@@ -125,7 +125,7 @@ function modify(random: Random, graphs: readonly string[]): Operation {
       `GRAPH <${constant()}> { ?s ${p()} ?o }`,
       `GRAPH ?g { ?s ${p()} ?o }`,
       `GRAPH ?g { ?s ${p()} ?o }`,
-      // On a union, most patterns are about it.
+      // On a union, most patterns are about the union.
       `GRAPH ?g { ?s ${p()} <<( ?x ${p()} ?o )>> }`,
       ...Array.from({ length: isUnion ? 5 : 1 }, () => `?s ${p()} ?o .`),
     ]),
@@ -176,13 +176,13 @@ function modify(random: Random, graphs: readonly string[]): Operation {
 export type Outcome = (
   { readonly kind: 'done'; readonly quads: readonly Quad[] } | { readonly kind: 'refused' | 'no source' }
 ) & {
-  /** The graph of WITH has nothing that the agent may read, which the gateway may report instead. */
+  /** The graph of WITH has no readable data, which the gateway may report instead. */
   readonly isUnclear: boolean
 }
 
 /**
- * The result of the update on these quads, of which the agent may read some: design 4's table, on a store that has
- * nothing else.
+ * The result of the update on these quads, part of which the agent may read: the table of design 4, on a store with
+ * only that part.
  */
 export function expectedOf(update: UpdateCase, quads: readonly Quad[], modes: GraphModes): Outcome {
   const mayRead = (graph: string): boolean => modes.get(graph)?.includes('Read') === true
@@ -222,7 +222,7 @@ function storeOf(quads: readonly Quad[]): oxigraph.Store {
   return store
 }
 
-/** The quads of a row: none of a template of which it leaves a variable open, or has a literal as subject. */
+/** The quads of a row, except those with an unbound variable, or a literal as subject. */
 function filled(row: ReadonlyMap<string, oxigraph.Term>, templates: readonly Template[]): oxigraph.Quad[] {
   const node = oxigraph.blankNode()
   const termOf = (text: string): oxigraph.Term | undefined => {
@@ -274,8 +274,7 @@ const quadsIn = (store: oxigraph.Store): readonly Quad[] =>
   })
 
 /**
- * The quads that a case is about, as a set, whatever its blank nodes are called: some documents have IRIs of their own
- * for new ones.
+ * The quads that a case is about, as a set, whatever the labels of blank nodes: some documents use IRIs for new ones.
  */
 export const comparable = (quads: readonly Quad[]): readonly string[] =>
   [...new Set(quads.flatMap(([triple, graph]) => (triple.includes('<urn:p:') ? [`${triple.replace(/_:\w+|<[^>]*#id[0-9a-f-]{36}>/g, '_:')} ${graph}`] : [])))].sort() // prettier-ignore

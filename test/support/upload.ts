@@ -1,4 +1,4 @@
-// Uploading a file in tests: the request, and the path that the file has then (LinkedDataHub 2.7).
+// Uploads a file in tests: the request, and the resulting path of the file (LinkedDataHub 2.7).
 import { createHash } from 'node:crypto'
 import type { Send } from './client.js'
 

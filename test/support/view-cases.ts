@@ -1,5 +1,5 @@
-// Random datasets and rights, with queries, for the test that a query over what an agent may read is answered as by a
-// store that holds only that. The same seed gives the same case.
+// Random datasets and rights, with queries, for the test that a restricted query is answered as by a store with only
+// the readable data. The same seed gives the same case.
 import type { GraphFacts, GraphRights } from '../../policies/authorizations/graph-rights.js'
 import { groundOf, mayTouch, type Ground } from '../../policies/authorizations/graph-rights.js'
 import { isDocumentName } from '../../policies/authorizations/reach.js'
@@ -28,7 +28,7 @@ export const noRights = (): GraphRights => ({
 })
 
 export interface Case extends MadeQuery {
-  /** A triple, and the name of its graph, empty for the default graph. */
+  /** A triple, and the name of its graph, '' for the default graph. */
   readonly quads: readonly (readonly [triple: string, graph: string])[]
   readonly rights: GraphRights
 }
@@ -67,7 +67,7 @@ function randomQuads(random: Random): Case['quads'] {
   return quads
 }
 
-/** Values that Jena fails to compare, to divide or to replace a part of: in graphs that the agent may not read. */
+/** Values that Jena fails to compare, divide, or replace a part of; only in hidden graphs. */
 const HIDDEN_VALUES = ['"b"@en', '"b"@en--ltr', '"P1M"^^<http://www.w3.org/2001/XMLSchema#yearMonthDuration>', '"hid"']
 
 function hiddenQuads(random: Random, of: Pick<Case, 'quads' | 'rights'>): Case['quads'] {
@@ -140,14 +140,12 @@ export function groundsOf(of: Pick<Case, 'quads' | 'rights'>): ReadonlyMap<strin
   return found
 }
 
-/**
- * The part of the dataset that the agent may read. Where the default graph is a union, the store's own does not count.
- */
+/** The readable part of the dataset. If the default graph is a union, the store's own default graph does not count. */
 export function visible(of: Case): Case['quads'] {
   const seen = of.quads.filter(([, graph]) =>
     graph === '' ? of.rights.defaultGraph : mayTouch(of.rights, factsOf(of, graph)),
   )
-  // Of a store that dataspaces share, the default graph is the union of what belongs to one.
+  // In a store that dataspaces share, the default graph is the union of one dataspace's graphs.
   return of.rights.reach.alone ? seen : merged(seen)
 }
 

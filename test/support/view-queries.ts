@@ -16,7 +16,7 @@ export const OBJECTS: readonly string[] = [...SUBJECTS.map((iri) => `<${iri}>`),
 
 export interface MadeQuery {
   readonly query: string
-  /** Of two results, what has to be equal: SPARQL leaves open which rows LIMIT takes, and how often REDUCED has one. */
+  /** What must be equal in two results: SPARQL does not define the rows of LIMIT, nor the repetitions of REDUCED. */
   readonly compared: 'rows' | 'number' | 'set'
 }
 
@@ -92,7 +92,7 @@ function makeSelect({ random }: Making, from: string, where: string): string {
   return `SELECT ?${a} ?${b} ${rest} VALUES ${makeRows(random, a, b)}`
 }
 
-/** What it gives depends on no order. @param key all of a group have this in common */
+/** An aggregate whose result does not depend on order. @param key a value that the whole group shares */
 function makeAggregate(random: Random, key?: string): string {
   const of = `?${random.one(VARIABLES)}`
   const number = `IF(ISNUMERIC(${of}), ${of}, 1)`
@@ -228,7 +228,7 @@ const makeValue = (random: Random): string =>
     ...OFTEN_FAILING,
   ])
 
-/** Jena fails on some values of these: hidden ones have no part in that. */
+/** Jena fails on some values of these expressions: hidden values must have no effect on that. */
 const OFTEN_FAILING = [
   'IF(ISLITERAL(?y), HOURS(?y), 1)',
   'STRLANG("a", IF(CONTAINS(STR(?y), "hid"), "a b", "en"))',
@@ -265,7 +265,7 @@ function makePath(random: Random, depth: number): string {
   if (roll < 8.5) return `^${iri()}`
   if (roll < 9.5) return random.one([`!${iri()}`, `!(${iri()}|^${iri()})`, `!^${iri()}`])
   const repetition = random.one(['*', '+', '?'])
-  // In front of Jena, a repetition of several steps is refused, or answered over a copy.
+  // In front of Jena, a repeated path of several steps is refused, or answered over a copy.
   const step = (): string => random.one([iri(), `^${iri()}`, `!${iri()}`, `(${iri()}|^${iri()})`, `${iri()}|${iri()}`])
   return `(${repetition === '?' || random.chance(0.1) ? inner() : step()})${repetition}`
 }

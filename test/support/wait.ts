@@ -1,11 +1,11 @@
-// Waiting in tests: for what happens, however slow the machine is, and never for a time.
+// Waits in tests for events, however slow the machine is, and never for a fixed time.
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** ms. A machine with other work may stall for seconds; what has not happened in a minute will not happen. */
+/** In ms. A busy machine may stall for seconds; an event that has not happened within a minute will not happen. */
 export const A_MINUTE = 60_000
 const LOOK_MS = 5
 
-/** Waits until `holds` gives something true, and gives that. */
+/** Waits until `holds` returns something truthy, and returns that. */
 export async function until<T>(holds: () => T | Promise<T>): Promise<Exclude<T, false | undefined>> {
   for (const end = performance.now() + A_MINUTE; ; await sleep(LOOK_MS)) {
     const value = await holds()
@@ -15,8 +15,8 @@ export async function until<T>(holds: () => T | Promise<T>): Promise<Exclude<T, 
 }
 
 /**
- * The ms that `act` takes: of several runs the shortest, since a machine with other work stalls some of them. Runs
- * again only where it took longer than `most`.
+ * The time that `act` takes, in ms: the shortest of several runs, since a busy machine stalls some of them. It runs
+ * again only if it took longer than `most`.
  */
 export async function quickest(most: number, act: () => unknown): Promise<number> {
   let least = Infinity

@@ -24,7 +24,7 @@ export interface World {
   readonly ownerWebId: string
   readonly secretaryWebId: string
   readonly ca: string
-  /** Without the holds of the event loop, which depend on how busy the machine is. */
+  /** Without blocks of the event loop, which depend on how busy the machine is. */
   readonly log: Record<string, unknown>[]
   readonly holds: Record<string, unknown>[]
   readonly folder: string
@@ -35,7 +35,7 @@ export interface World {
   pemOf(name: string): string
   /** Moves the clock of the gateway forward, by ms. Its timers do not notice. */
   passTime(ms: number): void
-  /** The clock of the gateway stands still, but for `passTime`, until this test ends. */
+  /** Stops the clock of the gateway, except for `passTime`, until this test ends. */
   stopClock(t: Test): void
   /** A path of a document that does not exist yet, below the root. */
   freshPath(): string
@@ -43,7 +43,7 @@ export interface World {
 
 export interface WorldOptions {
   readonly flags?: readonly string[]
-  /** The clients get 503 where the machine is too busy: others send the request again, as it says. */
+  /** If the machine is too busy, clients get 503. Hasty ones do not send the request again. */
   readonly isHasty?: boolean
   /** A gateway without this feature. */
   readonly without?: string
@@ -52,7 +52,7 @@ export interface WorldOptions {
 /** Turtle that gives the document this title. */
 export const turtle = (title: string): string => `<> <http://purl.org/dc/terms/title> ${title} .`
 
-/** The owner puts these agents in the seeded groups, from which they have their rights. */
+/** The owner adds these agents to the seeded groups that give them their rights. */
 const GROUPS: Readonly<Record<string, string>> = { reader: 'readers', writer: 'writers' }
 const AGENTS = ['reader', 'writer', 'stranger']
 
@@ -65,10 +65,10 @@ export async function makeWorld(
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const given = flags.indexOf('--https')
   const port = given < 0 ? await freePort() : Number(flags[given + 1])
-  // The next world has its port then, and its certificates.
+  // The next world reuses its port, and its certificates.
   if (given < 0) t.teardown(() => releasePort(port))
   const management = flags.includes('--management') ? [] : ['--management', 'off']
-  // Histories cost time, so there is none unless the test asks for one.
+  // Histories cost time, so there is none unless the test requests one.
   const history = ['--history', '--admin-history'].flatMap((flag) => (flags.includes(flag) ? [] : [flag, 'off']))
   const cache = process.env.TRIPLEGATE_TEST_CACHE === 'off' && !flags.includes('--cache') ? ['--cache', 'off'] : []
   const settings = parseSettings(
@@ -189,7 +189,7 @@ async function expectStatus(answer: ReturnType<Client>, status: number): Promise
 }
 
 /**
- * What the gateway says where a thread was not started, or did not end, in time (gateway/evaluation/): nothing has been
+ * The gateway's message if a thread did not start, or did not end, in time (gateway/evaluation/): nothing has been
  * done.
  */
 const TOO_BUSY = /The machine was too busy|Too much work waits for a thread/
@@ -204,5 +204,5 @@ const patient =
     return until(answer)
   }
 
-/** The test that opened a store closes it. */
+/** The test that opened a store also closes it. */
 const keepOpen = (store: GraphStore): GraphStore => ({ ...store, close: () => Promise.resolve() })

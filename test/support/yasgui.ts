@@ -1,11 +1,11 @@
-// YASGUI as a client: its published files in a page of another origin, and what it gets at an endpoint.
+// YASGUI as a client: its published files in a page of another origin, and its results from an endpoint.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import type { Test } from 'tap'
 
-/** Where a page with YASGUI is. `files`: its script and its style sheet, without `.js` and `.css`. */
+/** Serves a page with YASGUI, and returns its URL. `files`: script and style sheet, without `.js` and `.css`. */
 export async function serveYasgui(t: Test, files: string): Promise<string> {
   const server = createServer(({ url }, response) => {
     if (url === '/yasgui.js') response.setHeader('Content-Type', 'text/javascript').end(readFileSync(`${files}.js`))
@@ -19,7 +19,7 @@ export async function serveYasgui(t: Test, files: string): Promise<string> {
 
 const PAGE = `<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="/yasgui.css"><script src="/yasgui.js"></script><div id="yasgui"></div>`
 
-/** The values of `v` that its table shows; the status, where it shows no table. */
+/** The values of `v` that its table shows; the status if it shows no table. */
 export async function askByYasgui(page: Page, endpoint: string, token: string, text: string): Promise<string | number> {
   // A page remembers the fields of earlier requests.
   await page.reload()

@@ -51,13 +51,13 @@ function auditOf(asked: About, facts: Facts): AccessView['audit'] | Problem {
   }
 }
 
-/** `?agent=` and `?mode=`, as `explain` has them. */
+/** Reads `?agent=` and `?mode=`, as `explain` does. */
 async function questionOf(context: Context, asked: About, query: URLSearchParams): Promise<AccessQuestion | Problem> {
   const [agent, mode] = [query.get('agent') ?? '', query.get('mode') ?? 'Read']
   if (!query.has('agent') && !query.has('mode')) return { agent, mode, answer: undefined }
   const wanted = MODES.find((one) => one === mode)
   if (!wanted || (agent !== '' && isFailure(webId(agent)))) return { agent, mode, answer: 'This is not a WebID.' }
-  // Write on a missing document is asked about as a PUT that creates it.
+  // A question about Write on a missing document is treated as a PUT that creates it.
   const request = { ...context.request, method: wanted === 'Write' ? 'PUT' : 'GET' }
   const facts = await lookUp({ ...context, application: asked.application, request }, asked)
   if (isFailure(facts)) return facts

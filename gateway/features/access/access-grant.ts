@@ -1,4 +1,4 @@
-// Deciding on requests for access: granting one replaces it with an authorization, refusing one deletes it.
+// Decides on requests for access: granting a request replaces it with an authorization, refusing it deletes it.
 import { about } from '../../agents/agent-documents.js'
 import { isLarge, readDocumentNow } from '../../documents/document.js'
 import type { Response } from '../../http/exchange.js'
@@ -31,8 +31,8 @@ export const bySecretary = (context: Context, method: 'PUT' | 'DELETE'): Writing
   writingOf(context, { application: context.dataspace.admin, method, agent: context.dataspace.secretary })
 
 /**
- * The authorization has the UUID of the request, and is stored before the request is deleted: when that fails, the
- * request can be granted again, with the same result.
+ * The authorization gets the UUID of the request, and is stored before the request is deleted. If the deletion fails,
+ * the request can be granted again with the same result.
  */
 export async function grant(context: Context, given: string): Promise<Response | Problem> {
   const uuid = askedRequest(context, given)
@@ -41,7 +41,7 @@ export async function grant(context: Context, given: string): Promise<Response |
   const { admin } = dataspace
   const found = await readDocumentNow(admin, given, trace)
   if (isFailure(found)) return found
-  if (!found.value || isLarge(found.value)) return problem('document.absent', 'There is no such request.')
+  if (!found.value || isLarge(found.value)) return problem('document.absent', 'This request does not exist.')
   const [document, content] = authorizationOf(`${admin.base}acl/authorizations/${uuid}`, given, found.value.graph())
   const failed =
     failureOf(await putDocument(bySecretary(context, 'PUT'), document, () => content)) ??
@@ -51,21 +51,21 @@ export async function grant(context: Context, given: string): Promise<Response |
   return response(201, [['Location', document], linkField(application, agent.webId, undefined)])
 }
 
-/** The request is deleted: with a history it can be read there. */
+/** Deletes the request. If there is a history, it can still be read there. */
 export async function refuseRequest(context: Context, given: string): Promise<Response | Problem> {
   const uuid = askedRequest(context, given)
   if (isFailure(uuid)) return uuid
   const { application, agent, dataspace } = context
   const found = await readDocumentNow(dataspace.admin, given, context.trace)
   if (isFailure(found)) return found
-  if (!found.value) return problem('document.absent', 'There is no such request.')
+  if (!found.value) return problem('document.absent', 'This request does not exist.')
   const failed = failureOf(await putDocument(bySecretary(context, 'DELETE'), given, () => undefined))
   if (failed) return failed
   if (prefersPage(context.accept)) return seeOther(accountOf(context))
   return response(204, [linkField(application, agent.webId, undefined)])
 }
 
-/** The page that lists what still waits. */
+/** The page that lists the waiting requests. */
 const accountOf = ({ dataspace }: Context): string => `${dataspace.endUser.base}access`
 
 /** The UUID of a request, for an agent with Control. */

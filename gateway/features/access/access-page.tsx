@@ -1,5 +1,5 @@
-// The page about access to a document: what the agent may do and why, and for those with Control who else may, why
-// or why not, and giving and taking rights.
+// The page about access to a document: what the agent may do and why. Agents with Control also see who else has access
+// and why, can check the access of any agent, and can grant or revoke rights.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GrantingAuthorization } from '../../../policies/authorizations/evidence.js'
 import type { Decision } from '../../../policies/decide.js'
@@ -20,7 +20,7 @@ export interface AccessView {
   readonly decisions: readonly Decision[]
   /** For agents with Control. */
   readonly audit?: Audit | undefined
-  /** The question of the agent about another. */
+  /** The question of the agent about another agent. */
   readonly question?: AccessQuestion | undefined
   readonly waiting: WaitingRequests
 }
@@ -28,7 +28,7 @@ export interface AccessView {
 export interface AccessQuestion {
   readonly agent: string
   readonly mode: string
-  /** Undefined where nothing was asked yet; else the decision, or what is wrong. */
+  /** Undefined if nothing was asked yet; else the decision, or the mistake in the question. */
   readonly answer: Decision | string | undefined
 }
 

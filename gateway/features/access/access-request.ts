@@ -1,6 +1,5 @@
-// The endpoint `access/request` (spec 4.3, LinkedDataHub 2.3): requests for access are stored for the owner, who grants
-// one by `POST access/request?grant=<its URL>`, or refuses it by `?refuse=`. Granting replaces it with an
-// authorization.
+// The endpoint `access/request` (spec 4.3, LinkedDataHub 2.3). It stores requests for access until the owner decides:
+// `POST access/request?grant=<its URL>` replaces a request with an authorization, `?refuse=` deletes it.
 import { ACCESS_TEXTS } from './texts.js'
 import { about } from '../../agents/agent-documents.js'
 import {
@@ -31,17 +30,17 @@ import { linkField } from '../../request/respond.js'
 import { select } from '../../stores/select.js'
 import { ACL, LACL, RDF, RDFS } from '../../rdf/vocabulary.js'
 
-/** Their limits: asking needs no right on the document. */
+/** The limits on requests, needed since asking requires no right on the document. */
 export const REQUESTS = part<OpenDoor>('requests for access')
 
 /** The most waiting requests of one agent. */
 const WAITING = 20
-/** The most waiting requests of all agents together: anyone can create another WebID. */
+/** The most waiting requests of all agents together: anyone can create more WebIDs. */
 const ALL_WAITING = 1000
 /** The most values of one property of a request: the owner reads all of them before granting it. */
 const VALUES = 8
 const MAX_WAITING_BYTES = 4 * 1024 * 1024
-/** In characters: as the values, what a person can read. */
+/** In characters: short enough for a person to read. */
 const LONGEST_URL = 512
 
 export function accessRequest({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
@@ -101,7 +100,7 @@ async function store(context: Context, webId: string, wanted: readonly Requested
   ])
 }
 
-/** Tells the operator by e-mail. The requests wait in their container even when this fails. */
+/** Notifies the operator by e-mail. Even if this fails, the requests stay in their container. */
 function notify({ gateway, dataspace, request: { id } }: Context, webId: string, documents: readonly string[]): void {
   const { mail, log } = gateway
   if (mail?.operator === undefined) return
@@ -109,7 +108,7 @@ function notify({ gateway, dataspace, request: { id } }: Context, webId: string,
   const lines = [
     `<${webId}> requests access:`,
     ...documents.map((document) => `  ${document}`),
-    `Grant a request by POST ${base}access/request?grant=URL, or delete it.`,
+    `To grant a request, POST ${base}access/request?grant=URL; to refuse it, delete it.`,
   ]
   const subject = `A request for access at ${new URL(base).host}`
   void mail.send({ to: mail.operator, subject, text: lines.join('\n') }).then((failed) => {
@@ -131,7 +130,7 @@ async function waitingOf(admin: Application, webId: string): Promise<{ own: numb
 /** The values of a request, by the property of the authorization that it would become. */
 type RequestedAccess = ReadonlyMap<string, readonly string[]>
 
-/** Control cannot be requested: it gives access to all of the admin application (LinkedDataHub 5.3). */
+/** Control cannot be requested: it gives access to the whole admin application (LinkedDataHub 5.3). */
 const MODES = ['Read', 'Append', 'Write'].map(ACL)
 
 function readRequests(
@@ -142,9 +141,9 @@ function readRequests(
   const content = indexBySubject(triples)
   const subjects = instancesOf(content, ACL('Authorization'))
   if (subjects.length === 0) return violated([[RDF('type'), 'An acl:Authorization is missing.']])
-  if (subjects.length > WAITING) return violated([[RDF('type'), `There are more than ${WAITING} requests.`]])
+  if (subjects.length > WAITING) return violated([[RDF('type'), `Send at most ${WAITING} requests.`]])
   const wanted = subjects.map((subject) => wantedBy(content, subject))
-  // LinkedDataHub 2.3: no agent requests access for another.
+  // LinkedDataHub 2.3: an agent cannot request access for another agent.
   if (wanted.some((one) => one.get(ACL('agent'))!.some((agent) => agent !== webId))) {
     return problem('access.denied', 'An agent can request access for itself only.')
   }
@@ -152,7 +151,7 @@ function readRequests(
   return violations.length > 0 ? violated(violations) : wanted.map((one) => new Map([...one, [ACL('agent'), [webId]]]))
 }
 
-/** A literal becomes the empty text, which no property accepts: written as an IRI, its text could end that IRI. */
+/** A literal becomes the empty text, which no property accepts: written as an IRI, its text could close the IRI. */
 const wantedBy = (content: TriplesBySubject, subject: Term): RequestedAccess =>
   new Map(
     [...PROPERTIES.keys()].map((property) => [

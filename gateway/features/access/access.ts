@@ -38,7 +38,7 @@ export async function access({ context, target: { query } }: AskedRoute<Endpoint
   return isFailure(facts) ? facts : ownAccess(context, asked, facts)
 }
 
-/** Beyond them, ask about one document at a time. */
+/** If an agent has more authorizations, it has to ask about single documents. */
 const MOST_OWN = 1000
 
 /** Spec 4.3: every authorization that includes the agent. */
@@ -66,7 +66,7 @@ function allOwn({ dataspace, agent, accept, application }: Context): Response | 
 function askedSubject(context: Context, query: URLSearchParams): AccessSubject | Problem {
   const graph = query.get('graph')
   if (graph === null) return askedTarget(context, query.get('this'))
-  if (query.has('this')) return problem('request.malformed', 'Ask about one of ?this=URL and ?graph=IRI.')
+  if (query.has('this')) return problem('request.malformed', 'Use either ?this=URL or ?graph=IRI, not both.')
   if (!ABSOLUTE_IRI.test(graph)) return problem('request.malformed', '?graph= is not an absolute IRI.')
   const { application, dataspace, gateway } = context
   const other = otherGraph(graph, reachOf(context, gateway))
@@ -86,8 +86,8 @@ function askedTarget({ gateway, dataspace }: Context, given: string | null): Acc
 }
 
 /**
- * The answer about a missing document has the agent's modes on an item or a container: with these the agent may know
- * that it is missing. Without them the answer equals that about an existing document, so that existence does not leak
+ * For a missing document, the answer lists the agent's modes on a new item or container: with these the agent may learn
+ * that it is missing. Without them, the answer is the same as for an existing document, so that existence does not leak
  * (design 3).
  */
 function ownAccess(context: Context, member: Member, facts: Facts): Response | Problem {

@@ -1,4 +1,4 @@
-// The requests for access that wait, on the page about the client: for agents with Control.
+// The waiting requests for access, on the page about the client, for agents with Control.
 import type { Child } from 'hono/jsx'
 import type { Context } from '../../request/context.js'
 import { controlRefused } from '../../request/explain.js'

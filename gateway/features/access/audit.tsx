@@ -1,5 +1,5 @@
-// The table that says who has which rights on a document, and by which rules. A rule that covers other documents too
-// has no button that deletes it.
+// The table of rights on a document: who has which, and by which rules. A rule that also covers other documents has no
+// button to delete it.
 import { isOfOne, type Coverage } from '../../../policies/authorizations/coverage.js'
 import type { Audited } from '../../../policies/authorizations/evidence.js'
 import { CoverageShown } from '../../pages/covers.js'
@@ -7,7 +7,7 @@ import { TableHead } from '../../pages/table-head.js'
 import { IriShown } from '../../pages/term.js'
 import { texts } from './texts.js'
 
-/** An authorization, and all that the document with it covers. */
+/** An authorization, and everything that it covers besides the document. */
 type Rule = Audited & { readonly coverage: Coverage }
 
 export interface Audit {

@@ -40,7 +40,7 @@ export function explanationText(graph: Graph): string {
     ...valuesOf(graph, decision, RDFS('comment')),
     ...granting.map((name) => `granted by ${lineOf(graph, name)}`),
     ...considered.map(
-      (name) => `looked at ${lineOf(graph, name)}: it lacks the ${valuesOf(graph, name, TGA('lacks'))[0]}`,
+      (name) => `checked ${lineOf(graph, name)}: it lacks the ${valuesOf(graph, name, TGA('lacks'))[0]}`,
     ),
     ...(left > 0 ? [`and ${left} more`] : []),
     '',

@@ -1,4 +1,4 @@
-// `triplegate access`: explains a decision about a document, or how a query is answered, lists the agents who may use a
+// `triplegate access`: explains a decision about a document, or how a query is answered; lists the agents who may use a
 // document, or all agents. It asks the gateway over HTTP, with a certificate that has Control on the admin application.
 import {
   argumentsOf,
@@ -36,20 +36,20 @@ const DESCRIPTION: CommandDescription = {
   forms: [
     ['access explain URL', 'explain why an agent may or may not use a document'],
     ['access audit URL', 'list the agents who may use a document'],
-    ['access explain-query URL', 'explain how a query of an agent is answered over what the agent may read'],
+    ['access explain-query URL', 'explain how a query of an agent is restricted to what it may read'],
     ['access agents URL', 'list the agents that the admin application knows'],
     OBSERVED_FORM,
   ],
   notes: [
     'URL is the URL of the document; for agents, the base of the admin application.',
-    'With --graph, and for explain-query, URL is the base of the application whose store is asked about.',
+    'With --graph, and for explain-query, URL is the base of the application that has the store.',
   ],
   options: [
     { name: 'agent', value: 'WEBID', help: 'explain, explain-query: the agent (default: an anonymous client)' },
     { name: 'query', value: 'TEXT', help: 'explain-query: the query' },
     { name: 'mode', value: 'MODE', help: 'explain: Read, Append, Write or Control (default: Read)' },
-    { name: 'graph', value: 'IRI', help: `a graph that is no document; <${DEFAULT_GRAPH}> is the default graph` },
-    { name: 'tree', value: '', bare: true, help: 'audit: the documents under URL too' },
+    { name: 'graph', value: 'IRI', help: `a graph that is not a document; <${DEFAULT_GRAPH}> is the default graph` },
+    { name: 'tree', value: '', bare: true, help: 'audit: include the documents under URL' },
     { name: 'json', value: '', bare: true, help: 'agents: print JSON' },
     ...CONNECTION_OPTIONS,
     HELP_OPTION,
@@ -72,7 +72,7 @@ interface AccessArguments extends Connection {
 const ACTIONS = ['explain', 'audit', 'explain-query', 'agents'] as const
 const MODES = ['Read', 'Write', 'Append', 'Control']
 
-/** The arguments after the command, or its page of help. */
+/** Parses the arguments after the command. Returns the help page if they ask for it. */
 export function parseAccessArguments(
   argv: readonly string[],
   env: Environment,
@@ -90,15 +90,15 @@ export function parseAccessArguments(
   if (!url) return wrongArguments(noDocument(written))
   const mode = argumentText(given, 'mode') ?? 'Read'
   if (!MODES.includes(mode)) {
-    return wrongArguments(`--mode: ${mode} is no mode. Give Read, Write, Append or Control.`)
+    return wrongArguments(`--mode: ${mode} is not a mode. Give Read, Write, Append or Control.`)
   }
   const graph = argumentText(given, 'graph')
   const query = argumentText(given, 'query')
   if ((query !== undefined) !== (action === 'explain-query')) {
-    return wrongArguments('access explain-query URL, and no other, takes --query TEXT.')
+    return wrongArguments('access explain-query URL needs --query TEXT; the other forms do not take it.')
   }
   if (graph !== undefined && ((action !== 'explain' && action !== 'audit') || given.values.has('tree'))) {
-    return wrongArguments('--graph is for access explain and access audit, without --tree.')
+    return wrongArguments('--graph works with access explain and access audit only, and not with --tree.')
   }
   return {
     ...connectionOf(given, url, env),
@@ -114,7 +114,7 @@ export function parseAccessArguments(
 
 type Open = (url: URL) => GatewayClient | CommandFailure
 type Asked = Readonly<Record<string, string>>
-/** Asks the endpoint `access`. @param about the URL that a failure names */
+/** Asks the endpoint `access`. @param about the URL to name in a failure */
 type Ask = (query: Asked, about?: string) => Promise<Graph | CommandFailure>
 
 /** Returns the exit code. */
@@ -167,7 +167,7 @@ async function run(given: AccessArguments, open: Open, terminal: Terminal): Prom
   return auditEach(documents, (one) => ask({ ...subjectOf(named, one), audit: '' }, tree ? one : url.href), terminal)
 }
 
-/** Each document has its own outcome; only without a gateway do the others wait in vain. */
+/** Each document has its own outcome. The loop ends only if there is no gateway. */
 async function auditEach(
   documents: readonly string[],
   ask: (document: string) => Promise<Graph | CommandFailure>,
@@ -216,7 +216,7 @@ async function documentsUnder(url: URL, ask: Ask): Promise<readonly string[] | C
   return documents
 }
 
-/** By the SPARQL endpoint of the admin application, to which the answer links. */
+/** Uses the SPARQL endpoint of the admin application, to which the answer links. */
 async function listAgents(
   { url, json }: AccessArguments,
   head: GatewayAnswer,
@@ -234,7 +234,7 @@ async function listAgents(
     (JSON.parse(answer.body.toString()) as { results: { bindings: AgentRow[] } }).results.bindings,
   )
   if (agents.length === 0) {
-    const fix = 'Give the base of the admin application, which the start prints.'
+    const fix = 'Give the base of the admin application, which triplegate serve prints at the start.'
     return { failure: 'gateway.failed', detail: `${url.href}: no agents are known there. ${fix}` }
   }
   out(json ? `${JSON.stringify(agents, null, 2)}\n` : printable(agentsText(agents)))

@@ -1,4 +1,4 @@
-// Access: who may do what on a document, and why; requests for more, and their decision.
+// Access: rights on documents and their explanation; requests for access, and decisions on them.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GatewayFeature } from '../../feature.js'
 import { ACCEPT_POST } from '../../rdf/read.js'

@@ -1,5 +1,5 @@
-// `triplegate access observed`: what the rules would have refused while they were not enforced, from the log, and
-// the authorizations that would let it pass.
+// `triplegate access observed`: reads from the log what the rules would have refused while they were not enforced, and
+// prints authorizations that would allow it.
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { CONTAINER, DEFAULT_GRAPH, EVERY_GRAPH, ITEM, OTHER_GRAPH, ROOT } from '../../../policies/vocabulary.js'
@@ -13,7 +13,7 @@ import { argumentsOf, HELP_OPTION, wrongArguments, type CommandDescription } fro
 import { EXIT } from '../../commands/exit-codes.js'
 import { fail, printable, type Terminal } from '../../commands/terminal.js'
 
-export const OBSERVED_FORM = ['access observed FILE', 'sum up what --enforce=false let pass, from the log'] as const
+export const OBSERVED_FORM = ['access observed FILE', 'summarise from the log what --enforce=false let pass'] as const
 
 const DESCRIPTION: CommandDescription = {
   name: 'access observed',
@@ -50,7 +50,7 @@ export async function runObserved(argv: readonly string[], terminal: Terminal): 
   const [file, ...more] = given.positionals
   if (given.faults.length > 0) return fail(terminal, wrongArguments(...given.faults))
   if (file === undefined || more.length > 0) {
-    return fail(terminal, wrongArguments('write triplegate access observed FILE, with the log of the gateway as JSON.'))
+    return fail(terminal, wrongArguments('write triplegate access observed FILE. FILE is a JSON log of the gateway.'))
   }
   const found = await observedIn(
     createInterface({ input: file === '-' ? process.stdin : createReadStream(file) }),
@@ -59,17 +59,17 @@ export async function runObserved(argv: readonly string[], terminal: Terminal): 
   )
   if (isFailure(found)) return fail(terminal, found)
   if (found.lines > 0 && found.objects === 0) {
-    const detail = `${file} has no line of JSON. Start the gateway with --log-format json, and give the log that it writes.`
+    const detail = `${file} has no JSON lines. Start the gateway with --log-format json, and give that log.`
     return fail(terminal, { failure: 'gateway.failed', detail })
   }
   terminal.out(printable(given.values.has('turtle') ? authorizationsFor(found.observed) : observedText(found.observed)))
   return EXIT.done
 }
 
-/** The most that are distinguished. */
+/** The most entries that are kept apart. */
 const MOST = 100_000
 
-/** @param lines of the log; those that are no objects of JSON are left out */
+/** @param lines of the log; lines that are not JSON objects are ignored */
 export async function observedIn(
   lines: AsyncIterable<string>,
 ): Promise<{ readonly lines: number; readonly objects: number; readonly observed: readonly Observed[] }> {
@@ -132,7 +132,7 @@ interface Need {
 
 const MODES = ['Read', 'Append', 'Write', 'Control']
 
-/** One authorization for all that an agent needs with the same modes. */
+/** One authorization for each agent and set of modes. */
 export function authorizationsFor(observed: readonly Observed[]): string {
   const needs = new Map<string, Need>()
   for (const { agent, mode, on } of observed) {

@@ -4,7 +4,7 @@ import { texts as shared } from '../../pages/texts.js'
 
 export const ACCESS_TEXTS = {
   accessTo: 'Document:',
-  everyoneMay: 'What everybody may do here',
+  everyoneMay: 'What everyone may do here',
   youMay: 'What you may do here',
   reason: (reason: string): string => REASONS[reason] ?? reason,
   subject: (kind: string): string => SUBJECTS[kind] ?? kind,
@@ -34,8 +34,7 @@ export const ACCESS_TEXTS = {
   grantBelow: 'This document and everything below it',
   grant: 'Give access',
   waitingTitle: 'Access requests waiting for you',
-  waitingFirst: (most: number): string =>
-    `Only the first ${most} are shown. The next ones appear when you have decided on these.`,
+  waitingFirst: (most: number): string => `Only the first ${most} are shown. Decide on these to see the next ones.`,
   notListed: 'Access requests cannot be listed now. Try again later, or open each one:',
   waitingDocuments: 'documents of the requests',
   wants: 'Requested',

@@ -1,4 +1,4 @@
-// The list of requests for access that wait, with a button to grant and one to refuse each.
+// The list of waiting requests for access, each with a button to grant and one to refuse it.
 import { TableHead } from '../../pages/table-head.js'
 import { IriShown } from '../../pages/term.js'
 import { texts } from './texts.js'
@@ -11,9 +11,9 @@ export interface WaitingRequest {
 }
 
 export interface WaitingRequests {
-  /** Undefined where they cannot be listed now. */
+  /** Undefined if they cannot be listed now. */
   readonly shown: readonly WaitingRequest[] | undefined
-  /** True where there are others. */
+  /** True if there are more. */
   readonly hasMore: boolean
 }
 

@@ -1,4 +1,4 @@
-// The requests for access that wait for a decision: listed for agents with Control.
+// Finds the requests for access that wait for a decision, for agents with Control.
 import type { WaitingRequests } from './waiting-list.js'
 import { isFailure } from '../../problem.js'
 import { iri, nTriplesTerm } from '../../rdf/graph.js'
@@ -11,13 +11,13 @@ export const requestsContainer = ({ base }: { readonly base: string }): string =
 export const NONE_WAITING: WaitingRequests = { shown: [], hasMore: false }
 
 const MOST = 100
-/** So many of the largest that can be sent (access-request.ts). */
+/** Room for several requests of the largest size (access-request.ts). */
 const MAX_BYTES = 8 * 1024 * 1024
 
 /**
- * The first ones. Each is whole, as granting one takes all of its values. None where the store does not answer, or has
- * larger ones.
- * @param about a document; undefined for the requests about every one
+ * The first requests. Each is complete, since granting it uses all of its values. None if the store does not answer, or
+ * has larger ones.
+ * @param about a document; undefined for requests about any document
  */
 export async function waitingRequests({ admin }: Dataspace, about: string | undefined): Promise<WaitingRequests> {
   const wanted = ['requestAgent', 'requestMode', 'requestAccessTo', 'requestAccessToClass', 'requestAgentGroup']

@@ -41,7 +41,7 @@ async function runLoginLinkCommand(argv: readonly string[], env: Environment, te
   const [address, ...more] = given.positionals
   const base = address === undefined ? undefined : documentUrl(address)
   if (address !== undefined && !base)
-    return fail(terminal, wrongArguments(`${address} is no base of a dataspace, such as https://localhost:8443/.`))
+    return fail(terminal, wrongArguments(`${address} is not a base URL, such as https://localhost:8443/.`))
   const settings = settingsOf({ ...given, faults: [...given.faults, ...strayArguments(more)] }, env)
   if (isFailure(settings)) return fail(terminal, settings)
   const link = await askForLink(settings, base)
@@ -69,7 +69,7 @@ async function askForLink({ data, management }: Settings, base: URL | undefined)
       let text = ''
       answer.setEncoding('utf8')
       answer.on('data', (chunk: string) => (text = (text + chunk).slice(0, LONGEST_ANSWER)))
-      answer.on('error', ({ message }) => resolve(failed(`the answer of the gateway broke off: ${message}.`)))
+      answer.on('error', ({ message }) => resolve(failed(`the answer of the gateway was cut off: ${message}.`)))
       answer.on('end', () =>
         resolve(answer.statusCode === 200 ? text.trim() : failed(managementError(text) ?? NO_GATEWAY)),
       )
@@ -85,4 +85,4 @@ async function askForLink({ data, management }: Settings, base: URL | undefined)
 }
 
 const LONGEST_ANSWER = 16 * 1024
-const NO_GATEWAY = 'what answers at the management port is no gateway of this version.'
+const NO_GATEWAY = 'the program at the management port is not a gateway of this version.'

@@ -1,4 +1,4 @@
-// The documents that the first log-in of a person creates (LinkedDataHub 4.3, 4.4): account, agent, authorization.
+// Creates the documents for the first log-in of a person (LinkedDataHub 4.3, 4.4): account, agent, authorization.
 import { SIGN_UPS } from './sign-ups.js'
 import { about, agentDocuments, agentWebId, type DescribedDocument } from '../../agents/agent-documents.js'
 import { authorizationTriples, publicProfile } from '../../agents/authorization-triples.js'
@@ -20,8 +20,8 @@ import { tooManyToday } from '../../request/anonymous-quota.js'
 const RETRY = { fields: [['Retry-After', '1']] } as const
 
 /**
- * The WebID of a person who has just logged in. The account and the agent are created where they are missing. The
- * secretary owns both: an agent who owned its account could link it to another agent.
+ * The WebID of a person who has just logged in. Creates the account and the agent if they are missing. The secretary
+ * owns both: an agent who owned its account could link it to another agent.
  */
 export async function logIn(
   gateway: Gateway,
@@ -49,11 +49,11 @@ export async function logIn(
   const webId = known ?? (await accounts.find(dataspace, id))
   if (webId === undefined) return problem('access.unavailable', 'The account cannot be read. Retry shortly.', RETRY)
   if (isFailure(webId)) return webId
-  // After the account: the next log-in creates the agent, where this one is interrupted.
+  // After the account: if this log-in is interrupted, the next one creates the agent.
   return (await makeAgent(writing, webId, person, secretary)) ?? webId
 }
 
-/** The account is that of the agent with the mailbox that the provider has verified; without one, of a new agent. */
+/** The account belongs to the agent with the mailbox that the provider has verified, or else to a new agent. */
 async function makeAccount(
   writing: Writing,
   id: AccountId,
@@ -80,7 +80,7 @@ async function makeAccount(
   })
 }
 
-/** A first log-in is a sign-up too (spec 4.3): `--sign-up` says for whom. */
+/** A first log-in is also a sign-up (spec 4.3): `--sign-up` decides who may. */
 async function closedTo(
   { gateway, application: admin }: Writing,
   mailbox: string | undefined,

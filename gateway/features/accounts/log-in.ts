@@ -1,6 +1,6 @@
-// Log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins a log-in and ends a session. A provider
-// sends the browser back to `oauth2/authorize/<provider>`, which begins a log-in when called without a provider's
-// answer.
+// Log-in and log-out (spec 4.3): `oauth2/login` lists the providers, begins a log-in, and ends a session. A provider
+// sends the browser back to `oauth2/authorize/<provider>`. Called without a provider's answer, that URL begins a
+// log-in.
 import { ofSession } from '../../../policies/identity/memberships.js'
 import { open, seal } from '../../../policies/identity/seal.js'
 import type { Dataspace } from '../../gateway.js'
@@ -22,7 +22,7 @@ import { accountAnswer } from '../../request/account.js'
 import { linkField, response } from '../../request/respond.js'
 import { DCT, LACL, LDS, RDF, RDFS } from '../../rdf/vocabulary.js'
 
-/** The state of a log-in, sealed in a cookie of the browser while it is at the provider. */
+/** The state of a log-in, sealed in a cookie while the browser visits the provider. */
 interface PendingLogIn extends Begun {
   readonly provider: string
   readonly redirectUri: string
@@ -49,7 +49,7 @@ export function authorize({ context, target }: AskedRoute<EndpointTarget>): Prom
 
 const NO_STORE: Field = ['Cache-Control', 'no-store']
 
-/** The URL of the answered request may carry a code, which no other site may learn from a Referer. */
+/** The URL of the request may contain a code, which must not reach another site in a Referer. */
 const seeOther = (location: string, ...fields: Field[]): Response =>
   response(303, [['Location', location], NO_STORE, ['Referrer-Policy', 'no-referrer'], ...fields])
 
@@ -73,7 +73,7 @@ function listProviders(
 
 const providerOf = ({ gateway }: Context, name: string): Provider | Problem =>
   gateway.identities.providers.find((one) => one.name === name) ??
-  problem('target.unknown-endpoint', 'There is no identity provider of this name.')
+  problem('target.unknown-endpoint', 'No identity provider has this name.')
 
 async function begin(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
   const provider = providerOf(context, name)
@@ -94,19 +94,19 @@ async function begin(context: Context, target: EndpointTarget, name: string): Pr
 
 const MAX_RETURN = 1000
 
-/** Where to go after the log-in: `?return=`, or LinkedDataHub's `?referer=`. It has to be a URL of this dataspace. */
+/** The page after the log-in: `?return=`, or LinkedDataHub's `?referer=`. It must be a URL of this dataspace. */
 function returnAddress({ application: { base }, dataspace, query }: EndpointTarget): string | Problem {
   const asked = query.get('return') ?? query.get('referer')
   if (asked === null) return dataspace.endUser.base
   const url = asked.length <= MAX_RETURN && URL.canParse(asked, base) ? new URL(asked, base) : undefined
-  // The origin of a blob: URL is that of the page that created it.
+  // The origin of a blob: URL is the origin of the page that created it.
   const isHttp = url !== undefined && /^https?:$/.test(url.protocol)
   return isHttp && dataspace.origins.includes(url.origin) && !url.username && !url.password
     ? url.href
     : problem('request.malformed', 'The address to return to is not one of this dataspace.')
 }
 
-/** The client gets the same sentence for every cause. The log has the cause. */
+/** The client gets the same text for every cause; the log names the cause. */
 const refused = ({ trace }: Context, cause: string): Problem => {
   trace.cause = cause
   return problem('credential.invalid', 'The log-in failed. Begin again. The log of the gateway says why.')
@@ -115,12 +115,12 @@ const refused = ({ trace }: Context, cause: string): Problem => {
 function failed(context: Context, { failure, detail }: LoginFailure): Problem {
   if (failure === 'refused') return refused(context, detail)
   context.trace.cause = detail
-  return problem('access.unavailable', 'The identity provider is not available now. Retry shortly.', {
+  return problem('access.unavailable', 'The identity provider does not answer. Retry shortly.', {
     fields: [['Retry-After', '10']],
   })
 }
 
-/** The browser has come back. Its pending log-in is used once, whatever the outcome. */
+/** The browser returns from the provider. Its pending log-in can be used only once, whatever the outcome. */
 async function finish(context: Context, target: EndpointTarget, name: string): Promise<Response | Problem> {
   const provider = providerOf(context, name)
   if (isFailure(provider)) return provider
@@ -129,7 +129,7 @@ async function finish(context: Context, target: EndpointTarget, name: string): P
   const used = clearCookie('login', base)
   if (isFailure(outcome)) return { ...outcome, fields: [...outcome.fields, used] }
   const { cookie, lifetime, returnTo } = outcome
-  // Each log-in begins a new session: a session that the browser had before is not continued.
+  // Each log-in creates a new session, and never continues an earlier session of the browser.
   return seeOther(returnTo, used, setCookie('session', base, cookie, Math.floor(lifetime / 1000)))
 }
 
@@ -149,7 +149,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const time = { now: gateway.now(), lifetime: LOGIN_MS }
   const opened = sealed === undefined ? undefined : await open(identities.keys, 'login', sealed, time)
   const pending = opened as unknown as PendingLogIn | undefined
-  // RFC 9700 §4.7: only the browser that began a log-in may finish it, as it began it.
+  // RFC 9700 §4.7: only the browser that began a log-in may finish it, with the same parameters.
   if (!pending) return refused(context, 'login: this browser has begun no log-in, or began it too long ago')
   if (pending.redirectUri !== redirectUri)
     return refused(context, 'login: it was begun for another provider or application')
@@ -179,7 +179,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   const memberships = ofSession(person.memberships)
   const lost = person.memberships.length - memberships.length
   if (lost > 0)
-    trace.cause = `login: ${lost} of ${person.memberships.length} groups do not count: a session has no room for more`
+    trace.cause = `login: ${lost} of ${person.memberships.length} groups are ignored: they do not fit into a session`
   const { cookie, lifetime } = await identities.sessions.begin({
     issuer,
     subject,
@@ -190,7 +190,7 @@ async function finished(context: Context, target: EndpointTarget, provider: Prov
   return { cookie, lifetime, returnTo: pending.returnTo }
 }
 
-/** The WebID that the provider claims, where its profile confirms the provider: no account is needed then. */
+/** The WebID that the provider claims, if its profile confirms the provider: then no account is needed. */
 async function confirmedWebId(
   { gateway: { identities }, trace, request }: Context,
   dataspace: Dataspace,
@@ -202,8 +202,8 @@ async function confirmedWebId(
 }
 
 /**
- * Answers `POST oauth2/login?logout` from a page of this dataspace (policies/cross-site.ts): ends the session
- * everywhere.
+ * Answers `POST oauth2/login?logout` from a page of this dataspace (policies/cross-site.ts): ends the session in all
+ * browsers.
  */
 async function logOut({ gateway, request }: Context, target: EndpointTarget): Promise<Response | Problem> {
   const { application, query } = target

@@ -9,7 +9,7 @@ import { response } from '../../request/respond.js'
 import type { EndpointTarget } from '../../request/route.js'
 import { ownerLogInPage } from './owner-log-in-page.js'
 
-/** For the page too: its address has the secret. With `no-referrer` its form would have no Origin (Fetch §3.1). */
+/** Also for the page, whose address contains the secret. With `no-referrer`, its form has no Origin (Fetch §3.1). */
 const SECRET = [
   ['Cache-Control', 'no-store'],
   ['Referrer-Policy', 'strict-origin'],
@@ -27,7 +27,7 @@ export function showOwnerLogIn(context: Context, { dataspace }: EndpointTarget, 
   return pageAnswer(200, ownerLogInPage({ frame: frameOf(context), action, owner: dataspace.owner }), SECRET)
 }
 
-/** A session that the browser had before is not continued. */
+/** Never continues an earlier session of the browser. */
 export async function logOwnerIn(
   { gateway, trace }: Context,
   { application, dataspace }: EndpointTarget,

@@ -1,5 +1,5 @@
-// Reading the form of a sign-up (LinkedDataHub 2.4), strictly: its values are written into the admin application,
-// which contains the authorizations. Pure.
+// Reads the form of a sign-up (LinkedDataHub 2.4) strictly: its values are written into the admin application, which
+// contains the authorizations. Pure.
 import { indexBySubject, instancesOf, objectsOf, violated, type Violation } from '../../request/endpoint-rdf.js'
 import type { Quad, Term } from '../../rdf/graph.js'
 import type { Problem } from '../../problem.js'
@@ -9,7 +9,7 @@ import { CERT, FOAF, LACL, RDF } from '../../rdf/vocabulary.js'
 export interface Applicant {
   readonly givenName: string
   readonly familyName: string
-  /** The address, without `mailto:`. */
+  /** The e-mail address, without `mailto:`. */
   readonly mailbox: string
   /** The IRI of a country. */
   readonly basedNear: string
@@ -18,10 +18,10 @@ export interface Applicant {
 
 const LONGEST = 200
 const SHORTEST_PASSWORD = 6
-/** The form has one key. */
+/** The most keys; the form sends one. */
 const KEYS = 2
 
-/** The one foaf:Person or foaf:Agent, and the password of its cert:key; everything else in the content is ignored. */
+/** The one foaf:Person or foaf:Agent, and the password in its cert:key. Everything else in the content is ignored. */
 export function readApplicant(triples: readonly Quad[]): Applicant | Problem {
   const content = indexBySubject(triples)
   const [agent, another] = instancesOf(content, FOAF('Person'), FOAF('Agent'))
@@ -54,7 +54,7 @@ export function readApplicant(triples: readonly Quad[]): Applicant | Problem {
   return violations.length > 0 ? violated(violations) : { ...applicant, password: password[0]! }
 }
 
-const NAME_RULE = `has to be a text of 1 to ${LONGEST} characters in one line.`
+const NAME_RULE = `has to be 1 to ${LONGEST} characters on one line.`
 
 function nameOf({ termType, value }: Term): string | undefined {
   const name = value.trim()
@@ -69,7 +69,7 @@ function mailboxOf({ value }: Term): string | undefined {
 const resourceOf = ({ termType, value }: Term): string | undefined =>
   termType === 'NamedNode' && /^https?:\/\//.test(value) && value.length <= LONGEST ? value : undefined
 
-/** The two password fields of the form are one triple when they are equal. */
+/** The two password fields of the form give a single triple if they are equal. */
 function passwordViolation([password, ...more]: readonly string[]): string | undefined {
   if (password === undefined) return 'The password is missing.'
   if (more.length > 0) return 'The passwords are not the same.'

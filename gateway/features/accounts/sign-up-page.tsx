@@ -1,4 +1,4 @@
-// The page with the form of a sign-up.
+// The page with the sign-up form.
 import { CERT, FOAF, LACL, RDF } from '../../rdf/vocabulary.js'
 import { CertificateHelp } from '../../pages/account-page.js'
 import type { Refusal } from '../../pages/form-parts.js'
@@ -7,7 +7,7 @@ import { Plain } from '../../pages/term.js'
 import { worded } from '../../pages/texts.js'
 import { texts } from './texts.js'
 
-/** Regions by their names, with the resource that DBpedia has of the name in English. */
+/** Regions by name, with the DBpedia resource of the English name. */
 function countries(): readonly (readonly [name: string, iri: string])[] {
   const names = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' })
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ']
@@ -27,15 +27,15 @@ function countries(): readonly (readonly [name: string, iri: string])[] {
     )
     .sort(([a], [b]) => a.localeCompare(b, texts().tag))
 }
-/** ISO 3166: for users, and what CLDR has beside. */
+/** Codes that ISO 3166 reserves for users, and further codes of CLDR that are not countries. */
 const NO_COUNTRY = /^(?:Q[M-Z]|X[A-Z]|AA|ZZ|EU|EZ|UN)$/
 
 export interface SignUpView {
   readonly frame: Frame
   readonly action: string
-  /** True where the certificate comes at once, false where it comes by e-mail. */
+  /** True to download the certificate at once, false to get it by e-mail. */
   readonly isDownload: boolean
-  /** Of a form that was refused: what was typed, and what is wrong with it, by property. */
+  /** For a refused form: the values entered, and the mistakes, by property. */
   readonly refusal?: Refusal
   readonly typed?: (property: string) => string
   readonly messages?: (property: string) => readonly string[]

@@ -1,5 +1,5 @@
-// The endpoint `sign up` (spec 4.3, LinkedDataHub 2.4): it creates a WebID with its documents, and a certificate
-// for it as PKCS #12, by download or e-mail; all of this or nothing.
+// The endpoint `sign up` (spec 4.3, LinkedDataHub 2.4): creates a WebID with its documents, and a certificate for it as
+// PKCS #12, by download or e-mail. Either everything is created, or nothing.
 import { readClientCertificate } from '../../../policies/identity/client-certificate.js'
 import { type DescribedDocument, agentDocuments, agentWebId, describeAgent } from '../../agents/agent-documents.js'
 import { UNPROVEN, isInvited, mailboxHolder, mailboxLock } from '../../agents/mailbox.js'
@@ -29,7 +29,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 function signUpForm(context: Context, endpoint: string): Response | Problem {
   const signUps = SIGN_UPS.of(context.gateway)
   if (!prefersPage(context.accept)) {
-    return problem('negotiation.not-acceptable', 'There is only a page with a form here. Programs send POST.')
+    return problem('negotiation.not-acceptable', 'Only a page with a form is available here. Programs send POST.')
   }
   if (signUps.who === 'off') return problem('access.denied', 'Nobody can sign up here. Ask the owner for access.')
   return pageAnswer(200, signUpPage(viewOf(context, endpoint)))
@@ -42,7 +42,7 @@ function viewOf(context: Context, endpoint: string): SignUpView {
   return { frame: frameOf(context), action: isDownload ? `${endpoint}?download` : endpoint, isDownload }
 }
 
-/** The form again, with what was typed except the password: no page holds one. */
+/** Shows the form again with its values, except the password: no page contains one. */
 function signUpRefused(
   context: Context,
   endpoint: string,
@@ -91,11 +91,11 @@ async function outcomeFor(context: Context, content: readonly Quad[], download: 
   return outcome
 }
 
-/** The time until the answer must not tell whether documents were written. */
+/** Answers take a multiple of this time, so that they do not reveal whether documents were written. */
 const ANSWER_EVERY_MS = 1_000
 
 const BY_MAIL = 'Sign-up is by invitation: the certificate is sent to the invited mailbox. Leave out ?download.'
-const NO_MAIL = 'Sign-up is by invitation and e-mail, and this gateway sends none. Ask the owner for access.'
+const NO_MAIL = 'Sign-up is by invitation and needs e-mail, which this gateway cannot send. Ask the owner for access.'
 
 function closedTo({ gateway }: Context, download: boolean): Problem | undefined {
   const { mail } = gateway
@@ -106,7 +106,7 @@ function closedTo({ gateway }: Context, download: boolean): Problem | undefined 
   return problem('request.malformed', 'This gateway sends no e-mail. Add ?download to get the certificate in the response.') // prettier-ignore
 }
 
-/** The mailbox is not proved by this, so that any number of agents may name it, and none of them is found by it. */
+/** This does not prove who owns the mailbox. So several agents may name it, and it identifies none of them. */
 async function registerNow(context: Context, applicant: Applicant): Promise<Response | Problem> {
   const made = await makeAgent(context, applicant, 'unproven')
   if (isFailure(made)) return made
@@ -133,8 +133,8 @@ async function registerNow(context: Context, applicant: Applicant): Promise<Resp
 }
 
 /**
- * The answer is the same, and a key is made, whether the mailbox is that of an agent, is not invited, or is new: the
- * e-mail says it. So the answer does not name the agent, in difference to LinkedDataHub 2.4.
+ * The answer is the same whether the mailbox belongs to an agent, is not invited, or is new; and a key is made in each
+ * case. Only the e-mail tells. So, unlike LinkedDataHub 2.4, the answer does not name the agent.
  */
 async function registerByMail(context: Context, applicant: Applicant): Promise<Response | Problem> {
   const { application, gateway } = context
@@ -165,7 +165,7 @@ interface NewAgent {
   readonly certificate: Buffer
 }
 
-/** Makes the key and its certificate, in turn, and describes the agent. Nothing is written. */
+/** Creates the key and its certificate when its turn comes, and describes the agent. Writes nothing. */
 async function makeAgent(
   { application: { base }, dataspace, request, gateway }: Context,
   { givenName, familyName, mailbox, basedNear, password }: Applicant,
@@ -187,7 +187,7 @@ async function makeAgent(
       triple(webId, FOAF('givenName'), text(givenName)),
       triple(webId, FOAF('familyName'), text(familyName)),
       triple(webId, FOAF('mbox'), iri(`mailto:${mailbox}`)),
-      // Only a certificate that is sent by e-mail proves that the mailbox is the agent's.
+      // Only a certificate that was sent by e-mail proves that the mailbox belongs to the agent.
       ...(claim === 'unproven' ? [triple(webId, UNPROVEN, iri(`mailto:${mailbox}`))] : []),
       triple(webId, FOAF('based_near'), iri(basedNear)),
       triple(dataspace.secretary, ACL('delegates'), iri(webId)),
@@ -205,8 +205,8 @@ function rsaKeyOf(pem: string): { modulus: string; exponent: number } {
 }
 
 /**
- * The secretary creates these documents and owns them. Their graphs contain authorizations, or are read with them: an
- * agent who owned its profile could give itself any right.
+ * The secretary creates and owns these documents. They contain authorizations, or are read together with them: an agent
+ * who owned its profile could give itself any right.
  */
 async function makeAll(context: Context, documents: readonly DescribedDocument[]): Promise<undefined | Problem> {
   const writing = writingOf(context, { method: 'PUT', agent: context.dataspace.secretary })
@@ -217,7 +217,7 @@ async function makeAll(context: Context, documents: readonly DescribedDocument[]
   return undefined
 }
 
-/** The profile is removed first: without it the other documents are about no agent. */
+/** The profile is removed first: without it, the other documents describe no agent. */
 async function removeAll(context: Context, documents: readonly DescribedDocument[]): Promise<void> {
   const writing = writingOf(context, { method: 'DELETE', agent: context.dataspace.secretary })
   for (const [document] of [...documents].reverse()) {
@@ -225,12 +225,12 @@ async function removeAll(context: Context, documents: readonly DescribedDocument
     if (isFailure(removed))
       context.gateway.log.warn(
         { id: context.request.id, document },
-        'a sign-up failed and its document could not be removed: delete it',
+        'a sign-up failed, and its document could not be removed: delete the document',
       )
   }
 }
 
-/** @param outcome the new agent; else the WebID that the mailbox has already, or undefined where it is not invited */
+/** @param outcome the new agent; the existing WebID of the mailbox; or undefined if it is not invited */
 function mailTo(
   { gateway, dataspace, request: { id } }: Context,
   { mailbox }: Applicant,
@@ -238,7 +238,7 @@ function mailTo(
 ): Promise<undefined | Problem> {
   const { base } = dataspace.endUser
   const isNew = typeof outcome === 'object'
-  const nothingMade = `somebody, perhaps you, has signed up at ${base} with this mailbox. No agent was made:`
+  const nothingMade = `somebody, perhaps you, has signed up at ${base} with this mailbox. No agent was created:`
   const lines = isNew
     ? [
         `you have signed up at ${base}. Your WebID is ${outcome.webId}`,
@@ -246,15 +246,12 @@ function mailTo(
       ]
     : outcome === undefined
       ? [nothingMade, 'sign-up is by invitation. Ask the owner to invite this mailbox.']
-      : [
-          nothingMade,
-          `the WebID of this mailbox is ${outcome} already. Use its certificate, or ask the owner for help.`,
-        ]
-  gateway.log.info({ id, ...(isNew && { webId: outcome.webId }) }, isNew ? 'signed up' : 'a sign-up made no agent: the e-mail says why') // prettier-ignore
+      : [nothingMade, `this mailbox already has the WebID ${outcome}. Use its certificate, or ask the owner for help.`]
+  gateway.log.info({ id, ...(isNew && { webId: outcome.webId }) }, isNew ? 'signed up' : 'a sign-up created no agent: the e-mail says why') // prettier-ignore
   return gateway.mail!.send({
     to: mailbox,
     subject: isNew ? `Your WebID at ${new URL(base).host}` : `A sign-up at ${new URL(base).host}`,
-    // No text of the applicant: the mailbox may be a stranger's.
+    // Include no text of the applicant: the mailbox may belong to a stranger.
     text: ['Hello,', '', ...lines].join('\n'),
     ...(isNew && { file: { name: 'cert.p12', type: PKCS12, content: outcome.certificate } }),
   })

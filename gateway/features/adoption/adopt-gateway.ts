@@ -1,5 +1,5 @@
-// The gateway as `triplegate adopt` uses it: queries and writes as the owner, again and again while it is busy or
-// starts anew, and the names of its endpoints.
+// The gateway as `triplegate adopt` uses it: queries and writes as the owner, retried while the gateway is busy or
+// restarts; and the names of its endpoints.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { uriOf } from '../../../versioning/memento/time-map.js'
@@ -14,22 +14,22 @@ import type { CommandFailure } from '../../commands/exit-codes.js'
 import type { GatewayAnswer, GatewayClient } from '../../commands/gateway-client.js'
 import { gatewayRefusal } from '../../commands/gateway-refusal.js'
 
-/** ms that one answer may take: the gateway has limits of its own. */
+/** The time limit for one answer, in ms; the gateway has its own limits. */
 export const ADOPTION_PATIENCE_MS = 900_000
 
-/** A gateway that is busy, or away, is asked again so often, and after so many seconds at most. */
+/** How often a busy or unreachable gateway is asked again, and the longest pause in seconds. */
 const TRIES = 30
 const LONGEST_S = 10
 
 interface Sent {
   readonly method: string
-  /** Below the base. */
+  /** Relative to the base. */
   readonly path: string
   readonly fields: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** @param isKnown the gateway has answered before: it is away for a while only */
+/** @param isKnown the gateway has answered before, so it is only temporarily unreachable */
 async function send(client: GatewayClient, sent: Sent, isKnown = true): Promise<GatewayAnswer | CommandFailure> {
   const { method, path, fields, text } = sent
   for (let tried = 1; ; tried++) {
@@ -42,10 +42,10 @@ async function send(client: GatewayClient, sent: Sent, isKnown = true): Promise<
   }
 }
 
-/** A comment: the gateway may have cached answers from before a write that bypassed it. */
+/** A comment that makes each query new: cached answers may predate a write that bypassed the gateway. */
 const THIS_RUN = `# ${randomUUID()}`
 
-/** The store as the gateway shows it to the agent: the owner, who reads every graph. */
+/** The store as the gateway shows it to the owner, who may read every graph. */
 export const storeThrough = (client: GatewayClient): Pick<GraphStore, 'query'> => ({
   async query(sparql, accept) {
     const fields = { 'Content-Type': 'application/sparql-query', Accept: accept }
@@ -69,7 +69,7 @@ export function writingThrough(clients: Readonly<Record<string, GatewayClient>>,
   }
   return {
     update: async (base, text) => outcomeOf(await send(clients[base]!, { ...update, text }), clients[base]!),
-    // One that exists was made by an attempt whose answer was lost.
+    // If the container exists, an earlier attempt created it whose answer was lost.
     createContainer: async (document) =>
       outcomeOf(await send(own, { ...container, path: pathOf(document) }), own, [412]),
     remove: async (document) =>
@@ -88,7 +88,7 @@ function outcomeOf(
   return answer.status === 503 ? refused : { refusal: refused.detail }
 }
 
-/** Also asks whether the gateway is there, and who the command is there. */
+/** Also checks that the gateway answers, and as which agent it knows the command. */
 export async function endpointsAt(
   client: GatewayClient,
   bases: readonly string[],
@@ -99,7 +99,7 @@ export async function endpointsAt(
   if (isFailure(answer)) return answer
   if (answer.status !== 200) return gatewayRefusal(answer, client)
   const described = readNTriples(answer.body.toString()) ?? []
-  // The store's own URLs.
+  // The URLs of the store itself.
   const datasets = described.flatMap(({ predicate, object }) =>
     predicate.value === RDFS('seeAlso') ? [object.value] : [],
   )

@@ -1,4 +1,4 @@
-// A run of `triplegate adopt`: what it finds, what it would do, and doing it.
+// A run of `triplegate adopt`: finds the graphs, shows the plan, and carries it out.
 import type { AllEndpointNames } from '../../feature.js'
 import { carryOutAdoption } from './carry-out.js'
 import { countReferences, type AdoptedMember, type Searched } from './look-through.js'
@@ -73,7 +73,7 @@ export async function adopt(asked: AskedAdoption, terminal: Terminal): Promise<n
   })
   waiting(undefined)
   if (isFailure(carried)) {
-    return fail(terminal, asFailure({ detail: `${carried.detail}\nRun the same command again: it continues. ${undo.file} undoes what is done.` })) // prettier-ignore
+    return fail(terminal, asFailure({ detail: `${carried.detail}\nRun the same command again to continue, or undo the changes with --undo ${undo.file}.` })) // prettier-ignore
   }
   out(printable(adoptionText(carried, `${undo.file} --data ${client.connection.data}`)))
   return carried.refused.length > 0 ? EXIT.findings : EXIT.done
@@ -81,14 +81,14 @@ export async function adopt(asked: AskedAdoption, terminal: Terminal): Promise<n
 
 const asFailure = ({ detail }: { readonly detail: string }): CommandFailure => ({ failure: 'gateway.failed', detail })
 
-/** What makes a run the same as another. */
+/** Runs with the same options continue one another. */
 const optionsOf = ({ given: { values } }: AskedAdoption): string =>
   ['names', 'references', 'vocabulary', 'containers', 'types']
     .filter((name) => values.has(name))
     .concat(values.get('rename') ?? [])
     .join(' ')
 
-/** True where the person, or an option, says so; else says what to do. */
+/** True if the person confirms, or --yes is given; otherwise prints what to do. */
 export async function isWanted({ given: { values } }: AskedAdoption, { out, interactive }: Terminal): Promise<boolean> {
   if (values.has('yes') || (interactive && (await confirmed('Do it?')))) return true
   out('Nothing is written. With --yes, triplegate adopt does it.\n')
@@ -102,13 +102,13 @@ interface Search {
 
 interface Places {
   readonly endpoints: EndpointNames
-  /** The application whose graphs get other names. */
+  /** The application whose graphs are renamed. */
   readonly member: AdoptedMember
   /** The admin application. */
   readonly rules: AdoptedMember
 }
 
-/** What references change, and where they are looked for. */
+/** The references to change, and the graphs to search. */
 async function searchIn(
   { renames, given }: AskedAdoption,
   { graphs, moves }: AdoptionPlan,
@@ -132,7 +132,7 @@ async function searchIn(
   return isFailure(terms) ? terms : { members, sought: { ...sought, terms } }
 }
 
-/** The number of graphs whose references have to stay. */
+/** The number of graphs whose references cannot be changed. */
 async function reportReferences({ sought, members }: Search, terminal: Terminal): Promise<number | Problem> {
   const show = makeProgress(terminal)
   const counted = await countReferences(members, sought, (documents, of) =>

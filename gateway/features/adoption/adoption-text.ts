@@ -1,4 +1,4 @@
-// What the commands that adopt a store print about its graphs, and of what they ask a person.
+// The output of the commands that adopt a store: reports about its graphs, and questions to the person.
 import { createInterface } from 'node:readline/promises'
 import type { CarriedOut } from './carry-out.js'
 import type { CountedReferences } from './look-through.js'
@@ -8,7 +8,7 @@ import type { UndoneChange } from './undo-file.js'
 import { KIND_TEXTS, type Counted, type GraphKind, type Survey } from '../../survey/survey.js'
 
 const WIDTH = 8
-/** Of one, and of several. */
+/** The singular and the plural. */
 type Texts = readonly [one: string, several: string]
 const textFor = (count: number, [one, several]: Texts): string => (count === 1 ? one : several)
 const counted = (count: number, what: Texts): string => `${String(count).padStart(WIDTH)} ${textFor(count, what)}`
@@ -19,7 +19,7 @@ const nameText = (name: string): string => `<${cut(name)}>`
 const examplesOf = (examples: readonly string[]): string[] =>
   examples.map((one) => `${' '.repeat(WIDTH + 3)}${nameText(one)}`)
 
-/** The option of `triplegate adopt` that does something about it. */
+/** The option of `triplegate adopt` that fixes the problem. */
 const REMEDIES: Partial<Record<GraphKind, string>> = {
   'without-slash': '--names',
   'other-scheme': '--names',
@@ -40,8 +40,8 @@ export function surveyText(survey: Survey, base: string): string {
     ...section(
       missingContainers,
       [
-        'container above documents does not exist; nothing can be created in it until it does',
-        'containers above documents do not exist; nothing can be created in them until they do',
+        'container of existing documents is missing; nothing can be created in it',
+        'containers of existing documents are missing; nothing can be created in them',
       ],
       '--containers',
     ),
@@ -57,16 +57,16 @@ export function surveyText(survey: Survey, base: string): string {
 
 const TRIPLES: Texts = ['triple', 'triples']
 const IN_DEFAULT: Texts = [
-  'triple in the default graph: SPARQL reaches it',
-  'triples in the default graph: SPARQL reaches them',
+  'triple in the default graph, available by SPARQL',
+  'triples in the default graph, available by SPARQL',
 ]
 
 const FIRST = 5
-const MOVED: Texts = ['graph gets another name', 'graphs get other names']
-const MADE: Texts = ['container is made', 'containers are made']
+const MOVED: Texts = ['graph is renamed', 'graphs are renamed']
+const MADE: Texts = ['container is created', 'containers are created']
 const TYPED: Texts = ['document gets the type of an item', 'documents get the type of an item']
 
-/** The work that would be done. Ends with a line end. */
+/** The planned work. Ends with a line end. */
 export function planText({ moves, typed, refused }: AdoptionPlan): string {
   const first = [...moves.values()].slice(0, FIRST).map(({ from, to }) => `${nameText(from)} → ${nameText(to)}`)
   const containers = typed.filter(({ isContainer }) => isContainer)
@@ -83,11 +83,11 @@ export function planText({ moves, typed, refused }: AdoptionPlan): string {
 }
 
 const TERMS: Texts = [
-  'IRI stays: it is a predicate or a class (--vocabulary changes it too)',
-  'IRIs stay: they are predicates or classes (--vocabulary changes them too)',
+  'IRI is not changed: it is a predicate or a class (--vocabulary changes it too)',
+  'IRIs are not changed: they are predicates or classes (--vocabulary changes them too)',
 ]
 
-/** The references that would change. @param terms that stay. Ends with a line end. */
+/** The references that would change. @param terms the number that stay. Ends with a line end. */
 export function referencesText({ triples, graphs, most, refused }: CountedReferences, terms: number): string {
   const what: Texts = [`triple changes, in ${graphsText(graphs)}`, `triples change, in ${graphsText(graphs)}`]
   const lines = [
@@ -102,23 +102,23 @@ export function referencesText({ triples, graphs, most, refused }: CountedRefere
   return `${lines.join('\n')}\n${refusedText(refused)}`
 }
 
-/** What stays as it is. Ends with a line end. */
+/** The references that stay unchanged. Ends with a line end. */
 export function rulesText({ count, examples }: RulesAbout): string {
   const what: Texts = ['rule names one of them by its old name', 'rules name them by their old names']
   const rules = count === 0 ? [] : [counted(count, what), ...examplesOf(examples)]
-  return [...rules, 'References to them stay, in rules too. --references counts and changes them.', ''].join('\n')
+  return [...rules, 'References to them stay, even in rules. --references counts and changes them.', ''].join('\n')
 }
 
-/** The work that was done. Ends with a line end. */
+/** The completed work. Ends with a line end. */
 export function adoptionText({ counts, refused }: CarriedOut, undo: string): string {
   const { names, references, containers, types } = counts
-  const what = `${graphsText(names)} renamed, references changed in ${graphsText(references)}, ${containersText(containers)} made, ${types} ${textFor(types, ['type', 'types'])} given`
+  const what = `${graphsText(names)} renamed, references changed in ${graphsText(references)}, ${containersText(containers)} created, ${types} ${textFor(types, ['type', 'types'])} given`
   return `Done: ${what}.\n${refusedText(refused)}Undo it with: triplegate adopt --undo ${undo}\n`
 }
 
-/** What would be taken back. Ends with a line end. */
+/** The changes to be undone. Ends with a line end. */
 export function undoText(changes: readonly UndoneChange[], isUndone: boolean): string {
-  if (isUndone) return 'Nothing to do: it is undone already.\n'
+  if (isUndone) return 'Nothing to do: the changes are already undone.\n'
   const of = (kind: UndoneChange['kind']): number => changes.filter((change) => change.kind === kind).length
   const types = of('type')
   const stay = types === 0 ? '' : `${counted(types, ['type of a document stays', 'types of documents stay'])}\n`
@@ -149,7 +149,7 @@ export async function confirmed(question: string): Promise<boolean> {
   return /^y(?:es)?$/i.test(answer.trim())
 }
 
-/** Asks until the answer is one of these; none is the usual one. Undefined where the person leaves (Ctrl-C, Ctrl-D). */
+/** Asks until the answer is one of these; Enter selects the default. Undefined after Ctrl-C or Ctrl-D. */
 export async function answered(
   question: string,
   answers: ReadonlySet<string>,

@@ -1,5 +1,5 @@
-// Carrying a plan out through a gateway, so that each document keeps what every write keeps and has its commit:
-// references first, then containers, types and names. Stopped in between, nothing is lost, and the next run continues.
+// Carries a plan out through a gateway, so that each document keeps its managed properties and gets its commit:
+// references first, then containers, types and names. An interrupted run loses nothing, and the next one continues.
 import { isFailure, type Failure } from '../../problem.js'
 import { perform, type JoinOutcome, type JoinWork } from './joined.js'
 import { graphsOf, lookThrough, type AdoptedMember, type Searched } from './look-through.js'
@@ -40,7 +40,7 @@ export type Progress = (what: string, done: number, of: number) => void
 
 interface Means {
   readonly member: AdoptedMember
-  /** Undefined where references stay. */
+  /** Undefined if references are not changed. */
   readonly search: { readonly sought: Sought; readonly members: readonly Searched[] } | undefined
   readonly writing: AdoptionWriting
   readonly undo: UndoFile
@@ -51,7 +51,7 @@ export async function carryOutAdoption(plan: AdoptionPlan, means: Means): Promis
   const { member, search, undo, report, writing } = means
   const done = makeDone(plan.refused)
   const performAll = async (steps: readonly AdoptionStep[], count: Counter): Promise<undefined | Failure<string>> => {
-    // Each change is in the file before it is made.
+    // Each change is recorded in the file before it is made.
     for await (const [step, outcome] of perform(steps, writing, ({ change }) => undo.add(change))) {
       if (isFailure(outcome)) return outcome
       count(step.kind, 1)
@@ -72,7 +72,7 @@ export async function carryOutAdoption(plan: AdoptionPlan, means: Means): Promis
         if (failed) return failed
       }
   }
-  // A document needs its container: those nearer to the root come first.
+  // A document needs its container, so those nearer to the root come first.
   const count = counterOf(plan.typed.length + plan.moves.size, report)
   for (const { moves, typed } of levelsOf(plan)) {
     const failed = (await performAll(typed.map((one) => typeStep(one, means)), count)) ?? (await moveAll(moves)) // prettier-ignore
@@ -92,7 +92,7 @@ export async function carryOutAdoption(plan: AdoptionPlan, means: Means): Promis
   }
 }
 
-/** Graphs that are asked about together before they move. */
+/** The number of graphs that are queried together before they move. */
 const MOVED_TOGETHER = 100
 
 type Counter = (what: string, more: number) => void
@@ -145,7 +145,7 @@ interface Level {
   readonly typed: TypedMove[]
 }
 
-/** By the depth of the documents. */
+/** Grouped by the depth of the documents. */
 function levelsOf({ moves, typed }: AdoptionPlan): readonly Level[] {
   const levels: Level[] = []
   const levelOf = (document: string): Level => (levels[document.split('/').length] ??= { moves: [], typed: [] })

@@ -1,5 +1,5 @@
-// The arguments of `triplegate adopt`, which reports what the graphs of a store are, makes documents of them through
-// the gateway that runs, and takes that back.
+// The arguments of `triplegate adopt`: it reports the graphs of a store, makes documents of them through the running
+// gateway, and undoes that.
 import {
   type Command,
   type CommandDescription,
@@ -44,7 +44,7 @@ async function undo(asked: AskedAdoption, terminal: Terminal): Promise<number> {
   const { about, changes, isUndone, markUndone } = read
   if (about.base !== base || about.admin !== admin) {
     const fix = `Write triplegate adopt ${about.base} --admin ${about.admin} --undo ${file}.`
-    return fail(terminal, wrongArguments(`${file} is about another gateway. ${fix}`))
+    return fail(terminal, wrongArguments(`${file} belongs to another gateway. ${fix}`))
   }
   terminal.out(printable(undoText(changes, isUndone)))
   if (isUndone || changes.length === 0 || given.values.has('dry-run')) return EXIT.done
@@ -66,22 +66,22 @@ const DESCRIPTION: CommandDescription = {
   name: 'adopt',
   forms: [
     ['adopt [URL] [options]', 'report which graphs are documents, and make documents of others'],
-    ['adopt --undo FILE', 'take back what adopt has done, by the file that it has kept'],
+    ['adopt --undo FILE', 'undo what adopt has done, with the file that it wrote'],
   ],
   notes: [
-    'URL is the base of a gateway that runs (default: TRIPLEGATE_BASE, else the base that the data folder knows, else',
-    'https://localhost:8443/). Every change goes through it, and becomes a commit where documents have a history. A run that was',
-    'stopped is continued by the same command.',
+    'URL is the base of a running gateway (default: TRIPLEGATE_BASE, else the base in the data folder, else',
+    'https://localhost:8443/). Every change goes through it, and becomes a commit if documents have a history. After an',
+    'interruption, the same command continues.',
   ],
   options: [
     { name: 'names', value: '', bare: true, help: 'give graphs under the base URLs of documents: slash, scheme, normal form' }, // prettier-ignore
     { name: 'rename', value: 'FROM=TO', repeatable: true, help: 'rename a graph; FROM*=TO* all graphs whose names begin with FROM' }, // prettier-ignore
     { name: 'references', value: '', bare: true, help: 'change the references to renamed graphs too, rules included; not predicates and classes' }, // prettier-ignore
     { name: 'vocabulary', value: '', bare: true, help: 'with --references: change predicates and classes too' },
-    { name: 'containers', value: '', bare: true, help: 'make the containers above documents that are missing' },
-    { name: 'types', value: '', bare: true, help: 'give documents without a type that of an item' },
-    { name: 'undo', value: 'FILE', help: 'give graphs their old names again, and references too; types stay' },
-    { name: 'dry-run', value: '', bare: true, help: 'say what would be done; nothing is written' },
+    { name: 'containers', value: '', bare: true, help: 'create missing containers of documents' },
+    { name: 'types', value: '', bare: true, help: 'make documents without a type items' },
+    { name: 'undo', value: 'FILE', help: 'restore the old names and references; types stay' },
+    { name: 'dry-run', value: '', bare: true, help: 'show what would be done; write nothing' },
     { name: 'yes', value: '', bare: true, help: 'do it without asking' },
     { name: 'admin', value: 'URL', help: 'base of the admin application (default: TRIPLEGATE_ADMIN_BASE, else {URL}admin/)' }, // prettier-ignore
     ...CONNECTION_OPTIONS,
@@ -135,9 +135,9 @@ function addressesOf(given: Arguments, env: Environment): Addresses | CommandFai
   const faults = [
     ...given.faults,
     ...strayArguments(more),
-    ...(url ? [] : [`${base} is no base of a gateway, such as https://localhost:8443/.`]),
-    ...(url && !admin ? ['--admin: is no base of an application, such as https://localhost:8443/admin/.'] : []),
-    ...(given.values.has('vocabulary') && !given.values.has('references') ? ['--vocabulary: goes with --references.'] : []), // prettier-ignore
+    ...(url ? [] : [`${base} is not the base of a gateway, such as https://localhost:8443/.`]),
+    ...(url && !admin ? ['--admin: is not the base of an application, such as https://localhost:8443/admin/.'] : []),
+    ...(given.values.has('vocabulary') && !given.values.has('references') ? ['--vocabulary: needs --references.'] : []), // prettier-ignore
   ]
   if (!url || !admin || faults.length > 0) return wrongArguments(...faults)
   const application = { base: url.href, kind: 'end-user' } as const
@@ -145,7 +145,7 @@ function addressesOf(given: Arguments, env: Environment): Addresses | CommandFai
   return { ...application, admin: admin.href, names, isDocument: names.isDocument }
 }
 
-/** Undefined where none is asked for. */
+/** Undefined if no renames are given. */
 function renamesGiven(given: Arguments, { base, names }: Addresses): Renames | undefined | CommandFailure {
   const read = (given.values.get('rename') ?? []).map((text) => ruleOf(text, names.isDocument))
   const wrong = read.flatMap((rule) => (isFailure(rule) ? [rule.detail] : []))

@@ -1,5 +1,5 @@
-// `triplegate init URL`: asks the store what it is and has, says it, and writes the configuration to start with. The
-// store is not changed.
+// `triplegate init URL`: finds out what the store is and contains, reports it, and writes a configuration to start
+// with. It does not change the store.
 import {
   type Command,
   type CommandDescription,
@@ -32,7 +32,7 @@ interface Applications {
   readonly admin: DescribedApplication
 }
 
-/** @param isOpen everyone reads */
+/** @param isOpen everyone may read */
 function systemOf({ endUser, admin }: Applications, isOpen: boolean): string {
   const service = ({ query, update, graphStore }: ServiceDescription, name: string): string => {
     const own = `<urn:services/${name}> a sd:Service ;\n    sd:endpoint <${query}> ; a:graphStore <${graphStore}> .\n`
@@ -61,11 +61,11 @@ ${service(endUser.service, 'end-user')}${service(admin.service, 'admin')}
 `
 }
 
-/** True where the gateway finds the update endpoint by that for queries (service-description.ts). */
+/** True if the gateway can derive the update endpoint from the query endpoint (service-description.ts). */
 const isUsual = ({ query, update }: Pick<ServiceDescription, 'query' | 'update'>): boolean =>
   update === query!.replace(/\/(?:query|sparql)$/, '/update')
 
-/** Undefined where the stores ask for none. */
+/** Undefined if the stores need no credentials. */
 function secretsOf({ endUser, admin }: Applications): string | undefined {
   const lines = [
     ['end-user', endUser.service.credentials] as const,
@@ -84,7 +84,7 @@ function secretsOf({ endUser, admin }: Applications): string | undefined {
 
 const DESCRIPTION: CommandDescription = {
   name: 'init',
-  forms: [['init URL [settings]', 'look at the dataset at this URL, and write a configuration to start with']],
+  forms: [['init URL [settings]', 'inspect the dataset at this URL, and write a configuration to start with']],
   notes: [
     'URL is a dataset of Fuseki, such as http://localhost:3030/ds. The rules need another: --admin-backend URL.',
     'Takes the settings of triplegate serve about stores and addresses. It does not change the store.',
@@ -94,7 +94,7 @@ const DESCRIPTION: CommandDescription = {
     {
       name: 'policy',
       value: 'WHO',
-      help: 'who reads the documents from the start on: owner (default), or everyone',
+      help: 'who may read the documents at first: owner (default), or everyone',
     },
     { name: 'yes', value: '', bare: true, help: 'write it without asking' },
     HELP_OPTION,
@@ -146,11 +146,10 @@ async function runInit(
   return write({ file, applications, isOpen: policy === 'everyone', flags }, settings, terminal)
 }
 
-/** The rules at first: the owner's alone, or those with `lds:allowRead`. */
+/** Who may read at first: only the owner, or everyone (`lds:allowRead`). */
 const POLICIES: ReadonlySet<string> = new Set(['owner', 'everyone'])
 const WHICH_POLICY = '--policy: give owner or everyone.'
-const WHO_READS =
-  'Who reads the documents from the start on: owner, or everyone? Authorizations can open and close them later.'
+const WHO_READS = 'Who may read the documents at first: owner, or everyone? Authorizations can change this later.'
 
 async function applicationsOf(settings: Settings): Promise<Applications | CommandFailure> {
   const dataspaces = await readConfiguration(settings)
@@ -160,17 +159,17 @@ async function applicationsOf(settings: Settings): Promise<Applications | Comman
   const { origin } = new URL(endUser.service.query!)
   const name = await freeName(endUser, origin, settings)
   return wrongArguments(
-    '--admin-backend: is missing. The rules need a dataset of their own. In Fuseki, this creates one:',
+    '--admin-backend: is missing. The rules need a separate dataset. In Fuseki, this creates one:',
     `  curl -X POST '${origin}/$/datasets' --data 'dbName=${name}&dbType=tdb2'`,
     `Then add --admin-backend ${origin}/${name}`,
-    `Or do without a file: triplegate ${settings.backend} keeps the rules in an embedded store, with a history (--enforce=false to observe first).`,
+    `Or start without a configuration: triplegate ${settings.backend} keeps the rules in an embedded store, with a history.`,
   )
 }
 
 const NAMES = ['admin', 'rules', 'triplegate']
 const PATIENCE_MS = 5_000
 
-/** A name that no dataset has there. */
+/** A name that is not used by a dataset there. */
 async function freeName(endUser: Applications['endUser'], origin: string, settings: Settings): Promise<string> {
   const { makeStores } = await import('../../start/open-stores.js')
   const stores = makeStores(settings)
@@ -186,7 +185,7 @@ async function freeName(endUser: Applications['endUser'], origin: string, settin
   }
 }
 
-/** False where a store cannot be used. */
+/** False if a store cannot be used. */
 async function report(
   settings: Settings,
   { endUser, admin }: Applications,
@@ -225,9 +224,7 @@ async function report(
   }
 }
 
-/**
- * Those that the commands to come need: the file says nothing of listeners, and of other settings that were given here.
- */
+/** The flags for the commands that follow: the file does not contain listeners, nor other settings given here. */
 function flagsOf(
   { values }: Arguments,
   env: Environment,
@@ -246,19 +243,19 @@ function flagsOf(
 
 const IN_FILE: ReadonlySet<string> = new Set([...APPLICATIONS, 'config', 'credentials', 'data', 'help'])
 
-/** As a shell takes it. */
+/** Quoted for a shell. */
 const quoted = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 interface Written {
   readonly file: string
   readonly applications: Applications
-  /** Everyone reads. */
+  /** Everyone may read. */
   readonly isOpen: boolean
-  /** Settings that the file has no place for, as flags, each with a space before it. */
+  /** Settings that the file cannot contain, as flags, each after a space. */
   readonly flags: string
 }
 
-/** Never over a file that exists. */
+/** Never overwrites a file. */
 async function write(
   { file, applications, isOpen, flags }: Written,
   settings: Settings,
@@ -272,7 +269,7 @@ async function write(
     const { code, path } = error as NodeJS.ErrnoException
     const detail =
       code === 'EEXIST'
-        ? `${path} exists already: move it away, or give another name with --out.`
+        ? `${path} already exists. Move it away, or give another name with --out.`
         : `${path ?? file} cannot be written (${code}).`
     return fail(terminal, { failure: 'start.failed', detail })
   }
@@ -285,13 +282,13 @@ async function write(
     [
       `${file} is written${secrets === undefined ? '' : ', and credentials.trig'}. Next (in a clone, with npx before each):`,
       `  triplegate serve ${given} --enforce=false --log-format json 2>triplegate.log`,
-      '    watches your clients, and refuses nothing yet; the first start makes certificates and seeds the rules;',
+      '    observes your clients and refuses nothing yet; the first start creates certificates and rules;',
       `  triplegate adopt ${endUser.base} --names --containers --dry-run${adminFlag}${data}`,
-      '    says which other graphs would become documents; without --dry-run they do;',
+      '    shows which other graphs would become documents; without --dry-run they do;',
       '  triplegate access observed triplegate.log',
-      '    says who would have been refused, with authorizations for it;',
+      '    shows who would have been refused, with authorizations to allow it;',
       `  triplegate serve ${given}`,
-      `    enforces the rules. Close the port of the store, and look with: triplegate doctor ${given}`,
+      `    enforces the rules. Close the port of the store, and check with: triplegate doctor ${given}`,
       '',
     ].join('\n'),
   )

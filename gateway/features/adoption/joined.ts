@@ -1,18 +1,18 @@
-// The requests of many steps: updates of several graphs share one, since a store takes most of its time for each
-// request. Every step has its own outcome: a request that is refused is sent again in halves.
+// Combines the updates of many steps into requests: several graphs share one, since a store needs most of its time for
+// each request. Every step has its own outcome: a refused request is split and sent again.
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Failure } from '../../problem.js'
 import { inReferenceParts } from './references.js'
 
-/** Of one request: why the gateway refuses it, or a failure that ends all. */
+/** The outcome of one request: why the gateway refuses it, or a failure that stops the run. */
 export type JoinOutcome = undefined | { readonly refusal: string } | Failure<string>
 
-/** Idempotent updates for one graph, which may share their request; or a request of its own. */
+/** Idempotent updates for one graph, which may share a request; or a separate request. */
 export type JoinWork =
   | {
       readonly base: string
       readonly updates: readonly string[]
-      /** How many graphs they name. */
+      /** How many graphs the updates name. */
       readonly graphs: number
     }
   | { act(): Promise<JoinOutcome> }
@@ -23,11 +23,11 @@ interface Updating {
 }
 
 /**
- * Of one request. The gateway locks up to 64 documents one by one, and reads 2 MiB unless --max-body says otherwise.
+ * Limits of one request. The gateway locks up to 64 documents individually, and reads 2 MiB unless --max-body is set.
  */
 const MOST_GRAPHS = 60
 const MOST_CHARACTERS = 1024 * 1024
-/** The store does one after another: while it does, the gateway prepares the next. */
+/** The store performs one at a time, while the gateway prepares the next. */
 const REQUESTS = 2
 
 /** @param begun is called before the request of a step is sent */
@@ -43,7 +43,7 @@ export async function* perform<S extends { readonly work: JoinWork }>(
   for await (const outcomes of inParallel(sharing(steps), act, REQUESTS)) yield* outcomes
 }
 
-/** The steps that share a request, in their order. */
+/** The steps that share a request, in order. */
 function* sharing<S extends { readonly work: JoinWork }>(steps: Iterable<S>): Generator<readonly S[]> {
   let share: S[] = []
   let [graphs, characters] = [0, 0]
@@ -77,7 +77,7 @@ async function outcomesOf<S extends { readonly work: JoinWork }>(
   const outcomes: (readonly [S, JoinOutcome])[] = []
   for (const half of inReferenceParts(steps, Math.ceil(steps.length / 2))) {
     outcomes.push(...(await outcomesOf(half, writing)))
-    // It ends all.
+    // This failure stops the run.
     if (isFailure(outcomes.at(-1)![1])) break
   }
   return outcomes

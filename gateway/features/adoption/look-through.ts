@@ -1,18 +1,16 @@
-// Looking for references through all graphs of a store, some graphs at a time: a store that is too slow for many is
-// asked about fewer.
+// Searches all graphs of a store for references, some graphs at a time: fewer if the store is too slow for many.
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Problem } from '../../problem.js'
 import type { GraphStore } from '../../stores/store.js'
 import type { RefusedMove } from './plan.js'
 import { changesIn, inReferenceParts, type ReferenceChanges, type Sought } from './references.js'
 
-/** An application. */
 export interface AdoptedMember {
   readonly base: string
   readonly store: Pick<GraphStore, 'query'>
 }
 
-/** With its graphs. */
+/** An application with its graphs. */
 export interface Searched extends AdoptedMember {
   readonly graphs: readonly string[]
 }
@@ -20,7 +18,7 @@ export interface Searched extends AdoptedMember {
 export const graphsOf = (members: readonly Searched[]): number =>
   members.reduce((sum, { graphs }) => sum + graphs.length, 0)
 
-/** Graphs that are looked at together. */
+/** The number of graphs that are searched together. */
 const TOGETHER = 100
 
 interface Share<T> {
@@ -28,9 +26,7 @@ interface Share<T> {
   readonly answer: T | Problem
 }
 
-/**
- * Asks about some graphs at a time: about fewer where the store takes too long. `store.time`: too long for one alone.
- */
+/** Queries some graphs at a time, and fewer if the store takes too long. `store.time`: too long even for one graph. */
 export async function* inShares<T>(
   graphs: readonly string[],
   ask: (some: readonly string[]) => Promise<T | Problem>,
@@ -52,7 +48,7 @@ interface Part {
   readonly looked: number
 }
 
-/** What some graphs have, at a time. `refused`: graphs whose references have to stay. */
+/** The references in some graphs at a time. `refused`: graphs whose references cannot be changed. */
 export async function* lookThrough({ store, graphs }: Searched, sought: Sought): AsyncGenerator<Part | Problem> {
   const stays = (graph: string, why: string): RefusedMove => ({ graph, why: `its references stay: ${why}` })
   for await (const { graphs: some, answer } of inShares(graphs, (some) => changesIn(store, some, sought))) {
@@ -63,7 +59,9 @@ export async function* lookThrough({ store, graphs }: Searched, sought: Sought):
       continue
     }
     const refused = answer.flatMap(({ graph, taken }) =>
-      taken === undefined ? [] : [stays(graph, `it has <${taken}> already, and an undo could not tell them apart`)],
+      taken === undefined
+        ? []
+        : [stays(graph, `it already contains <${taken}>, and an undo could not tell them apart`)],
     )
     yield { found: answer.filter(({ taken }) => taken === undefined), refused, looked }
   }
@@ -73,7 +71,7 @@ export async function* lookThrough({ store, graphs }: Searched, sought: Sought):
 export interface CountedReferences {
   readonly triples: number
   readonly graphs: number
-  /** Those with the most triples. */
+  /** The graphs with the most references. */
   readonly most: readonly ReferenceChanges[]
   readonly refused: readonly RefusedMove[]
 }

@@ -1,5 +1,5 @@
-// What the graphs of a store lack to be documents, and what is to be done: which get which name, which containers
-// are made, which documents get a type. It reads, and changes nothing.
+// Plans an adoption: which graphs of a store get which name, which containers are created, and which documents get a
+// type. It only reads.
 import { parentOf } from '../../documents/hierarchy.js'
 import type { Problem } from '../../problem.js'
 import { ACL, DH } from '../../rdf/vocabulary.js'
@@ -9,7 +9,7 @@ import type { GraphStore } from '../../stores/store.js'
 import type { EndpointNames } from '../../documents/endpoint-names.js'
 import { isNameable, type Renames } from './renames.js'
 
-/** An application, as far as names are concerned. */
+/** The names of an application. */
 export interface Adopting {
   readonly base: string
   isDocument(graph: string): boolean
@@ -32,14 +32,14 @@ export interface TypedMove {
 export interface Move {
   readonly from: string
   readonly to: string
-  /** There are documents below it. */
+  /** Documents exist below it. */
   readonly isContainer: boolean
 }
 
 export interface AdoptionPlan {
   /** All graphs of the store that SPARQL can name. */
   readonly graphs: readonly string[]
-  /** By the old names. */
+  /** By old name. */
   readonly moves: ReadonlyMap<string, Move>
   readonly typed: readonly TypedMove[]
   readonly refused: readonly RefusedMove[]
@@ -114,13 +114,11 @@ function movesOf(
   return moves
 
   function whyNot(graph: string, to: string): string | undefined {
-    if (!isNameable(graph))
-      return 'its name has dot segments, or characters that no IRI has: load it again with another name'
+    if (!isNameable(graph)) return 'its name has dot segments or invalid characters: load it again with another name'
     if (endpoints.has(to))
-      return `<${to}> would be called like an endpoint: give it another name, --rename '${graph}=${endpoints.instead(to)}'`
-    if (documents.has(to)) return `<${to}> exists already: bring the two together yourself`
-    if (times.get(to)! > 1)
-      return `another graph would become <${to}> too: give one of them a name of its own with --rename FROM=TO`
+      return `<${to}> is the name of an endpoint: give the graph another name, --rename '${graph}=${endpoints.instead(to)}'`
+    if (documents.has(to)) return `<${to}> already exists: merge the two graphs yourself`
+    if (times.get(to)! > 1) return `another graph would also become <${to}>: rename one of them with --rename FROM=TO`
     return undefined
   }
 }
@@ -150,7 +148,7 @@ export async function rulesAbout(
   return failed ?? { count, examples: [...examples] }
 }
 
-/** The root is not among them: the gateway makes it. */
+/** The root is not included: the gateway creates it. */
 function containersAbove(documents: Iterable<string>, base: string): ReadonlySet<string> {
   const above = new Set<string>()
   for (const document of documents) {

@@ -1,5 +1,5 @@
-// References to graphs that get other names: which graphs have some, how many of their triples change, and the updates
-// that change them.
+// References to renamed graphs: which graphs contain some, how many of their triples change, and the updates that
+// change them.
 import { MANAGED } from '../../documents/next-state.js'
 import type { Problem } from '../../problem.js'
 import { nTriplesTerm } from '../../rdf/graph.js'
@@ -12,16 +12,16 @@ import { isNameable } from './renames.js'
 
 type Store = Pick<GraphStore, 'query'>
 
-/** An IRI, and the one that takes its place. */
+/** An IRI, and its replacement. */
 export type RenamedPair = readonly [before: string, after: string]
 
 /** The references that change. */
 export interface Sought {
   readonly moves: AdoptionPlan['moves']
-  /** Of the names that change, and of those that they get (renames.ts). */
+  /** The beginnings of the old names and of the new ones (renames.ts). */
   readonly beginnings: readonly string[]
   readonly endpoints: EndpointNames
-  /** IRIs that stay: predicates and classes (vocabulary-terms.ts). */
+  /** IRIs that are not changed: predicates and classes (vocabulary-terms.ts). */
   readonly terms: ReadonlySet<string>
 }
 
@@ -38,37 +38,37 @@ export function iriAfter(iri: string, moves: AdoptionPlan['moves']): string | un
 
 const withFragment = (move: Move | undefined, fragment: string): string | undefined => move && move.to + fragment
 
-/** Terms apart. The URL of an endpoint is what rules about the endpoint name. */
+/** Without regard to vocabulary terms. The URL of an endpoint stays, since rules about the endpoint name it. */
 export function isChanged(iri: string, { moves, endpoints }: Pick<Sought, 'moves' | 'endpoints'>): boolean {
   const after = iriAfter(iri, moves)
   return after !== undefined && isNameable(after) && isNameable(iri) && !endpoints.has(iri)
 }
 
-/** A SPARQL expression: whether the variable is an IRI that begins so. */
+/** A SPARQL expression that tests whether the variable is an IRI with one of these beginnings. */
 export const beginsAsSought = (variable: string, beginnings: readonly string[]): string =>
   `isIRI(?${variable}) && (${beginnings.map((one) => `STRSTARTS(STR(?${variable}), ${JSON.stringify(one)})`).join(' || ')})`
 
-/** What changes in a graph. */
+/** The references to change in one graph. */
 export interface ReferenceChanges extends GraphReferences {
-  /** Triples. */
+  /** The number of triples. */
   readonly count: number
-  /** The first of them. */
+  /** The first triples. */
   readonly examples: readonly string[]
-  /** An IRI to come that the graph has already: an undo could not tell them apart. */
+  /** A new IRI that the graph already contains: an undo could not tell them apart. */
   readonly taken?: string
 }
 
 const EXAMPLES = 3
-/** IRIs that one update names. */
+/** The most IRIs that one update names. */
 const AT_ONCE = 200
 
 interface Seen {
   readonly iris: Set<string>
-  /** Triples by their IRIs that would change: how many, and the first. */
+  /** Triples that would change, grouped by their IRIs: the number, and the first one. */
   readonly triples: Map<string, { readonly befores: readonly string[]; count: number; readonly example: string }>
 }
 
-/** The references in these graphs, by one look at each triple. */
+/** Finds the references in these graphs by reading each triple once. */
 export async function changesIn(
   store: Store,
   graphs: readonly string[],
@@ -103,7 +103,7 @@ export async function changesIn(
   })
 }
 
-/** The triples that have these IRIs, by the indexes of the store. */
+/** Finds the triples with these IRIs through the indexes of the store. */
 function lookedUp(graph: string, iris: readonly string[]): string {
   const values = iris.map((iri) => `<${iri}>`).join(' ')
   const parts = ['s', 'o', 'p'].map((at) => `{ VALUES ?${at} { ${values} } GRAPH <${graph}> { ?s ?p ?o } }`)
@@ -116,7 +116,7 @@ export function inReferenceParts<T>(all: readonly T[], size: number): (readonly 
   return parts
 }
 
-/** The updates that change these IRIs in the graph: each alone leaves nothing half done. */
+/** The updates that change these IRIs in the graph. Each leaves the graph consistent. */
 export const updatesInPlace = ({ graph, pairs }: GraphReferences): readonly string[] =>
   inReferenceParts(pairs, AT_ONCE).map((some) => changing(graph, some))
 
@@ -131,7 +131,7 @@ function changing(graph: string, pairs: readonly RenamedPair[]): string {
 WHERE { ${found}\n${terms.join('\n')} }`
 }
 
-/** Moves the graph as it is. */
+/** Moves the graph unchanged. */
 export function updateOfMove({ from, to, isContainer }: Move): string {
   const kind = isContainer ? ` ;\nINSERT DATA { GRAPH <${to}> { <${to}> a <${DH('Container')}> } }` : ''
   return `INSERT { GRAPH <${to}> { ?s ?p ?o } } WHERE { GRAPH <${from}> { ?s ?p ?o } } ;\nDROP SILENT GRAPH <${from}>${kind}`
@@ -143,7 +143,7 @@ const KINDS = inList([DH('Container'), DH('Item'), DEF('Root')])
 const managed = (document: string): string =>
   `?s = <${document}> && (?p IN (${inList([...MANAGED])}) || (?p = <${RDF('type')}> && ?o IN (${KINDS})))`
 
-/** The triples of graphs that would be managed ones under their new names, as N-Triples. */
+/** The triples of graphs that would be managed triples under their new names, as N-Triples. */
 export async function referenceTriples(
   store: Store,
   moves: readonly Move[],
@@ -159,14 +159,14 @@ export async function referenceTriples(
   return failed ?? own
 }
 
-/** Moves the graph back. @param own its triples that the gateway has replaced */
+/** Moves the graph back. @param own the triples that the gateway has replaced */
 export function updateBack(from: string, to: string, own: readonly string[]): string {
   const again = own.length === 0 ? '' : ` ;\nINSERT DATA { GRAPH <${from}> { ${own.join('\n')} } }`
   return `INSERT { GRAPH <${from}> { ?s ?p ?o } } WHERE { GRAPH <${to}> { ?s ?p ?o } FILTER(!(${managed(to)})) } ;
 DROP SILENT GRAPH <${to}>${again}`
 }
 
-/** A document that exists gets its type; the gateway adds what belongs to it. */
+/** Gives an existing document its type; the gateway adds the managed triples. */
 export const updateOfType = (document: string, isContainer: boolean): string =>
   isContainer
     ? `DELETE DATA { GRAPH <${document}> { <${document}> a <${DH('Item')}> } } ;\nINSERT DATA { GRAPH <${document}> { <${document}> a <${DH('Container')}> } }`

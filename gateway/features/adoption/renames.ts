@@ -1,10 +1,10 @@
-// The new names of graphs that are to become documents: which rule has a graph, and the URL that it gives. Pure.
+// The new names of graphs that are to become documents: the rule that applies to a graph, and the resulting URL. Pure.
 import { documentNameOf, withOtherScheme } from '../../documents/misspelt-urls.js'
 import type { Names } from '../../documents/iri-spelling.js'
 import type { Failure } from '../../problem.js'
 import { hasDotSegment } from '../../sparql/language/tokens.js'
 
-/** `from` and `to`: whole names, or beginnings of names whose rest is carried over. */
+/** `from` and `to`: whole names, or prefixes that are exchanged. */
 export interface RenameRule {
   readonly from: string
   readonly to: string
@@ -12,9 +12,9 @@ export interface RenameRule {
 }
 
 export interface Renames {
-  /** Beginnings of all names that a rule may have, and of those that it gives. */
+  /** Beginnings of all names that a rule may apply to, and of the resulting names. */
   readonly beginnings: readonly string[]
-  /** The document that the graph becomes; undefined where no rule has it, or its name stays. */
+  /** The document that the graph becomes; undefined if no rule applies, or the name stays the same. */
   nameAfter(graph: string): string | undefined
 }
 
@@ -29,19 +29,17 @@ export function ruleOf(text: string, isDocument: (iri: string) => boolean): Rena
   const isPrefix = left.endsWith('*')
   if (isPrefix !== right.endsWith('*')) return wrong('write FROM=TO, or FROM*=TO* for all names that begin with FROM.')
   const [from, to] = isPrefix ? [left.slice(0, -1), right.slice(0, -1)] : [left, right]
-  if (!isPrefix && !isDocument(to)) return wrong(`<${to}> is no URL of a document: it is under the base, percent-encoded, and ends with a slash.`) // prettier-ignore
+  if (!isPrefix && !isDocument(to)) return wrong(`<${to}> is not the URL of a document. Give one under the base that is percent-encoded and ends with a slash.`) // prettier-ignore
   return { from, to, isPrefix }
 }
 
-/**
- * The rules for graphs whose names are almost URLs of documents: under the base, and the same with the other scheme.
- */
+/** The rules for graphs whose names are almost URLs of documents: under the base, in either scheme. */
 export const rulesForNames = (base: string): readonly RenameRule[] => [
   { from: base, to: base, isPrefix: true },
   { from: withOtherScheme(base), to: base, isPrefix: true },
 ]
 
-/** The first rule that has a graph counts. */
+/** The first matching rule applies. */
 export function renamesOf(rules: readonly RenameRule[], base: string, { nameOf, isDocument }: Names): Renames {
   const exact = new Map(rules.filter(({ isPrefix }) => !isPrefix).map(({ from, to }) => [from, to]))
   const prefixes = rules.filter(({ isPrefix }) => isPrefix)
@@ -56,5 +54,5 @@ export function renamesOf(rules: readonly RenameRule[], base: string, { nameOf, 
   }
 }
 
-/** True where a text of SPARQL can name it. */
+/** True if SPARQL can express the name. */
 export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri) && !hasDotSegment(iri)

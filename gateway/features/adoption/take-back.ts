@@ -1,4 +1,4 @@
-// Undoing an adoption through a gateway: names first, then the containers that were made, then references.
+// Undoes an adoption through a gateway: names first, then created containers, then references.
 import { MANAGED } from '../../documents/next-state.js'
 import { isFailure, type Failure, type Problem } from '../../problem.js'
 import { RDF, SIOC } from '../../rdf/vocabulary.js'
@@ -49,7 +49,7 @@ export async function takeBack(changes: readonly UndoneChange[], means: Means): 
   }))
   if (isFailure(names)) return names
   let containers = 0
-  // What is in a container goes before it.
+  // A container is removed after its content.
   for (const { document } of of(inReverse, 'container')) {
     const removed = await removeContainer(document, means)
     if (isFailure(removed)) return removed
@@ -64,7 +64,7 @@ export async function takeBack(changes: readonly UndoneChange[], means: Means): 
   return isFailure(references) ? references : { names, containers, references, refused }
 }
 
-/** Their texts are long, and made when they are needed. */
+/** The texts are long, so they are made when needed. */
 function* stepsOf<T>(changes: readonly T[], workOf: (change: T) => JoinWork): Generator<{ change: T; work: JoinWork }> {
   for (const change of changes) yield { change, work: workOf(change) }
 }
@@ -78,7 +78,7 @@ const of = <K extends UndoneChange['kind']>(changes: readonly UndoneChange[], ki
 async function removeContainer(document: string, { member, writing }: Means): Promise<JoinOutcome> {
   const used = await isUsed(document, member)
   if (isFailure(used)) return used
-  if (used) return { refusal: 'it stays: it has documents, or statements of its own' }
+  if (used) return { refusal: 'it is not empty' }
   return writing.remove(document)
 }
 

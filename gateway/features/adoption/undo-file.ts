@@ -1,4 +1,4 @@
-// The file that undoes an adoption: a line for each change, written before the change is made. A run that was stopped
+// The file for undoing an adoption: a line for each change, written before the change is made. An interrupted run
 // leaves it open, and the next run of the same kind continues it.
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,14 +22,14 @@ export type UndoneChange =
 export interface Undoing {
   readonly base: string
   readonly admin: string
-  /** The options. */
+  /** The options of the run. */
   readonly asked: string
 }
 
 export interface UndoFile {
   readonly file: string
   add(change: UndoneChange): void
-  /** The run is complete. */
+  /** Marks the run as complete. */
   end(): void
 }
 
@@ -52,7 +52,7 @@ export function openUndoFile(data: string, about: Undoing, now: number): UndoFil
   }
 }
 
-/** One of a run that was stopped, without the line that it was writing. */
+/** The file of an interrupted run, without the line that was being written. */
 function openFile(folder: string, { base, admin, asked }: Undoing): string | undefined {
   for (const name of readdirSync(folder).filter((one) => one.endsWith('.jsonl'))) {
     const file = join(folder, name)
@@ -79,18 +79,18 @@ export function readUndoFile(file: string): ReadUndo | Failure<'undo.failed'> {
   let lines: unknown[]
   try {
     const text = readFileSync(file, 'utf8')
-    // The last line is empty, or was being written: its change was not made.
+    // The last line is empty or incomplete: its change was not made.
     lines = text
       .split('\n')
       .slice(0, -1)
       .map((line) => JSON.parse(line) as unknown)
   } catch (error) {
-    const why = error instanceof SyntaxError ? 'is no file of adopt' : `cannot be read (${(error as NodeJS.ErrnoException).code})` // prettier-ignore
-    return failed(file, `${why}. Give one that triplegate adopt has written.`)
+    const why = error instanceof SyntaxError ? 'is not a file of adopt' : `cannot be read (${(error as NodeJS.ErrnoException).code})` // prettier-ignore
+    return failed(file, `${why}. Give a file that triplegate adopt has written.`)
   }
   const [about, ...rest] = lines as [Undoing | null | undefined, ...UndoneChange[]]
   if (typeof about?.base !== 'string' || typeof about.admin !== 'string' || !rest.every(isLine))
-    return failed(file, 'is no file of adopt. Give one that triplegate adopt has written.')
+    return failed(file, 'is not a file of adopt. Give a file that triplegate adopt has written.')
   const isOf = (kind: string) => (change: { readonly kind: string }) => change.kind === kind
   return {
     about,
@@ -105,7 +105,7 @@ const areAll = (value: unknown, test: (one: unknown) => boolean): boolean => Arr
 const isPair = (value: unknown): boolean => areAll(value, isIri) && (value as unknown[]).length === 2
 const isTriple = (value: unknown): boolean => typeof value === 'string' && readNTriples(value)?.length === 1
 
-/** What a line says goes into updates that run with all rights of the owner: nothing else may be in it. */
+/** A line becomes part of updates that run with all rights of the owner, so it must contain nothing else. */
 function isLine(line: Partial<Record<string, unknown>> | null): boolean {
   switch (line?.['kind']) {
     case 'references':

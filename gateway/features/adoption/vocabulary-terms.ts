@@ -1,5 +1,5 @@
-// The IRIs of a vocabulary: predicates, classes and datatypes. They are names that other data rests on, whatever the
-// name of the graph that describes them, so that references leave them alone.
+// The IRIs of a vocabulary: predicates, classes and datatypes. Other data depends on them, whatever the name of the
+// graph that describes them, so renaming does not change them.
 import { isFailure, type Problem } from '../../problem.js'
 import { ACL, OWL, RDF, RDFS, SH } from '../../rdf/vocabulary.js'
 import { selectEach } from '../../stores/select.js'
@@ -23,7 +23,7 @@ const TO_TERMS = [
   ACL('accessToClass'),
 ]
 
-/** Those that would change without this list, in all stores. `store.time` for a graph whose terms stay unknown. */
+/** The terms that would otherwise be renamed, in all stores. `store.time` if those of a graph cannot be found. */
 export async function vocabularyTerms(
   members: readonly Searched[],
   sought: Omit<Sought, 'terms'>,

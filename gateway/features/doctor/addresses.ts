@@ -1,4 +1,4 @@
-// The doctor's look at addresses: the base as clients see it, its name, proxies, and the gateway that runs.
+// The doctor's checks of addresses: the base as clients see it, its name, proxies, and the running gateway.
 import { lookup } from 'node:dns/promises'
 import { isLoopbackUrl, type DescribedDataspace } from '../../configuration/dataspace.js'
 import { unservedBases } from '../../configuration/served-bases.js'
@@ -21,7 +21,7 @@ export async function addressFindings(
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
   const tagKey = readTagKey(settings.data)
   const as = (base: string) => tagKey && doctorOf(tagKey, base, now())
-  // Without a management port only the base can say whether it runs.
+  // Without a management port, only the base shows whether the gateway runs.
   const isAsked = settings.management === 'off' || running.some(({ state }) => state !== 'unknown')
   const asked = await Promise.all(
     applications.map(({ base }) => (isAsked ? askUrl(base, 'HEAD', as(base)) : undefined)),
@@ -41,7 +41,7 @@ export async function addressFindings(
   return [...seen.flat(), ...canaries, ...proxyFindings(settings), enforcement, ...running]
 }
 
-/** @param answer undefined where the gateway does not run */
+/** @param answer undefined if the gateway does not run */
 async function baseFindings(base: string, answer: AskedAnswer | string | undefined): Promise<Finding[]> {
   const what = `base ${base}`
   const { protocol, hostname } = new URL(base)
@@ -51,7 +51,7 @@ async function baseFindings(base: string, answer: AskedAnswer | string | undefin
   const transport =
     protocol === 'https:' || isLoopbackUrl(base)
       ? []
-      : [finding(what, 'clients send credentials without TLS', 'Give a base with https, and TLS here or in a proxy.')]
+      : [finding(what, 'clients send credentials without TLS', 'Give an https base, and TLS here or in a proxy.')]
   if (answer === undefined)
     return [...transport, unknown(what, `its name has the address ${address.address}; the gateway does not run`)]
   if (typeof answer === 'string') {
@@ -73,11 +73,11 @@ function proxyFindings({ https, http, trustedProxy }: Settings): Finding[] {
   const what = 'proxy in front'
   if (http === 'off') return []
   return trustedProxy.length > 0
-    ? [fine(what, 'the gateway believes Client-Cert and X-Forwarded-For of the proxies in --trusted-proxy')]
+    ? [fine(what, 'the gateway accepts Client-Cert and X-Forwarded-For from the proxies in --trusted-proxy')]
     : [
         finding(
           what,
-          `plain HTTP is on${https === 'off' ? '' : ' too'}, and no proxy is trusted: no client has a certificate there, and all are one network`,
+          `plain HTTP is on${https === 'off' ? '' : ' too'}, and no proxy is trusted: clients have no certificates, and all count as one network`,
           'Give --trusted-proxy, or --http off.',
         ),
       ]
@@ -88,24 +88,24 @@ const isOurs = (base: string, answer: AskedAnswer | string | undefined): boolean
 
 const OBSERVED = 'Read triplegate access observed, then start the gateway without --enforce=false.'
 
-/** What the gateway that runs does counts, whatever these settings say. */
+/** The running gateway's behaviour counts, whatever these settings say. */
 function enforcementFinding({ enforce }: Settings, isRunning: boolean, answers: readonly AskedAnswer[]): Finding {
   const what = 'rules'
   if (answers.some(({ isObserved }) => isObserved))
-    return finding(what, 'observed only: the gateway that runs has --enforce=false', OBSERVED)
-  if (answers.length > 0) return fine(what, 'the gateway that runs enforces them')
+    return finding(what, 'observed only: the running gateway has --enforce=false', OBSERVED)
+  if (answers.length > 0) return fine(what, 'the running gateway enforces them')
   if (!enforce) return finding(what, 'observed only, with these settings (--enforce=false)', OBSERVED)
   return unknown(what, isRunning ? 'no base answers' : 'the gateway does not run, or its --management is another')
 }
 
-/** The report of the running gateway about itself: stores, journals, histories. */
+/** The running gateway's report on its stores, journals and histories. */
 async function runningFindings({ management }: Settings): Promise<Finding[]> {
   const what = 'running gateway'
   if (management === 'off') return [unknown(what, 'its management listener is off')]
   const url = `http://127.0.0.1:${management}/health/ready`
   const answer = await askUrl(url, 'GET')
   const health = typeof answer === 'string' ? undefined : healthIn(answer.text)
-  if (!health) return [unknown(what, `none answers at ${url}`)]
+  if (!health) return [unknown(what, `no gateway answers at ${url}`)]
   const failing = health.checks.flatMap(({ what: checked, problem, warning, journal }) => {
     const evidence = problem ?? warning ?? journal?.lastError
     return evidence ? [finding(checked, evidence, 'See docs/operating.md, "Health, metrics, purge, logs".')] : []
@@ -118,7 +118,7 @@ interface Health {
   readonly checks: readonly {
     readonly what: string
     readonly problem?: string
-    /** Of a history that is not in step with its store. */
+    /** Set if a history differs from its store. */
     readonly warning?: string
     /** `lastError`: why commits wait. */
     readonly journal?: { readonly lastError?: string | null }

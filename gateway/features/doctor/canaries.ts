@@ -1,4 +1,4 @@
-// The doctor's canaries: an anonymous client may find nothing by SPARQL in documents that it may not read.
+// The doctor's canaries: queries by an anonymous client, who must find nothing of documents that it may not read.
 import type { DescribedApplication } from '../../configuration/dataspace.js'
 import { isDocumentUri } from '../../http/target.js'
 import { isFailure } from '../../problem.js'
@@ -12,7 +12,7 @@ const MOST = 5
 /** The User-Agent at a base. */
 type AgentAt = (base: string) => string | undefined
 
-/** Of the gateway that runs. `stores`: those that can be asked from here for the names of documents. */
+/** Queries the running gateway. `stores`: those that can list documents from here. */
 export async function canaryFindings(
   applications: readonly DescribedApplication[],
   stores: readonly OpenedStore[],
@@ -50,16 +50,16 @@ async function canaryFinding(base: string, documents: readonly string[], as?: Ag
     if (found === 'true') {
       return finding(
         what,
-        `anonymous clients find by SPARQL what is in <${document}>, which they may not read`,
+        `anonymous clients can read <${document}> by SPARQL, although they have no right to`,
         'Stop the gateway, or close its port, and report it as SECURITY.md says.',
       )
     }
     if (found === 'false' || isRefused(asked)) hidden++
-    else unclear ??= `a query on <${document}> is answered by ${asked.status}, and not by true or false`
+    else unclear ??= `a query on <${document}> got the status ${asked.status} instead of true or false`
   }
   if (unclear !== undefined) return unknown(what, unclear)
-  if (hidden === 0) return unknown(what, 'no document was asked for that anonymous clients may not read')
-  return fine(what, `anonymous clients find nothing in the documents that they may not read (${hidden} asked for)`)
+  if (hidden === 0) return unknown(what, 'no document was found that anonymous clients may not read')
+  return fine(what, `anonymous clients find nothing in documents that they may not read (${hidden} checked)`)
 }
 
 const isRefused = ({ status }: AskedAnswer): boolean => status === 401 || status === 403

@@ -1,5 +1,5 @@
-// `triplegate doctor`: looks at what the gateway rests on, with the settings of `serve`, and prints each thing with
-// its evidence and its fix. It changes nothing.
+// `triplegate doctor`: checks everything that the gateway depends on, with the settings of `serve`, and prints each
+// result with its evidence and its fix. It changes nothing.
 import { readConfiguration } from '../../configuration/configuration.js'
 import type { DescribedDataspace } from '../../configuration/dataspace.js'
 import { readArguments } from '../../configuration/flags.js'
@@ -16,7 +16,7 @@ import { fail, printable, type Terminal } from '../../commands/terminal.js'
 
 const DESCRIPTION: CommandDescription = {
   name: 'doctor',
-  forms: [['doctor [settings]', 'look at what the gateway rests on, and say what to do']],
+  forms: [['doctor [settings]', 'check what the gateway depends on, and say what to fix']],
   notes: ['It takes the settings of triplegate serve, and changes nothing.'],
   options: [],
   settings: SETTINGS,

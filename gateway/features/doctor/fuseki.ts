@@ -1,4 +1,4 @@
-// The doctor's look at the disk of Fuseki, and at what compaction needs.
+// The doctor's checks of Fuseki's disk, and of what compaction needs.
 import { statfs } from 'node:fs/promises'
 import type { Settings } from '../../configuration/settings.js'
 import { isFailure } from '../../problem.js'
@@ -16,7 +16,7 @@ export async function fusekiFindings(settings: Looked, stores: readonly OpenedSt
   if (fusekis.length === 0) return compacting
   return [
     ...compacting,
-    unknown('disk of Fuseki', 'Fuseki does not tell: give --fuseki-folder if it is on this machine'),
+    unknown('disk of Fuseki', 'Fuseki does not report it: give --fuseki-folder if it is on this machine'),
   ]
 }
 
@@ -28,13 +28,13 @@ async function compactionFinding({ application: { service, kind } }: OpenedStore
     const tasks = await admin.tasks()
     return typeof tasks === 'string'
       ? finding(what, 'the administration of Fuseki (/$/) cannot be used', tasks)
-      : fine(what, 'Fuseki takes requests for it')
+      : fine(what, 'Fuseki accepts requests for it')
   } finally {
     await admin.close()
   }
 }
 
-/** From here on most of the disk is old blocks. */
+/** Beyond this factor, most of the disk holds old blocks. */
 const GROWN = 3
 
 async function folderFindings({ compact, fusekiFolder, data }: Looked): Promise<Finding[]> {
@@ -46,7 +46,7 @@ async function folderFindings({ compact, fusekiFolder, data }: Looked): Promise<
   const after = before === undefined ? 'never compacted' : `${mebibytes(before)} after the last compaction`
   const evidence = `${mebibytes(bytes)}, ${after}; ${mebibytes(bavail * bsize)} free`
   if (bavail * bsize < size)
-    return [finding(what, evidence, 'Make room: a compaction needs as much again as the data.')]
+    return [finding(what, evidence, 'Make room: a compaction needs as much space again as the data.')]
   if (before === undefined || bytes <= GROWN * before) return [fine(what, evidence)]
   return [finding(what, evidence, compact === undefined ? 'Give --compact 3x.' : 'See the log: compactions fail.')]
 }

@@ -1,4 +1,4 @@
-// The doctor's look at this machine: Node.js, git, the data folder, the room on its disk, certificates.
+// The doctor's checks of this machine: Node.js, Git, the data folder, disk space, certificates.
 import { execFile } from 'node:child_process'
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -52,7 +52,7 @@ async function gitFindings({ settings, dataspaces }: Machine): Promise<Finding[]
   const [what, fix] = ['git', 'Install Git 2.36 or later: the history on this disk needs it.']
   const output = await run('git', ['--version']).catch(() => undefined)
   const version = /^git version (\d+)\.(\d+)/.exec(output?.stdout ?? '')
-  if (!version) return [finding(what, 'git --version gives no version', fix)]
+  if (!version) return [finding(what, 'git --version does not print a version', fix)]
   const [major, minor] = [Number(version[1]), Number(version[2])]
   const isOld = major < LEAST_GIT[0] || (major === LEAST_GIT[0] && minor < LEAST_GIT[1])
   return [isOld ? finding(what, version[0], fix) : fine(what, version[0].slice('git version '.length))]
@@ -62,7 +62,7 @@ const LEAST_ROOM = 2 ** 30
 
 function folderFindings(data: string, now: number): Finding[] {
   const what = 'data folder'
-  // It is created at the first start.
+  // The folder is created at the first start.
   let folder = data
   while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder)
   try {

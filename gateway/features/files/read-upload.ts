@@ -1,5 +1,5 @@
-// Reading content in several parts: an RDF/POST form with files, which stream to disk (LinkedDataHub 3.3), or parts
-// of RDF, which are held (rdf/read-multipart.ts).
+// Reads content in several parts: an RDF/POST form with files, which are streamed to disk (LinkedDataHub 3.3), or parts
+// of RDF, which are kept in memory (rdf/read-multipart.ts).
 import type { Settings } from '../../configuration/settings.js'
 import type { Arriving } from '../../files/arriving.js'
 import { describedAmong, uploadsOf } from '../../files/sweep-files.js'
@@ -15,21 +15,21 @@ import type { FormPair } from '../../rdf/read-form.js'
 import { type PartHead, boundaryOf, flaw } from '../../rdf/read-multipart.js'
 import type { Context } from '../../request/context.js'
 
-/** Reserved at once where the length is not known. */
+/** Reserved in steps if the length is unknown. */
 const STEP = 2 ** 24
 
 interface UploadMeter {
-  /** Before the first file. @param told the bytes that are to come, where the client says so */
+  /** Called before the first file. @param told the announced length in bytes, if any */
   begin(told: number | undefined): undefined | Problem
-  /** Before so many bytes of a file are kept. */
+  /** Called before this many bytes of a file are stored. */
   take(bytes: number): undefined | Problem
-  /** What was taken counts from now on, and nothing else. */
+  /** From now on, only the bytes taken count. */
   settle(): undefined | Problem
-  /** Nothing counts. */
+  /** Returns everything: nothing counts. */
   giveBack(): void
 }
 
-/** @param most the bytes that one upload may have */
+/** @param most the most bytes of one upload */
 export function makeUploadMeter(takeOfDay: (count: number) => (() => void) | number, most: number): UploadMeter {
   let [reserved, used] = [0, 0]
   let backs: (() => void)[] = []
@@ -50,7 +50,7 @@ export function makeUploadMeter(takeOfDay: (count: number) => (() => void) | num
       used += bytes
       const missing = used - reserved
       if (missing <= 0) return undefined
-      // What is left may be less than a step.
+      // The remaining quota may be smaller than a step.
       return missing < STEP && !reserve(STEP) ? undefined : reserve(missing)
     },
     settle() {
@@ -62,25 +62,21 @@ export function makeUploadMeter(takeOfDay: (count: number) => (() => void) | num
 }
 
 const tooMuchToday = (wait: number): Problem =>
-  problem(
-    'share.daily',
-    'No more bytes of files may be uploaded today (--daily-uploads). Retry when the day is over.',
-    {
-      fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
-    },
-  )
+  problem('share.daily', 'The daily limit on uploads is reached (--daily-uploads). Retry tomorrow.', {
+    fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
+  })
 
-/** Uploads at once: of one agent, and of all. */
+/** The most concurrent uploads: of one agent, of one network, and of all. */
 export const FILES_AT_ONCE = { each: 8, network: 32, all: 64 } as const
 
-/** Bytes of files in a day. An agent may always bring one of the largest; one network has half. */
+/** Bytes of files in a day. An agent may always upload a file of the largest size; a network may use half. */
 export const uploadsOfDay = ({ dailyUploads, maxUpload }: Pick<Settings, 'dailyUploads' | 'maxUpload'>) => ({
   each: Math.max(Math.ceil(dailyUploads / 10), maxUpload),
   network: Math.max(Math.ceil(dailyUploads / 2), maxUpload),
   all: Math.max(dailyUploads, maxUpload),
 })
 
-const BUSY = problem('server.overloaded', 'Too many uploads are under way. Retry shortly.', {
+const BUSY = problem('server.overloaded', 'Too many uploads are running. Retry shortly.', {
   fields: [['Retry-After', '5']],
 })
 
@@ -91,7 +87,7 @@ interface Uploading {
 }
 export const UPLOADING = part<Uploading>('limits of uploads')
 
-/** The form; the whole content where it is none. */
+/** Returns the form, or the whole content if it is not a form. */
 export async function readUpload(context: Context, iri: string): Promise<Uploaded | Buffer | Problem> {
   const { request, gateway, agent } = context
   const boundary = boundaryOf(request.fields['content-type']!)
@@ -123,7 +119,7 @@ async function readParts({ request, gateway }: Context, reader: PartsReader, for
     for await (const piece of request.streamBody(maxBody + maxUpload, '--max-upload')) {
       const held = form.keepWhole(piece)
       const failed = held === 'form' ? await reader.write(piece) : held
-      // The reader of RDF reports the faults of its parts.
+      // The RDF reader reports the mistakes in its parts.
       if (failed && (held !== 'form' || !form.whole())) return failed
     }
     return undefined
@@ -143,14 +139,14 @@ interface Form extends TakeParts {
   readonly pairs: readonly FormPair[]
   readonly files: readonly ArrivingFile[]
   readonly meter: UploadMeter
-  /** Holds the piece where the content is no form, or may be none; 'form' where its parts are to be read. */
+  /** Keeps the piece while the content may be something other than a form; returns 'form' if it is a form. */
   keepWhole(piece: Buffer): 'form' | undefined | Problem
-  /** The content, where it is no form. */
+  /** The whole content, if it is not a form. */
   whole(): Buffer | undefined
   drop(): Promise<void>
 }
 
-/** Files on their way to the disk, within what their agent may bring. */
+/** Files being written to the disk, within the limits of their agent. */
 function makeArrivals({ application, request, gateway, agent }: Context) {
   const { maxUpload, takeBytes } = UPLOADING.of(gateway)
   const network = request.network()
@@ -160,7 +156,7 @@ function makeArrivals({ application, request, gateway, agent }: Context) {
   let [before, streamed, bytes] = [0, 0, 0]
   return {
     meter,
-    /** The next piece of the whole content. */
+    /** Counts the next piece of the whole content. */
     streams(piece: Buffer): void {
       ;[before, streamed] = [streamed, streamed + piece.length]
     },
@@ -207,7 +203,7 @@ function makeForm(context: Context): Form {
     whole: () => (kind === 'whole' ? Buffer.concat(whole) : undefined),
     async begin(head) {
       if (kind === 'unknown') {
-        // LinkedDataHub 3.1: the first key marks the form.
+        // LinkedDataHub 3.1: the first key identifies the form.
         kind = head.name === 'rdf' && head.file === undefined ? 'form' : 'whole'
         if (kind === 'form') whole = []
       }
@@ -238,8 +234,8 @@ function makeForm(context: Context): Form {
 }
 
 /**
- * Stores the files, once the fields are well-formed. They are described before anybody may read them: by the document,
- * once it is written.
+ * Stores the files once the fields are known to be well-formed. The document describes them, and is written before
+ * anybody may read them.
  */
 async function storeForm(context: Context, iri: string, { pairs, files, meter }: Form): Promise<Uploaded | Problem> {
   const { application, trace } = context
@@ -264,7 +260,7 @@ async function storeForm(context: Context, iri: string, { pairs, files, meter }:
   return { content, files: kept }
 }
 
-/** To be called after the write. @param isRefused whether it had no effect */
+/** Must be called after the write. @param isRefused whether it had no effect */
 export async function releaseFiles(
   { application }: Pick<Context, 'application'>,
   files: readonly string[],

@@ -1,4 +1,4 @@
-// GET and HEAD on files (spec 4.6, LinkedDataHub 2.7): who may read them, ranges of bytes, and how browsers treat them.
+// GET and HEAD on files (spec 4.6, LinkedDataHub 2.7): read access, byte ranges, and how browsers treat the files.
 import { formatHttpDate } from '../../../cache/http-date.js'
 import { type StoredFile, isSha1 } from '../../files/files.js'
 import type { Describing } from '../../files/sweep-files.js'
@@ -15,15 +15,15 @@ import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 const fileTagOf = ({ sha1 }: Pick<StoredFile, 'sha1'>): string => `"${sha1}"`
 
 /**
- * The first and last byte. Undefined for the whole file: there is no range, an unknown or malformed one, several (RFC
- * 9110 §14.2 leaves these out), or one of another file (If-Range).
+ * The first and last byte. Undefined for the whole file: if there is no range, an unknown, malformed or multiple one
+ * (RFC 9110 §14.2 allows ignoring these), or one of another version of the file (If-Range).
  */
 export function rangeOf(
   { method, fields }: Pick<Request, 'method' | 'fields'>,
   file: Pick<StoredFile, 'sha1' | 'size' | 'storedAt'>,
 ): readonly [start: number, end: number] | undefined | Problem {
   const condition = fields['if-range']
-  // RFC 9110 §13.1.5: compared strongly.
+  // RFC 9110 §13.1.5: strong comparison.
   if (condition !== undefined && condition !== fileTagOf(file) && condition !== formatHttpDate(file.storedAt))
     return undefined
   const [, first, last] = method === 'GET' ? (RANGE.exec(fields.range ?? '') ?? []) : []
@@ -33,7 +33,7 @@ export function rangeOf(
     first === '' ? [Math.max(0, size - Number(last)), size - 1] : [Number(first), last === '' ? size - 1 : Number(last)]
   if (first !== '' && last !== '' && end < start) return undefined
   if (start >= size || (first === '' && Number(last) === 0)) {
-    return problem('range.unsatisfiable', `The file has ${size} bytes.`, {
+    return problem('range.unsatisfiable', `The range is outside the file, which has ${size} bytes.`, {
       fields: [
         ['Content-Range', `bytes */${size}`],
         ['Accept-Ranges', 'bytes'],
@@ -60,7 +60,7 @@ const REFUSED = problem(
   'access.denied',
   'Access not authorized: Read is required on the file or on a document that describes it.',
 )
-const ABSENT = problem('document.absent', 'There is no such file.')
+const ABSENT = problem('document.absent', 'This file does not exist.')
 
 interface Readable {
   readonly file: StoredFile
@@ -69,8 +69,7 @@ interface Readable {
 }
 
 /**
- * Files that do not exist, and those that no document describes, are 404 for agents who may read every file only
- * (design 3).
+ * Files that do not exist, or that no document describes, are 404 only for agents who may read every file (design 3).
  */
 async function readable(context: Context, sha1: string): Promise<Readable | Problem> {
   const { application, agent, gateway } = context
@@ -94,8 +93,8 @@ function answer({ application, request }: Context, { file, description, isPublic
   const validators: Field[] = [
     ['ETag', tag],
     ['Last-Modified', formatHttpDate(storedAt)],
-    // Spec 4.6. The content of a URL never changes. Shared caches ask again after a minute, since the right to read it
-    // may end, and never keep what is not for everyone.
+    // Spec 4.6: the content of a URL never changes. Shared caches must ask again after a minute, since the right to
+    // read it may end, and must not store a file that is not public.
     [
       'Cache-Control',
       isPublic ? 'public, max-age=604800, s-maxage=60, immutable' : 'private, max-age=604800, immutable',
@@ -114,7 +113,7 @@ function answer({ application, request }: Context, { file, description, isPublic
     ...(range ? [['Content-Range', `bytes ${start}-${end}/${size}`] as const] : []),
     ...validators,
     ['Accept-Ranges', 'bytes'],
-    // RFC 9530 §3: of the whole file, whatever the range.
+    // RFC 9530 §3: the digest of the whole file, whatever the range.
     ['Repr-Digest', `sha-256=:${Buffer.from(sha256, 'hex').toString('base64')}:`],
     ['Content-Security-Policy', "default-src 'none'; sandbox"],
     ['Content-Disposition', dispositionOf(type, description.name ?? file.sha1)],
@@ -122,7 +121,7 @@ function answer({ application, request }: Context, { file, description, isPublic
   return streamed(range ? 206 : 200, fields, size === 0 ? NOTHING : application.files.read(file, start, end))
 }
 
-const UNMET = 'The file is not the one that the request asks for.'
+const UNMET = 'The file does not meet the conditions of the request.'
 
 async function* nothing(): AsyncGenerator<Uint8Array> {}
 const NOTHING: AsyncIterable<Uint8Array> = { [Symbol.asyncIterator]: nothing }
@@ -134,7 +133,7 @@ function typeOf({ format }: Describing): string {
   return /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*$/.test(type) ? type : UNKNOWN_TYPE
 }
 
-/** Media types that a browser shows and does not run. Everything else is downloaded. */
+/** Media types that a browser shows but does not run. All others are downloaded. */
 const PASSIVE =
   /^(?:text\/(?:plain|csv|turtle|tab-separated-values)|image\/(?:png|jpeg|gif|webp|avif|bmp|tiff)|(?:audio|video)\/[a-z0-9.+-]+|application\/(?:json|ld\+json|n-triples|pdf))$/
 

@@ -1,5 +1,5 @@
-// The page of a write that met a change by somebody else: what the person started from, what is there now, and what
-// the person typed. Nothing typed is lost, and the person decides.
+// The page shown when somebody else has changed the document meanwhile: the starting point, the current document, and
+// the person's text. Nothing typed is lost, and the person decides.
 import { ChangesShown, type Changed } from '../../pages/changes.js'
 import { Area, formShell, type FormAbout } from './form-page.js'
 import { Plain } from '../../pages/term.js'
@@ -10,7 +10,7 @@ export interface ConflictView extends FormAbout {
   readonly started: string
   readonly now: string
   readonly mine: string
-  /** The entity-tag of what is there now. */
+  /** The entity-tag of the current document. */
   readonly entityTag: string
   readonly merged: string
   readonly theirs: Changed

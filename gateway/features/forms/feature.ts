@@ -1,4 +1,4 @@
-// Forms: pages that change a document without a program (`?form=`).
+// Forms: pages for changing a document without a program (`?form=`).
 import type { GatewayFeature } from '../../feature.js'
 import type { DecidedRoute } from '../../request/route.js'
 import {

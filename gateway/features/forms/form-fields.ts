@@ -1,5 +1,5 @@
-// Forms by shapes (design 8): which fields a document has, with their values. Triples that no field holds stay in the
-// text beside them.
+// Forms by shapes (design 8): the fields of a document, with their values. Triples that fit no field are edited as
+// text.
 import { MANAGED } from '../../documents/next-state.js'
 import type { OntologyShapes } from '../../ontologies/ontologies.js'
 import { bySubject } from '../../pages/triples-by-subject.js'
@@ -16,7 +16,7 @@ import type { AskedForm } from '../../request/page-form.js'
 
 const known = new WeakMap<OntologyShapes, { readonly forms: ShapeForms | undefined }>()
 
-/** Shapes are valid for the end-user application. Undefined where there are none. */
+/** The shapes of the ontologies apply to the end-user application only. Undefined if there are none. */
 export async function shapeFormsOf({ application, dataspace }: Context): Promise<ShapeForms | undefined> {
   if (application.kind === 'admin') return undefined
   const shapes = await dataspace.ontologies.shapes()
@@ -28,12 +28,12 @@ export async function shapeFormsOf({ application, dataspace }: Context): Promise
   return forms
 }
 
-/** Resources of one document that shapes are about. */
+/** The most resources of one document that get fields. */
 const MOST_SECTIONS = 20
-/** The size of one form, as `weightOf` counts it: less than a sent form may have. */
+/** The size of one form, as `weightOf` counts it: smaller than the largest form that may be sent. */
 const MOST_SHOWN = 1000
 
-/** The fields for which a form still has room. */
+/** The fields for which the form has room left. */
 function fitting(fields: readonly FormField[], room: number): readonly FormField[] {
   let left = room
   return fields.filter((field) => {
@@ -46,7 +46,7 @@ function fitting(fields: readonly FormField[], room: number): readonly FormField
 
 interface Divided {
   readonly sections: readonly FormSection[]
-  /** Canonical N-Triples of what no field holds. */
+  /** The triples that fit no field, as canonical N-Triples. */
   readonly rest: string
 }
 
@@ -101,7 +101,7 @@ export function emptySection(
   return fields.length === 0 ? [] : [{ resource, types, fields }]
 }
 
-/** The gateway manages some properties of documents itself; a type is chosen otherwise. */
+/** Properties that the gateway manages get no fields, nor does the type, which is chosen elsewhere. */
 const fieldsOf = (
   forms: ShapeForms,
   resource: string,
@@ -116,7 +116,7 @@ const fieldsOf = (
 const relativeTo = (document: string, resource: string): string =>
   resource === document ? '' : resource.startsWith(`${document}#`) ? resource.slice(document.length) : resource
 
-/** True where a field can hold the value without changing it. */
+/** True if a field can hold the value without changing it. */
 function fits(term: Term, { kind, options }: FieldShape): boolean {
   if (kind === 'term') return options!.some((option) => option.equals(term))
   if (kind === 'iri') return term.termType === 'NamedNode'
@@ -129,7 +129,7 @@ function fits(term: Term, { kind, options }: FieldShape): boolean {
 
 const textIn = (term: Term, { kind }: FieldShape): string => (kind === 'term' ? nTriplesTerm(term) : term.value)
 
-/** Fields of the document that stands, for those who may write it: a report names the same shapes. */
+/** The fields of the current document, for agents who may write it: they learn the same shapes from reports. */
 export async function dividedForm({ context, document, modes }: AskedForm): Promise<Divided | undefined> {
   const forms = modes.includes('Write') ? await shapeFormsOf(context) : undefined
   const divided = forms && dividedBy(forms, document.iri, document.types, ownTriples(document))

@@ -1,5 +1,5 @@
-// The pages with forms about a document: editing and adding as Turtle, a new document, deleting, restoring. All that
-// was typed is in the form again after an error.
+// The pages with forms for a document: editing and adding as Turtle, a new document, deleting, restoring. After an
+// error, the form shows the person's input again.
 import type { Child } from 'hono/jsx'
 import type { Coverage } from '../../../policies/authorizations/coverage.js'
 import { ChangesShown, type Changed } from '../../pages/changes.js'
@@ -25,7 +25,7 @@ export interface EditView extends FormAbout {
   readonly started: string
   readonly entityTag: string
   readonly preview?: Changed | undefined
-  /** Beside the text. */
+  /** The fields next to the text. */
   readonly sections?: readonly FormSection[] | undefined
 }
 
@@ -70,7 +70,7 @@ export const editPage = worded((view: EditView): string => {
   )
 })
 
-/** The hidden field says that the form has them, also where they are empty. */
+/** The hidden field says that the form has these fields, even if they are empty. */
 export const FieldsShown = ({ sections }: { readonly sections: readonly FormSection[] }) =>
   sections.length === 0 ? null : (
     <>
@@ -79,7 +79,7 @@ export const FieldsShown = ({ sections }: { readonly sections: readonly FormSect
     </>
   )
 
-/** The store may carry out what it has not answered. */
+/** With these statuses, the store may have performed the write although it did not answer. */
 const MAY_BE_DONE: ReadonlySet<number> = new Set([500, 502, 504])
 
 export function formShell({ frame, document, refusal }: FormAbout, title: string, content: Child): string {
@@ -131,7 +131,7 @@ export interface DeleteView extends FormAbout {
   readonly entityTag: string
   readonly isContainer: boolean
   readonly isVersioned: boolean
-  /** Of a rule about more than one document, or of a group. */
+  /** For a rule about several documents, or for a group. */
   readonly coverage?: Coverage | undefined
 }
 

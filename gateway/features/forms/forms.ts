@@ -1,4 +1,4 @@
-// The pages with forms about a document (`?form=edit` and its like): showing one, and answering one that was sent.
+// The pages with forms for a document (`?form=edit` and the like): shows a form, and answers a submitted one.
 import { isOfOne } from '../../../policies/authorizations/coverage.js'
 import { webId } from '../../configuration/setting-values.js'
 import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
@@ -68,7 +68,7 @@ async function answerGrant({ context, document, values, isSent }: AskedForm): Pr
   const isOurs = URL.canParse(on) && [endUser.base, admin.base].some((base) => on.startsWith(base))
   if (!isOurs || /[<>"{}|^`\\\s]/.test(on)) return problem('request.malformed', 'Name a document of this dataspace.')
   const modes = values.getAll('mode').filter((mode) => MODES.includes(mode))
-  if (modes.length === 0) return problem('request.malformed', 'Choose what is allowed: go back, and tick a mode.')
+  if (modes.length === 0) return problem('request.malformed', 'No mode is chosen. Go back, and tick a mode.')
   const whom = subjectOf(values)
   if (isFailure(whom)) return whom
   const url = `${document.iri}${context.gateway.uuid()}/`
@@ -86,14 +86,14 @@ async function answerGrant({ context, document, values, isSent }: AskedForm): Pr
   return problem(PROBLEMS[done.status] ?? 'request.malformed', done.detail, { fields: done.fields })
 }
 
-/** The property of an authorization, and its value. */
+/** The property of an authorization that names the subject, and its value. */
 function subjectOf(values: URLSearchParams): readonly [property: string, value: string] | Problem {
   const to = values.get('to') ?? ''
   const known = Object.hasOwn(CLASSES, to) ? CLASSES[to] : undefined
   if (known !== undefined) return ['agentClass', known]
   const who = (values.get('who') ?? '').trim()
   if (isFailure(webId(who)))
-    return problem('request.malformed', 'Name whom: go back, and give a WebID or the IRI of a group.')
+    return problem('request.malformed', 'No agent is named. Go back, and give a WebID or the IRI of a group.')
   return [to === 'group' ? 'agentGroup' : 'agent', who]
 }
 
@@ -145,19 +145,19 @@ export async function answerForm(decided: Decided<FormTarget, SentForm | undefin
   const isSent = context.request.method === 'POST'
   const foreign = isSent ? foreignForm(context) : undefined
   if (foreign) return foreign
-  // Not read where the document is refused or was deleted.
+  // The content is not read if the document is refused or was deleted.
   const { values } = content ?? { values: new URLSearchParams() }
   const reading = decideOn(context, decided.facts, 'Read')
   if (isFailure(reading)) return reading
   if (target.form === 'restore') return answerRestore({ ...decided, reading }, values, isSent)
-  // A form shows the document: its preview, a conflict.
+  // A form reveals the document, in its preview or in a conflict.
   if (!reading.allowed) return accessRefused(reading, context, target.document)
   const answer = Object.hasOwn(ANSWERS, target.form) ? ANSWERS[target.form] : undefined
   if (!answer) return problem('target.unknown-endpoint', 'There is no such form.')
   const facts = await lookUpDocument(context, target.document)
   if (isFailure(facts)) return facts
   const stored = facts.kind === 'document' ? facts.document : undefined
-  if (!stored) return problem('document.absent', 'There is no such document.')
+  if (!stored) return problem('document.absent', 'This document does not exist.')
   if (isLarge(stored) || !isWhole(stored)) return tooLargeToEdit
   const { modes } = decided.decision
   return answer({
@@ -169,7 +169,7 @@ export async function answerForm(decided: Decided<FormTarget, SentForm | undefin
   })
 }
 
-/** Of the URL of a form only the type counts: a link of another site fills in nothing. */
+/** Only the type is taken from a form's URL: a link on another site must not fill in values. */
 const chosen = ({ query }: FormTarget): URLSearchParams => new URLSearchParams({ type: query.get('type') ?? '' })
 
 async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
@@ -202,7 +202,7 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
   if (flaws.size > 0) return pageAnswer(422, editPage({ ...sent, ...shown(flawedIn(about.frame.texts)) }))
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, whole)
-    // A page with the text again would take as long as its changes.
+    // A page with the text would take as long as its changes did.
     if (isFailure(mine) && mine.failure === 'content.too-large') return mine
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...sent, ...shown({ status: 400, detail: mine.detail }) }))
     return pageAnswer(200, editPage({ ...sent, ...shown(), preview: differenceOf(ownTriples(document), mine) }))
@@ -226,7 +226,7 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
   if (!isSent) return pageAnswer(200, editPage(view))
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, text)
-    // A page with the text again would take as long as its changes.
+    // A page with the text would take as long as its changes did.
     if (isFailure(mine) && mine.failure === 'content.too-large') return mine
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...view, refusal: { status: 400, detail: mine.detail } }))
     return pageAnswer(200, editPage({ ...view, preview: { added: linesToAdd(document, mine), removed: [] } }))
@@ -253,7 +253,7 @@ async function answerDelete({ context, document, values, isSent }: AskedForm): P
       coverage: isWide ? coverage : undefined,
     })
   if (!isSent) return pageAnswer(200, refuse())
-  // Others than the document that the person came from lose the right.
+  // Documents other than the one that the person came from lose the right too.
   if (isWide && values.get('covered') !== 'all') {
     const { deleteRuleUnsure } = frameOf(context, iri).texts.with(FORM_TEXTS)
     return pageAnswer(400, refuse({ status: 400, detail: deleteRuleUnsure }))

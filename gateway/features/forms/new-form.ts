@@ -1,4 +1,4 @@
-// `?form=new`: a new document in a container, with the fields that the shapes of a chosen type ask for.
+// `?form=new`: a new document in a container, with the fields that the shapes of a chosen type require.
 import { FORM_TEXTS } from './texts.js'
 import type { Response } from '../../http/exchange.js'
 import type { Refusal } from '../../pages/form-parts.js'
@@ -14,7 +14,7 @@ import { emptySection, shapeFormsOf } from './form-fields.js'
 import { sendForm, isConflict, refusalShown, seeOther, areaText, type AskedForm } from '../../request/page-form.js'
 import { flawedIn, messagesIn, sectionsAfter, typedForm } from './submitted-fields.js'
 
-/** A name as a segment of a path; of the title where there is none. */
+/** The name as a path segment; without a name, the title. */
 function segmentOf(name: string, title: string, uuid: string): string {
   const own = name.trim().split('/').filter(Boolean).join('-')
   const words = title
@@ -24,7 +24,7 @@ function segmentOf(name: string, title: string, uuid: string): string {
   return encodeURIComponent((own || words?.slice(0, 12).join('-') || uuid).slice(0, 200).toWellFormed())
 }
 
-/** Types of documents themselves are no choice: the gateway sets them. */
+/** These types cannot be chosen: the gateway sets them. */
 const KINDS = [DH('Item'), DH('Container'), DEF('Root')]
 
 const sectionsOf = (forms: ShapeForms | undefined, type: string): readonly FormSection[] =>
@@ -71,7 +71,7 @@ export async function answerNew({ context, document, values, isSent, modes }: As
       nTriplesLine,
     ),
   ]
-  // Behind what was typed, so that an error names the line that the person sees.
+  // After the person's text, so that an error names the line that the person sees.
   const turtle = [whole, ...own].join('\n')
   const done = await sendForm(context, { method: 'PUT', url, turtle, fields: { 'if-none-match': '*' } })
   if (done.status < 400) {

@@ -1,4 +1,4 @@
-// The page with the form of a new document: its title and address, what it is about, and more as Turtle.
+// The page with the form for a new document: its title and address, its topic, and further data as Turtle.
 import { Area, FieldsShown, formShell, type FormAbout } from './form-page.js'
 import { Choice, ErrorPlace } from '../../pages/form-parts.js'
 import type { FormSection } from './shape-form.js'
@@ -12,7 +12,7 @@ export interface NewView extends FormAbout {
   readonly titleErrors: readonly string[]
   readonly isContainer: boolean
   readonly text: string
-  /** Classes that shapes are about, and the one that was chosen. */
+  /** Classes with shapes, and the chosen one. */
   readonly types: readonly { readonly iri: string; readonly label: string }[]
   readonly type: string
   readonly sections: readonly FormSection[]
@@ -55,7 +55,7 @@ export const newPage = worded((view: NewView): string =>
   ),
 )
 
-/** The fields follow from the type: choosing one asks for the page again. */
+/** The fields depend on the type: choosing one requests the page again. */
 const TypeChoice = ({ view: { types, type } }: { readonly view: NewView }) => (
   <form method="get" class="box">
     <input type="hidden" name="form" value="new" />

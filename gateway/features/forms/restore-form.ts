@@ -1,4 +1,4 @@
-// `?form=restore&of=VERSION`: asks before the document becomes again what it was, which is a new version (spec 9.6).
+// `?form=restore&of=VERSION`: asks before restoring an earlier version, which creates a new version (spec 9.6).
 import type { Decision } from '../../../policies/decide.js'
 import { mementoUri } from '../../../versioning/memento/time-map.js'
 import { entityTagOf, isLarge, isWhole } from '../../documents/document.js'
@@ -22,7 +22,7 @@ import { sendForm, FORM_METHODS, seeOther, type FormTarget, type SentForm } from
 const LARGEST = 256 * 1024
 
 interface AskedRestore extends Decided<FormTarget, SentForm | undefined> {
-  /** Its question shows the document. */
+  /** The decision on reading: the question shows the document. */
   readonly reading: Decision
 }
 
@@ -34,10 +34,10 @@ export async function answerRestore(
   const { document } = target
   const { method } = context.request
   if (!hasMethod(FORM_METHODS, method)) return methodNotAllowed(method, FORM_METHODS)
-  // Nobody who may not read it learns whether there is a document, or was one (design 3).
+  // An agent who may not read the document must not learn whether it exists or existed (design 3).
   const asked = await historyRequestOf({ context, facts, decision: reading }, context.gateway.commitsWait)
   if (isFailure(asked)) return asked
-  // The write decides on a document that was deleted.
+  // For a deleted document, the write itself decides.
   const isThere = facts.kind === 'document' && facts.document !== undefined
   if (isThere && !decision.allowed) return refusalOf(decision, context, document)
   if (!context.application.history) return problem('document.no-versions', 'This document has no versions.')

@@ -1,5 +1,5 @@
-// The fields that SHACL shapes ask for: of which property, of what kind, how many values. Pure. Properties that
-// a field cannot hold (paths of several steps, choices between kinds) have none: they are written as Turtle.
+// The fields that SHACL shapes require: their property, kind, and number of values. Pure. Properties that a field
+// cannot express (paths of several steps, alternative kinds) get none: they are written as Turtle.
 import { bySubject, type DescribedSubject } from '../../pages/triples-by-subject.js'
 import { nTriplesTerm, typed, type Quad, type Term } from '../../rdf/graph.js'
 import { readCanonical } from '../../rdf/read.js'
@@ -18,27 +18,27 @@ export interface FieldShape {
   readonly kind: FieldKind
   readonly min: number
   readonly max: number
-  /** Of `sh:in`, and of booleans. */
+  /** From `sh:in`, or for booleans. */
   readonly options: readonly Term[] | undefined
-  /** True where a text may have several lines. */
+  /** True if a text may have several lines. */
   readonly isLong: boolean
 }
 
 export interface ShapeForms {
-  /** Classes that shapes are about, by label. */
+  /** Classes with shapes, by label. */
   readonly classes: readonly { readonly iri: string; readonly label: string }[]
-  /** Of a resource with these types and properties; undefined where no shape is about it. */
+  /** For a resource with these types and properties; undefined if no shape applies to it. */
   fieldsOf(resource: string, types: readonly string[], properties: readonly string[]): readonly FieldShape[] | undefined
 }
 
-/** In characters: shapes are read in one go (design 7). */
+/** In characters: shapes are read in one step (design 7). */
 const LARGEST = 4 * 1024 * 1024
 const LARGEST_RELEVANT = 512 * 1024
 
 const RELEVANT =
   / <http:\/\/www\.w3\.org\/(?:ns\/shacl#|2000\/01\/rdf-schema#(?:subClassOf|label)>|1999\/02\/22-rdf-syntax-ns#(?:type|first|rest)>)/
 
-/** @param nTriples canonical, of all ontologies. Undefined where they are too large, or have no shape. */
+/** @param nTriples of all ontologies, canonical. Undefined if they are too large, or have no shapes. */
 export function shapeFormsIn(nTriples: string): ShapeForms | undefined {
   if (nTriples.length > LARGEST) return undefined
   const lines = nTriples.split('\n').filter((line) => RELEVANT.test(line))
@@ -71,7 +71,7 @@ export function shapeFormsIn(nTriples: string): ShapeForms | undefined {
   }
 }
 
-/** Works each out once: the keys are those of the shapes, so that their number is bounded. */
+/** Computes each result once. The keys come from the shapes, so their number is bounded. */
 function kept<K, V>(work: (key: K) => V): (key: K) => V {
   const found = new Map<K, V>()
   return (key) => {
@@ -95,7 +95,7 @@ const orderOf = (subject: DescribedSubject): number => numberIn(subject, 'order'
 const TARGETS = ['targetClass', 'targetNode', 'targetSubjectsOf'] as const
 const isClass = (subject: DescribedSubject): boolean =>
   all(subject, RDF('type')).some(({ value }) => value === RDFS('Class') || value === OWL('Class'))
-/** SHACL §2.1.3.3: a shape that is a class is about its instances. */
+/** SHACL §2.1.3.3: a shape that is also a class applies to its instances. */
 const isImplicit = (subject: DescribedSubject): boolean =>
   isClass(subject) &&
   (all(subject, SH('property')).length > 0 || all(subject, RDF('type')).some(({ value }) => value === SH('NodeShape')))
@@ -113,7 +113,7 @@ type Applying = (
   properties: readonly string[],
 ) => ReadonlySet<DescribedSubject>
 
-/** SHACL §2.1.3: the shapes about a resource, by what they target. */
+/** SHACL §2.1.3: the shapes that apply to a resource, by their targets. */
 function targetsOf(shapes: readonly DescribedSubject[], triples: readonly Quad[]): Applying {
   const by = (targets: (shape: DescribedSubject) => readonly string[]): ReadonlyMap<string, DescribedSubject[]> => {
     const found = new Map<string, DescribedSubject[]>()
@@ -140,7 +140,7 @@ function push<V>(lists: Map<string, V[]>, key: string, value: V): void {
   else lists.set(key, [value])
 }
 
-/** The classes directly above each. */
+/** The direct superclasses of each class. */
 function superclassesIn(triples: readonly Quad[]): ReadonlyMap<string, readonly string[]> {
   const direct = new Map<string, string[]>()
   for (const { subject, predicate, object } of triples) {
@@ -171,7 +171,7 @@ function classesOf(shapes: readonly DescribedSubject[], known: Known): ShapeForm
     .sort((a, b) => a.label.localeCompare(b.label, 'en'))
 }
 
-/** The property shapes of these shapes, and of those that they name by `sh:node`, each once. */
+/** The property shapes of these shapes, and of those that they name with `sh:node`, without repetition. */
 function propertiesOf(shapes: ReadonlySet<DescribedSubject>, known: Known): DescribedSubject[] {
   const [nodes, found] = [new Set(shapes), new Set<DescribedSubject>()]
   const at = (term: Term): readonly DescribedSubject[] => [known.get(nTriplesTerm(term)) ?? []].flat()
@@ -184,7 +184,7 @@ function propertiesOf(shapes: ReadonlySet<DescribedSubject>, known: Known): Desc
 }
 
 const BOOLEANS = ['true', 'false'].map((value) => typed(value, XSD('boolean')))
-/** Properties of a shape that make a value more than one field can ask for. */
+/** With these properties, a shape requires more of a value than one field can express. */
 const BEYOND = ['or', 'xone', 'not', 'node', 'qualifiedValueShape']
 
 function fieldOf(shape: DescribedSubject, known: Known): FieldShape | undefined {
@@ -230,7 +230,7 @@ function optionsOf(shape: DescribedSubject, known: Known): readonly Term[] | und
   return options && options.length > 0 ? options : undefined
 }
 
-/** A list that is a ring ends where it comes back. */
+/** A circular list ends where it repeats. */
 function listAt(head: string, known: Known): readonly Term[] {
   const [found, visited] = [[] as Term[], new Set<string>()]
   let at = head
@@ -245,7 +245,7 @@ function listAt(head: string, known: Known): readonly Term[] {
   return found
 }
 
-/** Two shapes for the same property: both apply. */
+/** Combines two shapes for the same property: both apply. */
 const narrowed = (a: FieldShape, b: FieldShape): FieldShape => ({
   ...(a.options || a.kind !== XSD('string') ? a : { ...b, label: a.label }),
   min: Math.max(a.min, b.min),

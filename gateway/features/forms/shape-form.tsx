@@ -1,5 +1,5 @@
-// Showing the fields that shapes ask for, with what was typed and what is wrong with it. Their names say all that
-// a triple needs beside the value, so that a form can be read without the shapes.
+// Shows the fields that shapes require, with the person's input and its mistakes. The name of a field contains
+// everything that a triple needs except the value, so a form can be read without the shapes.
 import type { Child } from 'hono/jsx'
 import { nTriplesTerm, type Term } from '../../rdf/graph.js'
 import { XSD } from '../../rdf/vocabulary.js'
@@ -19,13 +19,13 @@ export interface FormSection {
 export interface FormField {
   readonly shape: FieldShape
   readonly name: string
-  /** As they are typed, or as N-Triples where they are chosen. */
+  /** As typed, or as N-Triples for a choice. */
   readonly values: readonly string[]
   readonly errors: readonly string[]
 }
 
 export const FIELD = 'value'
-/** IRIs have no spaces. */
+/** The parts are separated by spaces, which IRIs do not have. */
 export const fieldName = (resource: string, { path, kind }: Pick<FieldShape, 'path' | 'kind'>): string =>
   [FIELD, resource, path, kind].join(' ')
 
@@ -59,15 +59,15 @@ interface Props {
 }
 
 const CHECKBOXES = 12
-/** Inputs of one field, at most. */
+/** The most inputs of one field. */
 const MOST_INPUTS = 100
 
 const isTicked = ({ options, max }: FieldShape): boolean =>
   options !== undefined && options.length <= CHECKBOXES && max > 1
-/** Options of a choice that weigh as much as an input. */
+/** This many options of a choice count as one input. */
 const OPTIONS_OF_AN_INPUT = 20
 
-/** How much of a page the field takes, in inputs. */
+/** The space that the field takes on a page, in inputs. */
 export const weightOf = (field: FormField): number =>
   isTicked(field.shape)
     ? field.shape.options!.length
@@ -109,7 +109,7 @@ function Field({ field, id }: Props) {
   )
 }
 
-/** A field for each typed value, and one more where there may be one more. */
+/** One field per value, plus an empty one if another value is allowed. */
 function inputsOf({ shape: { min, max }, values }: FormField): readonly string[] {
   const wanted = Math.min(MOST_INPUTS, Math.max(1, values.length, Math.min(max, Math.max(min, values.length + 1))))
   return [...values, ...Array<string>(Math.max(0, wanted - values.length)).fill('')]
@@ -187,7 +187,7 @@ function Input({ field, value, id, at }: InputProps): Child {
 
 const NUMBERS = new Set(['integer', 'decimal', 'double', 'float', 'int', 'long', 'nonNegativeInteger'].map(XSD))
 
-/** Only types with which a browser sends whatever was typed. */
+/** Only types for which a browser sends any input unchanged. */
 function typeOf(kind: string, value: string): Readonly<Record<string, string>> {
   if (kind === XSD('date') && (value === '' || /^\d{4}-\d\d-\d\d$/.test(value))) return { type: 'date' }
   if (NUMBERS.has(kind)) return { inputmode: 'decimal' }

@@ -1,5 +1,4 @@
-// The fields of a form that was sent: the triples that were typed into them, what is wrong with them, and the form
-// again, with all that was typed.
+// The fields of a submitted form: the triples entered, their mistakes, and the form again with all of the input.
 import { FORM_TEXTS } from './texts.js'
 import { resultsIn } from '../../request/report-messages.js'
 import type { Refusal } from '../../pages/form-parts.js'
@@ -13,9 +12,9 @@ const absolute = (document: string, resource: string): string =>
   resource === '' || resource.startsWith('#') ? document + resource : resource
 
 interface TypedFields {
-  /** N-Triples, to stand behind the text. */
+  /** N-Triples, to be added after the text. */
   readonly lines: string
-  /** The faults of values, by the name of their field. */
+  /** The mistakes, by field name. */
   readonly flaws: ReadonlyMap<string, readonly string[]>
 }
 
@@ -55,7 +54,7 @@ function termOf(value: string, kind: string): Quad['object'] | undefined {
   return read && more.length === 0 && read.object.termType !== 'BlankNode' ? read.object : undefined
 }
 
-/** The sections with what was typed into them, and what is wrong with it. */
+/** The sections with the person's input and its mistakes. */
 function typedInto(
   sections: readonly FormSection[],
   values: URLSearchParams,
@@ -78,7 +77,7 @@ function typedInto(
       errors: errorsOf(section.resource, field),
     })),
   }))
-  // The shapes have changed since: nothing typed is lost.
+  // The shapes have changed since the form was shown; its input must not be lost.
   const others = [...left].map(([name, given]): FormSection => {
     const [, resource = '', path = '', kind = ''] = name.split(' ')
     const shape = { path, kind, label: path, description: undefined, min: 0, max: given.length, options: undefined, isLong: false } // prettier-ignore
@@ -90,7 +89,7 @@ function typedInto(
 
 interface TypedForm extends TypedFields {
   readonly text: string
-  /** Turtle of both, the text first, so that an error names the line that the person sees. */
+  /** Both as Turtle, the text first, so that an error names the line that the person sees. */
   readonly whole: string
 }
 
@@ -102,7 +101,7 @@ export function typedForm(values: URLSearchParams, document: string, texts: Text
 
 export const flawedIn = (texts: Texts): Refusal => ({ status: 422, detail: texts.with(FORM_TEXTS).flawed })
 
-/** The sections of a form that was sent: none where it had none, since its text has the values then. */
+/** The sections of a submitted form. None if it had none: then its text has all values. */
 export function sectionsAfter(
   values: URLSearchParams,
   document: string,
@@ -118,7 +117,7 @@ export function sectionsAfter(
   ])
 }
 
-/** Those about a property of a resource. */
+/** The messages about one property of a resource. */
 export function messagesIn(
   report: string | undefined,
   document: string,

@@ -1,4 +1,4 @@
-// The texts of forms about documents, in English: what is typed, the fields of shapes, two who edit at once.
+// The texts of forms for documents, in English: input, fields of shapes, conflicts between editors.
 import { texts as shared } from '../../pages/texts.js'
 
 const number = (count: number): string => count.toLocaleString('en')
@@ -16,7 +16,7 @@ export const FORM_TEXTS = {
   cancel: 'Cancel',
   preview: 'Preview of the changes',
   nothingLost: 'Nothing was saved. Your input is kept.',
-  mayBeSaved: 'It may have been saved anyway: check before you send it again. Your input is kept.',
+  mayBeSaved: 'It may have been saved anyway. Check before you send it again. Your input is kept.',
   nameHelp: (container: string) => `The address becomes ${container}NAME/. If you leave this empty, the title is used.`,
   itemHelp: 'Item: cannot have documents below it',
   containerHelp: 'Container: can have documents below it',
@@ -32,7 +32,7 @@ export const FORM_TEXTS = {
   deleteGroup: (members: number) =>
     `This document is a group that access rules name. Its members (${members}) lose their rights on all of these:`,
   deleteRuleSure: 'Revoke it for all of them',
-  deleteRuleUnsure: 'Others lose rights when this document is deleted. Tick the box to delete it all the same.',
+  deleteRuleUnsure: 'Others lose rights when this document is deleted. Tick the box to delete it anyway.',
   deleteNow: 'Delete it',
   restoreQuestion: 'Restore the document as it was on',
   restoreHelp: 'This creates a new version. All later versions stay in the history.',

@@ -1,5 +1,5 @@
-// What a person edits: the triples of a document that the gateway does not manage, as Turtle, and the difference that
-// an edited text makes.
+// The text that a person edits: the triples of a document that the gateway does not manage, as Turtle; and the changes
+// made by editing it.
 import { documentDifference, type DocumentDifference } from '../../../versioning/memento/difference.js'
 import { managedLines } from '../../documents/changed-document.js'
 import type { Document } from '../../documents/document.js'
@@ -14,7 +14,7 @@ import { askerOf, contextsFor, type Context } from '../../request/context.js'
 import { datasetPrefixes } from '../../request/prefixes.js'
 import { linesOf } from '../../stores/n-triples-lines.js'
 
-/** In characters of N-Triples: parsed and written in one go (design 7). */
+/** In characters of N-Triples: they are parsed and written in one step (design 7). */
 const LARGEST = 256 * 1024
 
 export const tooLargeToEdit = problem(
@@ -22,7 +22,7 @@ export const tooLargeToEdit = problem(
   'This document is too large to be edited as one text. Use a SPARQL update, or PUT a file.',
 )
 
-/** Canonical N-Triples without what the gateway manages; the type of a container stays: it is the writer's choice. */
+/** Canonical N-Triples without managed triples; but the type of a container stays, since the writer chooses it. */
 export function ownTriples({ iri: document, nTriples }: Pick<Document, 'iri' | 'nTriples'>): string {
   const container = nTriplesLine(triple(document, RDF('type'), iri(DH('Container'))))
   return changedLines(
@@ -32,10 +32,10 @@ export function ownTriples({ iri: document, nTriples }: Pick<Document, 'iri' | '
   )
 }
 
-/** Before anything of the document is parsed. */
+/** Tested before anything of the document is parsed. */
 export const isTooLargeToEdit = ({ nTriples }: Pick<Document, 'nTriples'>): boolean => nTriples.length > LARGEST
 
-/** @param typed Turtle of the person, whose prefixes are used again */
+/** @param typed the person's Turtle, whose prefixes are kept */
 export function editableTurtle(
   context: Context,
   document: string,
@@ -47,7 +47,7 @@ export function editableTurtle(
   return relativeTurtle(document, nTriples, prefixes)
 }
 
-/** The text that a person has typed, for the next time that the document is edited. */
+/** Remembers the prefixes of the person's text for the next edit of the document. */
 export function rememberPrefixes({ gateway }: Context, document: string, turtle: string): void {
   gateway.caches.prefixes.set(document, { text: declarationsIn(turtle) })
 }
@@ -55,7 +55,7 @@ export function rememberPrefixes({ gateway }: Context, document: string, turtle:
 export const prefixesOf = ({ gateway }: Context, document: string): string | undefined =>
   gateway.caches.prefixes.get(document)?.text
 
-/** Relative IRIs only where they are read as the same triples again. */
+/** Uses relative IRIs only if the text is then read as the same triples. */
 async function relativeTurtle(
   document: string,
   nTriples: string,
@@ -68,7 +68,7 @@ async function relativeTurtle(
   return isSame ? text : nTriplesOf(graph)
 }
 
-/** Canonical N-Triples of a text that a person has typed: no more than a document that can be edited. */
+/** The person's text as canonical N-Triples, up to the size of a document that can be edited. */
 export async function typedTriples(context: Context, document: string, turtle: string): Promise<string | Problem> {
   const content = { body: Buffer.from(turtle), contentType: 'text/turtle', base: document }
   const typed = await context.gateway.reading.readText(askerOf(context), content, contextsFor(context))
@@ -77,10 +77,10 @@ export async function typedTriples(context: Context, document: string, turtle: s
 
 const TYPED_TOO_MUCH = problem(
   'content.too-large',
-  `The text has more than ${LARGEST} characters as N-Triples: its changes cannot be shown. Save it without a preview, or send a file.`,
+  `The text is too large for a preview: over ${LARGEST} characters as N-Triples. Save it without a preview, or send a file.`,
 )
 
-/** Those of these triples that are not there yet. The document may be large. */
+/** The triples that the document, which may be large, does not contain yet. */
 export const linesToAdd = ({ nTriples }: Pick<Document, 'nTriples'>, typed: string): string[] =>
   linesOf(typed).filter((line) => !hasLine(nTriples, line))
 

@@ -1,5 +1,5 @@
-// Reading a dataset as quads (SPARQL 1.1 Graph Store HTTP Protocol has it for one graph; Fuseki for all of them):
-// exactly the graphs that the agent may read, as queries over them find them (design 4), written while the store
+// Reads a dataset as quads: SPARQL 1.1 Graph Store HTTP Protocol reads single graphs, Fuseki also reads all. The answer
+// has exactly the graphs that the agent may read, as queries see them (design 4), and is written while the store
 // answers.
 import type { AskStore } from '../../../cache/stored-results.js'
 import type { Decision } from '../../../policies/decide.js'
@@ -30,13 +30,13 @@ interface Part {
 }
 
 export async function answerQuads(context: Context, decision: Decision): Promise<Response | Problem> {
-  // As Fuseki does: what triples alone could say would hide the graphs.
+  // As in Fuseki: a format for triples would hide the graphs.
   const format = negotiate(context.accept, FORMATS) ?? N_QUADS
   const { application, trace } = context
   const traits = await trace.store(application.traits.current())
   if (isFailure(traits)) return traits
   const parts: Part[] = []
-  // A union of all graphs has nothing that they have not.
+  // A default graph that is the union of all graphs adds nothing.
   for (const { text, variables } of traits.defaultGraph === 'own' ? [OF_DEFAULT, OF_NAMED] : [OF_NAMED]) {
     const analysed = analyseQuery(text, application.base)
     const query = isFailure(analysed) ? analysed : await viewOf(context, analysed)
@@ -57,7 +57,7 @@ export async function answerQuads(context: Context, decision: Decision): Promise
 
 type Batches = AsyncIterable<readonly Row[]>
 
-/** The answer to the first part has begun before that of the gateway does. */
+/** The store has begun to answer the first part before the gateway begins its answer. */
 const sending =
   ({ application, trace }: Context, [first, ...others]: readonly Part[], format: Format): AskStore<Problem> =>
   async (signal) => {
@@ -87,19 +87,19 @@ async function* written(
   if (end !== '') yield Buffer.from(end)
 }
 
-/** The labels of blank nodes belong to one answer of the store. */
+/** The labels of blank nodes are unique only within one answer of the store. */
 function triplesOf([subject, predicate, object]: Row, part: number): string {
   const triple = quad(subject as Quad['subject'], predicate as Quad['predicate'], object as Quad['object'])
   const named = part === 0 ? triple : withNodes(triple, (label) => blankNode(`g${label}`))
   return `${nTriplesTerm(named.subject)} ${nTriplesTerm(named.predicate)} ${nTriplesTerm(named.object)}`
 }
 
-/** '' for no triple: the end. */
+/** '' marks the end. */
 type Write = (triple: string, graph: Term | undefined) => string
 
 const nQuads: Write = (triple, graph) => (triple === '' ? '' : `${triple}${graph ? ` ${nTriplesTerm(graph)}` : ''} .\n`)
 
-/** Triples that follow one another in a graph share its braces. */
+/** Consecutive triples of a graph share its braces. */
 function trigWriter(): Write {
   let open: string | undefined
   return (triple, graph) => {

@@ -1,5 +1,5 @@
-// SPARQL at the store's own URLs: the same as the SPARQL endpoint (spec 4.2), under the same right, with one URL for
-// queries and one for updates, as Fuseki has them. Programs use them: no pages.
+// SPARQL at the store's own URLs: as at the SPARQL endpoint (spec 4.2) and with the same right, but, as in Fuseki, with
+// one URL for queries and one for updates. These are for programs, so they have no pages.
 import type { Response } from '../../http/exchange.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
@@ -9,8 +9,8 @@ import type { SparqlContent } from '../../sparql/queries/request.js'
 type DecidedSparql = Decided<EndpointTarget, SparqlContent>
 
 /**
- * RFC 9110 §12.4.1 lets a server disregard what it cannot give. Fuseki does so with results: scripts that send any
- * Accept get them.
+ * RFC 9110 §12.4.1 lets a server disregard an Accept that it cannot satisfy. For results Fuseki does so, and scripts
+ * that send any Accept rely on it.
  */
 export async function sparqlOfStore(decided: DecidedSparql): Promise<Response | Problem> {
   const answer = await sparql(decided)
@@ -26,5 +26,5 @@ const only =
     return isOther ? Promise.resolve(problem('request.malformed', detail)) : sparqlOfStore(decided)
   }
 
-export const queryDataset = only('update', 'This URL answers queries: send updates to the one that ends with /update.')
-export const updateDataset = only('query', 'This URL takes updates: send queries to the one that ends with /query.')
+export const queryDataset = only('update', 'This URL is for queries. Send updates to the URL that ends with /update.')
+export const updateDataset = only('query', 'This URL is for updates. Send queries to the URL that ends with /query.')

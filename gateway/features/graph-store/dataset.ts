@@ -1,6 +1,6 @@
-// A dataset as a whole at the store's own URLs: what a request to its URL is, and quads that are added. That is the
-// same as an update of the SPARQL endpoint: its right, rights on each graph, what every write of a document keeps, a
-// commit for each.
+// A whole dataset at the store's own URLs: recognises the kind of request, and adds quads. Adding quads is like an
+// update at the SPARQL endpoint: the same right, rights on each graph, managed properties, and a commit for each
+// document.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { SentQuads } from '../../evaluation/insertion.js'
 import { codingFlaw, MAX_BODY } from '../../http/body.js'
@@ -27,20 +27,20 @@ type DecidedDataset = Decided<EndpointTarget, DatasetContent>
 
 const FORM = 'application/x-www-form-urlencoded'
 const QUAD_TYPES = `${ACCEPT_POST.split(', ').filter((type) => type !== FORM).join(', ')}, ${MULTIPART}` // prettier-ignore
-/** Content that is posted to the dataset and is no SPARQL. */
+/** Content that is posted to the dataset and is not SPARQL. */
 export const QUADS_ACCEPTS: readonly Field[] = [['Accept-Post', QUAD_TYPES]]
 export const DATASET_ACCEPTS: readonly Field[] = SPARQL_ACCEPTS.map(([name, types]) =>
   name === 'Accept-Post' ? [name, `${types}, ${QUAD_TYPES}`] : [name, types],
 )
 
-/** The dataset's own URL takes queries, updates and quads, by what is sent; `data` takes quads. */
+/** The dataset's own URL accepts queries, updates and quads, depending on the content; `data` accepts quads. */
 export const couldNeedOfDataset = (request: Request, target: EndpointTarget): readonly Mode[] =>
   request.method === 'POST' && (target.endpoint !== '/' || hasQuads(request)) ? ['Write'] : couldNeed(request)
 
 export const neededOfDataset = (method: string, content: DatasetContent | Problem | undefined): Mode =>
   content && !isFailure(content) && content.kind === 'quads' ? 'Write' : neededFor(method, content)
 
-/** What is no form of SPARQL, and can be read. */
+/** Content that is not a SPARQL form, and can be read. */
 const hasQuads = ({ fields: { 'content-type': type } }: Pick<Request, 'fields'>): boolean =>
   isReadable(type) && parseMediaType(type!)?.type !== FORM
 
@@ -65,8 +65,8 @@ const unsupported = (detail: string): Problem =>
   problem('content.unsupported', `${detail} Supported are: ${QUAD_TYPES}.`, { fields: QUADS_ACCEPTS })
 
 /**
- * Without a query, the dataset is what is read. Quads are read once the right to update is decided, as the update that
- * adds them.
+ * Without a query, the request reads the dataset. Quads are read after the decision on the right to update, as the
+ * update that adds them.
  */
 export async function answerDataset(decided: DecidedDataset): Promise<Response | Problem> {
   const { content, context, decision } = decided

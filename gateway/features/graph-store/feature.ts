@@ -1,5 +1,4 @@
-// The store's own URLs: the Graph Store Protocol and the SPARQL services at the paths where clients of the store expect
-// them.
+// The store's own URLs: the Graph Store Protocol and SPARQL services at the paths that clients of the store expect.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GatewayFeature } from '../../feature.js'
 import { GRAPH_ACCEPTS, GRAPH_METHODS } from '../../request/document-methods.js'

@@ -1,5 +1,5 @@
-// The history of a graph by its name at the store's own URLs: of a document the history that it has at its own URL, of
-// any other graph the same by the right on it (spec 9, design 6).
+// The history of a graph, by name at the store's own URLs: for a document its usual history; for any other graph the
+// same, by the right on that graph (spec 9, design 6).
 import type { Member } from '../../gateway.js'
 import type { Response } from '../../http/exchange.js'
 import type { Target } from '../../http/target.js'

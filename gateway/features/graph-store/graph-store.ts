@@ -1,5 +1,5 @@
-// One graph by its name at the store's own URLs (SPARQL 1.1 Graph Store HTTP Protocol §4.2): a document by the rules
-// and the write path of documents, any other graph by the right on it (design 4). Programs use these URLs: no pages.
+// One graph, by name at the store's own URLs (SPARQL 1.1 Graph Store HTTP Protocol §4.2): documents with their rules
+// and write path, other graphs by the right on them (design 4). These are for programs, so they have no pages.
 import type { Decision } from '../../../policies/decide.js'
 import { requiredMode } from '../../../policies/decide.js'
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
@@ -56,19 +56,19 @@ export function flawOfName(graph: string): Problem | undefined {
   return graph !== DEFAULT_GRAPH && isNameOfStores(graph) ? OF_STORES : undefined
 }
 
-/** As Fuseki names it in `?graph=`: all named graphs, of which an agent gets what it may read. */
+/** As in Fuseki, `?graph=union` means all named graphs. An agent gets those that it may read. */
 const UNION_GRAPH = 'union'
-const UNION_IS_READ = problem('request.malformed', 'The union of all graphs is for reading: name one graph.')
+const UNION_IS_READ = problem('request.malformed', 'The union of all graphs is read-only. Name one graph.')
 
 const NO_NAME = problem('target.malformed', 'Name the graph by an absolute IRI without dot segments: ?graph=IRI.')
 const OF_STORES = problem(
   'access.graphs',
-  'Stores take this name for several graphs, so that no right on it can be decided. Name one graph, or send a query.',
+  'Stores use this name for several graphs, so nobody has rights on it. Name one graph, or send a query.',
 )
 
 function* answerDocument(context: Context, { document, ...target }: GraphTarget): Steps<Response | Problem> {
   const required = requiredMode(context.request.method)!
-  // A POST may create the document, as a PUT: a refusal must not tell which of both it would have been (design 3).
+  // A POST may create the document, like a PUT. A refusal must not reveal which it would have been (design 3).
   const isPost = context.request.method === 'POST'
   const asked = { ...target, document, kind: 'document' } as const
   const facts = yield* wait(lookUp(isPost ? asPut(context) : context, asked, required))
@@ -80,7 +80,7 @@ function* answerDocument(context: Context, { document, ...target }: GraphTarget)
   return yield* wait(isRead ? read(context, decision, facts) : write(context, document, facts))
 }
 
-/** A decision that allows the request. */
+/** The decision, if it allows the request. */
 function decided(context: Context, facts: Facts, iri = facts.iri): Decision | Problem {
   const decision = decideOn(context, facts, requiredMode(context.request.method)!)
   if (isFailure(decision)) return decision
@@ -89,8 +89,8 @@ function decided(context: Context, facts: Facts, iri = facts.iri): Decision | Pr
 }
 
 /**
- * Which spelling a document has (documents/iri-spelling.ts) is told to agents who have the right there: others are
- * refused as for any name.
+ * Only agents with the right learn which spelling a document has (documents/iri-spelling.ts). Others are refused as for
+ * any name.
  */
 export async function strayName(
   context: Context,
@@ -124,7 +124,7 @@ function* answerOther(context: Context, target: GraphTarget): Steps<Response | P
   return isFailure(found) ? found : yield* wait(answerFound(context, other, found))
 }
 
-/** The decision is cached with the state of the graph, as that on a document is. */
+/** The decision is cached with the state of the graph, as for a document. */
 function answerFound(
   context: Context,
   other: OtherFacts,
@@ -132,11 +132,11 @@ function answerFound(
 ): Awaitable<Response | Problem> {
   const decision = decided(context, value ? { ...other, document: value } : other)
   if (isFailure(decision)) return decision
-  if (!value) return problem('document.absent', 'There is no such graph.')
+  if (!value) return problem('document.absent', 'This graph does not exist.')
   return read(context, decision, { kind: 'document', iri: other.iri, document: value, answeredAt })
 }
 
-/** The default graph always exists. Where it is the union of the others, it is read as a query reads it. */
+/** The default graph always exists. If it is the union of the others, it is read by a query. */
 async function answerDefault(context: Context, target: GraphTarget): Promise<Response | Problem> {
   const { application, request, trace } = context
   const traits = await trace.store(application.traits.current())
@@ -156,7 +156,7 @@ async function answerDefault(context: Context, target: GraphTarget): Promise<Res
 
 const UNION = problem(
   'access.graphs',
-  'The default graph of this store is the union of its graphs: write to these, or send an update.',
+  'The default graph of this store is the union of its graphs. Write to these, or send an update.',
 )
 
 async function answerUnion(context: Context): Promise<Response | Problem> {

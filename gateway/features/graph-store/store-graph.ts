@@ -1,5 +1,5 @@
-// PUT, POST and DELETE of a graph that is no document: its triples stay as they are sent, blank nodes too. The same
-// locks, caches and rules as for an update that names it.
+// PUT, POST and DELETE of a graph that is not a document: its triples stay as sent, including blank nodes. Locks,
+// caches and rules are those of an update that names the graph.
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import {
   isLarge,
@@ -25,7 +25,7 @@ import { linesOf } from '../../stores/n-triples-lines.js'
 import type { GraphEdit } from '../../stores/store.js'
 import { requiredMode } from '../../../policies/decide.js'
 
-/** @param url of the request: what triples of the default graph are relative to */
+/** @param url of the request, the base for triples of the default graph */
 export async function storeGraph(context: Context, other: OtherFacts, url: string): Promise<Response | Problem> {
   const graph = other.iri
   const asked = await readWriteRequest(context, graph === DEFAULT_GRAPH ? url : graph, 'triples alone')
@@ -51,9 +51,9 @@ async function planOf(
   if (isFailure(mayRead)) return mayRead
   const failed = preconditions(context, before.state, mayRead.allowed)
   if (failed) return failed
-  if (!before.exists && asked.method === 'DELETE') return problem('document.absent', 'There is no such graph.')
+  if (!before.exists && asked.method === 'DELETE') return problem('document.absent', 'This graph does not exist.')
   const text = contentOf(asked)
-  // Design 7: what is added is bounded together with what is there, as of a document.
+  // Design 7: added and existing triples are limited together, as for a document.
   const there = asked.method === 'POST' ? (before.state?.nTriples ?? '') : ''
   const size = there.length + text.length > MAX_DOCUMENT ? GROWN : documentTooLarge({ iri: graph, nTriples: text })
   if (size) return size
@@ -65,12 +65,12 @@ async function planOf(
 
 const GROWN = problem(
   'content.too-large',
-  `The graph and what is added would have more than ${MAX_DOCUMENT} bytes of N-Triples together. Use several graphs, or send an update.`,
+  `The graph would have more than ${MAX_DOCUMENT} bytes of N-Triples. Use several graphs, or send an update.`,
 )
 
 interface Before {
   readonly exists: boolean
-  /** Where conditions are about it, or something is added to it. */
+  /** Set if the request has conditions, or adds triples. */
   readonly state: Document | undefined
 }
 
@@ -87,7 +87,7 @@ async function stateBefore(context: Context, graph: string, method: WriteRequest
   return { exists: value !== undefined || graph === DEFAULT_GRAPH, state: value }
 }
 
-/** N-Triples with their blank nodes. */
+/** N-Triples, including their blank nodes. */
 function contentOf(asked: WriteRequest): string {
   if (!('content' in asked)) return ''
   const { content } = asked

@@ -1,6 +1,6 @@
-// The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, as it
-// is or through a CONSTRUCT. The target needs Append, a source of this gateway Read: as of requests of the agent
-// itself.
+// The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): add data from a URL or a file to a document,
+// unchanged or through a CONSTRUCT. The agent needs Append on the target, and Read on a source of this gateway, as for
+// its own requests.
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readDataRequest, type DataRequest } from './data-request.js'
@@ -22,7 +22,7 @@ import { askerOf, contextsFor, type Context } from '../../request/context.js'
 import { linkField, response } from '../../request/respond.js'
 import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 
-/** A document of the gateway is no larger; a source in another syntax may take more. */
+/** The largest result is a document of the gateway; a source in another syntax may be larger. */
 const LARGEST = 64 * 1024 * 1024
 
 export const add = ({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> =>
@@ -32,7 +32,7 @@ export const add = ({ context, target }: AskedRoute<EndpointTarget>): Promise<Re
     return content.failure === 'content.too-large' ? importInto(context, place, source) : content
   })
 
-/** Too much for one document becomes many, in the background, where the target is a container. */
+/** Data that is too large for one document becomes many documents, in the background, if the target is a container. */
 async function importInto(context: Context, place: ImportPlace, source: Source): Promise<Response | Problem> {
   const { application, dataspace, document } = place
   const facts = await lookUp({ ...context, application, dataspace }, { kind: 'document', ...place }, 'Append')
@@ -57,23 +57,23 @@ async function importInto(context: Context, place: ImportPlace, source: Source):
 
 const NO_CONTAINER = problem(
   'content.too-large',
-  `One document takes ${LARGEST} bytes at most. To import a larger source, name a container in sd:name; you need Append on it and on importer.`,
+  `One document can have ${LARGEST} bytes. For a larger source, name a container in sd:name; you need Append on it and on importer.`,
 )
 
 /**
- * An import makes documents of the graphs that these name, wherever those are: not unasked, and not in a container that
- * was named.
+ * These formats name graphs. An import makes documents of them wherever they are: not unless asked to, nor if a
+ * container was named.
  */
 const OF_GRAPHS: ReadonlySet<string | undefined> = new Set([TRIG, N_QUADS])
 const GRAPHS = problem(
   'content.too-large',
-  'The source is too large for one document, and names graphs, which would become documents elsewhere: send it to importer.',
+  'The source is too large for one document, and its named graphs would become other documents. Send it to importer.',
 )
 
 export const transform = ({ context, target }: AskedRoute<EndpointTarget>): Promise<Response | Problem> =>
   withData(context, target.iri, async ({ query }, place, source) => {
     const { gateway, application, request } = context
-    if (!query) return problem('request.malformed', 'The request has to name a query: spin:query, or sp:text.')
+    if (!query) return problem('request.malformed', 'The request names no query. Add spin:query or sp:text.')
     const text = await savedQueryText(context, query)
     if (isFailure(text)) return text
     const { base } = application
@@ -82,7 +82,7 @@ export const transform = ({ context, target }: AskedRoute<EndpointTarget>): Prom
     if (construct.template.some(({ graph }) => graph !== '')) {
       return problem(
         'query.syntax',
-        'GRAPH in the template is for imports: here the triples go to the document that sd:name names.',
+        'GRAPH in the template works in imports only. Here the triples go to the document in sd:name.',
       )
     }
     const nTriples = await readText(context, source)
@@ -97,7 +97,7 @@ export const transform = ({ context, target }: AskedRoute<EndpointTarget>): Prom
 
 type Act = (asked: DataRequest, place: ImportPlace, source: Source) => Promise<Response | Problem>
 
-/** Nothing is fetched before the gateway knows that this client may write there (design 7). */
+/** Fetches nothing until the client's right to write to the target has been checked (design 7). */
 async function withData(context: Context, endpoint: string, act: Act): Promise<Response | Problem> {
   const asked = await readDataRequest(context, endpoint)
   if (isFailure(asked)) return asked
@@ -134,7 +134,7 @@ async function readText(context: Context, source: Source): Promise<string | Prob
 async function rdfOf({ path, size, mediaType }: Source): Promise<Buffer | Problem> {
   if (size > LARGEST) return TOO_LARGE
   if (!isReadable(mediaType)) {
-    const detail = `The source is no RDF that can be read: its media type is ${mediaType ?? 'unknown'}.`
+    const detail = `The source is not RDF: its media type is ${mediaType ?? 'unknown'}.`
     return problem('content.unsupported', detail)
   }
   return unpacked(await readFile(path), LARGEST)

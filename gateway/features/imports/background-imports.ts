@@ -1,5 +1,5 @@
-// Imports in the background: each has a folder with its source, its plan and how far it is, so that a run that was
-// killed continues, and a document with its state. So many run at once; the others wait, and their agents take turns.
+// Imports in the background. Each has a folder with its source, its plan and its progress, so that a killed run
+// continues, and a document with its state. Only a few run at a time; the others wait, and their agents take turns.
 import { type Starts, nextStart } from '../../../versioning/starts.js'
 import { readFactsNow } from '../../documents/document.js'
 import { flushFolder, isOfDisk, notStored } from '../../files/arriving.js'
@@ -23,44 +23,44 @@ import { mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-const GIVEN_UP = 'The gateway ended twice while this import ran, at the same place. Import its source in smaller parts.'
+const GIVEN_UP = 'The gateway stopped twice at the same place of this import. Import its source in smaller parts.'
 
-/** @param written documents that were written */
+/** @param written the number of documents written */
 export async function startOfRun(
   plan: ImportPlan,
   written: number,
   before: Starts | undefined,
 ): Promise<Starts | undefined> {
-  // What the thread has read is there earlier than in the record of the run.
+  // The thread records its progress earlier than the run does.
   const read = await readFile(`${plan.spool}.progress`, 'utf8').catch(() => '')
   return nextStart(`${written} ${read}`, before)
 }
 
 interface Behind {
-  /** With the state of the import. */
+  /** The document with the state of the import. */
   readonly document: string
   readonly agent: string | undefined
-  /** Of an agent that an access token proved: what that leaves of its rights. */
+  /** The limits of the access token, if the agent was identified by one. */
   readonly token?: TokenLimits | undefined
   readonly network: string
 }
 
-/** Its token may expire or be revoked meanwhile, and its agent may lose the right to import. */
+/** The token may expire or be revoked during the import, and the agent may lose the right to import. */
 async function whyEnded(context: Context): Promise<undefined | Problem> {
   const { gateway, application, dataspace, agent } = context
-  // Without a cache, rules are read as for a request.
+  // Without a cache, reads the rules as for a request.
   await dataspace.access.refresh?.(agent)
   const { id } = agent.token ?? {}
   if (id !== undefined && !ACCESS_TOKEN_CHECK.in(gateway)?.isValid(dataspace.admin.base, id))
     return problem('access.denied', 'The access token of the import has expired, or was revoked.')
   const now = { ...context, request: { ...context.request, receivedAt: gateway.now() } }
   const decision = decideOn(now, { kind: 'endpoint', iri: `${application.base}importer` }, 'Append')
-  // Without rules each write waits for them.
+  // If the rules cannot be read, each write waits for them.
   if (isFailure(decision) || decision.allowed) return undefined
   return problem('access.denied', 'The agent has lost the right to import: Append on the endpoint.')
 }
 
-/** As a request of the agent. Claims of its token ended with the request that started the import. */
+/** A context as if the agent had sent a request. Claims in its token ended with the request that started the import. */
 const backgroundContext = (gateway: Gateway, member: Member, { agent, token, network, document }: Behind): Context => ({
   gateway,
   ...member,
@@ -70,17 +70,17 @@ const backgroundContext = (gateway: Gateway, member: Member, { agent, token, net
   request: placeless(gateway, document, network),
 })
 
-/** A run as it is on disk. */
+/** The record of a run on disk. */
 export interface RunRecord extends Behind {
-  /** Of the application. */
+  /** The base of the application. */
   readonly base: string
   readonly title: string
   readonly plan: ImportPlan
-  /** Documents are replaced, or created and added to. */
+  /** 'PUT' replaces documents; 'add' creates them or adds to them. */
   readonly how: 'PUT' | 'add'
   readonly stopsAtRefusal: boolean
   readonly startedAt: number
-  /** Where the import stands in a document. */
+  /** The import in a document that describes it. */
   readonly describedBy?: DescribedBy | undefined
 }
 
@@ -88,19 +88,19 @@ interface Kept {
   readonly record: RunRecord
   readonly progress: ImportProgress
   readonly written: number
-  /** Those since the last orderly end of the process. */
+  /** The starts since the process last stopped in an orderly way. */
   readonly starts?: Starts | undefined
 }
 
 const KEPT_EVERY_MS = 1_000
-/** Ended runs that can still be asked for here; their documents stay. */
+/** The most ended runs that can still be queried here; their documents stay. */
 const REMEMBERED = 100
 
 export const runsFolder = (importing: { readonly folder: string }): string => join(dirname(importing.folder), 'runs')
 const folderOf = ({ plan }: RunRecord): string => dirname(plan.path)
 export const containerOf = ({ base }: { readonly base: string }): string => `${base}imports/`
 
-/** Creates the document of the run, and starts it or lets it wait. */
+/** Creates the document of the run, and starts the run or queues it. */
 export async function startRun(
   context: Context,
   record: RunRecord,
@@ -114,7 +114,7 @@ export async function startRun(
       : [triple(container, RDF('type'), iri(DH('Container'))), triple(container, DCT('title'), text('Imports'))],
   )
   if (isFailure(made)) return made
-  // On disk first: a document that says that it waits has a run, also after a crash.
+  // First on disk: a document that says that it waits must have a run, even after a crash.
   await keep({ record, progress, written: 0 })
   for (const path of [folderOf(record), runsFolder(IMPORTING.of(gateway))]) await flushFolder(path)
   const stored = await storeState(gateway, context, record, progress, { isNew: true })
@@ -123,7 +123,7 @@ export async function startRun(
   return undefined
 }
 
-/** Continues what an earlier process has left. */
+/** Continues the runs that an earlier process left. */
 export function resumeRuns(gateway: Gateway): void {
   const folder = runsFolder(IMPORTING.of(gateway))
   mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -134,7 +134,7 @@ export function resumeRuns(gateway: Gateway): void {
       const member = membersOf(gateway.dataspaces).find(({ application }) => application.base === record.base)
       if (member) enqueue(gateway, member, { record, progress: { ...progress, state: 'waiting' }, written, starts })
     } catch {
-      // It was killed before its document was created: no client knows of it.
+      // The process was killed before it created the run's document, so no client knows the run.
       rmSync(path, { recursive: true, force: true })
     }
   }
@@ -152,7 +152,7 @@ async function keep(kept: Kept): Promise<void> {
   await rename(`${path}.next`, path)
 }
 
-/** A removal that breaks off leaves no run to continue. */
+/** If the removal is interrupted, no run is left to continue. */
 async function drop(record: RunRecord): Promise<void> {
   await rm(join(folderOf(record), 'run.json'), { force: true })
   await rm(folderOf(record), { recursive: true, force: true })
@@ -180,8 +180,8 @@ function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
   ended
     .catch(async (error: unknown) => {
       progress.state = 'failed'
-      progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import broke off.'
-      gateway.log.error({ err: error, document }, 'an import broke off')
+      progress.reason = isOfDisk(error) ? notStored(error).detail : 'The import failed.'
+      gateway.log.error({ err: error, document }, 'an import failed')
       await storeState(gateway, member, record, progress, { endedAt: gateway.now() })
       await drop(record)
     })
@@ -191,7 +191,7 @@ function enqueue(gateway: Gateway, member: Member, kept: Kept): void {
   for (const [old, one] of runs) if (runs.size > REMEMBERED && !hasNotEnded(one)) runs.delete(old)
 }
 
-/** Its place was lent to it: the import waits again, and continues at its row. */
+/** The slot was reclaimed: the import waits again, and continues at its row. */
 const CALLED_BACK = problem('server.overloaded', 'Another import has the place of this one.')
 
 interface Turn {
@@ -200,7 +200,7 @@ interface Turn {
   isCalledBack(): boolean
 }
 
-/** Gives what is left to do in another turn. */
+/** Returns the run if another turn is needed for the rest. */
 async function run(
   gateway: Gateway,
   member: Member,
@@ -211,7 +211,7 @@ async function run(
   progress.state = 'running'
   const context = backgroundContext(gateway, member, record)
   const own = await readFactsNow(application, record.document, context.trace)
-  // It was killed before its document was created, so that nobody knows of it; or the document was deleted.
+  // The process was killed before it created the document, so no client knows the run; or the document was deleted.
   if (!isFailure(own) && !own.value) {
     progress.state = 'cancelled'
     await drop(record)
@@ -254,7 +254,7 @@ async function run(
   return undefined
 }
 
-/** Says how it has ended, in its document and in the one that describes it, and removes what it needed. */
+/** Records the outcome in the import's document and in the document that describes it, and removes the run's files. */
 async function end(context: Context, record: RunRecord, progress: ImportProgress): Promise<void> {
   const { gateway } = context
   const endedAt = gateway.now()
@@ -291,7 +291,7 @@ function storeState(
     ...(describedBy ? [triple(topic, PROV('used'), iri(describedBy.subject ?? describedBy.document))] : []),
   ]
   const run = { plan, startedAt, ...(endedAt !== undefined && { endedAt }) }
-  // Who deletes the document of a run does not get it again.
+  // If somebody deleted the document of a run, it is not created again.
   return putDocument(writingOf(member, gateway, agent), document, (current) =>
     current || isNew ? [...about, ...stateTriples(topic, run, progress)] : 'unchanged',
   )

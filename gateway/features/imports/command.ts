@@ -1,4 +1,4 @@
-// `triplegate import`: sends files to the endpoint `importer` of a gateway, and shows how far it is.
+// `triplegate import`: sends files to the endpoint `importer` of a gateway, and shows the progress.
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   argumentsOf,
@@ -28,20 +28,20 @@ import { DCT, SD, TGI } from '../../rdf/vocabulary.js'
 
 const DESCRIPTION: CommandDescription = {
   name: 'import',
-  forms: [['import FILE… --into URL', 'import CSV and RDF files, or folders of them, packed by gzip or not']],
+  forms: [['import FILE… --into URL', 'import CSV and RDF files, or folders of them, also gzipped']],
   notes: [
-    'Rows of CSV become items in the container URL, or what the CONSTRUCT makes of each. N-Quads and TriG have the documents',
-    'themselves; other RDF goes into documents in the container. A second run of the same files changes nothing.',
-    'FILE-metadata.json or csv-metadata.json beside a CSV (CSV on the Web) says what its columns mean.',
+    'Each CSV row becomes an item in the container URL, or the result of the CONSTRUCT. N-Quads and TriG name their documents',
+    'themselves; other RDF goes into documents in the container. Importing the same files again changes nothing.',
+    'FILE-metadata.json or csv-metadata.json next to a CSV (CSV on the Web) describes its columns.',
     'A file that fails does not stop the others: the command names it, and exits with 3.',
   ],
   options: [
     { name: 'into', value: 'URL', help: 'the container' },
     { name: 'query', value: 'FILE', help: 'a CONSTRUCT for each row, with GRAPH in its template' },
-    { name: 'delimiter', value: 'CHARACTER', help: 'of the cells of CSV (default: guessed)' },
+    { name: 'delimiter', value: 'CHARACTER', help: 'the delimiter of CSV cells (default: guessed)' },
     { name: 'encoding', value: 'NAME', help: 'of CSV (default: utf-8)' },
     { name: 'stop', value: '', bare: true, help: 'stop at the first document that is refused' },
-    { name: 'dry-run', value: '', bare: true, help: 'print what the first ten rows become; nothing is written' },
+    { name: 'dry-run', value: '', bare: true, help: 'print the result of the first ten rows; write nothing' },
     ...CONNECTION_OPTIONS,
     HELP_OPTION,
   ],
@@ -59,7 +59,7 @@ export async function runImportCommand(argv: readonly string[], env: Environment
   const into = documentUrl(argumentText(given, 'into') ?? '')
   if (given.faults.length > 0) return fail(terminal, wrongArguments(...given.faults))
   if (!into || given.positionals.length === 0) {
-    return fail(terminal, wrongArguments('write triplegate import FILE --into URL, the URL of a container. See triplegate import --help.')) // prettier-ignore
+    return fail(terminal, wrongArguments('write triplegate import FILE --into URL, with the URL of a container. See triplegate import --help.')) // prettier-ignore
   }
   const files = importFilesOf(given.positionals)
   if (isFailure(files)) return fail(terminal, files)
@@ -86,7 +86,7 @@ export async function runImportCommand(argv: readonly string[], env: Environment
   }
 }
 
-/** Each file has its own outcome; only without a gateway do the others wait in vain. */
+/** Each file has its own outcome. The loop ends only if there is no gateway. */
 async function importFiles(files: readonly string[], asked: Omit<ImportedFile, 'file'>): Promise<number> {
   const { terminal } = asked
   const failed: string[] = []
@@ -106,7 +106,7 @@ async function importFiles(files: readonly string[], asked: Omit<ImportedFile, '
   return EXIT.failed
 }
 
-/** Every answer of an application names its SPARQL endpoint. */
+/** Every answer of an application links to its SPARQL endpoint. */
 async function baseOf(client: GatewayClient): Promise<string | CommandFailure> {
   const answer = await client.send('HEAD', '', {})
   if (isFailure(answer)) return answer
@@ -158,7 +158,7 @@ async function importFile(asked: ImportedFile): Promise<undefined | CommandFailu
 
 const POLL_MS = 500
 
-/** The state of the import once it has ended. */
+/** The state of the import after its end. */
 async function ended(
   { importer, terminal, file }: ImportedFile,
   document: string,
@@ -168,7 +168,7 @@ async function ended(
     const answer = await importer.send('GET', query, { Accept: 'application/n-triples' })
     if (isFailure(answer)) return answer
     const state = answer.status === 200 ? readNTriples(answer.body.toString()) : undefined
-    if (!state) return { failure: 'gateway.failed', detail: `The state of the import cannot be read: see ${document}` }
+    if (!state) return { failure: 'gateway.failed', detail: `The state of the import cannot be read. See ${document}.` }
     if (!['Waiting', 'Running'].includes(stateIn(state))) {
       terminal.waiting(undefined)
       return state
@@ -186,7 +186,7 @@ const numberIn = (state: readonly Quad[], name: string): number =>
 
 const WIDTH = 24
 
-/** Half of it is reading, half is writing. */
+/** Reading counts for one half, writing for the other. */
 function progressText(state: readonly Quad[]): string {
   const of = (name: string): number => numberIn(state, name)
   const done = of('written') + of('unchanged') + of('refused')

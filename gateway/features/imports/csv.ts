@@ -1,5 +1,5 @@
-// Reading CSV (RFC 4180, and what spreadsheets make of it): its delimiter, its header as properties, its rows. For the
-// thread of an import only.
+// Reads CSV (RFC 4180, and the variants of spreadsheets): its delimiter, its header as properties, its rows. Only for
+// the thread of an import.
 import { type Problem, isFailure, problem } from '../../problem.js'
 import { iri, nTriplesTerm } from '../../rdf/graph.js'
 import type { Dialect } from './csvw-dialect.js'
@@ -10,18 +10,18 @@ import { Readable } from 'node:stream'
 
 const DELIMITERS = [',', ';', '\t', '|'] as const
 const NAMES: Readonly<Record<string, string>> = { ',': 'comma', ';': 'semicolon', '\t': 'tab', '|': 'vertical bar' }
-/** Rows that are examined. */
+/** The most rows that are examined. */
 const MOST_ROWS = 100
 
-/** Excel's first line that names the delimiter: it is no row. */
+/** The line before the header in which Excel names the delimiter; not a row. */
 const SEP_LINE = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r|$)/i
 
-/** @param isWhole the text is all of the source: its last row is complete */
+/** @param isWhole the text is the whole source, so its last row is complete */
 export function guessedDelimiter(text: string, isWhole: boolean): string | Problem {
   const rows = countsOf(text, isWhole)
   const ofHeader = rows[0] ?? new Map<string, number>()
   const known = DELIMITERS.filter((one) => ofHeader.has(one))
-  // A header of one column: text in the rows below may have any delimiter.
+  // The header has only one column: the delimiter must not occur in the rows below.
   if (known.length === 0) return DELIMITERS.find((one) => !rows.some((row) => row.has(one))) ?? ','
   const like = (one: string): number => rows.filter((row) => row.get(one) === ofHeader.get(one)).length
   const having = (one: string): number => rows.filter((row) => row.has(one)).length
@@ -31,7 +31,7 @@ export function guessedDelimiter(text: string, isWhole: boolean): string | Probl
   return problem('request.malformed', `The rows could be delimited by ${NAMES[best!]} or ${NAMES[second]}. Name the delimiter: &delimiter=${encodeURIComponent(best!)} or &delimiter=${encodeURIComponent(second)}.`) // prettier-ignore
 }
 
-/** For each row, how often each delimiter occurs outside quotation marks. Rows without text are left out. */
+/** The number of each delimiter outside quotation marks, for each row. Blank rows are left out. */
 function countsOf(text: string, isWhole: boolean): ReadonlyMap<string, number>[] {
   const rows: ReadonlyMap<string, number>[] = []
   let counts = new Map<string, number>()
@@ -56,24 +56,24 @@ function countsOf(text: string, isWhole: boolean): ReadonlyMap<string, number>[]
 }
 
 export interface CsvRow {
-  /** From 1, the header included, as a spreadsheet counts. */
+  /** Counted from 1 with the header, as in a spreadsheet. */
   readonly number: number
-  /** As `number`, but also counting skipped lines, comments and blank lines. */
+  /** Like `number`, but also counts skipped lines, comments and blank lines. */
   readonly source: number
   readonly line: number
-  /** Trimmed, as the dialect says. */
+  /** Trimmed according to the dialect. */
   readonly cells: readonly string[]
 }
 
-/** In characters: a longer row is a mistake, such as a quotation mark that is never closed. */
+/** In characters: a longer row is a mistake, such as an unclosed quotation mark. */
 const LONGEST_ROW = 1024 * 1024
 const MOST_COLUMNS = 16_384
 const PEEK = 64 * 1024
 
-/** So many rows are given at once. */
+/** The number of rows in a batch. */
 const AT_ONCE = 250
 
-/** The rows in batches, the header first. Throws a SourceBreak if the text is no CSV. */
+/** The rows in batches, the header first. Throws a SourceBreak if the text is not CSV. */
 export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): AsyncGenerator<readonly CsvRow[], void> {
   const { peeked, isWhole, all } = await peekedAt(text)
   const begun = beginning(peeked, isWhole, dialect)
@@ -83,7 +83,7 @@ export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): As
   source.on('error', (error) => parser.destroy(error)).pipe(parser)
   let [number, wake] = [0, (): void => undefined]
   let failed: Error | undefined
-  // It may fail while its rows are at work.
+  // The parser may fail while earlier rows are still in use.
   parser.on('error', (error) => {
     failed = error
     wake()
@@ -104,7 +104,7 @@ export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): As
         if (record.length > MOST_COLUMNS) throw flaw(line, `it has more than ${MOST_COLUMNS} columns`)
         const cells = record.slice(dialect.skipColumns).map(trimmed)
         number++
-        // Spreadsheets write rows of delimiters alone below their data.
+        // Spreadsheets write rows of empty cells below their data.
         if (cells.every((cell) => cell === '')) continue
         rows.push({ number, source: number + begun.skipped + info.comment_lines + info.empty_lines, line, cells })
       }
@@ -121,7 +121,7 @@ export async function* rowsOf(text: AsyncIterable<string>, dialect: Dialect): As
   }
 }
 
-/** The beginning of a text, and a function that gives the whole text with another beginning. */
+/** The beginning of a text, and a function that returns the whole text with another beginning. */
 async function peekedAt(text: AsyncIterable<string>) {
   const pieces = text[Symbol.asyncIterator]()
   let [peeked, isWhole] = ['', false]
@@ -175,7 +175,7 @@ const optionsOf = (
   quote: quoteChar,
   ...(quoteChar !== null && { escape: doubleQuote ? quoteChar : '\\' }),
   ...(commentPrefix !== undefined && { comment: commentPrefix, comment_no_infix: true }),
-  // All of them: files that were put together have several.
+  // All of them: concatenated files have several.
   record_delimiter: [...(lineTerminators ?? ['\r\n', '\n', '\r'])],
   relax_column_count: true,
   skip_empty_lines: true,
@@ -191,15 +191,14 @@ const SAID: Readonly<Record<string, string>> = {
   CSV_MAX_RECORD_SIZE: `a row has more than ${LONGEST_ROW} characters; perhaps a quotation mark is not closed`,
   CSV_QUOTE_NOT_CLOSED: 'a quotation mark is not closed',
   CSV_INVALID_CLOSING_QUOTE: 'text follows a closing quotation mark: double the quotation marks within a cell',
-  INVALID_OPENING_QUOTE:
-    'a quotation mark stands within a cell: put the cell in quotation marks, and double those in it',
+  INVALID_OPENING_QUOTE: 'a cell contains a quotation mark: put the cell in quotation marks, and double those in it',
 }
 
 const flaw = (line: number, what: string): SourceBreak =>
   new SourceBreak(problem('content.syntax', `The CSV cannot be read: line ${line}: ${what}.`))
 
 export interface Header {
-  /** The names of the columns: each is there once. */
+  /** The names of the columns, without repetition. */
   readonly names: readonly string[]
   readonly findings: readonly ImportFinding[]
 }
@@ -207,11 +206,11 @@ export interface Header {
 /** In characters: each row repeats a name. */
 const LONGEST_NAME = 1000
 
-/** @param rows of the header: where there are several, the names of a column are joined */
+/** @param rows of the header: if there are several, the names of a column are joined */
 export function headerOf(rows: readonly CsvRow[]): Header {
   const findings: ImportFinding[] = []
   const known = new Set<string>()
-  /** By name: all numbers before it are taken. */
+  /** By name: all smaller numbers are taken. */
   const next = new Map<string, number>()
   const { line } = rows.at(-1)!
   const columns = Math.max(...rows.map(({ cells }) => cells.length))
@@ -219,7 +218,7 @@ export function headerOf(rows: readonly CsvRow[]): Header {
     const written = [...new Set(rows.map(({ cells }) => cells[i]?.trim() ?? ''))].filter((one) => one !== '').join(' ')
     if (written.length > LONGEST_NAME) throw flaw(line, `the name of column ${i + 1} has more than ${LONGEST_NAME} characters`) // prettier-ignore
     if (written === '')
-      findings.push({ line, column: i + 1, detail: `Column ${i + 1} has no name: it is named column-${i + 1}.` })
+      findings.push({ line, column: i + 1, detail: `Column ${i + 1} has no name, so it is called column-${i + 1}.` })
     const name = written === '' ? `column-${i + 1}` : written
     let own = name
     let another = next.get(name) ?? 2

@@ -1,13 +1,13 @@
-// Datatypes as CSV on the Web metadata describes them (W3C tabular-metadata §5.11): which are known, and whether a
-// description is valid. Pure.
+// Datatypes in CSV on the Web metadata (W3C tabular-metadata §5.11): recognises them, and validates their descriptions.
+// Pure.
 import { typeNamed } from '../../../policies/datatypes.js'
 import { isObject, type Json } from './csvw-json.js'
 import { formatReader, isForm, formKindOf, fieldOrderOf } from './csvw-forms.js'
 
 export interface CsvwDatatype {
-  /** The name of a built-in datatype in XML Schema, or xml, html, json. */
+  /** The name of a built-in datatype of XML Schema, or xml, html, json. */
   readonly base: string
-  /** Of the values, where it is another one. */
+  /** The datatype of the values, if it is another one. */
   readonly iri?: string
   readonly format?: unknown
   readonly bounds?: Bounds
@@ -31,7 +31,7 @@ const COMMON = /^[a-z][\w.+-]*:/i
 /** In characters. */
 const LONGEST = 1000
 
-/** @param report names what is not used @param refuse says why the whole metadata is invalid */
+/** @param report receives unused properties @param refuse receives the reason why the metadata is invalid */
 export function datatypeOf(
   value: unknown,
   report: (what: string) => void,
@@ -115,5 +115,5 @@ function contradictionIn({ minInclusive, minExclusive, maxInclusive, maxExclusiv
   if (least === undefined || most === undefined) return undefined
   const [from, to] = [fieldOrderOf(least, base), fieldOrderOf(most, base)]
   const isOpen = minExclusive === undefined ? maxExclusive !== undefined : maxExclusive === undefined
-  return from > to || (from === to && isOpen) ? 'the minimum of a datatype is greater than its maximum' : undefined
+  return from > to || (from === to && isOpen) ? 'the minimum of a datatype exceeds its maximum' : undefined
 }

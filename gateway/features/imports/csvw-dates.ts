@@ -1,7 +1,7 @@
-// Dates and times in the formats that CSV on the Web metadata names (W3C tabular-data-model §6.4.4, UAX #35): from the
-// text of a cell to the form of XML Schema. Pure.
+// Dates and times in formats of CSV on the Web metadata (W3C tabular-data-model §6.4.4, UAX #35): converts the text of
+// a cell to the form of XML Schema. Pure.
 
-/** The symbols of a format: the part of a date that each means, and its pattern. */
+/** The symbols in a format, each with its part of the date and its pattern. */
 const PARTS: Readonly<Record<string, readonly [part: string, pattern: string]>> = {
   yyyy: ['year', '\\d{4}'],
   MM: ['month', '\\d\\d'],
@@ -18,7 +18,7 @@ const PARTS: Readonly<Record<string, readonly [part: string, pattern: string]>> 
   xx: ['zone', '[+-]\\d{4}'],
   xxx: ['zone', '[+-]\\d\\d:\\d\\d'],
 }
-/** Of a format: a longer one becomes a pattern that no engine compiles. */
+/** The longest format: a longer one becomes a pattern that no engine compiles. */
 const LONGEST_FORMAT = 100
 
 /** The parts of a date that each datatype needs. */

@@ -1,5 +1,4 @@
-// How a CSV is written: as CSV on the Web metadata describes it (W3C tabular-metadata §5.9), or as its media type says.
-// Pure.
+// The dialect of a CSV, from CSV on the Web metadata (W3C tabular-metadata §5.9) or from its media type. Pure.
 import { problem, type Problem } from '../../problem.js'
 import type { Json } from './csvw-json.js'
 import { isEncoding } from '../../rdf/encodings.js'
@@ -7,14 +6,14 @@ import { isEncoding } from '../../rdf/encodings.js'
 export interface Dialect {
   readonly delimiter?: string
   readonly encoding?: string
-  /** Null: quotation marks are characters like others. */
+  /** Null: quotation marks have no special meaning. */
   readonly quoteChar: string | null
-  /** A quotation mark within quotation marks is doubled; else it follows a backslash. */
+  /** A quotation mark inside quotation marks is doubled; otherwise it follows a backslash. */
   readonly doubleQuote: boolean
   readonly commentPrefix?: string
   readonly lineTerminators?: readonly string[]
   readonly headerRowCount: number
-  /** Lines before the header. */
+  /** The number of lines before the header. */
   readonly skipRows: number
   readonly skipColumns: number
   readonly trim: 'true' | 'false' | 'start' | 'end'
@@ -23,13 +22,13 @@ export interface Dialect {
 export const USUAL: Dialect = {
   ...{ quoteChar: '"', doubleQuote: true, headerRowCount: 1, skipRows: 0, skipColumns: 0, trim: 'true' },
 }
-/** IANA text/tab-separated-values: a cell is the text between two tabs, quotation marks included. */
+/** IANA text/tab-separated-values: a cell is the text between two tabs, including quotation marks. */
 export const TAB_SEPARATED: Dialect = { ...USUAL, delimiter: '\t', quoteChar: null }
 
 const MOST_SKIPPED = 1000
 const LONGEST = 20
 
-/** Reads a property. Undefined: the value is reported, and the default applies. */
+/** Reads a property. Undefined if its value is not used: then it is reported, and the default applies. */
 type Reader = (value: unknown) => Partial<Dialect> | undefined
 
 const isCount = (value: unknown, most: number): value is number =>
@@ -53,19 +52,19 @@ const READERS: Readonly<Record<string, Reader>> = {
     return all.length > 0 && all.length <= LONGEST && all.every(isShort) ? { lineTerminators: all } : undefined
   },
   quoteChar: (value) => (value === null || isCharacter(value) ? { quoteChar: value } : undefined),
-  // Rows of delimiters alone are left out in any case: they say nothing.
+  // Rows of empty cells are always left out.
   skipBlankRows: (value) => (typeof value === 'boolean' ? {} : undefined),
   skipColumns: (value) => (isCount(value, MOST_SKIPPED) ? { skipColumns: value } : undefined),
-  // §5.9: as trim: "start", unless there is a trim.
+  // §5.9: like trim: "start", unless there is a trim.
   skipInitialSpace: (value) => (typeof value === 'boolean' ? {} : undefined),
   skipRows: (value) => (isCount(value, MOST_SKIPPED) ? { skipRows: value } : undefined),
   trim: (value) => (['boolean', 'string'].includes(typeof value) && TRIMS[String(value)] ? { trim: TRIMS[String(value)]! } : undefined), // prettier-ignore
 }
 
-/** @param report names what is not used */
+/** @param report receives properties that are not used */
 export function dialectOf(described: Json, usual: Dialect, report: (what: string) => void): Dialect | Problem {
   let dialect = usual
-  // In order of their names, so that headerRowCount overrides header.
+  // Sorted by name, so that headerRowCount overrides header.
   for (const key of Object.keys(described).sort()) {
     const read = Object.hasOwn(READERS, key) ? READERS[key]!(described[key]) : undefined
     if (read) dialect = { ...dialect, ...read }

@@ -1,5 +1,5 @@
-// The lexical forms of the built-in datatypes of CSV on the Web (W3C tabular-metadata §5.11.1), and of readers for
-// formats of them. Pure.
+// The lexical forms of the built-in datatypes of CSV on the Web (W3C tabular-metadata §5.11.1), and the readers for
+// their formats. Pure.
 import { isLexical, isTimeType, timeOf } from '../../../policies/datatypes.js'
 import { dateReader } from './csvw-dates.js'
 import { numberReader, type NumberFormat } from './csvw-numbers.js'
@@ -14,10 +14,10 @@ const sameFor = <T>(names: string, value: T): Record<string, T> =>
 
 const TEXTS = 'string normalizedString token anyAtomicType xml html json language Name NMTOKEN'
 
-/** The forms that are stricter than in XML Schema, or have none there. */
+/** Forms that are stricter than in XML Schema, or not defined there. */
 const FORMS: Readonly<Record<string, RegExp>> = {
   ...sameFor('string normalizedString token anyAtomicType xml html json', ANY),
-  // As for IRIs: what a store would refuse is no URI here either.
+  // As for IRIs: text that a store would refuse is not a URI here either.
   anyURI: /^(?:[^\s<>"{}|\\^`%#]|%[0-9a-f]{2})*(?:#(?:[^\s<>"{}|\\^`%#]|%[0-9a-f]{2})*)?$/i,
   base64Binary: /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
   QName: /^(?:[\p{L}_][\p{L}\p{N}\p{M}._-]*:)?[\p{L}_][\p{L}\p{N}\p{M}._-]*$/u,
@@ -37,12 +37,12 @@ export const isForm = (base: string): boolean => Object.hasOwn(FORMS, base) || i
 export const formKindOf = (base: string): FormKind =>
   isTimeType(base) ? 'calendar' : Object.hasOwn(KINDS, base) ? KINDS[base]! : 'number'
 
-/** Longer numbers and times are read by no store. */
+/** No store reads longer numbers and times. */
 const TOO_LONG = { number: /\d{401}|e[+-]?\d{5}/i, calendar: /^-?\d{10}|\.\d{19}/ }
-/** XML Schema 1.0 does not have this year: stores read it in different ways. */
+/** XML Schema 1.0 has no such year, and stores read it in different ways. */
 const YEAR_0 = /^-?0000/
 
-/** True of a lexical form whose value the datatype has. */
+/** True if the form is valid for the datatype. */
 export function isValid(lexical: string, base: string): boolean {
   const kind = formKindOf(base)
   if ((kind === 'number' || kind === 'calendar') && TOO_LONG[kind].test(lexical)) return false
@@ -50,16 +50,16 @@ export function isValid(lexical: string, base: string): boolean {
   return Object.hasOwn(FORMS, base) ? FORMS[base]!.test(lexical) : isLexical(lexical, base)!
 }
 
-/** A number that orders the values of numbers and of the calendar; NaN of others. */
+/** A number for ordering the values of numbers, dates and times; NaN for others. */
 export function fieldOrderOf(lexical: string, base: string): number {
   if (isTimeType(base)) return isValid(lexical, base) ? timeOf(lexical, base)!.seconds : NaN
   return Number(lexical.replace('INF', 'Infinity'))
 }
 
-/** From the text of a cell to the lexical form of the datatype. */
+/** Converts the text of a cell to the lexical form of the datatype. */
 type Read = (text: string) => string | undefined
 
-/** Without a format: numbers have percent signs and no groups, 1 and 0 are booleans. */
+/** Without a format: numbers may have percent signs but no groups; 1 and 0 are booleans. */
 export function plainReader(base: string): Read {
   const kind = formKindOf(base)
   if (kind === 'number') return formatReader(base, {})!
@@ -71,7 +71,7 @@ export function formatReader(base: string, format: unknown): Read | undefined {
   const kind = formKindOf(base)
   if (kind === 'boolean') return typeof format === 'string' ? booleanReader(format) : undefined
   if (kind === 'calendar') return typeof format === 'string' ? dateReader(format, base) : undefined
-  // Of other datatypes it is a regular expression, whose time nothing bounds.
+  // For other datatypes a format is a regular expression, whose running time is unbounded.
   if (kind !== 'number') return undefined
   const described = typeof format === 'string' ? { pattern: format } : format
   return isNumberFormat(described) ? numberReader(described, base === 'double' || base === 'float') : undefined

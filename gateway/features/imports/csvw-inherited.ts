@@ -1,5 +1,5 @@
-// The properties of CSV on the Web metadata that columns inherit (W3C tabular-metadata §5.7): what a level says, beside
-// what the levels above it say. Pure.
+// The properties of CSV on the Web metadata that columns inherit (W3C tabular-metadata §5.7): the properties of one
+// level, merged with those of the levels above. Pure.
 import { datatypeOf, STRING } from './csvw-datatypes.js'
 import type { Json } from './csvw-json.js'
 import type { CellFormat } from './csvw-values.js'
@@ -15,7 +15,7 @@ export const INHERITED = ['aboutUrl', 'datatype', 'default', 'lang', 'null', 'or
 export const UNSAID: Inherited = { datatype: STRING, nulls: [''], default: '', isOrdered: false, isRequired: false }
 
 const LANGUAGE = /^[a-z]{1,8}(?:-[a-z0-9]{1,8}){0,8}$/i
-/** In characters: each row repeats a default, and texts for null are compared with each cell. */
+/** In characters: each row repeats a default, and each cell is compared with the texts for null. */
 const [LONGEST, MOST_NULLS] = [1000, 100]
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.length <= LONGEST
@@ -24,8 +24,8 @@ const isNulls = (value: unknown): value is string | string[] =>
 export const isLanguage = (value: unknown): value is string => isText(value) && LANGUAGE.test(value)
 
 /**
- * Looked at once for each level, however many columns are below.
- * @param report names what is not used @param refuse says why the whole metadata is invalid
+ * Evaluated once for each level, however many columns are below.
+ * @param report receives properties that are not used @param refuse receives the reason why the metadata is invalid
  */
 export function inheritedFrom(
   level: Json,
@@ -46,7 +46,7 @@ export function inheritedFrom(
     const value = level[key] ?? undefined
     if (value === undefined || (isText(value) && isUriTemplate(value))) return value
     report(key)
-    // §5.1.2: what is no text counts as an empty one, which is the URL of the table.
+    // §5.1.2: a value that is not text counts as an empty one, which is the URL of the table.
     return typeof value === 'string' ? undefined : ''
   })
   const separator = valueOf('separator', isSeparator)
@@ -54,7 +54,7 @@ export function inheritedFrom(
   const [isOrdered, isRequired] = [valueOf('ordered', isFlag), valueOf('required', isFlag)]
   const byDefault = valueOf('default', isText)
   const datatype = 'datatype' in level ? datatypeOf(level['datatype'], report, refuse) : undefined
-  // It is about how text is shown, which has no place in a triple of a plain value.
+  // It affects only how text is displayed, and a triple with a plain value cannot express it.
   valueOf('textDirection', (value): value is string => ['ltr', 'rtl', 'auto', 'inherit'].includes(value as string))
   const { separator: separatorAbove, ...more } = above
   const separates = separator === undefined ? separatorAbove : (separator ?? undefined)

@@ -1,5 +1,5 @@
-// CSV on the Web metadata (W3C tabular-metadata) of a CSV: what its columns are called, mean and hold, and how the file
-// is written. What the metadata says beyond that is reported, and not used; invalid metadata is refused. Pure.
+// CSV on the Web metadata (W3C tabular-metadata) of a CSV: the names, meaning and datatypes of its columns, and its
+// dialect. Other properties are reported and not used; invalid metadata is refused. Pure.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { dialectOf, USUAL, type Dialect } from './csvw-dialect.js'
 import { INHERITED, inheritedFrom, isLanguage, UNSAID, type Inherited } from './csvw-inherited.js'
@@ -8,22 +8,22 @@ import { csvwFlawOf, flawOfColumns, flawOfForeignKeys } from './csvw-validity.js
 
 export interface MetadataText {
   readonly text: string
-  /** With the file; else it was found beside it. */
+  /** True if it was sent with the file; false if it was found next to it. */
   readonly came: boolean
-  /** Its URL, where it was found beside the file. */
+  /** Its URL, if it was found next to the file. */
   readonly url?: string
-  /** Why it is not here, though it may exist. */
+  /** Why it could not be read, although it may exist. */
   readonly flaw?: string
 }
 
 export interface Metadata {
   readonly columns: readonly MetadataColumn[]
-  /** What columns have that are not described; undefined: it is guessed. */
+  /** The properties of columns that are not described; undefined to guess them. */
   readonly rest?: Inherited
   readonly dialect: Dialect
-  /** Of the table, where it is known. */
+  /** The URL of the table, if it is known. */
   readonly url?: string
-  /** The rows become nothing. */
+  /** The rows produce no output. */
   readonly isSuppressed: boolean
   /** Sentences about properties that are not used. */
   readonly unused: readonly string[]
@@ -32,20 +32,20 @@ export interface Metadata {
 export interface MetadataColumn extends Inherited {
   readonly name?: string
   readonly titles: readonly string[]
-  /** The first title in the language of the metadata: without a name, the column is called so. */
+  /** The first title in the language of the metadata; used as a name if the column has none. */
   readonly title?: string
-  /** No column of the file: its value is the same in each row. */
+  /** The file has no such column: its value is the same in each row. */
   readonly isVirtual: boolean
   readonly isSuppressed: boolean
 }
 
 export const LARGEST_METADATA = 256 * 1024
 const MOST_COLUMNS = 16_384
-/** What columns inherit, in characters, for all of them. */
+/** The limit on inherited properties of all columns together, in characters. */
 const MOST_INHERITED = 4 * 1024 * 1024
 /** In characters: each row repeats a name. */
 const LONGEST_NAME = 1000
-/** With the one that counts the others, as many as are said (plan.ts). */
+/** Together with the line that counts the rest, as many as are reported (plan.ts). */
 const MOST_UNUSED = 99
 const NAME = /^(?!_)(?:[\p{L}\p{N}_.-]|%[0-9a-f]{2})+$/iu
 
@@ -53,16 +53,16 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 const flaw = (detail: string): Problem =>
   problem('content.syntax', `The metadata of the CSV cannot be used: ${detail}.`)
 
-/** What is said about properties that are not used, and why the metadata is invalid. */
+/** Receives properties that are not used, and the reason why the metadata is invalid. */
 interface Notes {
   report(sentence: string): void
   refuse(why: string): void
 }
 
 /**
- * @param file the names that the CSV has: its URL, and that of the file
- * @param usual how a CSV is written of which the metadata says nothing
- * @param location the URL of the metadata, where it is known
+ * @param file the names of the CSV: its URL, and the name of the file
+ * @param usual the dialect of a CSV that the metadata does not describe
+ * @param location the URL of the metadata, if it is known
  */
 export function readMetadata(
   text: string,
@@ -71,7 +71,7 @@ export function readMetadata(
   location?: string,
 ): Metadata | Problem {
   const group = parsed(text)
-  if (!isObject(group)) return flaw('it is no JSON object')
+  if (!isObject(group)) return flaw('it is not an object')
   const unused: string[] = []
   let more = 0
   let invalid: string | undefined
@@ -110,7 +110,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** W3C tabular-metadata §5.2: the usual context, with a base and a language. */
+/** W3C tabular-metadata §5.2: the default context, with a base and a language. */
 function contextOf(group: Json, { report, refuse }: Notes): Json {
   const context = Object.assign({}, ...[group['@context']].flat().filter(isObject)) as Json
   for (const key of Object.keys(context)) if (!['@base', '@language'].includes(key)) refuse(`${key.slice(0, 100)} is not allowed in its @context`) // prettier-ignore
@@ -123,11 +123,11 @@ function baseOf({ '@base': base }: Json, location: string | undefined): string |
   return URL.canParse(base, location) ? new URL(base, location).href : location
 }
 
-/** The tables of a group, or the one table. */
+/** The tables of a group, or the single table. */
 function tablesIn(group: Json): readonly Json[] | Problem {
   if (!('tables' in group)) return isText(group['url']) ? [group] : flaw('its url is missing')
   const tables = objectsIn(group['tables'])
-  if (tables.length === 0) return flaw('its tables are no list of tables')
+  if (tables.length === 0) return flaw('its tables are not a list')
   return tables.every((one) => isText(one['url'])) ? tables : flaw('the url of a table is missing')
 }
 
@@ -149,12 +149,12 @@ function checkTable(table: Json, tables: readonly Json[], group: Json, base: str
   if (found !== undefined) refuse(found)
 }
 
-/** W3C tabular-metadata §5.1.2: templates are resolved against it. */
+/** W3C tabular-metadata §5.1.2: templates are resolved against this URL. */
 function urlOf({ url }: Json, base: string | undefined): { readonly url?: string } {
   return isText(url) && URL.canParse(url, base) ? { url: new URL(url, base).href } : {}
 }
 
-/** Of a URL or the name of a file, which may have been packed since. */
+/** The last segment of a URL or file name; the file may have been compressed since. */
 function lastOf(url: string): string {
   const last = url.split(/[?#]/, 1)[0]!.split('/').at(-1)!.replace(/\.gz$/i, '')
   try {
@@ -166,7 +166,7 @@ function lastOf(url: string): string {
 
 const about = ({ url }: Json, file: readonly string[]): boolean => isText(url) && file.some((one) => lastOf(one) === lastOf(url)) // prettier-ignore
 
-/** An object that is a part; a URL in its place is not fetched. */
+/** An object inside another. A URL in its place is not fetched. */
 function objectOf(whole: Json, key: string, what: string, notes: Notes): Json {
   const value = whole[key]
   if (isText(value)) notes.report(`${key} of ${what} is a URL, which is not fetched`)
@@ -194,7 +194,7 @@ function columnsIn(
     inheritedFrom(level, above, saying(notes, what), notes.refuse)
   const ofGroup = table === group ? UNSAID : from(group, UNSAID, 'the group of tables')
   const inherited = from(schema, from(table, ofGroup, 'the table'), 'the schema')
-  // Each column has it.
+  // Each column gets a copy of these.
   if (JSON.stringify(inherited).length * described.length > MOST_INHERITED)
     return flaw('it says too much for each of its columns')
   const language = isLanguage(context['@language']) ? context['@language'] : 'und'
@@ -206,7 +206,7 @@ function columnsIn(
   return { columns, ...(described.every(({ virtual }) => virtual === true) && { rest: inherited }) }
 }
 
-/** W3C tabular-metadata §5.6: what a column is called. */
+/** W3C tabular-metadata §5.6: the names of a column. */
 function namesOf(column: Json, language: string, report: (what: string) => void) {
   const { name, titles, virtual, suppressOutput } = column
   const isName = isText(name) && name.length <= LONGEST_NAME && NAME.test(name)

@@ -1,4 +1,4 @@
-// Numbers as CSV on the Web metadata describes them (W3C tabular-data-model §6.4.2, patterns of UAX #35): from the text
+// Numbers in formats of CSV on the Web metadata (W3C tabular-data-model §6.4.2, patterns of UAX #35): converts the text
 // of a cell to the lexical form of its datatype. Pure.
 
 export interface NumberFormat {
@@ -7,24 +7,24 @@ export interface NumberFormat {
   readonly decimalChar?: string
 }
 
-/** A number as text: its parts, with the separators of groups still in them. */
+/** The parts of a number as text, still with group separators. */
 interface Parts {
   readonly sign: string
   readonly whole: string
   readonly fraction: string | undefined
-  /** With its E. */
+  /** Including its E. */
   readonly exponent: string | undefined
-  /** A percent or per-mille sign, and where it stands. */
+  /** A percent or per-mille sign, before or after the number. */
   readonly before: string
   readonly after: string
 }
 
 const SCALES: Readonly<Record<string, number>> = { '%': 2, '‰': 3 }
-/** Of a number, in characters. */
+/** The longest number, in characters. */
 const LONGEST = 1000
 const SPECIAL = /^(?:NaN|-?INF)$/
 
-/** Undefined if the format is not understood. @param hasExponent the datatype has exponents */
+/** Undefined if the format is not understood. @param hasExponent the datatype allows exponents */
 export function numberReader(
   { pattern, groupChar, decimalChar = '.' }: NumberFormat,
   hasExponent: boolean,
@@ -38,7 +38,7 @@ export function numberReader(
     if (text.length > LONGEST) return undefined
     if (hasExponent && SPECIAL.test(text)) return text
     const parts = split(text)
-    // §6.4.2: decimals have none.
+    // §6.4.2: decimals have no exponent.
     if (!parts || (parts.exponent !== undefined && !hasExponent)) return undefined
     return fits(parts) ? lexicalOf(parts, group) : undefined
   }
@@ -56,7 +56,7 @@ function splitter(group: string | undefined, decimalChar: string): (text: string
   }
 }
 
-/** Without a pattern, groups have any length but none. */
+/** Without a pattern, groups may have any length except zero. */
 const isLoose =
   (group: string | undefined) =>
   ({ whole, fraction = '', before }: Parts): boolean => {
@@ -65,7 +65,7 @@ const isLoose =
     return [whole, fraction].every((one) => one === '' || one.split(group).every((digits) => digits !== ''))
   }
 
-/** Undefined if it is no pattern of digits. */
+/** Undefined if it is not a pattern of digits. */
 function fitsPattern(pattern: string, group: string, decimalChar: string): ((parts: Parts) => boolean) | undefined {
   const [g, d] = [escaped(group), escaped(decimalChar)]
   const form = new RegExp(`^([+-]?)([%‰]?)([+-]?)([#0${g}]*)(?:${d}([0#${g}]*))?(?:E([+]?)(#*0+))?([%‰]?)$`)
@@ -99,7 +99,7 @@ function fitsPattern(pattern: string, group: string, decimalChar: string): ((par
   }
 }
 
-/** UAX #35: the last group has the size of the last one of the pattern, all others that of the one before. */
+/** UAX #35: the last group has the size of the pattern's last group, all others that of the one before. */
 function grouped(digits: string, sizes: readonly number[], group: string): string {
   const last = sizes.at(-1)
   if (last === undefined) return digits
@@ -118,7 +118,7 @@ function lexicalOf({ sign, exponent = '', before, after, ...parts }: Parts, grou
   const [whole, fraction] = [ungrouped(parts.whole), ungrouped(parts.fraction ?? '')]
   const scale = SCALES[before || after] ?? 0
   if (scale === 0) return sign + (whole || '0') + (fraction === '' ? '' : `.${fraction}`) + exponent
-  // The point moves to the left.
+  // Moves the decimal point to the left.
   const digits = (whole + fraction).padStart(fraction.length + scale + 1, '0')
   const point = digits.length - fraction.length - scale
   return `${sign}${digits.slice(0, point).replace(/^0+(?=\d)/, '')}.${digits.slice(point)}${exponent}`

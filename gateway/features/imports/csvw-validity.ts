@@ -1,10 +1,10 @@
-// What makes CSV on the Web metadata invalid as a whole (W3C tabular-metadata §5 and §6): names of objects, common
-// properties, references. Pure.
+// Checks that make CSV on the Web metadata invalid as a whole (W3C tabular-metadata §5 and §6): names of objects,
+// common properties, references. Pure.
 import { baseOf } from './csvw-datatypes.js'
 import { isObject, objectsIn, type Json } from './csvw-json.js'
 import { TEMPLATE_PREFIXES } from './uri-template.js'
 
-/** A property that this specification does not define has a prefix, or is a URL. */
+/** A property that the specification does not define has a prefix, or is a URL. */
 const isCommon = (key: string): boolean => {
   const [, prefix, rest] = /^([a-z][\w.+-]*):(.*)$/is.exec(key) ?? []
   return prefix !== undefined && (Object.hasOwn(TEMPLATE_PREFIXES, prefix) || /^\/\/./.test(rest!) || prefix === 'urn')
@@ -12,10 +12,10 @@ const isCommon = (key: string): boolean => {
 
 const shown = (value: unknown): string => (typeof value === 'string' ? JSON.stringify(value.slice(0, 100)) : `no text`)
 
-/** Nested common properties. */
+/** The deepest nesting of common properties. */
 const DEEPEST = 32
 
-/** §5.1.1 to 5.1.3, §5.8: of an object and its common properties. Undefined if it is valid. */
+/** §5.1.1 to 5.1.3, §5.8: the mistake in an object and its common properties; undefined if they are valid. */
 export function csvwFlawOf(object: Json, type: string): string | undefined {
   if (typeof object['@id'] === 'string' && object['@id'].startsWith('_:')) return `the @id of a ${type} is a blank node`
   if ('@type' in object && object['@type'] !== type) return `the @type of a ${type} is ${shown(object['@type'])}`
@@ -27,7 +27,7 @@ export function csvwFlawOf(object: Json, type: string): string | undefined {
   return undefined
 }
 
-/** §6.1: as much of JSON-LD as it allows. */
+/** §6.1: checks the allowed part of JSON-LD. */
 function flawOfCommon(value: unknown, depth: number): string | undefined {
   if (depth > DEEPEST) return 'it is nested too deeply'
   if (Array.isArray(value)) return firstOf(value, (one) => flawOfCommon(one, depth + 1))
@@ -38,7 +38,7 @@ function flawOfCommon(value: unknown, depth: number): string | undefined {
     if (others.some((key) => !['@type', '@language'].includes(key)) || others.length > 1 || isObject(own))
       return 'an object with @value has other properties than @type or @language'
   } else if ('@language' in value) return '@language without @value'
-  if (language !== undefined && !/^[a-z]{1,8}(?:-[a-z0-9]{1,8})*$/i.test(String(language))) return '@language is none'
+  if (language !== undefined && !/^[a-z]{1,8}(?:-[a-z0-9]{1,8})*$/i.test(String(language))) return '@language is wrong'
   if ('@id' in value && (typeof id !== 'string' || id.startsWith('_:'))) return 'an @id is a blank node'
   const wrongType = firstOf([type ?? []].flat(), (one) => (isTypeName(one) ? undefined : `the @type ${shown(one)}`)) // prettier-ignore
   if (wrongType) return wrongType
@@ -53,7 +53,7 @@ const isTypeName = (name: unknown): boolean =>
   !name.startsWith('_:') &&
   (isCommon(name) || TERMS.has(name) || baseOf(name) !== undefined)
 
-/** Terms of the context of CSV on the Web that are no datatypes. */
+/** Terms in the context of CSV on the Web that are not datatypes. */
 const TERMS: ReadonlySet<string> = new Set(
   'Cell Column Datatype Dialect Direction ForeignKey JSON NumericFormat Row Schema Table TableGroup TableReference Template Transformation'.split(
     ' ',
@@ -77,7 +77,7 @@ export function flawOfColumns(columns: readonly Json[]): string | undefined {
     if (typeof name === 'string' && names.has(name))
       return `two columns are named ${JSON.stringify(name.slice(0, 100))}`
     names.add(name)
-    if (isVirtual && column['virtual'] !== true) return 'a column stands after a virtual one'
+    if (isVirtual && column['virtual'] !== true) return 'a column follows a virtual one'
     isVirtual ||= column['virtual'] === true
     return csvwFlawOf(column, 'Column')
   })
@@ -109,7 +109,7 @@ export function flawOfForeignKeys(
       !isKnown(key, 'columnReference', 'reference') ||
       !isKnown(reference, 'resource', 'schemaReference', 'columnReference')
     )
-      return 'a foreign key has properties of its own'
+      return 'a foreign key has unknown properties'
     if (namesIn(columnReference).length === 0 || lacks(table, columnReference)) return 'a foreign key names a column that does not exist' // prettier-ignore
     const { resource, schemaReference } = reference
     const target = tables.find((one) =>

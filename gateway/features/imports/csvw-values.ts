@@ -1,5 +1,5 @@
-// The values of cells by CSV on the Web metadata (W3C tabular-data-model §6.4): null, default and several values, in
-// their datatypes. Pure.
+// The values of cells according to CSV on the Web metadata (W3C tabular-data-model §6.4): null, default and multiple
+// values, with their datatypes. Pure.
 import { RDF, XSD } from '../../rdf/vocabulary.js'
 import { literal, nTriplesTerm, text, typed } from '../../rdf/graph.js'
 import type { Bounds, CsvwDatatype } from './csvw-datatypes.js'
@@ -7,20 +7,20 @@ import { formatReader, isValid, formKindOf, fieldOrderOf, plainReader } from './
 
 export interface CellFormat {
   readonly datatype: CsvwDatatype
-  /** Texts that stand for no value. */
+  /** Texts that mean no value. */
   readonly nulls: readonly string[]
   readonly default: string
   readonly separator?: string
-  /** Several values have an order. */
+  /** The order of the values matters. */
   readonly isOrdered: boolean
   readonly isRequired: boolean
   readonly lang?: string
 }
 
 export interface CellValue {
-  /** As metadata means it: dates and numbers in the form of their datatype. */
+  /** The lexical form after applying the metadata: dates and numbers in the form of their datatype. */
   readonly lexical: string
-  /** False if it does not have the form of its datatype: then it is plain text. */
+  /** False if the text is not valid for its datatype: then it is plain text. */
   readonly isValid: boolean
 }
 
@@ -31,7 +31,7 @@ const OTHER_IRIS: Readonly<Record<string, string>> = {
 }
 const AS_IT_IS = ['string', 'json', 'xml', 'html', 'anyAtomicType']
 
-/** Reads the cells of a column: no value, one, or with a separator several. */
+/** Reads the cells of a column: no value, one, or several if there is a separator. */
 export function cellReader(column: CellFormat): (cell: string) => CellValue[] {
   const { separator, nulls, datatype } = column
   const valueOf = valueReader(datatype)

@@ -1,5 +1,4 @@
-// What a request for `add` or `transform` asks for (LinkedDataHub 2.3): the source, the document that gets the data,
-// and the query.
+// Reads a request for `add` or `transform` (LinkedDataHub 2.3): the source, the target document, and the query.
 import { indexBySubject, objectsOf, readContent, type TriplesBySubject } from '../../request/endpoint-rdf.js'
 import { MULTIPART, partsOf } from '../../rdf/read-multipart.js'
 import { mediaTypeOf } from '../../rdf/syntaxes.js'
@@ -17,11 +16,11 @@ export interface SentFile {
 }
 
 export interface DataRequest {
-  /** A URL, or a file that came with the request. */
+  /** A URL, or a file sent with the request. */
   readonly source: string | SentFile
-  /** The URL of the document. */
+  /** The URL of the target document. */
   readonly target: string
-  /** The IRI of a query that a document has, or its text. */
+  /** The IRI of a query in a document, or the text of the query. */
   readonly query: { readonly iri: string } | { readonly text: string } | undefined
 }
 
@@ -40,7 +39,7 @@ async function fromGraph(context: Context, endpoint: string): Promise<DataReques
   return source === undefined ? missing('one dct:source, an IRI') : requestOf(described, subject, source)
 }
 
-/** The fields of an RDF/POST form, one of which is a file (LinkedDataHub 2.3). */
+/** Reads the fields of an RDF/POST form, one of which is a file (LinkedDataHub 2.3). */
 async function fromParts(context: Context, endpoint: string): Promise<DataRequest | Problem> {
   const { request, gateway, trace } = context
   const body = await request.readBody(gateway.settings.maxBody, MAX_BODY)
@@ -69,12 +68,12 @@ async function fromParts(context: Context, endpoint: string): Promise<DataReques
   return requestOf(described, subject, { body: file.body, mediaType })
 }
 
-/** Stands for the file in the form. */
+/** A placeholder for the file in the form. */
 const FILE = 'the file'
 
 function requestOf(described: TriplesBySubject, subject: Term, source: DataRequest['source']): DataRequest | Problem {
   const target = onlyIri(described, subject, SD('name'))
-  if (target === undefined) return missing('one sd:name, the URL of the document that gets the data')
+  if (target === undefined) return missing('one sd:name, the URL of the target document')
   const queries = [...objectsOf(described, subject, SPIN('query')), ...objectsOf(described, subject, SP('text'))]
   if (queries.length > 1) return missing('one query only')
   const [query] = queries

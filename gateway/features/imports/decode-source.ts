@@ -1,5 +1,4 @@
-// The text of a source on disk, piece by piece: unpacked within a bound, decoded by its encoding. For the thread of an
-// import only.
+// The text of a source on disk, in pieces: decompressed within a limit, and decoded. Only for the thread of an import.
 import { createReadStream, openSync, readSync, closeSync } from 'node:fs'
 import { createGunzip } from 'node:zlib'
 import { problem, type Problem } from '../../problem.js'
@@ -15,7 +14,7 @@ export class SourceBreak extends Error {
 
 export interface SourceText {
   readonly text: AsyncIterable<string>
-  /** Bytes of the file that were read. */
+  /** The number of bytes read from the file. */
   bytes(): number
 }
 
@@ -25,7 +24,7 @@ export interface SourceContent extends Pick<SourceText, 'bytes'> {
 
 const PIECE = 64 * 1024
 
-/** The bytes of a source, unpacked. */
+/** The bytes of a source, decompressed. */
 export function decodedContent(path: string, limit: number): SourceContent {
   let bytes = 0
   const start = Buffer.alloc(4)
@@ -57,7 +56,7 @@ export function decodedContent(path: string, limit: number): SourceContent {
   return { pieces: pieces(), bytes: () => bytes }
 }
 
-/** @param encoding as the Encoding Standard names it; a byte order mark counts more */
+/** @param encoding the name in the Encoding Standard; a byte order mark takes precedence */
 export function decodedText(path: string, encoding: string, limit: number): SourceText {
   const { pieces, bytes } = decodedContent(path, limit)
 
@@ -82,7 +81,7 @@ export function decodedText(path: string, encoding: string, limit: number): Sour
   return { text: text(), bytes }
 }
 
-/** Without a byte order mark, an ASCII character at the start tells UTF-16. */
+/** Without a byte order mark, an ASCII character at the start reveals UTF-16. */
 function wideOf([first, second]: Buffer): string | undefined {
   if (first === 0) return second === 0 ? undefined : 'utf-16be'
   return second === 0 ? 'utf-16le' : undefined

@@ -1,5 +1,5 @@
-// Imports that RDF describes (LinkedDataHub 2.8): the content of a request to `importer`, or of a PUT or POST of a
-// document, which starts each import in it.
+// Imports described in RDF (LinkedDataHub 2.8): in the content of a request to `importer`, or in a document, whose PUT
+// or POST starts each import in it.
 import { isOfDisk, notStored } from '../../files/arriving.js'
 import { linksIn } from '../../http/link-field.js'
 import { parseMediaType } from '../../http/media-type.js'
@@ -37,8 +37,8 @@ import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /**
- * CSV on the Web metadata of the CSV at this URL of another server: the first that describes it (W3C tabular-data-model
- * §5.2 and §5.3), or why one that exists cannot be used.
+ * CSV on the Web metadata for the CSV at this URL of another server: the first one that describes it (W3C
+ * tabular-data-model §5.2 and §5.3), or why an existing one cannot be used.
  */
 async function metadataBeside(
   context: Context,
@@ -97,7 +97,7 @@ export interface Brought {
   readonly received: Received
 }
 
-/** The source of this order, on disk. */
+/** Fetches the source of the order to disk. */
 export async function bringDescribed(context: Context, order: ImportOrder, path: string): Promise<Brought | Problem> {
   const file = await open(path, 'wx', 0o600)
   const source = await bringUrl(order.source!)(context, file, path)
@@ -111,7 +111,7 @@ export async function bringDescribed(context: Context, order: ImportOrder, path:
   return { order, received: { ...received, metadata } }
 }
 
-/** A source on disk as what was received. */
+/** Treats a source on disk like received content. */
 export async function receivedFrom({ path, size, url, mediaType }: Source): Promise<Received | Problem> {
   if (!isImportable(mediaType)) return unsupported(mediaType)
   const digest = createHash('sha256')
@@ -119,14 +119,14 @@ export async function receivedFrom({ path, size, url, mediaType }: Source): Prom
   return { path, size, mediaType: mediaType!, base: url, digest: digest.digest('hex') }
 }
 
-const MANY = problem('server.overloaded', 'Too many imports run or wait. Retry when one has ended.', {
+const MANY = problem('server.overloaded', 'Too many imports are running or waiting. Retry when one has ended.', {
   fields: [['Retry-After', '60']],
 })
 const BUSY = problem('server.overloaded', 'Too many sources are being read. Retry shortly.', {
   fields: [['Retry-After', '2']],
 })
 
-/** The URL of the document of the run. */
+/** Returns the URL of the run's document. */
 export async function startImport(
   context: Context,
   plan: ImportPlan,
@@ -155,15 +155,15 @@ export async function startImport(
   return (await startRun(context, record, newProgress(plan.size))) ?? document
 }
 
-/** So many imports of one content start. */
+/** The most imports that one content can start. */
 const MOST_OF_ONE = 16
-/** ms for the sources of all of them: the client waits, and each takes a place. */
+/** The time limit for fetching all sources, in ms: the client waits, and each fetch takes a place. */
 const SOURCES_MS = 30_000
 
 /**
- * Starts what the content of a PUT or POST describes, for an agent who may import; the write has been carried out. The
- * answer to it waits until each import is on disk: then none is lost. The document and the log say of each that cannot
- * be started why. One that was in the document before may be another agent's: who writes it again has not ordered it.
+ * Starts the imports in the content of a PUT or POST, for an agent who may import, after the write. The answer waits
+ * until each import is on disk, so that none is lost. If an import cannot be started, the document and the log say why.
+ * Imports that were already in the document are not started: the agent may have copied another agent's.
  */
 async function startDescribed(
   context: Context,
@@ -183,7 +183,7 @@ async function startDescribed(
     const subject = name.termType === 'NamedNode' ? name.value : undefined
     const order = describedOrder(triples, name, NO_ORDER)
     const failed = await startOne(bounded, { document, subject }, order).catch((error: unknown) => {
-      gateway.log.error({ err: error, document }, 'the start of an import broke off')
+      gateway.log.error({ err: error, document }, 'an import could not be started')
       return BROKEN
     })
     if (!failed) continue
@@ -191,7 +191,7 @@ async function startDescribed(
     const times = { startedAt: request.receivedAt, endedAt: gateway.now() }
     if (subject !== undefined) notes.push({ subject, ...times, failure: failed.detail })
   }
-  // Once the answer, which has the entity-tag of what was written, is on its way.
+  // After the answer, which has the entity-tag of the written state, has been sent.
   if (notes.length > 0) setImmediate(() => void noteRuns(context, document, notes))
 }
 
@@ -205,7 +205,7 @@ export function mayImport(context: Context): boolean {
   return !isFailure(decision) && decision.allowed
 }
 
-const BROKEN = problem('internal', 'The start of the import broke off.')
+const BROKEN = problem('internal', 'The import could not be started.')
 const NO_ORDER = importOrderOf(new URLSearchParams())
 
 async function startOne(
@@ -228,7 +228,7 @@ async function startOne(
   })
 }
 
-/** Acts with a new folder for a source, in a place of its agent; unless it is kept, it is removed then. */
+/** Runs `act` with a new folder for a source, in a slot of its agent, and removes it unless it is kept. */
 export async function inFolder<T>(context: Context, act: InFolder<T>): Promise<T | Problem> {
   const { gateway, agent, request } = context
   const leave = IMPORTING.of(gateway).takePlace(agent.webId ?? request.network(), request.network())
@@ -237,7 +237,7 @@ export async function inFolder<T>(context: Context, act: InFolder<T>): Promise<T
 
 type InFolder<T> = (folder: string, keep: () => void) => Promise<T | Problem>
 
-/** The same for who has the place already. */
+/** The same for an agent who already has the slot. */
 export async function withFolder<T>({ gateway }: Context, act: InFolder<T>): Promise<T | Problem> {
   const folder = join(runsFolder(IMPORTING.of(gateway)), gateway.uuid())
   let isKept = false
@@ -257,7 +257,7 @@ interface DescribedImport {
   readonly triples: readonly Quad[]
 }
 
-/** The imports in the content, but for descriptions of runs, as a client has read them. */
+/** The imports in the content, without descriptions of runs, which the client only read before. */
 function importsIn(content: WrittenContent, before: string): readonly DescribedImport[] {
   const all = isLargeContent(content)
     ? importsInLines(content.nTriples)
@@ -274,10 +274,10 @@ function importsIn(content: WrittenContent, before: string): readonly DescribedI
 const SAYS: ReadonlySet<string> = new Set([RDF('type'), ...IMPORT_PROPERTIES])
 
 const STATE = TGI('state')
-/** Values of a property that are looked at: an import has one of each. */
+/** The most values of a property that are read: an import has one of each. */
 const MOST_VALUES = 2
 
-/** Without a look at each line: the text may have hundreds of thousands. */
+/** Avoids looking at each line, since the text may have hundreds of thousands. */
 function importsInLines(nTriples: string): DescribedImport[] {
   const found: DescribedImport[] = []
   for (const type of IMPORT_TYPES) {

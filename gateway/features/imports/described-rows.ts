@@ -1,5 +1,5 @@
-// What a row of a CSV becomes by CSV on the Web metadata (W3C csv2rdf, minimal mode): the item of the plain mapping,
-// with the subjects, properties and values that the metadata describes. Pure.
+// Converts a CSV row according to CSV on the Web metadata (W3C csv2rdf, minimal mode): to the item of the plain
+// mapping, with the subjects, properties and values in the metadata. Pure.
 import { createHash } from 'node:crypto'
 import { iri, nTriplesTerm, text } from '../../rdf/graph.js'
 import { DCT, FOAF, RDF } from '../../rdf/vocabulary.js'
@@ -13,41 +13,41 @@ import { makeTemplate, type Template } from './uri-template.js'
 
 export interface DescribedColumns extends Columns {
   readonly metadata: Metadata
-  /** The IRI of the source: relative IRIs are resolved against it, or against the URL that the metadata says. */
+  /** The IRI of the source, the base for relative IRIs unless the metadata names a URL. */
   readonly base: string
 }
 
 type Report = (finding: ImportFinding) => void
 
 /**
- * The names of the columns, and what the metadata says otherwise than the header. @param header names of the file's
- * first row
+ * The names of the columns, and differences between metadata and header. @param header the names in the first row of
+ * the file
  */
 export function namesBy({ columns, dialect, isSuppressed, unused }: Metadata, header: readonly string[]) {
   const hasHeader = dialect.headerRowCount > 0
   const real = columns.filter(({ isVirtual }) => !isVirtual)
   const findings: ImportFinding[] = unused.map((sentence) => ({ detail: `Metadata: ${sentence}.` }))
-  if (isSuppressed) findings.push({ detail: 'Metadata: it suppresses the output of this table (suppressOutput).' })
+  if (isSuppressed) findings.push({ detail: 'Metadata: suppressOutput is set, so this table has no output.' })
   const names = header.map((written, i) => {
     const { name, title, titles } = real[i] ?? { titles: [] }
     const known = [...titles, ...(name === undefined ? [] : [name])]
     if (hasHeader && known.length > 0 && !known.includes(written))
       findings.push({ line: 1, column: i + 1, detail: `Metadata: column ${i + 1} is called ${JSON.stringify(known[0])}, and the header has ${JSON.stringify(written.slice(0, 100))}.` }) // prettier-ignore
-    // W3C tabular-metadata §5.6: titles in other languages are no name.
+    // W3C tabular-metadata §5.6: titles in other languages are not used as names.
     return name ?? title ?? (titles.length > 0 || !hasHeader ? `_col.${i + 1}` : written)
   })
   if (real.length > 0 && real.length !== header.length)
-    findings.push({ detail: `Metadata: it has ${real.length} columns, and the file ${header.length}.` })
+    findings.push({ detail: `Metadata: it has ${real.length} columns, but the file has ${header.length}.` })
   return { names, findings }
 }
 
-/** A column, ready for its cells. */
+/** A column, prepared for reading its cells. */
 interface Column {
   readonly number: number
   readonly name: string
-  /** In templates. */
+  /** Its name in templates. */
   readonly variable: string
-  /** From 0; undefined of a virtual one. */
+  /** Counted from 0; undefined for a virtual column. */
   readonly at: number | undefined
   readonly described: (Inherited & Partial<MetadataColumn>) | undefined
   readonly read: (cell: string) => readonly CellValue[]
@@ -55,7 +55,7 @@ interface Column {
   readonly templates: Readonly<Record<'about' | 'property' | 'value', Template | undefined>>
 }
 
-/** Gives the triples of a row, in N-Triples without their points, to `take`. */
+/** Passes the triples of a row, in N-Triples without their final dots, to `take`. */
 export function makeDescribedItems(
   of: DescribedColumns,
 ): (document: string, row: CsvRow, take: Take, report: Report) => void {
@@ -118,11 +118,11 @@ function itemOf(
     const found = column ? valuesOf(column) : []
     return found.length > 0 ? found.map(({ lexical }) => lexical) : undefined
   }
-  /** 'none' if it gives no IRI, which is reported. */
+  /** 'none' if the template gives no IRI, which is reported. */
   const iriBy = (template: Template | undefined, own: Column): string | undefined | 'none' => {
     if (template === undefined) return undefined
     const found = template.expand((name) => variable(name, own))
-    if (found === undefined) report({ line: row.line, column: own.number, detail: `Metadata: ${template.text.slice(0, 200)} gives no IRI here: the cell is left out.` }) // prettier-ignore
+    if (found === undefined) report({ line: row.line, column: own.number, detail: `Metadata: ${template.text.slice(0, 200)} gives no IRI here, so the cell is left out.` }) // prettier-ignore
     return found ?? 'none'
   }
   const topicOf = `${document}#this`
@@ -155,7 +155,7 @@ function itemOf(
   take(`${about} ${nTriplesTerm(iri(FOAF('primaryTopic')))} ${nTriplesTerm(iri(topic ?? topicOf))}`)
 }
 
-/** A name of the metadata may be encoded already. */
+/** A name in the metadata may already be encoded. */
 const encodedName = (name: string): string => encodeURIComponent(name.toWellFormed()).replace(/%25([0-9a-f]{2})/gi, '%$1') // prettier-ignore
 
 function objectsOf(
@@ -166,12 +166,12 @@ function objectsOf(
 ): string[] {
   if (!described) return cell === '' ? [] : [valueOf(cell, guessed)]
   const wrong = values.find(({ isValid }) => !isValid)
-  if (wrong) report(`Metadata: ${JSON.stringify(wrong.lexical.slice(0, 100))} is no ${described.datatype.base} as the metadata describes it: it is plain text.`) // prettier-ignore
+  if (wrong) report(`Metadata: ${JSON.stringify(wrong.lexical.slice(0, 100))} is not a valid ${described.datatype.base}, so it becomes plain text.`) // prettier-ignore
   return values.map((value) => csvwTermOf(value, described))
 }
 
 /**
- * csv2rdf §4.6: values with an order are a list. Its nodes have names in the document, which a second run gives again.
+ * csv2rdf §4.6: ordered values become a list. Its nodes get names in the document that a second run repeats.
  */
 function listOf(objects: readonly string[], document: string, column: number, take: Take): string {
   const nodeOf = (i: number): string =>

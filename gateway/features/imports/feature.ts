@@ -1,4 +1,4 @@
-// Imports: data from files and from other servers, made into documents in the background or in one request.
+// Imports: data from files and other servers becomes documents, in the background or in one request.
 import { makeGuardedFetch } from '../../../policies/fetch/guarded-fetch.js'
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GatewayFeature } from '../../feature.js'
@@ -13,7 +13,7 @@ import { IMPORTING, openImporting } from './importing.js'
 
 const appends = (): Mode => 'Append'
 const POSTED = [['Accept-Post', ACCEPT_POST]] as const
-/** ms for a large source. */
+/** The time limit for a large source, in ms. */
 const SOURCE_MS = 10 * 60_000
 
 export const IMPORTS: GatewayFeature = {

@@ -1,4 +1,4 @@
-// The files that `triplegate import` sends: which they are, and their content, with the metadata beside them.
+// The files that `triplegate import` sends, and their content, together with the metadata next to them.
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -11,7 +11,7 @@ import { MULTIPART } from '../../rdf/read-multipart.js'
 
 const FILES = /\.(?:csv|tsv|ttl|nt|nq|trig|rdf|owl|jsonld)(?:\.gz)?$/i
 
-/** Files, and those in folders, by their names. */
+/** The given files, and those in the given folders, sorted by name. */
 export function importFilesOf(paths: readonly string[]): string[] | CommandFailure {
   const files: string[] = []
   for (const path of paths) {
@@ -49,7 +49,7 @@ export function contentOfFile(
   }
 }
 
-/** W3C tabular-data-model §5.3: that of the file, or that of its folder if it is about the file. */
+/** W3C tabular-data-model §5.3: the metadata of the file, or of its folder if that describes the file. */
 function metadataBeside(file: string): Buffer | undefined {
   const own = [file, file.replace(/\.gz$/i, '')].map((one) => `${one}-metadata.json`).find((one) => existsSync(one))
   if (own !== undefined) return readFileSync(own)

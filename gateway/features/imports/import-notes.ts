@@ -1,4 +1,4 @@
-// The notes on runs in the document that describes their imports: when each ran, or why it failed (LinkedDataHub 2.8).
+// Notes on runs in the document that describes their imports: when each ran, or why it failed (LinkedDataHub 2.8).
 import type { Document } from '../../documents/document.js'
 import { dateTime } from '../../documents/next-state.js'
 import { putDocument } from '../../methods/put-document.js'
@@ -11,7 +11,7 @@ import type { Context } from '../../request/context.js'
 
 export interface DescribedBy {
   readonly document: string
-  /** The import; undefined where it is a blank node, whose name in the document is another one. */
+  /** The import; undefined if it is a blank node, whose label differs in the document. */
   readonly subject: string | undefined
 }
 
@@ -23,12 +23,12 @@ export interface Note {
   readonly failure?: string | undefined
 }
 
-/** Characters of N-Triples: a larger document gets no notes, since it would have to be read and written whole. */
+/** Characters of N-Triples: larger documents get no notes, since they would have to be read and written whole. */
 const LARGEST = 256 * 1024
 
 /**
- * Adds the notes as the agent of the runs, who needs Append on the document as for every write. A document that was
- * deleted meanwhile stays so. Never throws: the write and the run that are noted have been carried out.
+ * Adds the notes as the agent of the runs, who needs Append on the document as for any write. A document that was
+ * deleted meanwhile stays deleted. Never throws, since the write and the run have already been carried out.
  */
 export async function noteRuns(context: Context, document: string, notes: readonly Note[]): Promise<void> {
   const { gateway } = context
@@ -39,7 +39,7 @@ export async function noteRuns(context: Context, document: string, notes: readon
     if (described.length === 0) return 'unchanged'
     return [...triples, ...described.flatMap((note) => noteTriples(note, `${document}#run-${gateway.uuid()}`))]
   }).catch((error: unknown) => ({ failure: 'internal', err: error }) as const)
-  if (isFailure(outcome)) gateway.log.warn({ document, problem: outcome }, 'a run of an import cannot be noted')
+  if (isFailure(outcome)) gateway.log.warn({ document, problem: outcome }, 'an import cannot be noted there')
 }
 
 function mayAppend(context: Context, iri: string, document: Document): boolean {

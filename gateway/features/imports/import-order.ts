@@ -1,5 +1,5 @@
-// What an import is to do, as its agent says it: in the query of a request that brings the data, or as an
-// `ldh:CSVImport` or `ldh:RDFImport` that names it (LinkedDataHub 2.8).
+// What an import should do, according to its agent: the query string of a request with data, or an `ldh:CSVImport` or
+// `ldh:RDFImport` that names its data (LinkedDataHub 2.8).
 import { IMPORTING } from './importing.js'
 import { parseMediaType } from '../../http/media-type.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
@@ -15,19 +15,19 @@ import { isEncoding } from '../../rdf/encodings.js'
 import { importPlaceOf } from './write-as.js'
 
 export interface ImportOrder {
-  /** The URL of the data; undefined where it comes with the request. */
+  /** The URL of the data; undefined if the request contains the data. */
   readonly source?: string
   readonly query?: NamedQuery
   readonly delimiter?: string
   readonly encoding?: string
   readonly name?: string | undefined
-  /** The name of the file, where it comes with the request. */
+  /** The name of the file, if the request contains it. */
   readonly file?: string
   readonly into?: string
   readonly stopsAtRefusal: boolean
 }
 
-/** `into` a container, or `name`, a document; `query`, its IRI or text; `delimiter`, `encoding`, `stop`. */
+/** Parameters: `into` (a container), `name` (a document), `query` (IRI or text), `delimiter`, `encoding`, `stop`. */
 export function importOrderOf(query: URLSearchParams): ImportOrder {
   const given = (name: string): string | undefined => query.get(name) ?? undefined
   const text = given('query')
@@ -46,14 +46,14 @@ export function importOrderOf(query: URLSearchParams): ImportOrder {
 
 export const IMPORT_TYPES = [LDH('CSVImport'), LDH('RDFImport')]
 
-/** Those of an import that say what it is to do. */
+/** The properties of an import that say what it should do. */
 export const IMPORT_PROPERTIES = [LDH('file'), SPIN('query'), LDH('delimiter'), SD('name')]
 
-/** Where the content says that something is an import. */
+/** The statements in the content that something is an import. */
 export const typingsIn = (content: readonly Quad[]): readonly Quad[] =>
   content.filter(({ predicate, object }) => predicate.value === RDF('type') && IMPORT_TYPES.includes(object.value))
 
-/** The one import that this content describes. */
+/** The only import that this content describes. */
 export function onlyOrder(content: readonly Quad[], order: ImportOrder): ImportOrder | Problem {
   const typings = typingsIn(content)
   const [typing] = typings
@@ -66,7 +66,7 @@ export function onlyOrder(content: readonly Quad[], order: ImportOrder): ImportO
   return describedOrder(content, typing.subject, order)
 }
 
-/** The import of this name in the content. */
+/** The import with this name in the content. */
 export function describedOrder(
   content: readonly Quad[],
   name: Quad['subject'],
@@ -75,7 +75,7 @@ export function describedOrder(
   const valueOf = (property: string): Quad['object'] | undefined =>
     content.find(({ subject, predicate }) => predicate.value === property && subject.equals(name))?.object
   const [file, query, delimiter, target] = IMPORT_PROPERTIES.map(valueOf)
-  if (file?.termType !== 'NamedNode') return problem('request.malformed', 'The import has to name its ldh:file.')
+  if (file?.termType !== 'NamedNode') return problem('request.malformed', 'The import names no ldh:file.')
   return {
     ...order,
     source: file.value,
@@ -95,7 +95,7 @@ export interface Received {
   readonly metadata?: MetadataText | undefined
 }
 
-/** The plan, or the mistake in the order: nothing is read before it is right. */
+/** The plan, or the mistake in the order. Nothing is read until the order is correct. */
 export async function importPlanOf(
   context: Context,
   order: ImportOrder,
@@ -104,7 +104,7 @@ export async function importPlanOf(
 ): Promise<ImportPlan | Problem> {
   const { application, gateway } = context
   const type = parseMediaType(received.mediaType)?.type
-  // A described import of CSV without a query names the container of its rows.
+  // A CSV import that is described without a query names the container for its rows.
   if ((type === CSV || type === TSV) && !order.query && order.source !== undefined && order.name !== undefined)
     return importPlanOf(context, { ...order, name: undefined, into: order.name }, received, spool)
   const kind = type === CSV || type === TSV ? 'csv' : 'rdf'
@@ -129,7 +129,7 @@ export async function importPlanOf(
   }
 }
 
-/** Metadata that cannot be used is reported if it only is beside the file. */
+/** Metadata that cannot be used is only reported if it was found next to the file. */
 function metadataOf(
   { file = '' }: ImportOrder,
   { metadata, base }: Received,
@@ -156,7 +156,7 @@ async function mappingOf(
   return construct.volatile
     ? problem(
         'query.syntax',
-        'NOW, RAND, UUID and STRUUID are not allowed: a second run would make other documents. Names can follow from ?row, or from a column.',
+        'NOW, RAND, UUID and STRUUID are not allowed: a second run would create other documents. Build names from ?row or a column.',
       )
     : { construct }
 }
@@ -169,7 +169,7 @@ function wrongIn(
 ): Problem | undefined {
   const wrong = (detail: string): Problem => problem('request.malformed', detail)
   if (delimiter !== undefined && (delimiter.length !== 1 || /["\r\n]/.test(delimiter)))
-    return wrong('A delimiter is one character.')
+    return wrong('The delimiter has to be one character.')
   if (encoding !== undefined && !isEncoding(encoding)) return wrong(`The encoding ${encoding.slice(0, 40)} is unknown.`)
   if (name !== undefined && into !== undefined)
     return wrong('Give a container (?into=) or a document (?name=), not both.')
@@ -181,7 +181,7 @@ function wrongIn(
     return wrong('Give the container for the rows (?into=), or a query.')
   const hasGraphs = mapping && 'construct' in mapping && mapping.construct.template.some(({ graph }) => graph !== '')
   if (mapping && !hasGraphs && name === undefined && (kind === 'csv' || into === undefined)) {
-    return wrong('The query has no GRAPH in its template: name the document that gets the triples (?name=, sd:name).')
+    return wrong('The query has no GRAPH in its template. Name the document for the triples (?name=, sd:name).')
   }
   if (kind === 'rdf' && !mapping && source !== undefined && name === undefined && into === undefined)
     return wrong('An RDF import needs a document (sd:name) or a query.')

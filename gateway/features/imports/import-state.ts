@@ -19,7 +19,7 @@ const STATES = {
   cancelled: 'Cancelled',
 } as const
 
-/** @param subject of the import */
+/** @param subject the IRI of the import */
 export function stateTriples(subject: string, { plan, startedAt, endedAt }: Run, progress: ImportProgress): Quad[] {
   const number = (property: string, value: number): Quad =>
     triple(subject, TGI(property), typed(String(value), XSD('integer')))
@@ -72,7 +72,7 @@ export function addFindings(
   progress.findings.push(...findings.slice(0, MOST_FINDINGS - progress.findings.length))
 }
 
-/** Once a group has ended: a run that was killed writes, and counts, the others again. */
+/** Called when a group has ended: after a kill, unfinished groups are written and counted again. */
 export function addCounts(progress: ImportProgress, counts: ImportProgress): void {
   for (const key of ['written', 'unchanged', 'refused'] as const) progress[key] += counts[key]
   addFindings(progress, counts)

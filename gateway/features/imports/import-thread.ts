@@ -1,12 +1,11 @@
-// The thread of an import as its process sees it: jobs within their limits, and the documents that it makes, in
-// batches.
+// The thread of an import as its process sees it: jobs with limits, and batches of the documents that it makes.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { startThread, type LimitedThread } from '../../stores/limited-thread.js'
 import type { ImportJob, ImportReply, Made, ImportTarget } from './plan.js'
 
 const MEMORY = 384 * 2 ** 20
 const YOUNG = 4 * 2 ** 20
-/** ms on a processor for a step of the thread, which is to take a hundredth of it. */
+/** The limit for a step of the thread, in ms of processor time. A step should take a hundredth of this. */
 const STEP_MS = 10_000
 
 export type Thread = LimitedThread<ImportJob, ImportReply>
@@ -20,11 +19,11 @@ export const startImportThread = (): Promise<Thread> =>
     broken: (outOfMemory) =>
       outOfMemory
         ? problem('content.too-large', 'The import needs too much memory.')
-        : problem('internal', 'The import broke off.'),
+        : problem('internal', 'The import failed.'),
   })
 
-const TOO_LONG = problem('update.time', `A step of the import took longer than ${STEP_MS / 1000} s, and was ended: a simpler query is needed.`) // prettier-ignore
-const TOO_BUSY = problem('server.overloaded', 'The machine was too busy for the import: start it again. What it has written stays as it is.') // prettier-ignore
+const TOO_LONG = problem('update.time', `A step of the import took longer than ${STEP_MS / 1000} s and was stopped. Use a simpler query.`) // prettier-ignore
+const TOO_BUSY = problem('server.overloaded', 'The machine was too busy for the import. Start it again; documents already written stay.') // prettier-ignore
 
 export async function askImport<Reply extends ImportReply>(
   thread: Thread,
@@ -35,14 +34,14 @@ export async function askImport<Reply extends ImportReply>(
   return isFailure(replies) ? replies : (replies[0] as Reply | Problem)
 }
 
-/** Documents that are created together at most. */
+/** The most documents that are created together. */
 const BATCH = 256
-/** Batches that the thread makes while others are written: where the processor is busy, it gets little of it. */
+/** Batches that the thread prepares while others are written: on a busy machine it gets little processor time. */
 const AHEAD = 2
 
 /**
- * The documents in batches: an empty one at the end.
- * @param from the documents before this one are left out
+ * The documents in batches, with an empty batch at the end.
+ * @param from the first document to include
  */
 export function makeBatches(thread: Thread, from: number, toStore: ImportTarget) {
   const made: Promise<readonly Made[] | Problem>[] = []
@@ -59,7 +58,7 @@ export function makeBatches(thread: Thread, from: number, toStore: ImportTarget)
       while (made.length <= AHEAD) prepare()
       return made.shift()!
     },
-    /** Once the thread rests. */
+    /** Resolves when the thread is idle. */
     made: (): Promise<unknown> => Promise.all(made),
   }
 }

@@ -1,5 +1,5 @@
-// The thread of an import: reads the source, makes triples of it, keeps them on disk by document, and gives the
-// documents. One step for each job, so that a step that takes too long can be ended.
+// The thread of an import: reads the source, makes triples, stores them on disk by document, and returns the documents.
+// Each job is one step, so that a step that takes too long can be stopped.
 import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 import { basename } from 'node:path'
@@ -29,29 +29,28 @@ interface Begun {
 let begun: Begun | undefined
 
 /**
- * Where requests need the same processor, the thread gets the little that they leave. Linux alone has priorities of
- * threads.
+ * Lowers the priority of the thread, so that requests get the processor first. Only Linux has priorities for threads.
  */
 function yieldToRequests(): void {
   const thread = thisThread()
   try {
     if (thread !== undefined) setPriority(Number(basename(thread)), constants.priority.PRIORITY_LOW)
   } catch {
-    // A system may forbid the call (SystemCallFilter= of systemd): the thread has the priority of the process then.
+    // A system may forbid the call (SystemCallFilter= of systemd). The thread then keeps the priority of the process.
   }
 }
 
-/** Times the most bytes of a source: a short cell becomes a triple with long names. */
+/** The most output, as a multiple of the largest source: a short cell becomes a triple with long names. */
 const SPOOLED = 16
 /**
- * Times the bytes of this source, beside some: a few bytes must not fill the disk. The items of rows of two bytes need
- * half of it.
+ * The most output as a multiple of this source, plus a constant: a few bytes must not fill the disk. The items of
+ * two-byte rows need half of it.
  */
 const [SPOOLED_OF_IT, SPOOLED_BESIDE] = [512, 16 * 1024 * 1024]
-/** What was made goes to disk in pieces of so many bytes. */
+/** Output is written to disk in pieces of this many bytes. */
 const PIECE = 4 * 1024 * 1024
 
-/** The work of the threads before this one. */
+/** The work of earlier threads. */
 interface Done {
   readonly rows: number
   readonly spooled: number
@@ -62,7 +61,7 @@ function doneBefore({ spool, kind }: ImportPlan): Done {
   const none = { rows: 0, spooled: 0, done: false }
   if (!existsSync(`${spool}.progress`) || !existsSync(spool)) return none
   const known = JSON.parse(readFileSync(`${spool}.progress`, 'utf8')) as Done
-  // RDF is read from its beginning: what its prefixes and nodes mean is known from there only.
+  // RDF is read from the beginning, which defines its prefixes and nodes.
   return statSync(spool).size < known.spooled || (kind === 'rdf' && !known.done) ? none : known
 }
 
@@ -119,7 +118,7 @@ async function tried(job: ImportJob): Promise<ImportReply> {
     if (error instanceof TooMuch) return problem('content.too-large', error.message)
     if (isOfDisk(error)) return notStored(error)
     const { name, message } = error as Error
-    // Oxigraph's own errors are plain.
+    // Oxigraph's own errors are plain Errors.
     if (name === 'Error')
       return problem('query.syntax', `The query cannot be run: ${message.split('\n')[0]!.slice(0, 200)}.`)
     if (name === 'RuntimeError' || error instanceof RangeError) return TOO_MUCH

@@ -1,5 +1,5 @@
-// The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): data of many documents, at once or in the background.
-// `POST` brings data, or names it; `GET` lists the imports of the agent; `DELETE ?import=` cancels one.
+// The endpoint `importer` (spec 4.3, LinkedDataHub 2.8): imports data into many documents, at once or in the
+// background. `POST` sends data, or names it; `GET` lists the agent's imports; `DELETE ?import=` cancels one.
 import { uriOf } from '../../../versioning/memento/time-map.js'
 import { isOfDisk, makeRoom, notStored } from '../../files/arriving.js'
 import { BodyBreak, decodeText, toldLength } from '../../http/body.js'
@@ -32,11 +32,11 @@ import { join } from 'node:path'
 interface FileWithMetadata {
   write(piece: Buffer): Promise<undefined | Problem>
   finish(): undefined | Problem
-  /** After `finish`. */
+  /** Available after `finish`. */
   parts(): { readonly head: PartHead; readonly metadata: MetadataText | undefined }
 }
 
-/** @param write gets the pieces of the file */
+/** @param write receives the pieces of the file */
 function makeFileWithMetadata(
   contentType: string,
   write: (piece: Buffer) => Promise<undefined | Problem>,
@@ -68,7 +68,7 @@ function makeFileWithMetadata(
   }
 }
 
-const PARTS = 'it has to have one file, and at most one part "metadata"'
+const PARTS = 'it needs one file, and at most one part "metadata"'
 const TOO_LARGE = problem('content.too-large', `The metadata is larger than ${LARGEST_METADATA} bytes.`)
 
 export const IMPORTER_METHODS = 'GET, HEAD, POST, DELETE, OPTIONS'
@@ -82,7 +82,7 @@ export function importer({
   return method === 'DELETE' ? cancel(context, target) : list(context, target)
 }
 
-/** Those of this application: an agent of another dataspace may have the same name, or none. */
+/** Only imports of this application: an agent of another dataspace may have the same name, or none. */
 const own = ({ gateway, agent, application, request }: Context, asked: string | undefined) =>
   [...IMPORTING.of(gateway).runs].filter(
     ([document, run]) =>
@@ -91,10 +91,7 @@ const own = ({ gateway, agent, application, request }: Context, asked: string | 
       (asked === undefined || document === asked),
   )
 
-/**
- * Anonymous clients are one another's strangers: who knows the name of an import, and comes from the network of its
- * client, has it.
- */
+/** An anonymous import belongs to any client that knows its URL and shares its network. */
 const isOfClient = (run: ImportRun, network: string, document: string, asked: string | undefined): boolean =>
   run.agent === undefined && run.network === network && document === asked
 
@@ -111,7 +108,7 @@ function list(context: Context, { query }: EndpointTarget): Response | Problem {
   return graphAnswer(accept, graphOf(triples), [linkField(application, agent.webId, undefined)])
 }
 
-const ABSENT = problem('document.absent', 'There is no such import under way.')
+const ABSENT = problem('document.absent', 'No such import is running.')
 
 async function cancel(context: Context, { query }: EndpointTarget): Promise<Response | Problem> {
   const asked = askedIn(query)
@@ -166,7 +163,7 @@ async function bringBody(
   const { request, application } = context
   const coding = request.fields['content-encoding']
   if (coding !== undefined && !/^\s*(?:gzip|x-gzip|identity)\s*$/i.test(coding)) {
-    return problem('content.unsupported', 'Of content codings only gzip is supported.', {
+    return problem('content.unsupported', 'The only supported content coding is gzip.', {
       fields: [['Accept-Encoding', 'gzip']],
     })
   }
@@ -193,7 +190,7 @@ async function bringBody(
   const { head, metadata } = (form as FileWithMetadata | undefined)?.parts() ?? {}
   const mediaType = mediaTypeOf(head ? head.contentType : sentAs, head?.file ?? '', await startOfSource(path))
   if (!isImportable(mediaType)) return unsupported(mediaType)
-  // Where LinkedDataHub would store the file: so that a mapping gets the same IRIs.
+  // The URL that LinkedDataHub would give the file, so that a mapping produces the same IRIs.
   const base = `${application.base}uploads/${sha1.digest('hex')}`
   return {
     order: head ? { ...order, file: head.file! } : order,
@@ -208,7 +205,7 @@ async function bringBody(
   }
 }
 
-/** Passes the content on, and flushes the file then. */
+/** Passes the content on, then flushes the file. */
 async function taken(
   { request, gateway }: Context,
   { write, finish }: Pick<FileWithMetadata, 'write'> & Partial<FileWithMetadata>,
@@ -228,10 +225,10 @@ async function taken(
 }
 
 const PREVIEWED = 10
-/** Each of a second at most. */
+/** Each takes at most a second. */
 const PREVIEW_STEPS = 10
 
-/** The first rows as N-Quads, and the problems in the default graph. */
+/** The output of the first rows as N-Quads, with the problems in the default graph. */
 async function preview(plan: ImportPlan): Promise<Response | Problem> {
   const thread = await startImportThread()
   try {
@@ -256,7 +253,7 @@ async function preview(plan: ImportPlan): Promise<Response | Problem> {
   }
 }
 
-/** Each document is made or replaced before the answer, which says what was refused. */
+/** Creates or replaces all documents before the answer, which lists the refused ones. */
 async function bulk(context: Context, plan: ImportPlan, { stopsAtRefusal }: ImportOrder): Promise<Response | Problem> {
   const { request, gateway, application, agent, accept } = context
   const progress = newProgress(plan.size)

@@ -1,4 +1,4 @@
-// What all imports share: the folder for their sources, and how many are read, run and wait at once.
+// Shared by all imports: the folder for their sources, and the limits on reading, running and waiting ones.
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../../configuration/settings.js'
@@ -8,16 +8,16 @@ import { part } from '../../part.js'
 import { makeSharedPlaces, type TakePlaceOf } from '../../places.js'
 import { makeTurns, type Turns } from '../../stores/connection-slots.js'
 
-/** Data from other places (spec 4.3: add, transform, importer). */
+/** Fetches data from other places (spec 4.3: add, transform, importer). */
 export interface Importing {
   /** For sources, which may be large and slow. */
   readonly fetcher: GuardedFetch
-  /** Bytes of a source. */
+  /** The most bytes of a source. */
   readonly maxImport: number
-  /** Where sources are on disk while they are read, so many at once. */
+  /** The folder for sources while they are read; the number at a time is limited. */
   readonly folder: string
   readonly takePlace: TakePlaceOf
-  /** Work in the background, by the URL of its document. */
+  /** Imports in the background, by the URL of their document. */
   readonly runs: Map<string, ImportRun>
   readonly turns: Turns
 }
@@ -30,7 +30,7 @@ export interface ImportRun {
   readonly startedAt: number
   readonly progress: ImportProgress
   cancel(): void
-  /** Ends it without a trace: the next process continues it. */
+  /** Stops the import without recording it; the next process continues it. */
   stop(): void
   readonly ended: Promise<unknown>
 }
@@ -39,33 +39,33 @@ export interface ImportedSource {
   readonly kind: 'csv' | 'rdf'
   /** The IRI of the source. */
   readonly base: string
-  /** The document, or the container, that gets what has no graph. */
+  /** The document, or the container, for triples without a graph. */
   readonly name: string | undefined
   readonly into: string | undefined
 }
 
-/** A problem with a part of a source, for people. */
+/** A problem in a part of a source, described for people. */
 export interface ImportFinding {
   readonly line?: number
   readonly column?: number
-  /** The document that was refused. */
+  /** The refused document. */
   readonly document?: string
   readonly detail: string
 }
 
 export interface ImportProgress {
   state: 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
-  /** Rows of a CSV, triples of RDF. */
+  /** Rows of a CSV, or triples of RDF. */
   rows: number
-  /** Bytes of the source that were read, of so many. */
+  /** Bytes of the source read so far, and in all. */
   bytes: number
   readonly size: number
-  /** Documents that were made of the rows, and what became of them. */
+  /** Documents made from the rows, and their outcomes. */
   documents: number
   written: number
   unchanged: number
   refused: number
-  /** The first ones, and how many there are. */
+  /** The first findings, and their number. */
   readonly findings: ImportFinding[]
   found: number
   reason?: string
@@ -73,13 +73,13 @@ export interface ImportProgress {
 
 export const IMPORTING = part<Importing>('imports')
 
-/** Each source takes room on disk while it is read. */
+/** Limits on sources being read, since each takes disk space. */
 const PLACES = { each: 4, network: 8, all: 16 } as const
 
-/** Imports that run at once. Those that wait are bounded before (`mayStart`): this is four times as much. */
+/** How many imports run at a time, and may wait. `mayStart` limits waiting imports to a quarter of this earlier. */
 const [AT_ONCE, WAITING] = [2, 256]
 
-/** Removes everything that an earlier process has left. */
+/** Removes everything that an earlier process left behind. */
 export function openImporting(
   { data, maxImport }: Pick<Settings, 'data' | 'maxImport'>,
   fetcher: GuardedFetch,
@@ -99,7 +99,7 @@ export function openImporting(
 
 export const hasNotEnded = ({ progress: { state } }: ImportRun): boolean => state === 'running' || state === 'waiting'
 
-/** Imports that run or wait: each keeps its source on disk. */
+/** Limits on running and waiting imports, since each keeps its source on disk. */
 const MOST = { each: 16, network: 32, all: 64 } as const
 
 export function mayStart(gateway: Pick<Gateway, 'parts'>, agent: string | undefined, network: string): boolean {

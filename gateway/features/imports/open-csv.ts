@@ -1,5 +1,5 @@
-// Reading a CSV step by step into triples of documents: by a query, plainly, or by metadata. The datatypes of columns
-// follow from all rows, which are read once before. For the thread of an import only.
+// Converts a CSV step by step to triples of documents: by a query, plainly, or by metadata. The datatypes of columns
+// depend on all rows, so these are read once beforehand. Only for the thread of an import.
 import { constructRows, type ConstructRow } from '../../evaluation/run-construct.js'
 import { isFailure, problem } from '../../problem.js'
 import { nTriplesText } from '../../rdf/graph.js'
@@ -11,16 +11,16 @@ import { itemOf, makeSurvey, type PlainDatatype } from './plain-mapping.js'
 import type { ImportFinding, OpenSource, ImportPlan } from './plan.js'
 import { SourceBreak, decodedText } from './decode-source.js'
 
-/** Rows of one step, and of one evaluation of a query. */
+/** The rows of one step, and of one evaluation of a query. */
 const AT_ONCE = 250
-/** Rows that a preview examines to guess datatypes. */
+/** The rows that a preview examines to guess datatypes. */
 const PREVIEWED_FROM = 5_000
-/** Characters of triples that one row, and one step, may make: by templates, a short row can make many. */
+/** The most characters of triples from one row, and from one step: a template can make many from a short row. */
 const [MOST_OF_ROW, MOST_OF_STEP] = [4 * 1024 * 1024, 4 * 1024 * 1024]
 
 type Report = (finding: ImportFinding) => void
 
-/** @param before rows that an earlier thread has read */
+/** @param before the number of rows that an earlier thread has read */
 export async function openCsv(oxigraph: () => Oxigraph, plan: ImportPlan, before: number): Promise<OpenSource> {
   const source = await openRows(plan)
   const { header } = source
@@ -30,13 +30,13 @@ export async function openCsv(oxigraph: () => Oxigraph, plan: ImportPlan, before
   let [count, isDone, surveyed] = [before, false, 0]
   let toSkip = before
   let isReported = before > 0
-  /** Looks at some rows; false once all were seen. */
+  /** Examines some rows; false when all have been seen. */
   const looksOn = async (report: Report): Promise<boolean> => {
     const rows = await survey!.next(plan.isPreview ? Math.min(AT_ONCE, PREVIEWED_FROM - surveyed) : AT_ONCE)
     for (const row of rows) seen!.see(row)
     surveyed += rows.length
     const isEnough = plan.isPreview === true && surveyed >= PREVIEWED_FROM
-    if (isEnough) report({ detail: `The datatypes of this preview follow from the first ${surveyed} rows.` })
+    if (isEnough) report({ detail: `This preview guesses datatypes from the first ${surveyed} rows only.` })
     return rows.length > 0 && !isEnough
   }
   return {
@@ -66,7 +66,7 @@ export async function openCsv(oxigraph: () => Oxigraph, plan: ImportPlan, before
   }
 }
 
-/** True if the datatypes of columns follow from their cells. */
+/** True if the datatypes of columns are guessed from their cells. */
 function isGuessed({ mapping, metadata }: ImportPlan, columns: number): boolean {
   if (mapping && 'construct' in mapping) return false
   return !metadata || (!metadata.rest && metadata.columns.filter(({ isVirtual }) => !isVirtual).length < columns)
@@ -110,7 +110,7 @@ function headerBy({ metadata, dialect }: ImportPlan, first: readonly CsvRow[]): 
   return { names: described.names, findings: [...(hasHeader ? findings : []), ...described.findings] }
 }
 
-/** Returns how many of the rows it has converted: it stops early if a step has made enough. */
+/** Returns the number of rows converted, which is lower if the step has produced enough. */
 type MakeRows = (rows: readonly CsvRow[], take: TakeQuad, report: Report) => number
 
 function rowMaker(
@@ -120,7 +120,7 @@ function rowMaker(
   datatypes: readonly PlainDatatype[],
 ): MakeRows {
   const isWhole = ({ cells, line, number }: CsvRow, report: Report): boolean => {
-    // Spreadsheets write delimiters at the end of rows.
+    // Spreadsheets write empty cells at the end of rows.
     if (cells.slice(names.length).every((cell) => cell === '')) return true
     report({ line, detail: `Row ${number} has ${cells.length} cells and the header ${names.length}: it is left out.` })
     return false
@@ -154,7 +154,7 @@ function rowMaker(
   }
 }
 
-/** Gives the size of what a row becomes. A row that would become too much is left out. */
+/** Returns a function that converts a row and returns the size of its output. Rows with too much are left out. */
 function itemMaker(plan: ImportPlan, names: readonly string[], datatypes: readonly PlainDatatype[]) {
   const { base, digest, into, namespace, metadata } = plan
   const columns = { names, datatypes, namespace }

@@ -1,5 +1,5 @@
-// Reading a source step by step into triples of documents: CSV by a query or plainly, RDF as it is or by a query. For
-// the thread of an import only.
+// Converts a source step by step to triples of documents: CSV by a query or plainly, RDF unchanged or by a query. Only
+// for the thread of an import.
 import { createHash } from 'node:crypto'
 import { constructFrom } from '../../evaluation/run-construct.js'
 import { isFailure, problem } from '../../problem.js'
@@ -13,7 +13,7 @@ import { decodedContent, SourceBreak, decodedText } from './decode-source.js'
 
 const MOST_QUERIED = 64 * 1024 * 1024
 
-/** @param before what an earlier thread has read: rows of CSV, or all */
+/** @param before what an earlier thread has read: rows of CSV, or everything */
 export async function openSource(
   oxigraph: () => Oxigraph,
   plan: ImportPlan,
@@ -29,7 +29,7 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
   const place = makePlace(plan)
   let [count, isDone] = [0, false]
   const format = STREAMED[syntaxOf(plan.mediaType) as keyof typeof STREAMED]
-  // The reader of the whole finds the encoding of XML itself.
+  // The reader of a whole source detects the encoding of XML itself.
   const whole =
     plan.mapping !== undefined || format === undefined ? decodedContent(plan.path, plan.maxBytes) : undefined
   const streamed = whole ? undefined : decodedText(plan.path, 'utf-8', plan.maxBytes)
@@ -64,7 +64,7 @@ function openRdf(oxigraph: () => Oxigraph, plan: ImportPlan): OpenSource {
   }
 }
 
-/** Blank nodes get names that follow from the source, in the document in which they stand. */
+/** Names blank nodes from the source and the document that they are in. */
 const nameNode =
   ({ digest, base }: ImportPlan) =>
   (label: string, graph: string) => {
@@ -87,11 +87,11 @@ async function readWhole(
     parts.push(piece)
     if ((size += piece.length) > MOST_QUERIED) {
       throw new SourceBreak(
-        problem('content.too-large', `Such a source may have ${MOST_QUERIED} bytes: import N-Quads instead.`),
+        problem('content.too-large', `A source of this kind may have ${MOST_QUERIED} bytes. Import N-Quads instead.`),
       )
     }
   }
-  // Its readers take a while to load, and most imports need none of them.
+  // Loaded on demand: these readers load slowly, and most imports do not need them.
   const { readGraph } = await import('../../rdf/read.js')
   const read = await readGraph(Buffer.concat(parts), mediaType, base, {})
   if (isFailure(read)) throw new SourceBreak(read)
@@ -107,12 +107,10 @@ async function readWhole(
   return triples.length
 }
 
-/**
- * Triples in one document, where they have no graph: a subject is not parted from its triples that follow one another.
- */
+/** The size of a document made from triples without a graph. Consecutive triples of a subject stay together. */
 const IN_ONE = 500
 
-/** The document of a triple; undefined where it has none. */
+/** The document for a triple; undefined if there is none. */
 function makePlace({ name, into, digest }: ImportPlan): (graph: string, triple: string) => string | undefined {
   let [part, inPart] = [1, 0]
   let subject = ''

@@ -1,5 +1,5 @@
-// What a row of a CSV becomes without a query: an item with a title, whose topic has a property for each column. The
-// datatype of a column is the one that all its cells have. Pure.
+// Converts a CSV row without a query: to an item with a title, whose topic has a property for each column. The datatype
+// of a column is the one that fits all its cells. Pure.
 import { iri, isIri, literal, nTriplesTerm, text, typed } from '../../rdf/graph.js'
 import { DCT, FOAF, XSD } from '../../rdf/vocabulary.js'
 import type { CsvRow } from './csv.js'
@@ -8,8 +8,8 @@ import { isValid } from './csvw-forms.js'
 export type PlainDatatype = 'integer' | 'decimal' | 'double' | 'boolean' | 'date' | 'dateTime' | 'iri' | 'string'
 
 /**
- * Numbers with leading zeros or signs are text: codes look so. Longer ones than these are text too: stores would round
- * them.
+ * Numbers with leading zeros or signs stay text, since they may be codes. Longer numbers stay text too, since stores
+ * would round them.
  */
 const FORMS: readonly (readonly [PlainDatatype, RegExp, isValid?: (cell: string) => boolean])[] = [
   ['integer', /^(?:0|-?[1-9]\d{0,17})$/],
@@ -34,7 +34,7 @@ const isWithin = (form: PlainDatatype, datatype: PlainDatatype): boolean =>
 
 export interface ColumnSurvey {
   see(row: CsvRow): void
-  /** Of the rows that were seen. */
+  /** Of the rows seen so far. */
   datatypes(): PlainDatatype[]
 }
 
@@ -56,13 +56,13 @@ export function makeSurvey(columns: number): ColumnSurvey {
 export interface Columns {
   readonly names: readonly string[]
   readonly datatypes: readonly PlainDatatype[]
-  /** Where the properties are. */
+  /** The namespace of the properties. */
   readonly namespace: string
 }
 
 export const TITLES = /^(?:title|name|label)$/i
 
-/** Gives the triples of a row, in N-Triples without their points, to `take`. */
+/** Passes the triples of a row, in N-Triples without their final dots, to `take`. */
 export function itemOf(
   document: string,
   { cells, number }: CsvRow,
@@ -84,7 +84,7 @@ export function itemOf(
   take(`${about} ${nTriplesTerm(iri(FOAF('primaryTopic')))} ${topic}`)
 }
 
-/** A cell that does not have the form of its column is plain text: a preview knows the first rows only. */
+/** A cell that does not fit the datatype of its column is plain text: a preview has seen only the first rows. */
 export function valueOf(cell: string, datatype: PlainDatatype): string {
   const form = datatype === 'string' ? undefined : formOf(cell)
   if (form === undefined || !isWithin(form, datatype)) return nTriplesTerm(literal(cell))

@@ -1,5 +1,5 @@
-// Carrying out an import: its thread makes documents of the source, and each is written as its agent, parents before
-// their children, many at once, so that they share flushes of the journal and requests to the store.
+// Carries out an import: its thread makes documents from the source, and each is written as the import's agent. Parents
+// come before their children, and many are written together to share flushes of the journal and requests to the store.
 import type { Awaitable } from '../../maybe-async.js'
 import type { Outcomes } from '../../methods/create-batch.js'
 import { type WrittenContent, toStore } from '../../methods/write-request.js'
@@ -16,25 +16,24 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * ms of work before it looks whether others work too: where they did at one of its last looks, and where they did at
- * none.
+ * How long an import works before it checks for other work, in ms: if recent checks found some, and if they found none.
  */
 const [WORK_BESIDE_MS, WORK_ALONE_MS] = [100, 1_000]
-/** For how long it looks, and looks again while it pauses; and for how long where it was alone. */
+/** How long a check takes, and its repetitions in a pause; and how long if there was no other work. */
 const [LOOK_MS, LOOK_ALONE_MS] = [50, 8]
 const LONGEST_PAUSE_MS = 1_000
-/** The part of the time that others work, from which on they are given more of it. */
+/** If others work for at least this part of the time, they are given more of it. */
 const BUSY = 0.3
 const FACTOR = 5
-/** A client that works may send nothing for a moment. */
+/** A working client may send nothing for a moment. */
 const LAST_LOOKS = 3
 
 interface FairShare {
-  /** Whether it is time to look. */
+  /** Whether a check is due. */
   isDue(): boolean
   /**
-   * To be called while none of the work is under way, which would count as that of others: waits while it is their
-   * turn.
+   * Waits while it is the turn of others. Call it while none of the import's own work is running, which would count as
+   * theirs.
    */
   rest(): Promise<void>
 }
@@ -53,12 +52,12 @@ function makeFairShare(signal: AbortSignal): FairShare {
   return {
     isDue: () => performance.now() - began >= (isAlone() ? WORK_ALONE_MS : WORK_BESIDE_MS),
     async rest() {
-      // Others have only just come, where there were none at the last look.
+      // If the last check found no other work, others have only just come.
       const worked = isAlone() ? WORK_BESIDE_MS : performance.now() - began
       const until = performance.now() + Math.min(FACTOR * worked, LONGEST_PAUSE_MS)
       const before = performance.eventLoopUtilization()
       let busy = await isBusy(isAlone() ? LOOK_ALONE_MS : LOOK_MS)
-      // What lasts a moment only, such as a commit of what was imported, is not waited for any longer than that.
+      // Short work of others, such as a commit of the import, causes no longer pause than it takes.
       for (let now = performance.now(); busy && now < until && !signal.aborted; now = performance.now())
         busy = await isBusy(Math.min(LOOK_MS, until - now))
       quietLooks = isBusySince(before) ? 0 : quietLooks + 1
@@ -71,27 +70,27 @@ export interface RunningImport {
   readonly context: Context
   readonly plan: ImportPlan
   readonly how: 'PUT' | 'add'
-  /** `placeHere`. */
+  /** See `placeHere`. */
   readonly onlyHere?: boolean
-  /** The first refused document ends the import. */
+  /** The first refused document stops the import. */
   readonly stopsAtRefusal: boolean
   readonly progress: ImportProgress
-  /** Documents that were written before. */
+  /** The number of documents already written. */
   readonly from: number
   readonly signal: AbortSignal
-  /** Why it may not go on, where that is so: asked before each batch. */
+  /** Why the import must stop, if so; called before each batch. */
   ended?(): Promise<undefined | Problem>
-  /** After each step. @param written of the documents, in their order */
+  /** Called after each step. @param written the number of documents written, in order */
   kept(written: number): Awaitable<void>
 }
 
 const STEP = { rows: 5_000, time: 100 } as const
-/** Documents of a group that are written alone at once; more would make the writes of others wait. */
+/** The most documents of a group that are written individually at a time; more would delay the writes of others. */
 const AT_ONCE = 8
 
-/** Undefined once everything was written or refused; else why it ended early. */
+/** Undefined once everything was written or refused; otherwise why it stopped early. */
 export async function runImport(running: RunningImport): Promise<undefined | Problem> {
-  // Each of the writes that wait for a busy store listens.
+  // Each write that waits for a busy store adds a listener.
   setMaxListeners(0, running.signal)
   const thread = await startImportThread()
   try {
@@ -108,7 +107,7 @@ async function readAll(running: RunningImport, thread: Thread): Promise<undefine
   let read = await askImport<ReadProgress>(thread, { kind: 'open', plan })
   while (!isFailure(read)) {
     const { rows, bytes, documents, done } = read
-    // What an earlier thread has read, this one finds again.
+    // This thread repeats what an earlier one has read.
     Object.assign(progress, { rows, documents: Math.max(documents, progress.documents) })
     progress.bytes = done ? progress.size : Math.max(bytes, progress.bytes)
     addFindings(progress, read)
@@ -124,13 +123,13 @@ async function readAll(running: RunningImport, thread: Thread): Promise<undefine
 const report = (progress: ImportProgress, finding: ImportFinding): void =>
   addFindings(progress, { found: 1, findings: [finding] })
 
-/** Groups of documents that are written at once: while the store has one, the next are made ready. */
+/** Groups of documents that are written at a time: while the store handles one, the next are prepared. */
 const GROUPS = 3
 
 /** A group of documents of one level that is being written. */
 interface UnderWay {
   readonly level: number
-  /** Documents of the import up to its end. */
+  /** The number of documents up to the end of the group. */
   readonly upTo: number
   readonly outcome: Promise<undefined | Problem>
   readonly counts: ImportProgress
@@ -141,8 +140,8 @@ async function writeAll(running: RunningImport, thread: Thread): Promise<undefin
   const share = makeFairShare(signal)
   const underWay: UnderWay[] = []
   /**
-   * Waits until no more than so many groups are under way. Each has ended in its order: what is done is done up to
-   * there.
+   * Waits until at most this many groups are being written. Groups end in order, so everything up to that point is
+   * done.
    */
   const waitFor = async (most: number): Promise<undefined | Problem> => {
     while (underWay.length > most) {
@@ -231,7 +230,7 @@ const contentOf = (
   ...(sum !== undefined && { sum }),
 })
 
-/** Most documents of an import do not exist yet. Gives those that are done with. */
+/** Most documents of an import do not exist yet. Returns those that are finished. */
 async function createLevel({ context, progress }: RunningImport, documents: readonly Made[]): Promise<Outcomes> {
   const forms = context.application.traits.literals()
   const contents = documents.flatMap((made) =>
@@ -246,7 +245,7 @@ async function createLevel({ context, progress }: RunningImport, documents: read
   return new Map(over)
 }
 
-/** Of problems that pass. */
+/** Temporary problems. */
 const PASSING: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'server.overloaded',
   'store.unreachable',

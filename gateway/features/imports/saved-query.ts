@@ -1,4 +1,4 @@
-// The text of a query that a request names: it says it, or a document has it (sp:text), which its agent may read.
+// The text of a query in a request: given directly, or as sp:text in a document that the agent may read.
 import { readFile } from 'node:fs/promises'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { valuesOf } from '../../rdf/graph.js'
@@ -13,7 +13,7 @@ const LONGEST = 256 * 1024
 export async function savedQueryText(context: Context, query: NamedQuery): Promise<string | Problem> {
   const text = 'text' in query ? query.text : await textAt(context, query.iri)
   if (isFailure(text)) return text
-  return text.length > LONGEST ? problem('content.too-large', `A query has at most ${LONGEST} characters.`) : text
+  return text.length > LONGEST ? problem('content.too-large', `The query has more than ${LONGEST} characters.`) : text
 }
 
 const textAt = (context: Context, iri: string): Promise<string | Problem> =>
@@ -25,6 +25,6 @@ const textAt = (context: Context, iri: string): Promise<string | Problem> =>
     if (isFailure(triples)) return triples
     const [text, another] = valuesOf({ triples }, iri, SP('text'))
     return text === undefined || another !== undefined
-      ? problem('request.malformed', `<${iri}> is no query: its document has no sp:text of it, or several.`)
+      ? problem('request.malformed', `<${iri}> is not a query: its document needs exactly one sp:text for it.`)
       : text
   })

@@ -1,5 +1,5 @@
-// Sources: what add, transform and imports read, brought to disk for the agent who asks. A document of this gateway is
-// read under the agent's own rights, inside this process; everything else goes through the guarded fetcher (design 4).
+// Sources of add, transform and imports, brought to disk for the agent of the request. A document of this gateway is
+// read with the agent's own rights, inside this process; everything else goes through the guarded fetcher (design 4).
 import { IMPORTING } from './importing.js'
 import { open, rm, stat, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,10 +23,10 @@ import { unpackedStart } from '../../rdf/unpacked.js'
 import { innerRequest } from './write-as.js'
 
 export interface Source {
-  /** Of the file on disk; it is packed as it came. */
+  /** The path on disk; the file is still compressed if it was sent so. */
   readonly path: string
   readonly size: number
-  /** Relative IRIs are resolved against it. */
+  /** The base for relative IRIs. */
   readonly url: string
   readonly mediaType: string | undefined
   /** The field Link of its server. */
@@ -35,7 +35,7 @@ export interface Source {
 
 const ACCEPT = `${READABLE_ACCEPT}, application/n-quads;q=0.9, application/trig;q=0.9, text/csv;q=0.9, */*;q=0.1`
 
-/** Acts on the source while it is on disk. */
+/** Runs `act` while the source is on disk. */
 export async function withSource<T>(
   context: Context,
   bring: (context: Context, file: FileHandle, path: string) => Promise<Source | Problem>,
@@ -106,7 +106,7 @@ export const bringUrl =
     return { path, size: (await stat(path)).size, url: answer.url, mediaType, link: answer.fields['link'] }
   }
 
-/** A source that is too large is content that is too large. */
+/** A source that is too large counts as content that is too large. */
 const PROBLEMS = { ...FETCH_PROBLEMS, 'too-large': 'content.too-large' } as const
 
 async function bringOwn(
@@ -123,15 +123,15 @@ async function bringOwn(
   const document = await readAs(context, target, target.document)
   if (isFailure(document)) return document
   const pieces = typeof document === 'string' ? await target.application.store.stream(document) : [document.nTriples]
-  if (pieces === undefined) return problem('document.absent', `There is no document <${target.document}>.`)
+  if (pieces === undefined) return problem('document.absent', `<${target.document}> does not exist.`)
   const failed = isFailure(pieces) ? pieces : await passOn(context, pieces, file, path)
   if (failed) return failed
   return { path, size: (await stat(path)).size, url: target.document, mediaType: 'application/n-triples' }
 }
 
 /**
- * Who has which account in a dataspace, its owner says, and access tokens are its own: in another one they prove
- * nothing. There the client is anonymous, as through the proxy (design 3).
+ * Accounts and access tokens belong to one dataspace and prove nothing in another. There the client is anonymous, as
+ * with the proxy (design 3).
  */
 const agentAt = ({ agent, dataspace }: Context, target: Member): Agent =>
   target.dataspace.admin.base === dataspace.admin.base ? agent : {}
@@ -152,7 +152,7 @@ async function bringFile(
   if (reading === undefined) return problem('access.denied', 'Access not authorized: Read is required on the file.')
   const stored = await application.files.find(sha1)
   const description = reading === 'any' ? described.descriptions[0] : reading
-  if (!stored || !description) return problem('document.absent', 'There is no such file.')
+  if (!stored || !description) return problem('document.absent', 'This file does not exist.')
   const failed = await passOn(context, application.files.read(stored, 0, stored.size - 1), file, path)
   if (failed) return failed
   const format = description.format?.slice(MEDIA_TYPE('').length)
@@ -162,7 +162,7 @@ async function bringFile(
 
 const EXAMINED = 16 * 1024
 
-/** The beginning of a file, unpacked. */
+/** The decompressed beginning of a file. */
 export async function startOfSource(path: string): Promise<Buffer> {
   const file = await open(path, 'r')
   try {
@@ -174,7 +174,7 @@ export async function startOfSource(path: string): Promise<Buffer> {
 }
 
 /**
- * A document as its agent reads it; its IRI where it is too large to be held. 403 and 404 as of a request of its own.
+ * A document as its agent reads it; its IRI if it is too large for memory. 403 and 404 as for the agent's own request.
  */
 export async function readAs(
   context: Context,
@@ -188,14 +188,14 @@ export async function readAs(
   if (isFailure(decision)) return decision
   if (!decision.allowed) return refusalOf(decision, inner, iri)
   const document = facts.kind === 'document' ? facts.document : undefined
-  if (!document) return problem('document.absent', `There is no document <${iri}>.`)
+  if (!document) return problem('document.absent', `<${iri}> does not exist.`)
   if (isLarge(document)) return document.unreadable?.problem ?? (hidesMailboxes(inner) ? TOO_LARGE : iri)
   return shownTo(inner, document as Document)
 }
 
 const TOO_LARGE = problem('content.too-large', 'The source is too large.')
 
-/** As for a source of another server, which the fetcher bounds. */
+/** Applies the limits that the fetcher applies to sources of other servers. */
 async function passOn(
   { gateway }: Context,
   pieces: Iterable<string> | AsyncIterable<Uint8Array>,

@@ -1,6 +1,6 @@
-// What an import has made, on disk, until it is written: the triples in the order in which they were made, and for each
-// document where they are. A spool continues after a crash where it was complete last. For the thread of an import
-// only.
+// The output of an import on disk, until it is written to the store: the triples in the order in which they were made,
+// and an index by document. After a crash, a spool continues from its last complete state. Only for the thread of an
+// import.
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { sumOf } from '../../../cache/entity-tag.js'
 import { compareAsBytes, sortedAsBytes } from '../../rdf/graph.js'
@@ -9,21 +9,19 @@ import type { Made, ImportTarget } from './plan.js'
 
 export interface Spool {
   /**
-   * Learns where the documents are that it had when it was opened, until that time (`performance.now()`). True once it
-   * knows all.
+   * Indexes the documents that the file had when it was opened, until this time (`performance.now()`). True when
+   * finished.
    */
   index(until: number): boolean
-  /** @param triple in N-Triples, without its point */
+  /** @param triple in N-Triples, without its final dot */
   add(document: string, triple: string): void
-  /** Writes what was added. The bytes that it has now. */
+  /** Writes everything that was added. Returns the size of the file. */
   flush(): number
   bytes(): number
-  /** Bytes that were added and not written yet. */
+  /** Bytes that were added and are not written yet. */
   pending(): number
   documents(): number
-  /**
-   * So many documents from this one on: parents before their children, names in the order of their characters.
-   */
+  /** Up to `most` documents from this one on: parents before their children, names sorted by characters. */
   read(from: number, most: number, toStore: ImportTarget): Made[]
   /** Everything, as N-Quads. */
   quads(): string
@@ -35,20 +33,20 @@ export class TooMuch extends Error {}
 const tooMany = (bytes: number): TooMuch =>
   new TooMuch(`The triples of the source have more than ${bytes} bytes. Use shorter names, or import it in parts.`)
 
-/** In bytes; the write of a document has a closer bound. */
+/** In bytes; writing a document has a lower limit. */
 const LARGEST = 128 * 1024 * 1024
 
 const MOST_DOCUMENTS = 1_000_000
-/** Stretches of triples of one document. Each takes some bytes of memory. */
+/** Stretches of consecutive triples of one document. Each takes some bytes of memory. */
 const MOST_STRETCHES = 4_000_000
-/** Of one batch, which the store gets at once: others write after it. A larger document is one of its own. */
+/** Bytes of one batch for the store, which delays other writes. A larger document forms a separate batch. */
 const BATCH_BYTES = 256 * 1024
-/** In characters: the sum of a longer text would hold up a request. */
+/** In characters: the checksum of a longer text would delay a request. */
 const QUICKLY_SUMMED = 128 * 1024
 
 /**
- * @param bytes what of the file is complete; the rest is dropped
- * @param most the bytes that it may have
+ * @param bytes the size of the complete part of the file; the rest is dropped
+ * @param most the largest size in bytes
  */
 export function openSpool(path: string, bytes: number, most = Infinity): Spool {
   const file = openSync(path, 'a+', 0o600)
@@ -115,11 +113,11 @@ function linesIn(text: string, forms: ImportTarget['forms']): string[] {
   return sortedAsBytes(lines.map((line) => lineInForm(line, forms)))
 }
 
-/** What was added and is not on disk yet, as bytes: many strings would be copied again and again while they wait. */
+/** Additions that are not on disk yet, as bytes: many strings would be copied repeatedly while they wait. */
 function makeBatch() {
   let text = Buffer.allocUnsafe(LEAST_ROOM)
   let used = 0
-  /** By document where each stretch of its lines begins and ends. */
+  /** For each document, the start and end of each stretch of its lines. */
   const stretches = new Map<string, number[]>()
   return {
     size: () => used,
@@ -137,7 +135,7 @@ function makeBatch() {
       else if (own.at(-1) === from) own[own.length - 1] = used
       else own.push(from, used)
     },
-    /** The documents with their texts; it is empty then. */
+    /** Returns the documents with their texts, and empties the batch. */
     *take(): Generator<[document: string, texts: Buffer[]]> {
       for (const [document, own] of stretches) {
         const texts: Buffer[] = []
@@ -152,7 +150,7 @@ function makeBatch() {
 }
 
 const END = ' .\n'
-/** Bytes that are kept for what is added. */
+/** Bytes reserved for additions. */
 const [LEAST_ROOM, MOST_ROOM] = [64 * 1024, 8 * 1024 * 1024]
 
 type Stretch = readonly [offset: number, length: number]
@@ -166,7 +164,7 @@ function readStretches(file: number, stretches: readonly Stretch[]): string {
   return Buffer.concat(parts).toString()
 }
 
-/** The bytes of the text, those of the name, and the name. */
+/** The number of bytes of the text and of the name, and the name. */
 const headOf = (bytes: number, document: string): Buffer =>
   Buffer.from(`${bytes} ${Buffer.byteLength(document)} ${document}\n`)
 
@@ -177,7 +175,7 @@ const levelOf = (document: string): number => document.split('/').length
 function makeIndex() {
   const numbers = new Map<string, number>()
   const names: string[] = []
-  /** The last stretch of each document, and of each stretch its place and the one before it, or -1. */
+  /** The last stretch of each document; for each stretch its place, and the one before it, or -1. */
   const last: number[] = []
   const [offsets, lengths, before] = [[] as number[], [] as number[], [] as number[]]
   let order: number[] | undefined
@@ -192,8 +190,7 @@ function makeIndex() {
         last.push(-1)
         if (number >= MOST_DOCUMENTS) throw new TooMuch(`It has more than ${MOST_DOCUMENTS} documents.`)
       }
-      if (offsets.length >= MOST_STRETCHES)
-        throw new TooMuch('Its triples are too scattered: sort them by their graphs.')
+      if (offsets.length >= MOST_STRETCHES) throw new TooMuch('Its triples are too scattered. Sort them by graph.')
       before.push(last[number]!)
       last[number] = offsets.push(offset) - 1
       lengths.push(length)
@@ -213,10 +210,10 @@ function makeIndex() {
   }
 }
 
-/** Stretches between two looks at the clock. */
+/** The number of stretches between two looks at the clock. */
 const LOOK_EVERY = 1_000
 
-/** Reads the heads of the stretches up to that size one after the other, until a time: the texts are left out. */
+/** Reads the heads of stretches, without their texts, up to this size and until this time. */
 function stretchesIn(
   file: number,
   size: number,
@@ -235,10 +232,10 @@ function stretchesIn(
   }
 }
 
-/** Short stretches are read many at once. */
+/** Reads many short stretches at once. */
 function makeHeadReader(file: number): (at: number) => { document: string; length: number; textAt: number } {
   let [piece, from, read] = [Buffer.allocUnsafe(LEAST_ROOM), 0, 0]
-  /** The bytes there, so many at least where the file has them. */
+  /** The bytes at this place: at least this many, if the file has them. */
   const bytesAt = (at: number, least: number): Buffer => {
     if (at < from || at + least > from + read) {
       if (least > piece.length) piece = Buffer.allocUnsafe(least)

@@ -1,11 +1,10 @@
-// URI templates (RFC 6570, without modifiers) as CSV on the Web metadata has them: expanded, with the prefixes that it
-// knows, and resolved. Pure.
+// URI templates (RFC 6570, without modifiers) in CSV on the Web metadata: expanded, with known prefixes, and resolved.
+// Pure.
 import { isIri } from '../../rdf/graph.js'
 import * as vocabulary from '../../rdf/vocabulary.js'
 
 /**
- * By operator: what is before the values and between them, whether they have their names, whether reserved characters
- * stay.
+ * By operator: the text before the values and between them, whether they are named, whether reserved characters stay.
  */
 const OPERATORS: Readonly<
   Record<string, readonly [first: string, between: string, isNamed: boolean, isOpen: boolean]>
@@ -28,14 +27,14 @@ export const isUriTemplate = (text: string): boolean =>
 
 export interface Template {
   readonly text: string
-  /** Undefined if it gives no IRI. @param valueOf one value or several */
+  /** Undefined if the result is not an IRI. @param valueOf one value or several */
   expand(valueOf: (name: string) => string | readonly string[] | undefined): string | undefined
 }
 
-/** In characters: a longer IRI is a mistake, and would be written for each row. */
+/** In characters: a longer IRI is a mistake, and would be repeated for each row. */
 const LONGEST_IRI = 8192
 
-/** @param base of relative references */
+/** @param base for relative references */
 export const makeTemplate = (text: string | undefined, base: string): Template | undefined =>
   text === undefined ? undefined : { text, expand: (valueOf) => expanded(text, valueOf, base) }
 
@@ -49,7 +48,7 @@ function expanded(template: string, valueOf: Parameters<Template['expand']>[0], 
       const all = [value].flat()
       length += all.reduce((sum, one) => sum + one.length, 0)
       if (length > LONGEST_IRI) return []
-      // RFC 6570 §2.4.2: a comma that separates values is no part of one.
+      // RFC 6570 §2.4.2: a comma that separates values is not part of one.
       const written = all.map(isOpen ? openEncoded : encoded).join(',')
       return [isNamed ? `${name}${written === '' && operator === ';' ? '' : '='}${written}` : written]
     })
@@ -63,7 +62,7 @@ const encoded = (value: string): string =>
 
 const openEncoded = (value: string): string => encodeURI(value.toWellFormed()).replace(/%25([0-9a-f]{2})/gi, '%$1')
 
-/** Those of the initial context of CSV on the Web that tables use; `dc` means other terms there than elsewhere. */
+/** The prefixes of the CSV on the Web context that tables use; `dc` means other terms there than elsewhere. */
 export const TEMPLATE_PREFIXES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     ['dcat', 'dct', 'foaf', 'gr', 'org', 'owl', 'prov', 'qb', 'rdf', 'rdfs', 'schema', 'sioc', 'skos', 'time', 'vcard', 'void', 'xsd'].map((prefix) => [prefix, vocabulary.PREFIXES[prefix]!]), // prettier-ignore

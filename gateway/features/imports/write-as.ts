@@ -1,5 +1,5 @@
-// Writing a document as an agent, as a request of its own would (design 3): the same right, the same write path. The
-// request is one that this process makes.
+// Writes a document as an agent, like the agent's own request (design 3): the same right, the same write path. This
+// process makes the request.
 import type { Gateway, Member } from '../../gateway.js'
 import { BodyBreak } from '../../http/body.js'
 import type { Request, Response } from '../../http/exchange.js'
@@ -11,7 +11,7 @@ import { decideOn, lookUp } from '../../request/access.js'
 import type { Context } from '../../request/context.js'
 import { refusalOf } from '../../request/refusal.js'
 
-/** The target of a write: a document of either application of the dataspace. */
+/** The target of a write: a document in either application of the dataspace. */
 export interface ImportPlace extends Member {
   readonly document: string
 }
@@ -22,12 +22,12 @@ export function importPlaceOf({ dataspace }: Pick<Context, 'dataspace'>, documen
   const application = [admin, endUser].find((one) => one.isDocument(document))
   return application
     ? { application, dataspace, document }
-    : problem('target.malformed', `<${document.slice(0, 200)}> is no document of ${endUser.base}.`)
+    : problem('target.malformed', `<${document.slice(0, 200)}> is not a document of ${endUser.base}.`)
 }
 
 /**
- * The same, of imports that a document describes: rules are imported by a request to `importer`, which nobody sends
- * unseen.
+ * The same for imports that a document describes. Rules can be imported only by a request to `importer`, which nobody
+ * sends by accident.
  */
 export function placeHere(
   context: Pick<Context, 'application' | 'dataspace'>,
@@ -39,10 +39,10 @@ export function placeHere(
 
 const ELSEWHERE = problem(
   'access.denied',
-  'An import that a document describes writes to documents of the same application only. Send it to importer.',
+  'An import described in a document can write only to the same application. Send it to importer.',
 )
 
-/** A request of this process for the client of another. */
+/** A request that this process makes on behalf of another one. */
 type Outer = Pick<Request, 'id' | 'receivedAt' | 'address' | 'network' | 'signal'>
 
 export const innerRequest = (outer: Outer, method: string, url: string, fields: Request['fields'] = {}): Request => ({
@@ -64,7 +64,7 @@ export const innerRequest = (outer: Outer, method: string, url: string, fields: 
   },
 })
 
-/** The request that stands behind an import in the background. */
+/** The request behind an import in the background. */
 export const placeless = ({ now, uuid }: Pick<Gateway, 'now' | 'uuid'>, url: string, network: string): Request => {
   const never = new AbortController().signal
   const outer = { id: uuid(), receivedAt: now(), address: () => network, network: () => network, signal: () => never }
@@ -73,7 +73,7 @@ export const placeless = ({ now, uuid }: Pick<Gateway, 'now' | 'uuid'>, url: str
 
 const NO_BODY = problem('internal', 'A request of this process has no body.')
 
-/** Why the agent may not write there, before anything is read for it. */
+/** Why the agent may not write there; checked before anything is read for it. */
 export async function mayWriteAs(
   context: Context,
   { application, dataspace, document }: ImportPlace,
@@ -87,16 +87,16 @@ export async function mayWriteAs(
   if (isFailure(decision)) return decision
   if (!decision.allowed) return refusalOf(decision, inner, document)
   return method === 'POST' && facts.kind === 'document' && !facts.document
-    ? problem('document.absent', `There is no document <${document}>.`)
+    ? problem('document.absent', `<${document}> does not exist.`)
     : undefined
 }
 
 type MakeContext = (place: ImportPlace, method: 'PUT' | 'POST', fields?: Request['fields']) => Context
 
-/** Requests of the agent at documents, each in its application. */
+/** Makes requests of the agent for documents, each in its application. */
 function makeContexts(context: Context, now: number): MakeContext {
   const { gateway, request } = context
-  // The conditions of clients are about states that they know: what comes from elsewhere means whatever is there.
+  // Clients' conditions refer to states that they know. Imported data applies to any state.
   const settings = { ...gateway.settings, requirePreconditions: false }
   const inside = { ...context, gateway: { ...gateway, settings } }
   return ({ application, dataspace, document }, method, fields = {}) => {
@@ -105,7 +105,7 @@ function makeContexts(context: Context, now: number): MakeContext {
   }
 }
 
-/** Creates those of these documents of one level that do not exist, together; the others are left to `importAs`. */
+/** Creates those of these documents of one level that do not exist, together; `importAs` writes the others. */
 export function createAs(
   context: Context,
   documents: readonly (readonly [document: string, content: WrittenContent])[],
@@ -114,14 +114,14 @@ export function createAs(
   const contextAt = makeContexts(context, now)
   const wanted = documents.flatMap(([iri, content]) => {
     const place = importPlaceOf(context, iri)
-    // A document of the rules is written alone: the next one may rest on it.
+    // A document of the rules is written alone, since the next one may depend on it.
     if (isFailure(place) || place.application.kind === 'admin') return []
     return [{ context: contextAt(place, 'PUT'), iri, content }]
   })
   return createTogether(wanted)
 }
 
-/** As by a POST of the agent. */
+/** Like a POST of the agent. */
 export const appendAs = (
   context: Context,
   place: ImportPlace,
@@ -131,7 +131,7 @@ export const appendAs = (
   writeContent(makeContexts(context, now)(place, 'POST'), place.document, { method: 'POST', content })
 
 /**
- * Replaces the document (PUT), or creates it or adds to it (`add`), where that changes anything.
+ * Replaces the document (PUT), or creates it or adds to it (`add`), if that changes anything.
  * @param now in ms since the epoch
  */
 export async function importAs(
@@ -149,7 +149,7 @@ export async function importAs(
     })
   if (how === 'PUT') return outcomeOf(await put({}))
   const created = await put({ 'if-none-match': '*' })
-  // LinkedDataHub 2.8. Append will do on a document that exists.
+  // LinkedDataHub 2.8. For an existing document, Append is enough.
   const mayExist = isFailure(created) && ['precondition.failed', 'access.denied'].includes(created.failure)
   if (!mayExist) return outcomeOf(created)
   const post = { method: 'POST', content, byImport: true } as const

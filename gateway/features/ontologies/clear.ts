@@ -1,4 +1,4 @@
-// The endpoint `clear` (spec 4.3, LinkedDataHub 2.3): an ontology is read again, and counts from the next request on.
+// The endpoint `clear` (spec 4.3, LinkedDataHub 2.3): reads an ontology again, and uses it from the next request on.
 import { readText } from '../../http/body.js'
 import type { Response } from '../../http/exchange.js'
 import { parseMediaType } from '../../http/media-type.js'
@@ -22,7 +22,7 @@ export async function clear({ context }: Decided<EndpointTarget>): Promise<Respo
 const LARGEST = 64 * 1024
 const FORM = 'application/x-www-form-urlencoded'
 
-/** An ordinary form (LinkedDataHub 3.2). */
+/** Reads an ordinary form (LinkedDataHub 3.2). */
 export async function readOntologyForm({ request, trace }: Context): Promise<URLSearchParams | Problem> {
   if (parseMediaType(request.fields['content-type'] ?? '')?.type !== FORM) return unsupported(`Send a form: ${FORM}.`)
   const text = await readText(request, LARGEST, (reason, detail) =>
@@ -35,7 +35,7 @@ export async function readOntologyForm({ request, trace }: Context): Promise<URL
 const unsupported = (detail: string): Problem =>
   problem('content.unsupported', detail, { fields: [['Accept-Post', FORM]] })
 
-/** Back to the page that sent the form, where it is one of this dataspace. @param otherwise where to; undefined: 200 */
+/** Redirects to the page that sent the form, if it is in this dataspace. @param otherwise where to; undefined: 200 */
 export function done({ application, dataspace, agent, request }: Context, otherwise: string | undefined): Response {
   const { referer } = request.fields
   const isOwn = referer !== undefined && URL.canParse(referer) && dataspace.origins.includes(new URL(referer).origin)

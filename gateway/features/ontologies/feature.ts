@@ -1,4 +1,4 @@
-// Ontologies over HTTP: queries on the namespace, packages of ontologies, and reading them again.
+// Ontologies over HTTP: queries on the namespace, packages of ontologies, and reading ontologies again.
 import type { Mode } from '../../../policies/authorizations/authorization.js'
 import type { GatewayFeature } from '../../feature.js'
 import { readSparqlRequest, SPARQL_ACCEPTS, SPARQL_METHODS } from '../../sparql/queries/request.js'

@@ -1,5 +1,5 @@
-// What queries on a namespace ontology read: its closure with what it entails, in an embedded store of its own, in a
-// thread with limits of time and memory. A state of the ontologies is filled in once, when a query needs it.
+// The data for queries on a namespace ontology: its closure and entailments, in a separate embedded store, in a thread
+// with limits on time and memory. The store is filled when a query first needs a state of the ontologies.
 import { createHash } from 'node:crypto'
 import { makeGraphVersions, type GraphVersions } from '../../../cache/graph-versions.js'
 import { makeStoredResults, type StoredResults } from '../../../cache/stored-results.js'
@@ -24,7 +24,7 @@ export interface NamespaceStore {
   close(): Promise<void>
 }
 
-/** By dataspace: the graphs that queries on the namespace ontologies read. */
+/** The graphs for queries on the namespace ontologies, by dataspace. */
 export const NAMESPACES = part<ReadonlyMap<Dataspace, NamespaceStore>>('namespaces')
 
 interface Settings {
@@ -36,14 +36,14 @@ interface Settings {
 
 interface Filled extends Queryable {
   version: number
-  /** Of its triples. */
+  /** The digest of its triples. */
   digest: string | undefined
   filling: Promise<undefined | Problem>
 }
 
 const MEMORY = 256 * 1024 * 1024
 const RESULT_BYTES = 4 * 1024 * 1024
-/** The one graph of such a store. */
+/** The only graph in such a store. */
 export const NAMESPACE_GRAPH = 'urn:triplegate:namespace'
 
 export function makeNamespaceStore(
@@ -69,7 +69,7 @@ export function makeNamespaceStore(
     if (isFailure(text)) return text
     const { store, versions, digest: before } = filled
     const digest = createHash('sha256').update(text).digest('base64')
-    // Its results stay valid: their age would tell of other ontologies.
+    // Cached results stay valid: otherwise their age would reveal changes to other ontologies.
     if (digest === before) return undefined
     filled.digest = undefined
     const failed = await (text === '' ? store.remove(NAMESPACE_GRAPH) : store.replace(NAMESPACE_GRAPH, text))
@@ -87,7 +87,7 @@ export function makeNamespaceStore(
       if (isFailure(namespace)) return namespace
       if (filled.version !== namespace.version) {
         filled.version = namespace.version
-        // One after the other: the digest is of what the store has.
+        // One at a time, so that the digest always matches the content of the store.
         const next = (): Promise<undefined | Problem> => fill(filled, root)
         filled.filling = filled.filling.then(next, next)
       }

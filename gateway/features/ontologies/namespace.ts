@@ -45,13 +45,13 @@ export async function namespace({
 
 const rootOf = ({ application: { ontology, base } }: Pick<Context, 'application'>): string => ontology ?? `${base}ns#`
 
-/** The ontology itself, without what it imports. */
+/** Returns the ontology itself, without its imports. */
 async function described(context: Context, decision: Decided['decision']): Promise<Response | Problem> {
   const { application, dataspace, request, agent } = context
   const own = await dataspace.ontologies.namespace(rootOf(context))
   if (isFailure(own)) return own
-  // That of the admin application is LinkedDataHub's own, of which there is no document: then it is the one of the
-  // dataspace.
+  // The ontology of the admin application is LinkedDataHub's own. If no document here describes it, the ontology of the
+  // dataspace is returned.
   const isElsewhere = application.kind === 'admin' && own.document === undefined
   const found = isElsewhere ? await dataspace.ontologies.namespace(rootOf({ application: dataspace.endUser })) : own
   if (isFailure(found)) return found
@@ -61,10 +61,10 @@ async function described(context: Context, decision: Decided['decision']): Promi
   if (isFailure(text)) return text
   const fields = [linkField(application, agent.webId, decision)]
   const answered = await answerText(context, found.document, text ?? '', fields)
-  return withConditions(request, answered, 'The ontology is not the one that the request asks for.')
+  return withConditions(request, answered, 'It does not meet the conditions of the request.')
 }
 
-/** In characters of N-Triples: read and written at once. */
+/** In characters of N-Triples: read and written in one step. */
 const MOST_AT_ONCE = 64 * 1024
 
 async function answerText(
@@ -85,14 +85,14 @@ async function answerText(
   return longGraphAnswer(context, { nTriples, sum }, fields)
 }
 
-/** The store has one graph: it takes the place of every dataset. */
+/** The store has only one graph, which replaces every dataset. */
 async function analysed(context: Context, { text }: SparqlRequest, base: string): Promise<QueryAnalysis | Problem> {
   const { reading } = context.gateway
   const dataset = { default: [NAMESPACE_GRAPH], named: [] }
   const sparql = { kind: 'query', text, base, dataset, mayLoad: [], syntax: 'standard' } as const
   const query = (await reading.analyseSparql(askerOf(context), sparql)) as QueryAnalysis | Problem
   if (isFailure(query)) return query
-  if (query.services.length > 0) return problem('access.federation', 'A query on the ontology reaches no other server.')
+  if (query.services.length > 0) return problem('access.federation', 'Queries on the ontology reach no other servers.')
   const [strange] = query.functions
   return strange === undefined ? query : problem('query.function', `The function <${strange}> is not known here.`)
 }

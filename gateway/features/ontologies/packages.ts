@@ -1,5 +1,5 @@
-// The endpoints `packages/install` and `packages/uninstall` (spec 4.3, LinkedDataHub 2.6): the ontology of a package
-// becomes an ontology document, which the namespace imports. All of it or nothing.
+// The endpoints `packages/install` and `packages/uninstall` (spec 4.3, LinkedDataHub 2.6): store the ontology of a
+// package as an ontology document, and import it into the namespace. Either everything is done, or nothing.
 import { createHash } from 'node:crypto'
 import { ACCESS_PREDICATES, SUB_CLASS_OF } from '../../../policies/vocabulary.js'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
@@ -35,7 +35,7 @@ async function change(
   if (isFailure(parseHttpUrl(uri)))
     return problem('request.malformed', 'Name the package, as package-uri=URL in a form.')
   const { admin, endUser } = context.dataspace
-  // One at a time: two packages may have one ontology, and both change the namespace.
+  // One at a time: two packages may have the same ontology, and both change the namespace.
   const lock = [`packages ${admin.base}`, 'exclusive'] as const
   const failed = await underLocks(context.gateway, [lock], () => act(context, uri))
   context.trace.continues()
@@ -45,7 +45,7 @@ async function change(
 interface Package {
   readonly uri: string
   readonly ontology: string | undefined
-  /** Recorded only: stylesheets of packages are XSLT. */
+  /** Only recorded: stylesheets of packages are XSLT. */
   readonly stylesheet: string | undefined
 }
 
@@ -63,11 +63,11 @@ async function installed(context: Context, uri: string): Promise<undefined | Pro
   const found = packageOf(uri, described)
   const { ontology, stylesheet } = found
   if (ontology === undefined && stylesheet === undefined)
-    return unusable(`<${uri}> names no ontology and no stylesheet`)
+    return unusable(`<${uri}> names neither an ontology nor a stylesheet`)
   const content = ontology === undefined ? [] : await fetched(context, ontology)
   if (isFailure(content)) return content
   const rule = ruleIn(content, context)
-  if (rule) return unusable(`its ontology says who may do what (<${rule.subject.value}> <${rule.predicate.value}>)`)
+  if (rule) return unusable(`its ontology contains an access rule (<${rule.subject.value}> <${rule.predicate.value}>)`)
   const own = ownImportIn(content, context)
   if (own) return unusable(`its ontology imports <${own.object.value}>, of this dataspace`)
   const failed =
@@ -75,7 +75,7 @@ async function installed(context: Context, uri: string): Promise<undefined | Pro
     (await put(context, documentOf(context, uri), 'PUT', () => aboutPackage(context, found)))
   if (!failed) return undefined
   const left = await removeOntology(context, found)
-  if (left) context.gateway.log.warn({ id: context.request.id, package: uri, problem: left.detail }, 'a package that could not be installed has left documents: uninstall it') // prettier-ignore
+  if (left) context.gateway.log.warn({ id: context.request.id, package: uri, problem: left.detail }, 'a package could not be installed, but has left documents: uninstall it') // prettier-ignore
   return failed
 }
 
@@ -85,7 +85,7 @@ async function addOntology(context: Context, ontology: string, content: readonly
   const known = await ontologies.namespace(ontology)
   if (isFailure(known)) return known
   if (known.document !== undefined && known.document !== document) {
-    return unusable(`<${known.document}> describes the ontology <${ontology}> already`)
+    return unusable(`<${known.document}> already describes the ontology <${ontology}>`)
   }
   const typing = triple(ontology, RDF('type'), iri(OWL('Ontology')))
   const described = about(document, `Ontology ${ontology}`, ontology, [typing, ...content])[1]
@@ -100,8 +100,8 @@ async function addOntology(context: Context, ontology: string, content: readonly
 }
 
 /**
- * The admin dataset has the rules: nothing of a package may become one. Superclasses in its ontology do not count as
- * such (design 4).
+ * The admin dataset has the rules, and nothing in a package may become one. Superclasses in its ontology do not matter
+ * for this (design 4).
  */
 function ruleIn(content: readonly Quad[], { dataspace: { admin } }: Context): Quad | undefined {
   const isRule = (term: string): boolean => RULES.some((namespace) => term.startsWith(namespace))
@@ -115,7 +115,7 @@ function ruleIn(content: readonly Quad[], { dataspace: { admin } }: Context): Qu
 }
 const RULES = [ACL(''), LACL(''), CERT('')]
 
-/** Its document would be an ontology document, which may import any document here; its author may read none. */
+/** An ontology document may import any document here, but the author of the package has no right to read them. */
 const ownImportIn = (content: readonly Quad[], { dataspace: { admin, endUser } }: Context): Quad | undefined =>
   content.find(
     ({ predicate, object }) =>
@@ -129,7 +129,7 @@ async function uninstalled(context: Context, uri: string): Promise<undefined | P
   return (await removeOntology(context, found)) ?? put(context, documentOf(context, uri), 'DELETE', () => undefined)
 }
 
-/** Unless another package has the same ontology. */
+/** Keeps the ontology if another package uses it. */
 async function removeOntology(context: Context, { uri, ontology }: Package): Promise<undefined | Problem> {
   if (ontology === undefined) return undefined
   const { admin } = context.dataspace
@@ -159,7 +159,7 @@ async function putImport(context: Context, ontology: string, how: 'add' | 'remov
   })
 }
 
-/** Through the one write path, where the agent may write. */
+/** Writes through the normal write path, if the agent may write. */
 async function put(
   context: Context,
   document: string,
@@ -214,7 +214,7 @@ async function fetched(context: Context, iri: string): Promise<readonly Quad[] |
       ? problem('request.malformed', `<${iri}>: ${answer.detail}`)
       : unusable(`<${iri}>: ${answer.detail}`)
   }
-  if (answer.status !== 200) return unusable(`<${iri}> was answered with status ${answer.status}`)
+  if (answer.status !== 200) return unusable(`the server answered <${iri}> with status ${answer.status}`)
   const content = await readableContent(answer, gateway.settings.maxBody)
   if (isFailure(content)) return unusable(`<${iri}>: ${content.detail}`)
   const based = { ...content, base: iri.split('#', 1)[0]! }

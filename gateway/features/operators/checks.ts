@@ -1,4 +1,4 @@
-// What the gateway needs to be ready: its stores, its rules, room on its disk, and a history that keeps up.
+// What the gateway needs to be ready: its stores, its rules, disk space, and a history that keeps up.
 import { statfs } from 'node:fs/promises'
 import type { History } from '../../../versioning/history.js'
 import type { Settings } from '../../configuration/settings.js'
@@ -10,7 +10,7 @@ export interface HealthCheck {
   /** Why the gateway is not ready. */
   readonly problem?: string
   readonly warning?: string
-  /** Of a history: the state of its journal, and why commits wait. */
+  /** For a history: the state of its journal, and why commits wait. */
   readonly journal?: object
 }
 
@@ -43,7 +43,7 @@ const checksOn = (
   })(),
 ]
 
-/** While commits wait, documents are read and written, and nothing is lost: for some time that is a warning only. */
+/** While commits wait, documents can be read and written, and nothing is lost. So at first this is only a warning. */
 function historyCheck(base: string, history: History, misaligned: string | undefined): HealthCheck {
   const { repository, parked, blocked, lastError, oldest, ...figures } = history.status()
   const journal = {
@@ -62,19 +62,19 @@ function historyCheck(base: string, history: History, misaligned: string | undef
 function lateText(oldest: number | undefined, limit: number | 'off', now: number): string | undefined {
   if (oldest === undefined || limit === 'off' || now - oldest <= limit) return undefined
   const seconds = Math.floor((now - oldest) / 1000)
-  return `A change has waited ${seconds} s for its commit: more than --history-delay. See lastError and blocked.`
+  return `A change has waited ${seconds} s for its commit, longer than --history-delay. See lastError and blocked.`
 }
 
-/** Journal, history and uploads need room: below this, writes are about to fail. */
+/** Journal, history and uploads need space: below this, writes may soon fail. */
 const LEAST_FREE = 64 * 1024 * 1024
 
 async function diskCheck(folder: string): Promise<HealthCheck> {
   const what = `disk of ${folder}`
   try {
     const { bavail, bsize } = await statfs(folder)
-    const problem = `Only ${Math.floor((bavail * bsize) / 2 ** 20)} MiB are free. Free some space on this disk.`
+    const problem = `Only ${Math.floor((bavail * bsize) / 2 ** 20)} MiB are left. Free some space on this disk.`
     return { what, ...(bavail * bsize < LEAST_FREE && { problem }) }
   } catch (error) {
-    return { what, problem: `It cannot be looked at: ${(error as Error).message}.` }
+    return { what, problem: `It cannot be checked: ${(error as Error).message}.` }
   }
 }

@@ -1,4 +1,4 @@
-// `triplegate mirror`: through the gateway that runs, else with stores and histories of its own.
+// `triplegate mirror`: uses the running gateway, or else opens stores and histories itself.
 import type { Command } from '../../commands/arguments.js'
 import { type CommandFailure, EXIT } from '../../commands/exit-codes.js'
 import { type Terminal, barText, fail, makeProgress, printable } from '../../commands/terminal.js'
@@ -39,22 +39,22 @@ function outcomeText(base: string, outcome: MirrorOutcome, swept: boolean): stri
   return `${base}: ${documents(outcome.documents)}; ${parts.join('; ') || nothing}${alone}${beside}.${lost}${late}\n`
 }
 
-/** How many it names. */
+/** The number of documents to name. */
 const NAMED = 3
 
 const first = (names: readonly string[], count: number): string =>
   `${names.slice(0, NAMED).join(', ')}${count > NAMED ? ' …' : ''}`
 
 const orphansText = ({ count, documents: named }: NonNullable<MirrorOutcome['orphans']>): string =>
-  `${documents(count)} without a container above: ${first(named, count)}`
+  `${documents(count)} without a parent container: ${first(named, count)}`
 
 const othersText = ({ count, graphs }: NonNullable<MirrorOutcome['others']>): string =>
-  `in no history, as no documents: ${number(count)} graph${count === 1 ? '' : 's'}: ${first(graphs, count)}`
+  `not documents, so without a history: ${number(count)} graph${count === 1 ? '' : 's'}: ${first(graphs, count)}`
 
 function notRebuiltText(known: KnownOtherGraphs | null): string {
   if (known?.count === 0) return ''
   const had = known && `On ${known.at} the store had ${number(known.count)}: ${first(known.graphs, known.count)}. `
-  return `\nThe repository has no graphs that are no documents. ${had ?? ''}Put them back from a backup of the store.`
+  return `\nThe repository has documents only. ${had ?? ''}Restore other graphs from a backup of the store.`
 }
 
 export const mirrorCommand = (endpointNames: AllEndpointNames): Command => ({
@@ -95,7 +95,7 @@ export async function runMirrorCommand(
   return Math.max(...exits)
 }
 
-/** Mirrors one application, and prints the outcome unless that is to be JSON. */
+/** Mirrors one application, and prints the outcome unless JSON is requested. */
 async function mirrorOne(
   member: DescribedMember,
   given: MirrorArguments,
@@ -122,7 +122,7 @@ async function mirrorOne(
   return { result: { application: base, ...outcome }, found, exit: exitOf(outcome, given) }
 }
 
-/** The versioned applications that the arguments mean; for a rebuild those whose store is not embedded. */
+/** The versioned applications that the arguments select; for a rebuild, those without an embedded store. */
 function membersMeant(
   dataspaces: readonly DescribedDataspace[],
   { application: base, action }: MirrorArguments,
@@ -145,7 +145,7 @@ function membersMeant(
     action === 'rebuild' ? versioned.filter(({ application }) => !isFilledFromHistory(application)) : versioned
   if (fit.length > 0) return fit
   return wrong(
-    'an embedded store is filled from its history when the gateway starts; one on disk if its folder data/store was removed. Start it.',
+    'an embedded store is filled from its history when the gateway starts (on disk: if data/store is missing). Start the gateway.',
   )
 }
 
@@ -165,14 +165,14 @@ async function outcomeOf(
     if (outcome) return outcome
   }
   if (application.service.embedded && !means.openStore) {
-    const detail = `its store is embedded in the gateway, which does not answer at --management ${settings.management}. Start it.`
+    const detail = `its store is embedded in the gateway, which does not answer at --management ${settings.management}. Start the gateway.`
     return { failure: 'mirror.failed', detail }
   }
   const { mirrorWithoutGateway } = await import('./mirror-without-gateway.js')
   return mirrorWithoutGateway(member, given, means)
 }
 
-/** The application, with store and repository only if the settings name them: else the gateway uses its own. */
+/** The application, with store and repository only if the settings name them. Otherwise the gateway uses its own. */
 function namedIn(
   application: DescribedApplication,
   settings: Settings,

@@ -1,4 +1,4 @@
-// For operators: health, metrics, purge and the mirror on the management port; the store's own pages; looking for
+// For operators: health, metrics, purge and the mirror on the management port; the store's own pages; the probe for
 // writes behind the gateway.
 import { StartFailure } from '../../configuration/start-failure.js'
 import type { GatewayFeature } from '../../feature.js'
@@ -26,7 +26,7 @@ export const OPERATORS: GatewayFeature = {
           const pages = storePages(gateway, { mayWrite: settings.storePagesWrite, maxBytes: settings.maxUpload })
           if (!pages)
             throw new StartFailure(
-              "--store-pages: needs a Graph Store endpoint that ends with /data, as Fuseki's. Remove it, or give one.",
+              '--store-pages: needs a Graph Store endpoint that ends with /data, as in Fuseki. Remove the flag, or give one.',
             )
           const listener = await listen(forDocuments, pages)
           return { ...listener, close: (grace) => listener.close(grace).then(pages.close) }

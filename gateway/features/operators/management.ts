@@ -1,5 +1,5 @@
-// The management listener (on loopback, for programs of this machine only): health, readiness, metrics, purging caches,
-// and the mirror; and of health and metrics for monitors with a token.
+// The management listener, on loopback for programs of this machine: health, readiness, metrics, purging caches, and
+// the mirror. The monitoring listener offers health and metrics to clients with a token.
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from '../../http/exchange.js'
 import type { AddRoutes } from '../../http/listener.js'
@@ -29,9 +29,9 @@ const REFUSAL_STATUS = { 'application.absent': 404, 'mirror.refused': 409 } as c
 
 /** The routes of the listeners. */
 export interface Management {
-  /** On loopback, to programs of this machine. @param key of those who may read the data folder */
+  /** On loopback, for programs on this machine. @param key of programs that may read the data folder */
   readonly management: (key: string) => AddRoutes
-  /** Health and metrics, to whoever has the token. */
+  /** Health and metrics, for clients with the token. */
   readonly monitoring: AddRoutes
 }
 
@@ -89,9 +89,9 @@ type Answer = (query: URLSearchParams, request: Request) => Promise<Response>
 type Paths = Readonly<Record<string, readonly [methods: string, answer: Answer]>>
 
 const pathOf = ({ requestTarget }: Request): string => requestTarget.split('?', 1)[0]!
-const NO_FILE = json(404, { error: 'There is no such file.' })
+const NO_FILE = json(404, { error: 'This file does not exist.' })
 
-/** @param refusal of each request, before anything else, if it is refused */
+/** @param refusal checks each request first, and returns the refusal if there is one */
 const routesOf = (
   paths: Paths,
   refusal: (request: Request) => Response | undefined,
@@ -102,7 +102,7 @@ const routesOf = (
       const refused = refusal(requestOf(asked))
       if (refused) answer(asked, reply, refused)
     })
-    // A content is read where it is needed.
+    // Content is read only where needed.
     app.removeAllContentTypeParsers()
     app.addContentTypeParser('*', (_asked, _content, done) => done(null))
     for (const [url, [methods, made]] of Object.entries(paths))
@@ -119,8 +119,8 @@ const routesOf = (
       })
     app.setNotFoundHandler((asked, reply) => answer(asked, reply, nothingFor(requestOf(asked), paths)))
     app.setErrorHandler((error, asked, reply) => {
-      log.error({ err: error }, 'a request of an operator broke off')
-      answer(asked, reply, json(500, { error: 'The request broke off. The log has more.' }))
+      log.error({ err: error }, 'a request of an operator failed')
+      answer(asked, reply, json(500, { error: 'The request failed. See the log.' }))
     })
   },
 })
@@ -134,7 +134,7 @@ function nothingFor(request: Request, paths: Paths): Response {
   return json(405, { error }, [['Allow', methods]])
 }
 
-/** RFC 6750 §2.1. The hashes are compared, so that the time tells nothing of the token. */
+/** RFC 6750 §2.1. Compares hashes, so that the time reveals nothing about the token. */
 function hasToken({ fields: { authorization = '' } }: Request, token: string | undefined): boolean {
   const [, sent] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
   const [one, other] = [sent ?? '', token ?? ''].map((text) => createHash('sha256').update(text).digest())
@@ -171,15 +171,15 @@ const NO_WRITE_FIELD = json(403, {
   error: 'A request that changes something needs the field Triplegate-Management: 1.',
 })
 
-// A name that another server resolves to this machine is none of these (DNS rebinding). Any port: tunnels have their
-// own.
+// Another server's name that resolves to this machine does not match (DNS rebinding). Any port is allowed, since
+// tunnels have their own.
 const LOCAL_HOST = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
 
-/** Browsers reach loopback too: a page of another origin is refused, and so is a page at a name of its own. */
+/** Browsers can reach loopback too, so pages of other origins and other host names are refused. */
 function refusalOf({ hosts, fields }: Request): Response | undefined {
   const { host = '', origin, 'sec-fetch-site': site } = fields
   if (hosts !== 1 || !LOCAL_HOST.test(host)) {
-    return json(421, { error: 'The Host is not this machine. Ask localhost, 127.0.0.1 or [::1].' })
+    return json(421, { error: 'The Host is not this machine. Use localhost, 127.0.0.1 or [::1].' })
   }
   const isForeign = origin !== undefined && origin.toLowerCase() !== `http://${host.toLowerCase()}`
   if (!isForeign && (site === undefined || site === 'same-origin' || site === 'none')) return undefined
@@ -187,13 +187,13 @@ function refusalOf({ hosts, fields }: Request): Response | undefined {
 }
 
 /**
- * A page of this listener itself says so by both fields, which no page of another origin can set (Fetch Metadata, Fetch
- * §3.2).
+ * Recognises a form of this listener's own page by two fields that no page of another origin can set (Fetch Metadata,
+ * Fetch §3.2).
  */
 const isOwnForm = ({ fields: { host = '', origin, 'sec-fetch-site': site } }: Request): boolean =>
   site === 'same-origin' && origin?.toLowerCase() === `http://${host.toLowerCase()}`
 
-/** The form of the operators' page: the browser goes back to it. */
+/** Answers the form of the operators' page: the browser returns to the page. */
 async function purged(
   query: URLSearchParams,
   request: Request,
@@ -208,7 +208,7 @@ async function purged(
 }
 const LONGEST_FORM = 16 * 1024
 
-/** Clears the caches: of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
+/** Clears the caches of everything, of `?dataspace=BASE`, or of `?graph=IRI`. */
 async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], gateway: Gateway): Promise<Response> {
   const [base, graph] = [query.get('dataspace'), query.get('graph')]
   const wanted = dataspaces.filter(({ endUser, admin }) =>
@@ -228,7 +228,7 @@ async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], g
     : json(200, { purged: graph ?? wanted.map(({ endUser }) => endUser.base) })
 }
 
-/** Forgets everything derived from a store's answers: documents, results, profiles, shapes and rules. */
+/** Clears everything derived from a store's answers: documents, results, profiles, shapes and rules. */
 export async function forget(
   { endUser, admin, ontologies, access }: Dataspace,
   graph: string | undefined,

@@ -1,5 +1,5 @@
-// `GET /metrics`: the state of the gateway in Prometheus' text format. It reads everything on demand; a request
-// costs one addition.
+// `GET /metrics`: the state of the gateway in the text format of Prometheus. Values are read on demand; each request
+// costs only one addition.
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { HistoryStatus } from '../../../versioning/history.js'
 import type { Application, Dataspace, Gateway } from '../../gateway.js'
@@ -24,7 +24,7 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches
   })
   new Gauge({
     name: 'triplegate_cache_bytes',
-    help: 'Bytes of the caches that belong to no application.',
+    help: 'Bytes of the caches that all applications share.',
     labelNames: ['cache'],
     registers: [registry],
     collect() {
@@ -38,13 +38,13 @@ export function makeMetrics(dataspaces: readonly Dataspace[], { answered, caches
 }
 
 /**
- * The holds of the event loop (design 7). Quantiles of its delay are among the default metrics:
+ * How long work has blocked the event loop (design 7). Quantiles of its delay are among the default metrics:
  * `nodejs_eventloop_lag_…`.
  */
 function addHolds(registry: Registry, watchdog: Gateway['watchdog']): void {
   new Gauge({
     name: 'triplegate_event_loop_longest_hold_seconds',
-    help: 'The longest time for which one piece of work has held the event loop, since the start and in the last minute.',
+    help: 'The longest time that the event loop was blocked, since the start and in the last minute.',
     labelNames: ['since'],
     registers: [registry],
     collect() {
@@ -55,7 +55,7 @@ function addHolds(registry: Registry, watchdog: Gateway['watchdog']): void {
   })
   new Counter({
     name: 'triplegate_event_loop_holds_total',
-    help: 'Holds of the event loop for more than 0.2 s; the log names each.',
+    help: 'How often the event loop was blocked for more than 0.2 s; the log names each case.',
     registers: [registry],
     collect() {
       this.reset()

@@ -25,8 +25,8 @@ export interface MirrorArguments {
 
 const HELP: Readonly<Record<MirrorAction, string>> = {
   verify: 'report the differences between store and repository',
-  sweep: 'commit the changes that were made behind the gateway',
-  rebuild: 'fill an empty store from the repository, and verify it',
+  sweep: 'commit changes that bypassed the gateway',
+  rebuild: 'fill an empty store from the repository, then verify it',
 }
 
 const FORCE = {
@@ -42,9 +42,9 @@ export const MIRROR_DESCRIPTION: CommandDescription = {
   notes: [
     'Usage: triplegate mirror verify|sweep|rebuild [options] [settings as for serve]',
     '',
-    'verify changes nothing. sweep makes a commit for each document that differs, deletions too; one for thousands where the',
-    'repository has none of them. Stop the gateway before rebuild. While a gateway with these settings runs, it verifies and',
-    'sweeps itself: the command asks it through its --management port.',
+    'verify changes nothing. sweep commits each document that differs, including deletions; thousands of new documents share',
+    'a commit. Stop the gateway before rebuild. If a gateway with these settings is running, the command asks it to verify or',
+    'sweep through its --management port.',
   ],
   options: [
     { name: 'application', value: 'URL', help: 'base of one application (default: every versioned application)' },
@@ -56,7 +56,7 @@ export const MIRROR_DESCRIPTION: CommandDescription = {
   exits: ['done', 'different', 'usage', 'failed'],
 }
 
-/** The arguments after the command, or its page of help. */
+/** Parses the arguments after the command. Returns the help page if they ask for it. */
 export function parseMirrorArguments(
   argv: readonly string[],
   env: Environment,
@@ -68,7 +68,7 @@ export function parseMirrorArguments(
   if (!action) return wrongArguments('write triplegate mirror verify, sweep or rebuild. See triplegate mirror --help.')
   const force = given.values.has('force')
   const faults = [
-    ...(force && action === 'verify' ? ['--force: is for sweep and rebuild. Leave it out.'] : []),
+    ...(force && action === 'verify' ? ['--force: works with sweep and rebuild only. Leave it out.'] : []),
     ...given.faults,
     ...strayArguments(more),
   ]

@@ -1,4 +1,4 @@
-// Asking a running gateway to verify or sweep, through its management port.
+// Asks a running gateway to verify or sweep, through its management port.
 import { request } from 'node:http'
 import { WRITE_FIELD } from '../../request/managed.js'
 import { MIRROR_LINES, type MirrorLine } from './mirror-endpoints.js'
@@ -10,9 +10,9 @@ const IDLE_MS = 300_000
 
 export interface MirrorRequest {
   readonly action: 'verify' | 'sweep'
-  /** The base. */
+  /** The base of the application. */
   readonly application: string
-  /** The query endpoint and the name of the repository that the gateway must have; undefined: any. */
+  /** The query endpoint and the repository name that the gateway must have; undefined for any. */
   readonly store: string | undefined
   readonly repository: string | undefined
   readonly force: boolean
@@ -41,7 +41,7 @@ export function askGateway(
       headers: { [WRITE_FIELD]: '1' },
       timeout: IDLE_MS,
     })
-    sent.on('timeout', () => sent.destroy(new Error('it has been silent for 5 minutes')))
+    sent.on('timeout', () => sent.destroy(new Error('it has not answered for 5 minutes')))
     sent.on('error', ({ code, message }: NodeJS.ErrnoException) =>
       resolve(code === 'ECONNREFUSED' ? undefined : failed(`broke off: ${message}.`)),
     )

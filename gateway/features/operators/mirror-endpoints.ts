@@ -1,4 +1,4 @@
-// Verifying and sweeping for operators while the gateway runs: it streams the progress.
+// Verifying and sweeping while the gateway runs, for operators: streams the progress.
 import { PassThrough } from 'node:stream'
 import type { Response } from '../../http/exchange.js'
 import { membersOf, type Application, type Dataspace, type Gateway } from '../../gateway.js'
@@ -7,7 +7,7 @@ import type { MirrorEvent, MirrorOutcome } from '../../mirror/report.js'
 import { isSameDataset } from '../../configuration/conflicts.js'
 import { isFailure, type Failure } from '../../problem.js'
 
-/** The answer is a JSON line for each event; the last one is `end` or `failed`. */
+/** Each line of the answer is an event in JSON; the last one is `end` or `failed`. */
 export type MirrorLine =
   | MirrorEvent
   | { readonly event: 'end'; readonly outcome: MirrorOutcome }
@@ -19,10 +19,10 @@ type Refusal = Failure<'application.absent' | 'mirror.refused'>
 
 const refuse = (detail: string): Refusal => ({ failure: 'mirror.refused', detail })
 
-/** The query: `application` (a base); `store` and `repository` if the gateway must have these; `force`. */
+/** The query parameters: `application` (a base); `store` and `repository`, if the gateway must have these; `force`. */
 type Endpoint = (query: URLSearchParams, signal: AbortSignal) => Response | Refusal
 
-/** @param forget clears the caches of a dataspace whose stores have changed behind the gateway */
+/** @param forget clears the caches of a dataspace whose stores were changed behind the gateway */
 export function makeMirrorEndpoints(
   dataspaces: readonly Dataspace[],
   { locks, log }: Pick<Gateway, 'locks' | 'log'>,
@@ -42,10 +42,10 @@ export function makeMirrorEndpoints(
       }
       const { application, dataspace } = member
       const { mirrored } = application
-      if (!mirrored) return refuse(`${base} is not versioned.`)
+      if (!mirrored) return refuse(`${base} has no history.`)
       const other = whyAnother(application, mirrored.repository.name, query)
       if (other !== undefined) return refuse(other)
-      if (busy.has(mirrored.base)) return refuse(`${base} is being verified or swept already. Try again later.`)
+      if (busy.has(mirrored.base)) return refuse(`${base} is already being verified or swept. Try again later.`)
       busy.add(mirrored.base)
       const body = new PassThrough()
       const report = (line: MirrorLine): void => void body.write(`${JSON.stringify(line)}\n`)
@@ -61,7 +61,7 @@ export function makeMirrorEndpoints(
       }
       run()
         .catch((error: unknown) => {
-          log.error({ err: error, base }, 'verifying or sweeping has failed')
+          log.error({ err: error, base }, 'verifying or sweeping failed')
           body.destroy()
         })
         .finally(() => busy.delete(mirrored.base))
@@ -78,7 +78,7 @@ export function makeMirrorEndpoints(
   return { verify: endpoint(verify), sweep: endpoint(sweep) }
 }
 
-/** Says that the request means another store or repository than the gateway has. */
+/** The difference, if the request is about another store or repository than the gateway's. */
 function whyAnother({ base, service }: Application, repository: string, query: URLSearchParams): string | undefined {
   const [store, named] = [query.get('store'), query.get('repository')]
   if (store !== null && !isSameDataset(store, service.query)) {

@@ -1,4 +1,4 @@
-// `triplegate mirror` where no gateway runs: opens stores and histories of its own, mirrors, and closes them.
+// `triplegate mirror` if no gateway runs: opens the stores and histories, mirrors, and closes them.
 import type { AllEndpointNames } from '../../feature.js'
 import type { DescribedApplication, DescribedDataspace } from '../../configuration/dataspace.js'
 import type { Existing } from '../../configuration/history-place.js'
@@ -20,7 +20,7 @@ import { makeStores, type OpenStore, type Stores } from '../../start/open-stores
 export interface DescribedMember {
   readonly application: DescribedApplication
   readonly dataspace: DescribedDataspace
-  /** All of the configuration. */
+  /** The whole configuration. */
   readonly dataspaces: readonly DescribedDataspace[]
 }
 
@@ -88,12 +88,12 @@ async function mirrorOn(
 
 const EXISTING: Readonly<Record<MirrorAction, Existing | undefined>> = {
   verify: 'journal',
-  // May create the repository.
+  // A rebuild may have to create the repository.
   sweep: undefined,
   rebuild: 'documents',
 }
 
-/** Waits for the commits; those still missing when this process stops stay in the journal until a gateway starts. */
+/** Waits for the commits. If this process stops early, the journal keeps them until a gateway starts. */
 async function sweepAndWait(mirrored: Mirrored, options: SweepOptions): Promise<MirrorOutcome | Failure> {
   const outcome = await sweep(mirrored, options)
   if (isFailure(outcome)) return outcome

@@ -1,4 +1,4 @@
-// The operators' page as an answer, and of the files that it needs.
+// The answer with the operators' page, and the files that the page needs.
 import { membersOf, type Dataspace, type Gateway } from '../../gateway.js'
 import type { Request, Response } from '../../http/exchange.js'
 import { pageFields } from '../../pages/page-fields.js'
@@ -45,14 +45,14 @@ export function operatorsAnswer({ dataspaces, gateway, checks, query, fields }: 
       ['X-Content-Type-Options', 'nosniff'],
       ['Vary', 'Accept-Language'],
       ...pageFields(language),
-      // A link on the page stops it (WCAG 2.2.1).
+      // A link on the page stops the refresh (WCAG 2.2.1).
       ...(isStill ? [] : [['Refresh', `${REFRESH_S}; url=/`] as const]),
     ],
     body,
   }
 }
 
-/** The stylesheets of the pages. */
+/** The stylesheets of the page. */
 export function fileOf(path: string, { look }: Gateway): Response | undefined {
   const file = path.startsWith('/static/') ? look.files.get(path.slice('/static/'.length)) : undefined
   if (!file) return undefined

@@ -1,4 +1,4 @@
-// The operators' page on the management listener: the state of the gateway at one look. It asks for itself again.
+// The operators' page on the management listener: the state of the gateway at a glance. It refreshes itself.
 import { STATUS_CODES } from 'node:http'
 import type { Child } from 'hono/jsx'
 import type { HistoryStatus } from '../../../versioning/history.js'
@@ -17,7 +17,7 @@ export interface OperatorsView {
   readonly caches: readonly (readonly [name: string, bytes: number])[]
   readonly holds: { readonly longest: number; readonly lastMinute: number; readonly count: number }
   readonly recent: Recent
-  /** True where the page stays as it is. */
+  /** True if the page does not refresh itself. */
   readonly isStill: boolean
   readonly hasPurged: boolean
 }
@@ -87,7 +87,7 @@ const Section = ({
 
 interface TableProps {
   readonly heads: readonly string[]
-  /** The first column of numbers. */
+  /** The index of the first column with numbers. */
   readonly numbers?: number
   readonly children?: Child
 }

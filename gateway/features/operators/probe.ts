@@ -1,5 +1,5 @@
-// Noticing writes behind the gateway: it asks each store at intervals for a summary of its graphs, and forgets
-// the graphs that have changed.
+// Detects writes behind the gateway: asks each store at intervals for a summary of its graphs, and clears the caches
+// for those that have changed.
 import type { GraphVersions } from '../../../cache/graph-versions.js'
 import { everyWrite, underLocks } from '../../documents/locks.js'
 import { sharersOf, type Dataspace, type Gateway, type Member } from '../../gateway.js'
@@ -11,21 +11,20 @@ import { isOwnGraph } from '../../stores/graph-names.js'
 import type { GraphStore } from '../../stores/store.js'
 import { select } from '../../stores/select.js'
 
-// A row for each graph: its number of triples, the length of their objects, and its latest date of change. A write that
-// changes none of the three goes unnoticed until the cached answers are too old (`--cache-max-age`), unless it changes
-// rules.
+// One row for each graph: its number of triples, the length of their objects, and its latest date of change. A write
+// that changes none of them is missed until cached answers are too old (`--cache-max-age`), unless it changes rules.
 const QUESTION = `SELECT ?g (COUNT(*) AS ?triples) (SUM(COALESCE(STRLEN(STR(?o)), 0)) AS ?length) (MAX(?changed) AS ?latest)
   WHERE { { GRAPH ?g { ?s ?p ?o } } UNION { ?s ?p ?o }
     BIND(IF(?p = <http://purl.org/dc/terms/modified>, STR(?o), "") AS ?changed) }
   GROUP BY ?g`
 const LIMIT = 64 * 1024 * 1024
-/** The number of changed graphs that a log line names. */
+/** The most changed graphs that a log line names. */
 const NAMED = 10
 
 /** A summary of each graph, by its name. */
 type Looks = ReadonlyMap<string, string>
 
-/** Of the authorizations that it has, the contents are compared. */
+/** For authorizations, the content itself is compared. */
 async function looksOf(store: GraphStore, sharers: readonly Member[]): Promise<Looks | Problem> {
   const rows = await select(store, QUESTION, ['g', 'triples', 'length', 'latest'], { maxBytes: LIMIT })
   if (isFailure(rows)) return rows
@@ -43,16 +42,16 @@ async function looksOf(store: GraphStore, sharers: readonly Member[]): Promise<L
   return looks
 }
 
-/** One look at a store, and the state of the gateway then. */
+/** The result of one probe of a store, and the state of the gateway at that time. */
 interface Look {
   readonly looks: Looks
-  /** The version of the dataset before the store was asked. */
+  /** The version of the dataset before the store was queried. */
   readonly version: number
-  /** The versions of graphs that this look has raised: the gateway has not written them. */
+  /** Versions of graphs that this probe itself has raised, not a write through the gateway. */
   readonly raised: ReadonlySet<number>
 }
 
-/** Looks now and then every `interval` ms. */
+/** Probes immediately, then every `interval` ms. */
 export function startProbe(
   dataspaces: readonly Dataspace[],
   gateway: Pick<Gateway, 'webIds' | 'log' | 'locks'>,
@@ -61,7 +60,7 @@ export function startProbe(
   const last = new Map<GraphStore, Look>()
   const stores = new Set(dataspaces.flatMap(({ endUser, admin }) => [endUser.store, admin.store]))
   let looking = Promise.resolve()
-  // One look after the other: each is compared with the one before it.
+  // One probe at a time: each is compared with the one before.
   const look = (): Promise<void> => {
     const looked = looking.then(async () => {
       for (const store of stores) {
@@ -77,7 +76,7 @@ export function startProbe(
   let closed = false
   const again = (): void => {
     look()
-      .catch((error: unknown) => gateway.log.error({ err: error }, 'the probe has failed'))
+      .catch((error: unknown) => gateway.log.error({ err: error }, 'the probe failed'))
       .finally(() => {
         if (!closed) timer = setTimeout(again, interval).unref()
       })
@@ -92,7 +91,7 @@ export function startProbe(
   }
 }
 
-/** Undefined where the store cannot be read. */
+/** Undefined if the store cannot be read. */
 async function lookAt(
   store: GraphStore,
   sharers: readonly Member[],
@@ -111,12 +110,12 @@ async function lookAt(
   if (changed.length > 0) {
     const names = changed.slice(0, NAMED).map((graph) => (graph === DEFAULT_GRAPH ? 'the default graph' : graph))
     const about = { base, store: store.name, graphs: names, count: changed.length }
-    gateway.log.warn(about, 'the store has changed behind the gateway: clearing its caches')
+    gateway.log.warn(about, 'the store was changed behind the gateway: clearing its caches')
   }
-  // These may be in the store or not at the time of this look: they count as written at the next one too.
+  // The probe may or may not have seen these writes, so they count as written at the next probe too.
   const late = versions.since(version)
   const raised = new Set<number>()
-  // Everything that was cached before the first look may have changed before it.
+  // Answers cached before the first probe may already be outdated.
   if (!before || changed.length > 0) {
     const forgotten = [...new Set(sharers.map(({ dataspace }) => dataspace))].map((dataspace) =>
       forget(dataspace, undefined, gateway),
@@ -135,7 +134,7 @@ async function lookAt(
   return { looks, version, raised }
 }
 
-/** Graphs that the gateway has written may have been written behind it too. */
+/** Graphs written through the gateway may also have been written behind it. */
 function readAgain(
   written: readonly string[],
   versions: GraphVersions,
@@ -148,11 +147,11 @@ function readAgain(
     webIds.forget(graph)
     if (late && !late.has(graph)) raised.add(versions.of(graph))
   }
-  // The default graph may be the union of all.
+  // The default graph may be the union of all graphs.
   if (late?.size === 0) raised.add(versions.dataset())
 }
 
-/** The graphs that differ from the last look: `written` through the gateway since, or `changed` behind it. */
+/** Graphs that differ from the last probe: `written` through the gateway since then, or `changed` behind it. */
 interface Differences {
   readonly changed: readonly string[]
   readonly written: readonly string[]
@@ -160,9 +159,7 @@ interface Differences {
 
 const NOTHING_KNOWN: Differences = { changed: [], written: [] }
 
-/**
- * A write under way may be in the store already, and be known only when it ends: it is no change behind the gateway.
- */
+/** A running write may already be in the store although it has not ended. It is not a change behind the gateway. */
 async function compared(
   sharers: readonly Member[],
   before: Look,
@@ -181,7 +178,7 @@ function compare(before: Look, looks: Looks, versions: GraphVersions): Differenc
   const changed: string[] = []
   const written: string[] = []
   for (const graph of new Set([...before.looks.keys(), ...looks.keys()])) {
-    // The default graph may be the union of all: then a write of any graph changes it.
+    // The default graph may be the union of all graphs: then every write changes it.
     const version = graph === DEFAULT_GRAPH ? versions.dataset() : versions.of(graph)
     if (version > before.version && !before.raised.has(version)) written.push(graph)
     else if (looks.get(graph) !== before.looks.get(graph)) changed.push(graph)

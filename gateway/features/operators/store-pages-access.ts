@@ -1,4 +1,4 @@
-// Who may use the store's own pages: the URL, the agent and its right, decided before anything is sent to the store.
+// Access to the store's own pages: checks the URL, the agent and its right before anything is sent to the store.
 import { isCrossSite } from '../../../policies/cross-site.js'
 import type { Gateway, Member } from '../../gateway.js'
 import { tooLarge } from '../../http/body.js'
@@ -13,14 +13,14 @@ import { refusalOf } from '../../request/refusal.js'
 
 export interface StoreDoor {
   readonly gateway: Gateway
-  /** The dataspace whose agents with Control may come. */
+  /** The dataspace whose agents with Control have access. */
   readonly member: Member
-  /** The URL below which the pages are; ends with a slash. */
+  /** The base URL of the pages; ends with a slash. */
   readonly root: URL
   readonly maxBytes: number
 }
 
-/** A request on its way, and what is known of it for the log. */
+/** A request, and what the log needs to know about it. */
 export interface Passing {
   readonly request: Request
   readonly trace: Trace
@@ -28,7 +28,7 @@ export interface Passing {
 
 export const READS = ['GET', 'HEAD', 'OPTIONS']
 
-/** Undefined where the request may pass: everything is decided before anything is sent. */
+/** Undefined if the request may pass. Everything is checked before anything is sent. */
 export async function refusalTo(door: StoreDoor, passing: Passing): Promise<undefined | Problem> {
   const { method, fields } = passing.request
   const refused = urlFlaw(door, passing.request) ?? (await accessTo(door, passing))
@@ -36,21 +36,21 @@ export async function refusalTo(door: StoreDoor, passing: Passing): Promise<unde
   return Number(fields['content-length'] ?? 0) > door.maxBytes ? tooLarge(door.maxBytes) : undefined
 }
 
-/** A name that another server resolves to this machine is no host of the gateway (DNS rebinding). */
+/** Another server's name that resolves to this machine is not a host of the gateway (DNS rebinding). */
 function urlFlaw({ gateway, root }: StoreDoor, { hosts, fields, requestTarget }: Request): Problem | undefined {
   const host = /^(.*?)(?::\d{1,5})?$/.exec(fields.host ?? '')![1]!.toLowerCase()
   const isKnown = gateway.dataspaces.some(({ endUser, admin }) =>
     [endUser.base, admin.base].some((base) => new URL(base).hostname === host),
   )
-  if (hosts !== 1 || !isKnown) return problem('target.unknown-origin', 'These pages are at the host of the gateway.')
+  if (hosts !== 1 || !isKnown) return problem('target.unknown-origin', 'Use the host name of the gateway.')
   const [rawPath, ...query] = requestTarget.split('?')
   const path = normalisedPath(rawPath!)
   if (isFailure(path)) return path
-  if (!/^[\x21\x22\x24-\x7e]*$/.test(query.join('?'))) return problem('target.malformed', 'The query has a character that a URI may not hold.') // prettier-ignore
+  if (!/^[\x21\x22\x24-\x7e]*$/.test(query.join('?'))) return problem('target.malformed', 'The query contains a character that is not allowed in a URI.') // prettier-ignore
   if (!path.startsWith(root.pathname))
-    return problem('target.unknown-endpoint', `The pages are below ${root.pathname}.`)
+    return problem('target.unknown-endpoint', `The pages are below ${root.pathname} only.`)
   const isSame = new URL(path, root).pathname === path
-  return isSame ? undefined : problem('target.malformed', 'Malformed URI: its path has two readings.')
+  return isSame ? undefined : problem('target.malformed', 'Malformed URI: its path is ambiguous.')
 }
 
 /** Undefined for an agent with Control. */
@@ -59,8 +59,8 @@ async function accessTo({ gateway, member }: StoreDoor, { request, trace }: Pass
   const isRead = READS.includes(request.method)
   const { fields } = request
   const isToken = /^(?:bearer|dpop) /i.test(fields.authorization ?? '')
-  // A link may lead here; its answer cannot be read by the page that it is on. One with a query may not: with SERVICE
-  // the store itself would send the answer on.
+  // A link on another page may lead here: that page cannot read the answer. But a link with a query is refused, since
+  // with SERVICE the store itself would send data away.
   const isLink = isRead && fields['sec-fetch-mode'] === 'navigate' && !request.requestTarget.includes('?')
   if (!isToken && !isLink && isCrossSite(fields, [`https://${fields.host}`, `http://${fields.host}`]))
     return problem('access.cross-site', 'A page of another site may not use the pages of the store.')

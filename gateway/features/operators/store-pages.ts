@@ -1,5 +1,5 @@
-// The store's own pages and administration at a port of their own (--store-pages): for agents with Control only, to be
-// read only unless the operator says otherwise. A page of the store is of another origin there than the gateway's.
+// The store's own pages and administration on a separate port (--store-pages): only for agents with Control, and
+// read-only unless the operator allows writes. On that port they have another origin than the gateway's pages.
 // @fastify/http-proxy carries requests and answers; its hooks decide.
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
@@ -24,13 +24,13 @@ import { READS, refusalTo, type Passing, type StoreDoor } from './store-pages-ac
 
 interface StorePages extends StoreDoor {
   readonly exchange: Exchange
-  /** The fields with the credentials of the store. */
+  /** The fields with the store's credentials. */
   readonly identity: Readonly<Record<string, string>>
 }
 
 const WRITE_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
-/** Undefined where the store has no pages as Fuseki has: its Graph Store endpoint is `{dataset}/data` there. */
+/** Undefined if the store has no pages like Fuseki's, whose Graph Store endpoint is `{dataset}/data`. */
 export function storePages(
   gateway: Gateway,
   { mayWrite, maxBytes }: { readonly mayWrite: boolean; readonly maxBytes: number },
@@ -46,7 +46,7 @@ export function storePages(
   return { add: (app, door) => addRoutes(pages, allowed, app, door), close: exchange.close }
 }
 
-/** A field of no name, which the client of the store takes out again: for whom the request is. */
+/** A field with a symbol as its name, which the client of the store removes: the agent of the request. */
 const FOR = Symbol('for')
 
 async function addRoutes(pages: StorePages, allowed: string, app: FastifyInstance, door: Door): Promise<void> {
@@ -94,16 +94,16 @@ async function addRoutes(pages: StorePages, allowed: string, app: FastifyInstanc
   })
 }
 
-/** What a request has met that was not answered by the store. */
+/** The problem of a request that the store did not answer. */
 function problemOf(error: unknown, { log }: Gateway): Problem {
   const { cause = error, statusCode } = error as { readonly cause?: unknown; readonly statusCode?: number }
   if (cause instanceof StoreBreak || cause instanceof BodyBreak) return cause.problem
   if (statusCode !== undefined && statusCode < 500) return problem('request.malformed', 'The request is malformed.')
-  log.error({ err: error }, 'a request for the pages of the store broke off')
-  return problem('internal', 'The request broke off.')
+  log.error({ err: error }, 'a request for the pages of the store failed')
+  return problem('internal', 'The request failed.')
 }
 
-/** The fields of a request that the store gets: nothing that says who the client is. */
+/** The request fields that the store gets: none of them identifies the client. */
 const SENT: ReadonlySet<string> = new Set([
   ...['accept', 'accept-encoding', 'accept-language', 'content-type', 'content-encoding'],
   ...['if-match', 'if-none-match', 'if-modified-since', 'if-unmodified-since', 'range'],
@@ -121,8 +121,8 @@ interface Asked {
 type Answered = { readonly statusCode: number; readonly headers: object; readonly body: Readable | undefined }
 
 /**
- * The exchange that every request to a store goes through, with its limits, as the client of the library. A read is
- * given up when its client leaves. A write is not: the store may perform it all the same.
+ * The exchange with a store, with its usual limits, as the client that the library needs. A read is aborted when its
+ * client leaves. A write is not: the store may perform it anyway.
  */
 function clientOf({ gateway, exchange, root }: StorePages, door: Door) {
   const sweepSoon = makeSweeps(gateway)
@@ -148,8 +148,8 @@ function clientOf({ gateway, exchange, root }: StorePages, door: Door) {
 }
 
 /**
- * The fields of an answer that its client gets: no cookie, which would be one of the gateway's host, and no address of
- * the store.
+ * The answer fields that the client gets: no cookies, which would belong to the gateway's host, and no addresses of the
+ * store.
  */
 const ANSWERED: ReadonlySet<string> = new Set([
   ...['allow', 'content-type', 'content-length', 'content-encoding', 'content-language', 'content-disposition'],
@@ -169,10 +169,7 @@ function answeredFields(fields: IncomingHttpHeaders, root: URL): IncomingHttpHea
   return { ...only(ANSWERED, fields), ...(isHere && { location: moved.pathname + moved.search }), ...OWN }
 }
 
-/**
- * Requests that passed here went around the write path: nothing that was cached counts, and the mirror commits the
- * differences.
- */
+/** Requests here bypass the write path, so all caches are cleared and the mirror commits the differences. */
 async function written(gateway: Gateway, isInDoubt: boolean, sweepSoon: () => void): Promise<void> {
   const until = gateway.now() + LATEST_WRITE_MS
   if (isInDoubt)
@@ -181,7 +178,7 @@ async function written(gateway: Gateway, isInDoubt: boolean, sweepSoon: () => vo
   sweepSoon()
 }
 
-/** One sweep at a time; what is written meanwhile has one after it. */
+/** One sweep at a time. Writes in the meantime are handled by the next sweep. */
 function makeSweeps({ dataspaces, locks, log }: Gateway): () => void {
   let last = Promise.resolve()
   let isWaiting = false
@@ -190,12 +187,13 @@ function makeSweeps({ dataspaces, locks, log }: Gateway): () => void {
     for (const { application } of membersOf(dataspaces)) {
       const { mirrored } = application
       const outcome = mirrored && (await sweep(mirrored, { locks, report: () => undefined }))
-      if (isFailure(outcome)) log.warn({ problem: outcome.detail }, 'a write of the store pages is not committed yet')
+      if (isFailure(outcome))
+        log.warn({ problem: outcome.detail }, 'a write on the pages of the store is not committed yet')
     }
   }
   return () => {
     if (isWaiting) return
     isWaiting = true
-    last = last.then(run).catch((error: unknown) => log.error({ err: error }, 'the sweep after a write broke off'))
+    last = last.then(run).catch((error: unknown) => log.error({ err: error }, 'the sweep after a write failed'))
   }
 }

@@ -1,5 +1,5 @@
-// The Linked Data proxy (spec 4.4): the agents who may use it, the URLs that it fetches, and what it sends: an
-// anonymous request with the fields that are listed here. Nothing is cached.
+// The Linked Data proxy (spec 4.4): which agents may use it, which URLs it fetches, and what it sends: an anonymous
+// request with only the fields listed here. Nothing is cached.
 import { FETCH_LIMITS, ownUrls } from '../../start/fetchers.js'
 import { createHash } from 'node:crypto'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
@@ -24,18 +24,18 @@ import type { Fields } from '../../http/fields.js'
 
 type ProxiedTarget = Target<Member> & { readonly kind: 'proxied' }
 
-/** Who may use it, and what it needs. */
+/** Who may use the proxy, and what it needs. */
 interface Proxying {
   readonly use: Doors['proxy']
   readonly fetcher: GuardedFetch
-  /** RFC 9110 §7.6.3: a pseudonym in place of the host; the same on each instance of this gateway. */
+  /** RFC 9110 §7.6.3: a pseudonym instead of the host name, the same on each instance of this gateway. */
   readonly pseudonym: string
   readonly takePlace: TakePlaceOf
 }
 export const PROXYING = part<Proxying>('proxy')
 
 /**
- * Concurrent requests of one agent, of one network, and of all. Each may keep an answer and its conversion in memory.
+ * The most concurrent requests of an agent, a network, and all. Each may hold an answer and its conversion in memory.
  */
 const PLACES = { each: 8, network: 16, all: 32 } as const
 
@@ -55,14 +55,14 @@ export async function proxied({ context, target: { uri } }: AskedRoute<ProxiedTa
   if (refused) return refused
   const url = destinationOf(uri, context.application)
   if (isFailure(url)) return url
-  // Read before the place is taken: a slow body must not hold one.
+  // Read before taking a slot, since slow content must not hold one.
   const isSafe = request.method === 'GET' || request.method === 'HEAD'
   const body = isSafe ? Buffer.alloc(0) : await request.readBody(gateway.settings.maxBody, MAX_BODY)
   if (isFailure(body)) return body
   const network = request.network()
   const leave = takePlace(agent.webId ?? network, network)
   if (!leave) {
-    return problem('server.overloaded', 'Too many requests to other servers are under way. Retry shortly.', {
+    return problem('server.overloaded', 'Too many requests to other servers are running. Retry shortly.', {
       fields: [['Retry-After', '1']],
     })
   }
@@ -93,7 +93,7 @@ async function exchange(context: Context, url: URL, body: Buffer): Promise<Respo
     method,
     fields: sent,
     ...(body.length > 0 && { body }),
-    // A write may be meant for this server only: the client decides whether to follow a redirect.
+    // A write may be meant for this server only, so the client decides whether to follow a redirect.
     redirects: isSafe ? 'follow' : 'return',
     signal: request.signal(),
   })
@@ -104,7 +104,7 @@ async function exchange(context: Context, url: URL, body: Buffer): Promise<Respo
 }
 
 /**
- * Values of `Sec-Fetch-Dest` (Fetch §2.2.5) for content that runs in a page or changes it; images and frames do
+ * Values of `Sec-Fetch-Dest` (Fetch §2.2.5) for content that runs in a page or changes it. Images and frames do
  * neither.
  */
 const ACTIVE =
@@ -115,25 +115,23 @@ function refusal(fields: Fields, mayUse: boolean, pseudonym: string): Problem | 
     return problem('access.denied', 'Access not authorized: only identified agents may use the proxy (?uri=).')
   }
   if (ACTIVE.test(fields['sec-fetch-dest'] ?? '')) {
-    return problem('access.denied', 'Content of another server may not become part of a page of this origin.')
+    return problem('access.denied', 'Content of another server cannot be part of a page of this origin.')
   }
-  return fields.via?.includes(pseudonym)
-    ? problem('proxy.loop', 'The request has come through this proxy already: the URL leads back here.')
-    : undefined
+  return fields.via?.includes(pseudonym) ? problem('proxy.loop', 'The URL leads back to this proxy.') : undefined
 }
 
-/** Spec 4.4: URLs that are relative to the application's base are requested directly. */
+/** Spec 4.4: URLs that are relative to the application's base must be requested directly. */
 function destinationOf(uri: string, { base }: Member['application']): URL | Problem {
   const url = parseHttpUrl(uri)
   if (isFailure(url)) {
-    return problem('proxy.refused', '?uri= takes an absolute http or https URL without user information.')
+    return problem('proxy.refused', '?uri= must be an absolute http or https URL without user information.')
   }
   if (!ownUrls([base])(url) || !url.pathname.startsWith(new URL(base).pathname)) return url
-  return problem('proxy.refused', `?uri= takes URLs of other servers. Request this one directly: ${url.href}`)
+  return problem('proxy.refused', `?uri= must be a URL of another server. Request this one directly: ${url.href}`)
 }
 
 /**
- * Sent beside SENT_FIELDS, Accept, the conditions and Via. No field is sent that identifies the client or its address.
+ * Sent in addition to SENT_FIELDS, Accept, conditions and Via. No field identifies the client or its address.
  */
 const SENT_WITH_CONTENT = ['content-type', 'content-language', 'content-encoding', 'link', 'slug']
 

@@ -1,6 +1,5 @@
-// Requests through the Linked Data proxy to other applications of this installation: answered in this process, in the
-// same dataspace as requests of the agent, in others as those of an anonymous client (design 3). They take the whole
-// way of a request.
+// Requests through the Linked Data proxy to other applications of this installation. They are answered in this process
+// like any request: in the same dataspace as the agent, in others as an anonymous client (design 3).
 import type { FetchAnswer } from '../../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
 import { BodyBreak, tooLarge } from '../../http/body.js'
@@ -13,7 +12,7 @@ import { StoreBreak } from '../../stores/store.js'
 
 export interface InnerRequest {
   readonly method: string
-  /** By lower-case name: of the client's own fields only those that every other server gets. */
+  /** By lower-case name: only those client fields that any other server would get. */
   readonly fields: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly maxBytes: number
@@ -40,11 +39,11 @@ export async function answerInside(context: Context, url: URL, inner: InnerReque
   }
 }
 
-const LEADS_AWAY = problem('proxy.failed', 'The URL is redirected too often, or in a way that is not followed.')
+const LEADS_AWAY = problem('proxy.failed', 'The proxy does not follow a redirect of this URL.')
 
 /**
- * It has no credential, since that could be for another dataspace; and the network of the client, by which shares are
- * counted.
+ * The request has no credentials, since these could be for another dataspace. It has the client's network, for which
+ * shares are counted.
  */
 function requestTo(url: URL, { method, fields, body }: InnerRequest, outer: Request): Request {
   const host = url.host.replace(/\.(?=:|$)/, '')

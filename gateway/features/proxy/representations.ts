@@ -1,5 +1,5 @@
-// The representations of a proxied server's content (spec 4.4): the formats that its media type can be written
-// in, those of them that the client accepts, and the content in the first of these that works.
+// The representations of a proxied server's content (spec 4.4): the formats to which its media type can be converted,
+// those among them that the client accepts, and the content in the first one that works.
 import type { Converted } from '../../evaluation/reading.js'
 import {
   inOrderOf,
@@ -16,7 +16,7 @@ import { READABLE_ACCEPT } from '../../rdf/read.js'
 
 export interface ProxiedContent extends ForeignContent {
   readonly body: Buffer
-  /** As the server sent it, where it is read in another syntax than its Content-Type says, or unpacked. */
+  /** The original content, if it is read in another syntax than its Content-Type says, or was decompressed. */
   readonly sent?: { readonly contentType: string; readonly body: Buffer }
 }
 
@@ -25,7 +25,7 @@ export interface ProxiedRepresentation {
   readonly body: Buffer
 }
 
-/** The code of the format in which content is passed on unchanged. */
+/** The format code for content that is passed on unchanged. */
 export const AS_IS = 'as-is'
 
 const RDF_TYPES: ReadonlySet<string> = new Set([
@@ -36,9 +36,7 @@ const RDF_TYPES: ReadonlySet<string> = new Set([
 
 export const isConvertible = (mediaType: string): boolean => RDF_TYPES.has(mediaType) || mediaType === 'text/html'
 
-/**
- * The Accept field to send: what the client accepts and, where that includes RDF or results, every syntax that is read.
- */
+/** The Accept field to send: the client's and, if that includes RDF or results, all syntaxes that the gateway reads. */
 export function acceptOf(accept: string | undefined): string {
   const ranges = parseAccept(accept)
   if (ranges.length === 0) {
@@ -68,18 +66,18 @@ const asIs = (contentType: string): Format => ({
 
 function offered(mediaType: string, contentType: string): readonly Format[] {
   const unchanged = asIs(contentType)
-  // Content in these may have relative IRIs, which would resolve differently here: it is always written again.
+  // Such content may have relative IRIs, which would resolve differently here, so it is always rewritten.
   if (RDF_FORMATS.some((format) => format.mediaType === mediaType)) return RDF_FORMATS
   if (isConvertible(mediaType)) return [...RDF_FORMATS, unchanged]
   if (RESULT_TYPES.has(mediaType))
     return [unchanged, ...RESULT_FORMATS.filter((format) => format.mediaType !== mediaType)]
-  // Its parts could have fields of their own, which are not checked.
+  // Its parts could have header fields, which would not be checked.
   return mediaType.startsWith('multipart/') ? [] : [unchanged]
 }
 
 /**
- * The content in the first of these formats that it can be written in.
- * @param maxRead the most bytes that are read to be written in another format
+ * The content in the first of these formats that can represent it.
+ * @param maxRead the most bytes that are read for conversion
  */
 export async function proxiedRepresentation(
   content: ProxiedContent,
@@ -109,7 +107,7 @@ export async function proxiedRepresentation(
 }
 
 const tooLarge = (maxRead: number): Problem =>
-  problem('proxy.failed', `The other server sent more than ${maxRead} bytes, too many to be written in another format.`)
+  problem('proxy.failed', `The other server sent more than ${maxRead} bytes, which is too much to convert.`)
 
 const unreadable = (reason: string): Problem =>
   problem('proxy.failed', `The other server sent content that does not match its Content-Type: ${reason}`)

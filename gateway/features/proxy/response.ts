@@ -1,5 +1,5 @@
-// Responses through the Linked Data proxy: which statuses and fields of the other server are passed on, and that
-// its content cannot act with the rights of this origin.
+// Responses through the Linked Data proxy: passes on only certain statuses and fields of the other server, and ensures
+// that its content cannot act with the rights of this origin.
 import { plainTag, proxiedTag, type UpstreamConditions } from './validators.js'
 import type { FetchAnswer } from '../../../policies/fetch/guarded-fetch.js'
 import { parseHttpUrl } from '../../../policies/fetch/destination.js'
@@ -21,7 +21,7 @@ import { isPacked } from '../../rdf/unpacked.js'
 import { response, streamed } from '../../request/respond.js'
 
 /**
- * Fails with `proxy.failed` or `negotiation.not-acceptable`. The outcome of a write and errors are passed on in any
+ * Fails with `proxy.failed` or `negotiation.not-acceptable`. Errors, and the outcome of a write, are passed on in any
  * format.
  */
 export async function responseFrom(
@@ -39,7 +39,7 @@ export async function responseFrom(
   const content = await contentOf(answer, context.gateway.settings.maxBody)
   const formats = formatsFor(context.accept, content)
   if (method === 'HEAD') return streamed(status, [...headOf(context.accept, content, fields.etag), ...common])
-  // RFC 9110 §15.3.5, §15.3.6: no content.
+  // RFC 9110 §15.3.5, §15.3.6: these have no content.
   if (status === 204 || status === 205 || (body.length === 0 && fields['content-type'] === undefined)) {
     return response(status, [...etag(plainTag(fields.etag)), ...common])
   }
@@ -47,13 +47,13 @@ export async function responseFrom(
   const converted = await proxiedRepresentation(content, formats, settings.maxBody, (...found) =>
     reading.convert(askerOf(context), ...found, contextsFor(context)),
   )
-  // RFC 9110 §12.4.1: the outcome of a write, or an error, is reported even in a format that is not accepted.
+  // RFC 9110 §12.4.1: the outcome of a write, or an error, is reported even if its format is not accepted.
   if (isFailure(converted) && isSafe && status < 300) return converted
   const { format, body: bytes } = isFailure(converted) ? asIs(content) : converted
   return response(status, [...described(content, format, fields.etag), ...common], bytes)
 }
 
-/** A client would misread a status that its request cannot have caused. */
+/** Detects a status that the request cannot have caused: the client would misread it. */
 function misfitOf(status: number, conditions: UpstreamConditions): string | undefined {
   const isConditional = Object.keys(conditions.fields).length > 0
   const isMisfit =
@@ -63,7 +63,7 @@ function misfitOf(status: number, conditions: UpstreamConditions): string | unde
 
 const UNKNOWN = 'application/octet-stream'
 
-/** @param limit in bytes, unpacked */
+/** @param limit in bytes, decompressed */
 async function contentOf(answer: FetchAnswer, limit: number): Promise<ProxiedContent> {
   const { fields, url, body } = answer
   const told = isPlain(fields['content-type'] ?? '') ? parseMediaType(fields['content-type'] ?? '') : undefined
@@ -72,7 +72,7 @@ async function contentOf(answer: FetchAnswer, limit: number): Promise<ProxiedCon
   if (!isGeneral(sent.contentType) && !isPacked(body)) return content
   const read = await readableContent({ ...answer, fields: { ...fields, 'content-type': sent.contentType } }, limit)
   if (isFailure(read)) return content
-  // Most content of these types is no RDF: only what its name or its beginning says is.
+  // Most content of these types is not RDF, unless its name or its beginning says so.
   const isTold = read.contentType !== sent.contentType || !isGeneral(sent.contentType)
   const syntax = isTold ? syntaxOf(read.contentType) : syntaxIn(read.body)
   return syntax !== undefined && isConvertible(syntax)
@@ -88,8 +88,8 @@ function asIs(content: ProxiedContent): ProxiedRepresentation {
 }
 
 /**
- * The fields that a GET would have, as far as they are known without the content: HTML and much else may contain RDF,
- * or not.
+ * The fields that a GET would return, as far as they are known without the content. HTML and other types may or may not
+ * contain RDF.
  */
 function headOf(accept: string | undefined, content: ProxiedContent, upstream: string | undefined): Field[] {
   const isUnsure = content.mediaType === 'text/html' || (!content.sent && isGeneral(content.contentType))
@@ -106,8 +106,8 @@ const described = (content: ProxiedContent, format: Format, upstream: string | u
 const etag = (tag: string | undefined): Field[] => (tag === undefined ? [] : [['ETag', tag]])
 
 /**
- * No other field is passed on: no cookies, no challenges, no policies for an origin (HSTS, CORS, CSP), and no Link,
- * whose relations name the agent and its modes in this gateway.
+ * No other field is passed on: no cookies, challenges or policies for an origin (HSTS, CORS, CSP), and no Link, since
+ * its relations name the agent and its modes in this gateway.
  */
 const PASSED_ON = [
   'Accept-Patch',
@@ -120,7 +120,7 @@ const PASSED_ON = [
   'Retry-After',
 ]
 
-// RFC 9110 §5.5: field values beyond US-ASCII have no certain meaning, and not all of them can be sent.
+// RFC 9110 §5.5: field values beyond US-ASCII have no defined meaning, and some cannot be sent.
 const isPlain = (value: string): boolean => /^[\x20-\x7e\t]*$/.test(value)
 
 const passedOn = (fields: FetchAnswer['fields']): Field[] =>
@@ -130,8 +130,8 @@ const passedOn = (fields: FetchAnswer['fields']): Field[] =>
   })
 
 /**
- * References are absolute, since a relative one would lead into this gateway. Content-Location says where the content
- * came from (RFC 9110 §8.7). Only the response to a write has a Location: the proxy follows the redirects of a read.
+ * References are absolute, since a relative one would lead into this gateway. Content-Location names the origin of the
+ * content (RFC 9110 §8.7). Only responses to writes have a Location, since the proxy follows redirects of reads.
  */
 function located({ url, status, fields }: FetchAnswer, isSafe: boolean): Field[] {
   const source = fields['content-location'] ?? (isSafe && status === 200 ? url : undefined)
@@ -146,13 +146,13 @@ function located({ url, status, fields }: FetchAnswer, isSafe: boolean): Field[]
   })
 }
 
-// RFC 9111 §5.2.2: the directives that a private cache obeys.
+// RFC 9111 §5.2.2: the directives for private caches.
 const DIRECTIVE =
   /^(?:no-store|no-cache|must-revalidate|must-understand|immutable|(?:max-age|stale-if-error|stale-while-revalidate)=\d{1,10})$/
-/** The request fields, beside Accept, that a response can vary with: those that are sent to the other server. */
+/** The request fields that a response can vary on, besides Accept: those sent to the other server. */
 export const SENT_FIELDS = ['accept-language', 'prefer']
 
-/** The server's directives and Vary, for private caches only. */
+/** The server's directives and Vary, restricted to private caches. */
 function caching(fields: FetchAnswer['fields']): Field[] {
   const directives = listOf(fields['cache-control']).filter((directive) => DIRECTIVE.test(directive))
   const varies = listOf(fields.vary)

@@ -1,4 +1,4 @@
-// The site's own description: title, look and readers, changed over HTTP (LinkedDataHub 2.3).
+// The site's own description: title, appearance and readers, changed over HTTP (LinkedDataHub 2.3).
 import type { GatewayFeature } from '../../feature.js'
 import { settings } from './settings.js'
 

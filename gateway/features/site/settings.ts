@@ -1,5 +1,5 @@
-// The endpoint `settings` (spec 4.3, LinkedDataHub 2.3): the owner reads and changes the dataspace's own description.
-// A change is checked, stored, and then counts at once.
+// The endpoint `settings` (spec 4.3, LinkedDataHub 2.3): the owner reads and changes the description of the dataspace.
+// A change is checked and stored, and takes effect at once.
 import { describedTriples, readDescription } from '../../configuration/own-description.js'
 import { underLocks } from '../../documents/locks.js'
 import { readText } from '../../http/body.js'
@@ -18,7 +18,7 @@ import { violated } from '../../request/endpoint-rdf.js'
 import { controlRefused } from '../../request/explain.js'
 
 const LARGEST = 64 * 1024
-const UNMET = 'The settings are not in the state that the request asks for.'
+const UNMET = 'The settings do not meet the conditions of the request.'
 
 export async function settings({ context, target: { iri } }: AskedRoute<EndpointTarget>): Promise<Response | Problem> {
   const { application, agent, request, gateway } = context
@@ -41,7 +41,7 @@ const UNSUPPORTED = problem('content.unsupported', 'PATCH takes application/spar
   fields: [['Accept-Patch', 'application/sparql-update']],
 })
 
-/** By a right to the endpoint, or Control on the admin application. */
+/** Needs a right on the endpoint, or Control on the admin application. */
 function accessRefused(context: Context, iri: string): undefined | Problem {
   const mode = context.request.method === 'PATCH' ? 'Write' : 'Read'
   const decision = judge(context, context.agent, { kind: 'endpoint', iri }, mode)
@@ -69,7 +69,7 @@ async function change(context: Context, iri: string, update: string): Promise<Re
   const failed = application.own.put(next)
   if (failed) return failed
   context.trace.hasWritten = true
-  // The gateway decides again.
+  // The new rules take effect.
   const unread = await dataspace.access.reload()
   if (unread) return unread
   gateway.log.info({ id: request.id, base: application.base, agent: agent.webId }, 'the settings have changed')
@@ -79,10 +79,10 @@ async function change(context: Context, iri: string, update: string): Promise<Re
 
 const NOTHING = problem(
   'update.form',
-  'The update changes nothing: the settings have none of what it names. GET shows their terms.',
+  'The update changes nothing, since no setting matches it. GET shows the settings.',
 )
 
-/** True where the settings say already what the update would insert. */
+/** True if the settings already contain what the update would insert. */
 async function isSo(context: Context, { triples }: Graph, update: string, iri: string): Promise<boolean> {
   const plan = await context.gateway.evaluation.analyse(askerOf(context), { update, base: iri })
   if (isFailure(plan) || plan.add.length === 0) return false

@@ -51,13 +51,13 @@ const PLATFORM = `${process.platform} ${process.arch}`
 
 const cannot = (detail: string): CommandFailure => ({ failure: 'start.failed', detail })
 
-/** @param fetchBytes tests give answers of their own */
+/** @param fetchBytes replaced in tests */
 export async function installExecutable(
   file: string,
   wheel: Wheel | undefined,
   fetchBytes = fetched,
 ): Promise<CommandFailure | undefined> {
-  if (!wheel) return cannot(`PyPI has no Oxigraph for ${PLATFORM}. Do cargo install oxigraph-cli.`)
+  if (!wheel) return cannot(`PyPI has no Oxigraph for ${PLATFORM}. Run cargo install oxigraph-cli.`)
   const bytes = await fetchBytes(wheel.url)
   if (isFailure(bytes)) return bytes
   const executable = executableIn(bytes, wheel)
@@ -71,7 +71,7 @@ export async function installExecutable(
     renameSync(part, file)
     return undefined
   } catch (error) {
-    return cannot(`${part} does not run here (${String(error)}). Do cargo install oxigraph-cli.`)
+    return cannot(`${part} does not run here (${String(error)}). Run cargo install oxigraph-cli.`)
   }
 }
 
@@ -81,7 +81,7 @@ async function fetched(url: string): Promise<Buffer | CommandFailure> {
   try {
     const answer = await fetch(url, { signal: AbortSignal.timeout(TIME_LIMIT_MS), redirect: 'error' })
     if (answer.ok) return Buffer.from(await answer.arrayBuffer())
-    return cannot(`${url}: answered with status ${answer.status}. Do cargo install oxigraph-cli.`)
+    return cannot(`${url}: answered with status ${answer.status}. Run cargo install oxigraph-cli.`)
   } catch (error) {
     const why = error instanceof Error && error.cause instanceof Error ? error.cause : error
     return cannot(`${url}: cannot be fetched (${String(why)}).`)

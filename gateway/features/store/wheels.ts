@@ -1,4 +1,4 @@
-// The wheels on PyPI that have the executable of Oxigraph, with their digests. Pure.
+// The wheels on PyPI with the executable of Oxigraph, and their digests. Pure.
 import { createHash } from 'node:crypto'
 import { inflateRawSync } from 'node:zlib'
 
@@ -26,7 +26,7 @@ export const WHEELS: Readonly<Record<string, Wheel>> = {
 const NAME = /^oxigraph-[\d.]+\.data\/scripts\/oxigraph$/
 const [END_RECORD, ENTRY, LOCAL] = [22, 46, 30]
 
-/** Undefined if these are not the bytes of that wheel: only they are read. A wheel is a ZIP archive (APPNOTE.TXT 4.3). */
+/** Undefined, without reading further, if the digest does not match. A wheel is a ZIP archive (APPNOTE.TXT 4.3). */
 export function executableIn(bytes: Buffer, { sha256 }: Wheel): Buffer | undefined {
   if (createHash('sha256').update(bytes).digest('hex') !== sha256) return undefined
   const end = bytes.length - END_RECORD

@@ -1,4 +1,4 @@
-// An access token as RDF: what a client asks for, and what it is shown. Never with the hash.
+// An access token as RDF: as requested by a client, and as shown to it, which never includes the hash.
 import type { Context } from '../../request/context.js'
 import type { AccessToken, NewAccessToken } from './issued-tokens.js'
 import { webId } from '../../configuration/setting-values.js'
@@ -13,11 +13,11 @@ const MOST_DAYS = 366
 const LONGEST_NAME = 200
 
 export interface AskedToken extends Omit<NewAccessToken, 'agent' | 'admin'> {
-  /** Undefined for the agent that asks. */
+  /** Undefined for the agent of the request. */
   readonly agent: string | undefined
 }
 
-/** The one `tga:AccessToken` in this content. */
+/** The only `tga:AccessToken` in this content. */
 export function askedToken(context: Context, content: readonly Quad[]): AskedToken | Problem {
   const graph = graphOf(content)
   const tokens = graph.triples.filter(
@@ -41,10 +41,10 @@ export function askedToken(context: Context, content: readonly Quad[]): AskedTok
   const only = one(TGA('only'), irisOf(graph, subject, TGA('only')))
   const document = only === undefined ? undefined : documentOf(context, only)
   if (name === '' || name.length > LONGEST_NAME) violations.push([DCT('title'), `A name of at most ${LONGEST_NAME} characters is required.`]) // prettier-ignore
-  if (agent !== undefined && isFailure(webId(agent))) violations.push([ACL('agent'), 'The agent is no WebID.'])
-  if (!(at > now && at <= now + MOST_DAYS * DAY)) violations.push([TGA('expires'), `The expiry is an xsd:dateTime in the next ${MOST_DAYS} days.`]) // prettier-ignore
-  if (modes.some((mode) => mode !== ACL('Read'))) violations.push([ACL('mode'), 'The only mode that a token is limited to is acl:Read.']) // prettier-ignore
-  if (only !== undefined && document === undefined) violations.push([TGA('only'), 'It is not the URL of a document of this dataspace.']) // prettier-ignore
+  if (agent !== undefined && isFailure(webId(agent))) violations.push([ACL('agent'), 'The agent is not a WebID.'])
+  if (!(at > now && at <= now + MOST_DAYS * DAY)) violations.push([TGA('expires'), `The expiry has to be an xsd:dateTime in the next ${MOST_DAYS} days.`]) // prettier-ignore
+  if (modes.some((mode) => mode !== ACL('Read'))) violations.push([ACL('mode'), 'A token can be limited to the mode acl:Read only.']) // prettier-ignore
+  if (only !== undefined && document === undefined) violations.push([TGA('only'), 'The value is not the URL of a document in this dataspace.']) // prettier-ignore
   return violations.length > 0
     ? violated(violations)
     : { agent, name, expires: at, readOnly: modes.length > 0, only: document }

@@ -1,5 +1,5 @@
-// The endpoints `tokens` and `tokens/ID` of the admin application: access tokens for programs that can send no
-// certificate are created, listed and revoked.
+// The endpoints `tokens` and `tokens/ID` of the admin application: create, list and revoke access tokens, for programs
+// that cannot send a certificate.
 import { dateTime } from '../../documents/next-state.js'
 import type { Response } from '../../http/exchange.js'
 import { type Problem, STATUS_OF, isFailure, problem } from '../../problem.js'
@@ -44,7 +44,7 @@ function tokensAnswer(
   return pageAnswer(status, page, [['Cache-Control', 'no-store']])
 }
 
-/** The page again, with what was typed. */
+/** Shows the page again, with the input. */
 const refusedAnswer = (
   context: Context,
   tokens: readonly AccessToken[],
@@ -95,9 +95,9 @@ export async function accessToken({ context, target }: AskedRoute<EndpointTarget
 const NOT_STORED = problem('tokens.failed', 'The access token cannot be stored now; the log of the gateway says why.', {
   fields: [['Retry-After', '5']],
 })
-const UNKNOWN = problem('document.absent', 'There is no such access token, or it is not yours.')
-const FULL = problem('constraint.violated', 'There are too many access tokens: revoke some.')
-const LIMITED = problem('access.denied', 'A limited access token manages no access tokens.')
+const UNKNOWN = problem('document.absent', 'You have no such access token.')
+const FULL = problem('constraint.violated', 'There are too many access tokens. Revoke some.')
+const LIMITED = problem('access.denied', 'A limited access token cannot manage access tokens.')
 
 const iriOf = ({ dataspace }: Context, id: string): string => `${dataspace.admin.base}tokens/${id}`
 
@@ -149,15 +149,12 @@ function createdAnswer(context: Context, { token, text: secret }: Created): Resp
   return response(201, [...own, ...fields], answered.body as Buffer)
 }
 
-/**
- * Design 4: tokens are made by agents who may append to the endpoint, and by those with Control, but not by a weaker
- * token.
- */
+/** Design 4: agents create tokens if they may append to the endpoint, or have Control, but not with a limited token. */
 function creationRefused(context: Context, endpoint: string): undefined | Problem {
   const { agent, dataspace, trace } = context
   if (agent.webId === undefined) return ANONYMOUS
   if (trace.delegate !== undefined)
-    return problem('access.denied', 'An agent creates access tokens itself, and no other agent on its behalf.')
+    return problem('access.denied', 'An agent can create access tokens for itself only.')
   if (agent.token) return isLimited(agent.token) ? LIMITED : controlRefused(context)
   const facts = { kind: 'endpoint', iri: endpoint } as const
   const decision = judge({ application: dataspace.admin, dataspace }, agent, facts, 'Append')
@@ -165,10 +162,10 @@ function creationRefused(context: Context, endpoint: string): undefined | Proble
   return decision.allowed ? undefined : controlRefused(context) && NOT_ALLOWED
 }
 
-const ANONYMOUS = problem('access.denied', 'Only an identified agent has access tokens.')
+const ANONYMOUS = problem('access.denied', 'Only identified agents can have access tokens.')
 const NOT_ALLOWED = problem('access.denied', 'Access not authorized: Append on this endpoint is required.')
 
-/** One's own tokens; with Control those of all. */
+/** The agent's own tokens; with Control, all tokens. */
 function shownTo(context: Context): readonly AccessToken[] | Problem {
   const { agent, dataspace, gateway } = context
   if (agent.webId === undefined) return ANONYMOUS

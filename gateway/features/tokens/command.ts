@@ -1,5 +1,5 @@
-// `triplegate token`: creates, lists and revokes access tokens. It asks the gateway over HTTP, with a certificate of
-// the agent, or one that has Control on the admin application.
+// `triplegate token`: creates, lists and revokes access tokens. It asks the gateway over HTTP, with the agent's
+// certificate, or with one that has Control on the admin application.
 import {
   argumentsOf,
   documentUrl,
@@ -32,24 +32,24 @@ import { fail, printable, type Terminal } from '../../commands/terminal.js'
 const DESCRIPTION: CommandDescription = {
   name: 'token',
   forms: [
-    ['token create [URL]', 'create an access token, and print it: it is shown once'],
+    ['token create [URL]', 'create an access token, and print it once'],
     ['token list [URL]', 'list the access tokens'],
     ['token revoke [URL] ID', 'revoke an access token'],
   ],
   notes: [
-    'URL is the base of the gateway (default: the one of the settings in the environment, else the one that the data folder knows).',
+    'URL is the base of the gateway (default: the base in the environment, else the base in the data folder).',
     'Programs send a token as a bearer token, or as the password of Basic authentication, with any user.',
   ],
   options: [
     { name: 'name', value: 'NAME', help: 'create: what the token is for' },
-    { name: 'for', value: 'WEBID', help: 'create: its agent (default: the one of the certificate); needs Control' },
+    { name: 'for', value: 'WEBID', help: 'create: its agent (default: the agent of the certificate); needs Control' },
     {
       name: 'expires',
       value: 'WHEN',
       help: 'create: a date, such as 2027-01-31, or a time, such as 12h or 30d (default: 90d; at most 366d)',
     },
-    { name: 'read-only', value: '', bare: true, help: 'create: the token only reads' },
-    { name: 'only', value: 'URL', help: 'create: the token is for this document and those below it' },
+    { name: 'read-only', value: '', bare: true, help: 'create: the token can only read' },
+    { name: 'only', value: 'URL', help: 'create: the token is limited to this document and those below' },
     { name: 'json', value: '', bare: true, help: 'list: print JSON' },
     {
       name: 'admin',
@@ -79,7 +79,7 @@ interface TokenArguments extends Connection {
 const ACTIONS = ['create', 'list', 'revoke'] as const
 const ID = /^[0-9a-f]{16}$/
 
-/** The arguments after the command, or its page of help. @param now ms since the epoch */
+/** Parses the arguments after the command. Returns the help page if they ask for it. @param now ms since the epoch */
 export function parseTokenArguments(
   argv: readonly string[],
   env: Environment,
@@ -102,10 +102,10 @@ export function parseTokenArguments(
   const [name, agent, only, when] = ['name', 'for', 'only', 'expires'].map((flag) => argumentText(given, flag))
   const expires = when === undefined ? undefined : timeOf(when, now)
   const faults = [
-    action === 'revoke' && !ID.test(id!) && `${id} is no ID of a token: triplegate token list prints them.`,
-    action === 'create' && name === undefined && '--name: give the token a name that says what it is for.',
-    agent !== undefined && isFailure(webId(agent)) && `--for: ${agent} is no WebID.`,
-    Number.isNaN(expires) && `--expires: ${when} is neither a date nor a time. Give 2027-01-31, 12h or 30d.`,
+    action === 'revoke' && !ID.test(id!) && `${id} is not the ID of a token. triplegate token list prints the IDs.`,
+    action === 'create' && name === undefined && '--name: is missing. Name the purpose of the token.',
+    agent !== undefined && isFailure(webId(agent)) && `--for: ${agent} is not a WebID.`,
+    Number.isNaN(expires) && `--expires: ${when} is neither a date nor a duration. Give 2027-01-31, 12h or 30d.`,
   ].filter((fault): fault is string => typeof fault === 'string')
   if (faults.length > 0) return wrongArguments(...faults)
   const limits = { readOnly: given.values.has('read-only'), only }
@@ -121,17 +121,17 @@ export function parseTokenArguments(
   }
 }
 
-/** Flags first, then the environment, then what the data folder knows. @param address of the gateway */
+/** From the flags, else the environment, else the data folder. @param address of the gateway */
 function adminBase(address: string | undefined, given: Arguments, env: Environment): URL | CommandFailure {
   const written = argumentText(given, 'admin')
   if (written !== undefined)
-    return documentUrl(written) ?? wrongArguments(`--admin: ${written} is no base of an application.`)
+    return documentUrl(written) ?? wrongArguments(`--admin: ${written} is not the base of an application.`)
   const known = basesKnownTo(dataOf(given, env))
   const at = address === undefined ? undefined : documentUrl(address)
   if (address !== undefined)
     return at
       ? adminBaseAt(at, known)
-      : wrongArguments(`${address} is no base of a gateway, such as https://localhost:8443/.`)
+      : wrongArguments(`${address} is not the base of a gateway, such as https://localhost:8443/.`)
   if (known && !env.TRIPLEGATE_ADMIN_BASE && !env.TRIPLEGATE_BASE) return new URL(known.admin)
   const settings = parseSettings([], env)
   return 'faults' in settings ? wrongArguments(...settings.faults) : new URL(settings.adminBase)
@@ -139,7 +139,7 @@ function adminBase(address: string | undefined, given: Arguments, env: Environme
 
 const UNITS: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 }
 
-/** NaN where it is neither a date nor a time from now. */
+/** NaN if it is neither a date nor a duration. */
 function timeOf(when: string, now: number): number {
   const [, count, unit] = /^(\d{1,4})([hd])$/.exec(when) ?? []
   if (count !== undefined) return now + Number(count) * UNITS[unit!]!
@@ -178,8 +178,8 @@ async function run(
   if (action === 'create') {
     const secret = graph.triples.find(({ predicate }) => predicate.value === TGA('token'))
     if (!secret)
-      return { failure: 'gateway.failed', detail: `${client.connection.url.href}: the gateway has sent no token.` }
-    terminal.error(`triplegate: ${printable(lineOf(tokensIn(graph)[0]!))}. It is shown only now.\n`)
+      return { failure: 'gateway.failed', detail: `${client.connection.url.href}: the gateway sent no token.` }
+    terminal.error(`triplegate: ${printable(lineOf(tokensIn(graph)[0]!))}. It will not be shown again.\n`)
     terminal.out(`${secret.object.value}\n`)
   } else if (action === 'list') {
     const tokens = tokensIn(graph)

@@ -1,4 +1,4 @@
-// Access tokens: texts that prove an agent to programs that have no certificate.
+// Access tokens: texts that identify an agent for programs without a certificate.
 import { join } from 'node:path'
 import { StartFailure } from '../../configuration/start-failure.js'
 import type { GatewayFeature } from '../../feature.js'
@@ -24,7 +24,7 @@ export const ACCESS_TOKENS: GatewayFeature = {
     const tokens = await openAccessTokens(file, { log, now })
     if (tokens) return [TOKENS.with(tokens), ACCESS_TOKEN_CHECK.with(makeTokenCheck(tokens, log))]
     throw new StartFailure(
-      `${file} cannot be read. Put it back from a copy, or remove it: no access token is valid then.`,
+      `${file} cannot be read. Restore it from a copy, or remove it, which invalidates all access tokens.`,
     )
   },
 }

@@ -1,6 +1,6 @@
-// Access tokens: random texts that prove an agent until they expire or are revoked. Only a hash of each is stored, in a
-// file of the data folder that only its owner may read: a document would show it to readers of the rules, and its
-// history would keep what was revoked (design 4).
+// Access tokens: random texts that identify an agent until they expire or are revoked. Only a hash of each is stored,
+// in a file of the data folder that only its owner may read. In a document, readers of the rules would see the hashes,
+// and its history would keep revoked ones (design 4).
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { chmod, readFile } from 'node:fs/promises'
 import { makeQueue } from '../../../versioning/queue.js'
@@ -10,7 +10,7 @@ import { part } from '../../part.js'
 import { writePrivate } from '../../identity/private-file.js'
 
 export interface NewAccessToken extends TokenLimits {
-  /** The base of the admin application: a token is one of a dataspace. */
+  /** The base of the admin application: a token belongs to one dataspace. */
   readonly admin: string
   /** A WebID. */
   readonly agent: string
@@ -22,37 +22,37 @@ export interface NewAccessToken extends TokenLimits {
 export interface AccessToken extends NewAccessToken {
   readonly id: string
   readonly created: number
-  /** ms since the epoch; to the hour after a restart. */
+  /** In ms since the epoch; exact to the hour after a restart. */
   readonly lastUsed?: number | undefined
 }
 
 export interface AccessTokens {
-  /** Stored when it resolves. `text` is known only to its agent from then on. 'full' where there are too many. */
+  /** Stored once it resolves. Afterwards only the agent knows `text`. 'full' if there are too many tokens. */
   create(token: NewAccessToken): Promise<{ readonly text: string; readonly token: AccessToken } | 'full' | 'failed'>
   /**
-   * Those of a dataspace, the newest first; one whose revocation is not stored is still among them, to be revoked
-   * again.
+   * The tokens of a dataspace, newest first. If a revocation could not be stored, its token is still listed, so that it
+   * can be revoked again.
    */
   list(admin: string): readonly AccessToken[]
-  /** It proves nothing from the call on, and after a restart when this resolves. */
+  /** The token is invalid from the call on; after a restart only if this has resolved. */
   revoke(id: string): Promise<undefined | 'failed'>
-  /** The token of this text; undefined where there is none, or none any longer. */
+  /** The token with this text; undefined if there is none, or it is no longer valid. */
   find(text: string, admin: string): AccessToken | undefined
 }
 export const TOKENS = part<AccessTokens>('access tokens')
 
-/** Tokens of one agent in a dataspace, and of all. */
+/** The most tokens of one agent in a dataspace, and of all agents. */
 const EACH = 50
 const ALL = 10_000
 const HOUR = 3_600_000
 
-/** OpenID tokens have dots, or other beginnings. */
+/** OpenID tokens contain dots, or begin differently. */
 export const PREFIX = 'tgt_'
 const TEXT = /^tgt_([0-9a-f]{16})_([\w-]{43})$/
 
 interface Stored {
   readonly token: AccessToken
-  /** SHA-256 of the secret, which has 256 random bits: no slow hash is needed. */
+  /** SHA-256 of the secret, which has 256 random bits, so no slow hash is needed. */
   readonly hash: string
   readonly revoked?: true
 }
@@ -61,7 +61,7 @@ export const ACCESS_TOKENS_FILE = 'access-tokens.json'
 
 const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
 
-/** @returns undefined where the file cannot be read: then no token may count, and none may be lost */
+/** @returns undefined if the file cannot be read: then no token is accepted, and the file stays unchanged */
 export async function openAccessTokens(
   file: string,
   { now, log }: { readonly now: () => number; readonly log: Log },
@@ -83,7 +83,7 @@ function accessTokensIn(
   function used(id: string, entry: Stored): AccessToken {
     const { lastUsed = 0 } = entry.token
     const token = { ...entry.token, lastUsed: now() }
-    // One write for an hour: the time of the last use is no more exact after a crash.
+    // Saved once per hour: after a crash, the time of the last use is only exact to the hour.
     if (Math.floor(lastUsed / HOUR) !== Math.floor(token.lastUsed / HOUR)) void save()
     stored.set(id, { ...entry, token })
     return token

@@ -1,6 +1,5 @@
 // Access tokens in an Authorization field: as a bearer token (RFC 6750 §2.1), or as the password of Basic (RFC 7617),
-// which more clients can send. Wrong ones are refused, and those that a network sends one after the other are slowed
-// down.
+// which more clients support. Wrong tokens are refused, and a network that sends many of them is slowed down.
 import { LRUCache } from 'lru-cache'
 import type { AccessTokenCheck } from '../../identity/agent.js'
 import type { Log } from '../../log.js'
@@ -12,20 +11,20 @@ interface Presented {
   readonly text: string
 }
 
-/** Undefined where the field has no access token, but perhaps one of an identity provider. */
+/** Undefined if the field has no access token; it may have a token of an identity provider. */
 export function accessTokenIn(field: string): Presented | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(field)?.[1]
   if (bearer?.startsWith(PREFIX)) return { scheme: 'Bearer', text: bearer }
   const pair = /^Basic +(\S*)$/i.exec(field)?.[1]
   if (pair === undefined) return undefined
-  // RFC 7617 §2: the user has no colon. Any user will do: the token says whose it is.
+  // RFC 7617 §2: the user has no colon. Any user is accepted: the token identifies the agent.
   const [, password = ''] = /^[^:]*:(.*)$/s.exec(Buffer.from(pair, 'base64').toString()) ?? []
   return { scheme: 'Basic', text: password }
 }
 
 /**
- * Wrong tokens of one network in a time: beyond them the answer is 429. A token has 256 random bits: this is for the
- * log.
+ * The most wrong tokens of one network in a period; for more, the answer is 429. Guessing 256 random bits is hopeless:
+ * the limit protects the log.
  */
 const WRONG = { most: 10, ms: 60_000 } as const
 const NETWORKS = 10_000
@@ -38,7 +37,7 @@ export function makeTokenCheck(tokens: AccessTokens, log: Log): AccessTokenCheck
     const token = tokens.find(presented.text, admin)
     if (token) return { webId: token.agent, memberships: [], token }
     trace.cause = 'access token: unknown, expired or revoked'
-    // It could never be one: no guess.
+    // It cannot be a token, so it does not count as a guess.
     if (!presented.text.startsWith(PREFIX)) return refusalOf(presented)
     const from = network()
     const guesses = wrong.get(from) ?? { count: 0 }
@@ -51,7 +50,7 @@ export function makeTokenCheck(tokens: AccessTokens, log: Log): AccessTokenCheck
   return { agentIn, isValid: (admin, id) => tokens.list(admin).some((token) => token.id === id) }
 }
 
-/** RFC 9110 §11.6.1: the challenge is of the scheme that was used, so that no browser asks for a password. */
+/** RFC 9110 §11.6.1: the challenge has the client's scheme, so that no browser asks for a password. */
 const refusalOf = ({ scheme }: Presented): Problem =>
   problem('token.invalid', 'The access token is unknown, has expired or was revoked.', {
     fields: [

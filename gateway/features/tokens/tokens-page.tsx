@@ -1,4 +1,4 @@
-// The page about access tokens: one's own, a form for another, and the text of a new one, once.
+// The page about access tokens: the agent's tokens, a form to create one, and the text of a new token, shown once.
 import type { Refusal } from '../../pages/form-parts.js'
 import { ACL, DCT, RDF, TGA, XSD } from '../../rdf/vocabulary.js'
 import { Choice } from '../../pages/form-parts.js'
@@ -22,12 +22,12 @@ export interface ShownToken {
 export interface TokensView {
   readonly frame: Frame
   readonly tokens: readonly ShownToken[]
-  /** Of a form that was refused. */
+  /** For a refused form. */
   readonly name: string
   readonly refusal?: Refusal | undefined
-  /** The text of the token that was just made. */
+  /** The text of the token just created. */
   readonly made?: string | undefined
-  /** The days until a token may expire, with the xsd:dateTime of each. */
+  /** The choices for the lifetime in days, with the xsd:dateTime at which each ends. */
   readonly terms: readonly (readonly [days: number, time: string])[]
 }
 

@@ -278,7 +278,7 @@ function withUsing(tokens: readonly Token[], using: DatasetDescription): readonl
 const MOST_USING = 1000
 const TOO_MANY_USING = problem(
   'content.too-large',
-  'The update has too many operations for so many using-graph-uri parameters. Send fewer operations, or fewer graphs.',
+  'The update has too many operations with too many graphs. Send fewer operations, or fewer using-graph-uri.',
 )
 
 /**

@@ -96,7 +96,7 @@ export function hasOptional(part: unknown): boolean {
   return kind === 'optional' || (kind !== 'graph' && Object.values(part).some(hasOptional))
 }
 
-/** True where an expression has `||` or IN. */
+/** True if an expression has `||` or IN. */
 export function hasAlternatives(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false
   const known = alternatives.get(part)
@@ -135,7 +135,7 @@ export function contentsOf(body: unknown): Contents {
   return { values, hasPredicates }
 }
 
-/** True where VALUES may give the same row twice. */
+/** True if VALUES may have the same row twice. */
 export const mayRepeat = (values: ValuesBlock): boolean =>
   unvalued(values).length > 0 || new Set(values.rows.map((row) => JSON.stringify(row))).size < values.rows.length
 

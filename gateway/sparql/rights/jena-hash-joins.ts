@@ -167,7 +167,7 @@ function withoutRow(patterns: readonly GraphPattern[], { nothing, fresh, add }: 
   const names = [...inScope(patterns)]
   add((names.length + 1) * 3 * (nothing.length + 4))
   const row = graph(name, ...names.map(variable))
-  // Jena substitutes no values into a MINUS, nor beside a FILTER on a variable from elsewhere.
+  // Jena substitutes no values into a MINUS, nor next to a FILTER on a variable from elsewhere.
   return patterns.some(isWhole)
     ? [row, { kind: 'minus', patterns: [graph(name)] }, filter(operation('bound', fresh()))]
     : [row]

@@ -16,17 +16,17 @@ export const REFUSALS: Readonly<Record<Unanswerable | Endless | 'from' | 'unread
     'Only agents who may read every graph can use this graph name. For everything that you may read, use FROM <http://www.w3.org/ns/solid/sparql#union-default-graph>.',
   ),
   'no-variables': refusal(
-    'SELECT * without a variable cannot be restricted to what you may read. Write ASK, or select a constant: SELECT (1 AS ?found).',
+    'SELECT * without a variable cannot be restricted to readable graphs. Write ASK, or select a constant: SELECT (1 AS ?found).',
   ),
   counted: refusal(
-    'COUNT(DISTINCT *) over blank nodes or paths cannot be restricted to what you may read. Count a variable: COUNT(DISTINCT ?variable).',
+    'COUNT(DISTINCT *) over blank nodes or paths cannot be restricted to readable graphs. Count a variable: COUNT(DISTINCT ?variable).',
   ),
   'too-large': refusal(
     `The query is too large once the access rules are added. Write fewer patterns, or name the graphs: ${NAME}`,
   ),
-  from: refusal('This triplestore cannot restrict FROM to what you may read. Write GRAPH <…> { } instead.'),
+  from: refusal('This triplestore cannot restrict FROM to readable graphs. Write GRAPH <…> { } instead.'),
   pattern: refusal(
-    'This pattern in GRAPH ?g cannot be restricted to what you may read. Give each OPTIONAL, UNION or sub-query its own GRAPH ?g { }.',
+    'This pattern in GRAPH ?g cannot be restricted to readable graphs. Give each OPTIONAL, UNION or sub-query its own GRAPH ?g { }.',
   ),
   regex: refusal(
     `REGEX or REPLACE in this FILTER may take long. Use a simple constant pattern, or name the graphs: ${NAME}`,

@@ -189,6 +189,6 @@ export async function solveSoon(context: Context, rights: UpdateRights, opened: 
 const SLOW: ForStore = {
   reason: problem(
     'update.time',
-    `Finding the graphs of the update took too long. Name its graphs, or send it in parts.`,
+    `Finding the graphs of the update took longer than ${MOST_LOCKED_MS / 1000} seconds. Name its graphs, or send it in parts.`,
   ),
 }

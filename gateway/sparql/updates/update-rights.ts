@@ -42,7 +42,7 @@ export function updateRights(context: Context, endpoint: Facts): UpdateRights | 
 /** The same text whatever the graphs contain, and whether they exist or not. */
 export const REFUSED = problem(
   'access.denied',
-  'Access not authorized: the update needs Append or Write where it inserts, Write where it deletes, and Write on containers of new documents.',
+  'Access not authorized: inserting needs Append or Write, deleting needs Write, and a new document needs Write on its container.',
 )
 
 /** The modes on a document; all modes on one that the update creates. A problem if the touch is refused. */

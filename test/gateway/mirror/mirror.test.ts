@@ -100,7 +100,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
       `missing in the store       ${world.origin}${removed}`,
       `missing in the repository  ${fresh}`,
     ])
-    const said = `different: 1 changed, 1 missing in the repository, 1 missing in the store; 1 document without a container above: ${fresh}`
+    const said = `different: 1 changed, 1 missing in the repository, 1 missing in the store; 1 document without a parent container: ${fresh}`
     t.equal(linesOf(ended).at(-1), `${world.base}: 5 documents; ${said}.`)
     t.same(commits(), before, 'nothing is committed')
     const { applications, differences } = JSON.parse((await run('verify', '--json')).out) as {
@@ -164,7 +164,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     for (const graph of graphs) await stores.endUser.replace(graph, triple(graph, 'other'))
     const { code, out } = await run('verify')
     t.equal(code, 0)
-    t.match(out, /: \d+ documents; equal; .*in no history, as no documents: 7 graphs: \S+, \S+, \S+ …\.\n$/)
+    t.match(out, /: \d+ documents; equal; .*not documents, so without a history: 7 graphs: \S+, \S+, \S+ …\.\n$/)
     const { applications } = JSON.parse((await run('verify', '--json')).out) as { applications: [MirrorOutcome] }
     const found = applications[0].others
     t.match(found, { count: 7, unreachable: 6, renamable: 2 })
@@ -174,7 +174,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     )
     t.same([...found!.graphs].sort(), graphs.sort())
     for (const graph of graphs) await stores.endUser.remove(graph)
-    t.notMatch(await run('verify'), { out: /in no history/ })
+    t.notMatch(await run('verify'), { out: /without a history/ })
   })
   await row('blank nodes are compared by the shape of the graph, and committed once', async (t) => {
     const document = `${world.base}blank/`
@@ -203,7 +203,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.equal((await owner('DELETE', parent)).status, 204)
     const ended = await run('verify')
     t.equal(ended.code, 0)
-    t.match(ended.out, `without a container above: `)
+    t.match(ended.out, `without a parent container: `)
     t.match(ended.out, `${world.origin}${parent}a/`)
     const { applications } = JSON.parse((await run('verify', '--json')).out) as { applications: unknown[] }
     t.match(
@@ -299,7 +299,7 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
     const rebuilt = await rebuild(empty)
     t.match(rebuilt, { code: 0, out: '1,201 documents; equal' })
     const beside = `${world.base}admin/acl/x/`
-    t.match(rebuilt.out, new RegExp(`\n.* On 20\\S+ the store had 1: ${beside}\\. Put them back from a backup.*\\n$`))
+    t.match(rebuilt.out, new RegExp(`\n.* On 20\\S+ the store had 1: ${beside}\\. Restore other graphs.*\\n$`))
     t.same(await contentsOf(empty.endUser, documents), before)
     const other = `${world.base}other/`
     await empty.endUser.replace(other, triple(other, 'of the store'))
@@ -323,7 +323,7 @@ void t.test('the command', async (t) => {
     const rows: [args: string[], code: number, err: RegExp][] = [
       [[], 2, /write triplegate mirror verify, sweep or rebuild/],
       [['check'], 2, /write triplegate mirror/],
-      [['verify', '--force'], 2, /--force: is for sweep and rebuild/],
+      [['verify', '--force'], 2, /--force: works with sweep and rebuild/],
       [['verify', '--json=1'], 2, /^triplegate: --json: takes no value. Write --json.\n$/],
       [['sweep', '--force=yes'], 2, /^triplegate: --force: takes no value. Write --force.\n$/],
       [

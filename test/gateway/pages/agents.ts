@@ -26,7 +26,7 @@ export async function agents(
     await page.getByLabel('E-mail').fill('ada@example.org')
     await page.getByLabel('Country').selectOption('Iceland')
     await page.getByLabel('Password for').fill('short')
-    await page.getByLabel('The password again').fill('short')
+    await page.getByLabel('Repeat the password').fill('short')
     await page.getByRole('button', { name: 'Sign up' }).click()
     t.match(await page.getByRole('alert').innerText(), /fewer than 6 characters/)
     t.match(await page.locator('#password-errors').innerText(), /fewer than 6/)
@@ -38,7 +38,7 @@ export async function agents(
     t.notMatch(await page.content(), 'short"', 'no page holds a password')
     await picture(page, 'sign-up-refused')
     await page.getByLabel('Password for').fill(PASSWORD)
-    await page.getByLabel('The password again').fill(PASSWORD)
+    await page.getByLabel('Repeat the password').fill(PASSWORD)
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Sign up' }).click(),

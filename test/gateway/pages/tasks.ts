@@ -144,7 +144,7 @@ export async function operators(t: Test, { page, reports }: Visitor, url: string
       t.match(text, /Ready[^]*Commits[^]*Answered without the store/)
       t.match(text, /\/notes\/n9\/[^]*403 Forbidden: no-authorization/)
       await page.getByRole('button', { name: 'Purge' }).click()
-      t.match(await page.getByRole('status').innerText(), /caches were emptied/)
+      t.match(await page.getByRole('status').innerText(), /caches were cleared/)
       await page.getByRole('link', { name: 'Stop refreshing' }).click()
       t.match(page.url(), /still/)
       t.same(reports, [])

@@ -34,7 +34,7 @@ void t.test('the admin application that a command asks', (t) => {
     [`list --data ${data()}`, {}, 'https://localhost:8443/admin/'],
     ['revoke https://data.example.org/ 0123456789abcdef', {}, 'https://data.example.org/admin/'],
     ['create https://a.org/ https://b.org/ --name x', {}, /write triplegate token create URL/],
-    ['create https://a.org/?x --name x', {}, /is no base of a gateway/],
+    ['create https://a.org/?x --name x', {}, /is not the base of a gateway/],
     ['revoke https://data.example.org/', {}, /write triplegate token/],
   ]
   for (const [line, env, admin] of rows) {

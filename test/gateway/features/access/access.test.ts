@@ -53,7 +53,7 @@ void t.test('access', async (t) => {
       t.match(text, /OwnerAuthorization/)
       t.ok(text.includes(`<${ACL}agent> <${world.webIdOf('writer')}>`))
     })
-    await row('in the admin application the same endpoint answers, for documents of both', async (t) => {
+    await row('in the admin application, the endpoint answers for documents of both applications', async (t) => {
       for (const path of ['/admin/access', '/access']) {
         for (const url of [`${base}secret/`, `${base}admin/acl/groups/owners/`]) {
           t.equal((await world.as('owner')('GET', `${path}?this=${encoded(url)}`)).status, 200)
@@ -82,18 +82,18 @@ void t.test('access', async (t) => {
     const malformed: [name: string, query: string][] = [
       ['?this on another server', '?this=https://example.org/'],
       ['?this on another scheme', `?this=${encoded(base.replace('https', 'http'))}`],
-      ['?this is no URL', '?this=secret'],
+      ['?this is not a URL', '?this=secret'],
       ['?this without its slash', `?this=${encoded(`${base}secret`)}`],
-      ['?graph that is no absolute IRI', `?graph=${encoded('g')}`],
+      ['?graph that is not an absolute IRI', `?graph=${encoded('g')}`],
       ['?graph with a character that no IRI has', `?graph=${encoded('urn:g> {} #')}`],
-      ['?graph beside ?this', `?graph=urn:g&this=${base}`],
+      ['?graph together with ?this', `?graph=urn:g&this=${base}`],
       ['?this of a version', `?this=${encoded(`${base}secret/?version=abcd`)}`],
     ]
     for (const [name, query] of malformed) {
       await row(`${name} → 400`, async (t) => t.equal((await world.as('owner')('GET', `/access${query}`)).status, 400))
     }
     await row(
-      '?graph=: a graph that is no document, by name, by prefix and by class; and the default graph',
+      '?graph=: a graph that is not a document, by name, by prefix and by class; and the default graph',
       async (t) => {
         const rule = (slug: string, subject: string, to: string): Promise<Answer> =>
         world.as('owner')('PUT', `/admin/acl/authorizations/${slug}/`, ttl(
@@ -230,7 +230,7 @@ void t.test('access', async (t) => {
     })
 
     await row(
-      'the owner sees each request whole; where one is too large, the pages stand, with a notice',
+      'the owner sees each request completely; if one is too large, the pages still work and show a notice',
       async (t) => {
         const waiting = (i: number): string =>
           `/admin/acl/authorization-requests/0000000${i}-0000-4000-8000-000000000000/`
@@ -286,7 +286,7 @@ void t.test('access', async (t) => {
       t.match(may.out, /granted by <.*authorizations\/read\/#this>/)
       const not = await command('explain', `${base}own/`, '--mode', 'Write')
       t.match(not.out, /^An anonymous client may not Write .*no authorization applies to the agent here/)
-      t.match(not.out, /looked at <.*write-append\/#this>.*it lacks the agent/)
+      t.match(not.out, /checked <.*write-append\/#this>.*it lacks the agent/)
     })
     await row('?query=: what a query of an agent is answered over, and why; for those with Control', async (t) => {
       const ask = (name: string, query: string, agent = ''): Promise<Answer> =>

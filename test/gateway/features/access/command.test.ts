@@ -6,7 +6,7 @@ import { runCommand } from '../../../../gateway/run-command.js'
 import { ACL, LDT, RDF, TGA } from '../../../../gateway/rdf/vocabulary.js'
 
 void t.test('triplegate access audit --tree', async (t) => {
-  /** The answer about each document: a status, or none where the connection breaks. */
+  /** The answer about each document: a status, or undefined if the connection breaks. */
   const audit = async (answers: Readonly<Record<string, number | undefined>>) => {
     const gateway = createServer((request, response) => {
       const base = `http://${request.headers.host}/`

@@ -1,4 +1,4 @@
-// The link that logs the owner's browser in: once, for ten minutes, over TLS, and for those who may read the data folder.
+// The link that logs the owner in: once, for ten minutes, over TLS, and for accounts that may read the data folder.
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -72,10 +72,10 @@ void t.test('the link that logs the owner in', async (t) => {
     t.equal(put.status, 201)
     t.match((await ask('GET', '/access', { ...session, ...HTML })).text, /log-in<\/dd>[^]*Log out/)
     t.equal((await ask('POST', '/oauth2/login?logout', session)).status, 204)
-    t.equal(agentOf(await ask('GET', '/', session)), undefined, 'a copy of the cookie is of no use')
+    t.equal(agentOf(await ask('GET', '/', session)), undefined, 'a copy of the cookie is useless')
   })
 
-  await row('of ten requests at once, one begins a session', async (t) => {
+  await row('of ten simultaneous requests, one begins a session', async (t) => {
     const link = freshLink()
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask('POST', link, own)))
     t.same(answers.map(({ status }) => status).sort(), [303, ...Array.from({ length: 9 }, () => 400)].sort())
@@ -106,7 +106,7 @@ void t.test('the link that logs the owner in', async (t) => {
     t.equal((await ask('POST', second, own)).status, 303)
   })
 
-  await row('after ten minutes it is of no use; its session lasts as long as others', async (t) => {
+  await row('after ten minutes it is useless; its session lasts as long as others', async (t) => {
     const [used, late] = [await ask('POST', freshLink(), own), freshLink()]
     world.passTime(TEN_MINUTES)
     const refused = await ask('POST', late, { ...own, ...HTML })
@@ -135,7 +135,7 @@ void t.test('the link that logs the owner in', async (t) => {
   const elsewhere = String(await freePort())
   const wrong: readonly (readonly [name: string, args: readonly string[], code: number, message: RegExp])[] = [
     ['another dataspace', ['https://example.org/', ...here], 3, new RegExp(`Give the base of a dataspace: ${world.base}`)],
-    ['no URL', ['example', ...here], 2, /is no base of a dataspace/],
+    ['not a URL', ['example', ...here], 2, /is not a base URL/],
     ['another data folder', ['--data', join(world.folder, 'none'), '--management', String(management)], 3, /no gateway has started with this data folder/],
     ['no gateway', ['--data', world.folder, '--management', elsewhere], 3, /no gateway answers at the management port/],
     ['no management port', ['--data', world.folder, '--management', 'off'], 3, /--management is off/],

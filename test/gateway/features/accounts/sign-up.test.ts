@@ -1,4 +1,4 @@
-// Signing up (LinkedDataHub 2.4): documents, the certificate by download and by e-mail, and refusals.
+// Signing up (LinkedDataHub 2.4): the documents, the certificate by download and by e-mail, and refusals.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { writeFileSync, readFileSync } from 'node:fs'
@@ -32,7 +32,7 @@ interface Form {
   readonly passwords?: readonly string[]
 }
 
-/** The fields of the reference's form, in its order. */
+/** The fields of the reference's form, in the same order. */
 function form(base: string, { given = 'Ada', family = 'Lovelace', mailbox, country, passwords }: Form): string {
   const XSD_STRING = 'http://www.w3.org/2001/XMLSchema#string'
   const [password, again] = passwords ?? [PASSWORD, PASSWORD]
@@ -150,7 +150,7 @@ void t.test('sign-up', async (t) => {
       ['no family name', { family: '' }, /family name is missing/],
       ['a name in two lines', { given: 'Ada\nL' }, /given name has to be/],
       ['no mailbox', { mailbox: '' }, /mailbox is missing/],
-      ['a mailbox that is none', { mailbox: 'ada@@example.org' }, /has to be an e-mail address/],
+      ['an invalid mailbox', { mailbox: 'ada@@example.org' }, /has to be an e-mail address/],
       ['no country', { country: '' }, /country is missing/],
       ['passwords that differ', { mailbox: 'b@example.org', passwords: ['secret-1', 'secret-2'] }, /not the same/],
       ['a short password', { mailbox: 'b@example.org', passwords: ['12345', '12345'] }, /fewer than 6/],
@@ -195,7 +195,7 @@ void t.test('sign-up', async (t) => {
       t.notMatch(stored, /Authorization|Control|member/)
     })
 
-    await row('with ?download a mailbox that others have named gets the same answer: it is not proved', async (t) => {
+    await row('with ?download a mailbox named by others gets the same answer: it is not verified', async (t) => {
       const namesOf = ({ rawFields }: Answer): string[] => rawFields.filter((_, i) => i % 2 === 0)
       const first = await post(world, { mailbox: 'new@example.org' })
       for (const mailbox of ['ada@example.org', 'ADA@EXAMPLE.ORG', 'new@example.org']) {
@@ -223,7 +223,7 @@ void t.test('sign-up', async (t) => {
     await row('no password is in the log', async (t) => t.notMatch(JSON.stringify(world.log), PASSWORD))
   })
 
-  await row(t, 'none', 'after a write that fails half-way no document remains', async (t) => {
+  await row(t, 'none', 'after a write that fails halfway, no document remains', async (t) => {
     const { endUser, admin } = await embedded(t)
     let failing = false
     const failures: GraphStore = {
@@ -292,7 +292,7 @@ void t.test('sign-up', async (t) => {
     t.same(statuses, [200, 200, 429])
   })
 
-  await row(t, 'none', '--sign-up invited: the same answer, and an agent for invited mailboxes only', async (t) => {
+  await row(t, 'none', '--sign-up invited: the same answer, an agent only for invited mailboxes', async (t) => {
     const { letters, flags } = await mailServer(t)
     const stores = await embedded(t)
     const world = await makeWorld(t, stores, { flags: [...flags, '--sign-up', 'invited'] })
@@ -321,7 +321,7 @@ void t.test('sign-up', async (t) => {
       const place = { store: stores.admin, base: `${world.base}admin/` }
       const shown = ({ status, rawFields, text }: Answer): unknown => [status, rawFields.filter((_, i) => rawFields[i - (i % 2)] !== 'Date'), text] // prettier-ignore
       t.equal((await post(world, {})).status, 200)
-      t.equal(await mailboxHolder(place, 'ada@example.org'), undefined, 'a download proves no mailbox, and takes none')
+      t.equal(await mailboxHolder(place, 'ada@example.org'), undefined, 'a download does not reserve the mailbox')
       const answer = await post(world, {}, '')
       t.equal(answer.status, 201)
       t.equal(answer.fields.location, undefined)

@@ -1,5 +1,5 @@
-// triplegate adopt: what a new name of a graph changes, and what it leaves alone: references, vocabularies, rules about
-// endpoints. And the way back.
+// triplegate adopt: which references a new name of a graph changes, and which stay: vocabularies, and rules about
+// endpoints. And how it is undone.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -29,7 +29,7 @@ const DATA = `
 <urn:ann> a <${ORG}#Person> ; <${ORG}#name> "Ann" ; <urn:worksFor> <${ORG}#acme> ; <urn:path> <${ORG}/other> .
 <${ORG}#acme> <urn:note> <${ORG}#acme>, "${ORG}#acme" .
 _:b <urn:see> <${ORG}> .`
-/** Triples of the data that refer to the graph, or to what is in it, and are no vocabulary. */
+/** Triples of the data that refer to the graph, or to something in it, and are not vocabulary. */
 const OF_DATA = 4
 
 void t.test('names that are called like an endpoint', (t) => {
@@ -77,7 +77,7 @@ void t.test('a store is asked about its graphs, however many IRIs they have', as
   const graphs = Array.from({ length: 250 }, (_, i) => `urn:old:${i}`)
   const moves = new Map(graphs.map((from) => [from, { from, to: `${from}/`, isContainer: false }]))
   const asked: string[] = []
-  /** A store that takes too long for more graphs at a time. */
+  /** A store that takes too long for more graphs at a time than this. */
   const slowFor = (most: number) => ({
     query: async (text: string) => {
       asked.push(text)
@@ -97,8 +97,8 @@ void t.test('a store is asked about its graphs, however many IRIs they have', as
   t.equal(await termsIn(100), 250 * 300)
   t.equal(asked.length, 4, 'the default graph, and three times 100 graphs at most')
   t.equal(await termsIn(60), 250 * 300)
-  t.equal(asked.length, 4 + 4 + 4, 'halves where it is too slow')
-  t.equal(await termsIn(0), 'store.time', 'what it cannot tell is not taken for none')
+  t.equal(asked.length, 4 + 4 + 4, 'halves if the store is too slow')
+  t.equal(await termsIn(0), 'store.time', 'an unknown result does not count as none')
 })
 
 void t.test('adopt in front of Fuseki', { skip }, async (t) => {
@@ -115,7 +115,7 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     const terminal = { out: take, error: take, waiting: () => undefined, interactive: false, now: Date.now }
     return { code: await runCommand(['adopt', base, '--data', world.folder, ...argv], {}, terminal), out }
   }
-  /** Without the labels of blank nodes. */
+  /** The lines without the labels of blank nodes. */
   const linesOf = async (graph: string): Promise<string[]> =>
     String((await endUser!.read(graph)) ?? '').replace(/_:\S+/g, '_:b').split('\n').filter(Boolean).sort() // prettier-ignore
   const undoFile = (out: string): string => /adopt --undo (\S+)/.exec(out)![1]!
@@ -134,7 +134,7 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
 
   await t.test('a new name changes the name alone', async (t) => {
     const planned = await adopt(...rename, '--dry-run')
-    t.match(planned, { code: 0, out: /^ +1 graph gets another name$/m })
+    t.match(planned, { code: 0, out: /^ +1 graph is renamed$/m })
     t.match(planned.out, /^ +1 rule names one of them by its old name\n +<http:\/\/old.example\/org>$/m)
     t.match(planned.out, /--references counts and changes them/)
     t.strictSame(await linesOf(ORG), ontology)
@@ -148,15 +148,15 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     t.match(undone, { code: 0, out: /^Undone: 1 graph with their old names/m })
     t.strictSame(await linesOf(ORG), ontology)
     for (const gone of [to, `${base}vocabularies/`]) t.strictSame(await linesOf(gone), [], gone)
-    t.match(await adopt('--undo', undoFile(done.out), '--yes'), { code: 0, out: /undone already/ })
+    t.match(await adopt('--undo', undoFile(done.out), '--yes'), { code: 0, out: /already undone/ })
   })
 
-  await t.test('--references counts, changes what is no vocabulary, and is undone', async (t) => {
+  await t.test('--references counts references, changes all except vocabulary, and is undone', async (t) => {
     const planned = await adopt(...rename, '--references', '--dry-run')
-    // Of the ontology: its own two, isDefinedBy, and acme; a rule.
+    // In the ontology: its own two, isDefinedBy, and acme; and one rule.
     t.match(planned, { code: 0, out: new RegExp(`^ +${OF_DATA + 4 + 1} triples change, in 3 graphs$`, 'm') })
     t.match(planned.out, new RegExp(`^ +${OF_DATA} in <urn:data>, such as\n +\\S+ <`, 'm'))
-    t.match(planned.out, /^ +\d+ IRIs stay: they are predicates or classes/m)
+    t.match(planned.out, /^ +\d+ IRIs are not changed: they are predicates or classes/m)
     t.strictSame([await linesOf(ORG), await linesOf('urn:data')], [ontology, data], 'a dry run writes nothing')
     const done = await adopt(...rename, '--references', '--yes')
     t.match(done, { code: 0, out: /^Done: 1 graph renamed, references changed in 3 graphs/m })
@@ -177,14 +177,14 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     t.strictSame(await linesOf('urn:data'), data.map(all).sort())
     t.match(await adopt('--undo', undoFile(done.out), '--yes'), { code: 0 })
     t.strictSame([await linesOf(ORG), await linesOf('urn:data')], [ontology, data])
-    t.match(await adopt(...rename, '--vocabulary'), { code: 2, out: /--vocabulary: goes with --references/ })
+    t.match(await adopt(...rename, '--vocabulary'), { code: 2, out: /--vocabulary: needs --references/ })
   })
 
   await t.test('a graph that has the new name already keeps its references', async (t) => {
     await endUser!.replace('urn:both', `<urn:a> <urn:see> <${ORG}> .\n<urn:a> <urn:see> <${to}> .\n`)
     const before = await linesOf('urn:both')
     const done = await adopt(...rename, '--references', '--yes')
-    t.match(done, { code: 1, out: /<urn:both>: its references stay: it has </ })
+    t.match(done, { code: 1, out: /<urn:both>: its references stay: it already contains </ })
     t.strictSame(await linesOf('urn:both'), before)
     t.match(await adopt('--undo', undoFile(done.out), '--yes'), { code: 0 })
     await endUser!.remove('urn:both')
@@ -218,11 +218,11 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     // prettier-ignore
     const rows: readonly (readonly [text: string | undefined, code: number, out: RegExp])[] = [
       [undefined, 3, /cannot be read \(ENOENT\)/],
-      ['nonsense\n', 3, /is no file of adopt/],
-      ['{}\n', 3, /is no file of adopt/],
-      ['null\n', 3, /is no file of adopt/],
-      ...['null', '{"kind":"other"}', '{"kind":"type","document":"urn:a> } } ; DROP ALL ; INSERT DATA { GRAPH <urn:b> { <urn:c"}', `{"kind":"name","from":"${base}a","to":"${base}b/","own":["<urn:a> <urn:b> 1 } } ; DROP ALL"]}`, `{"kind":"references","base":"${base}","graph":"${base}a/","pairs":[["urn:a","urn:b> ) } DROP ALL"]]}`].map((line) => [`${lines.split('\n')[0]!}\n${line}\n`, 3, /is no file of adopt/] as const),
-      [lines.replaceAll(base, 'https://other.example/'), 2, /is about another gateway\. Write triplegate adopt https:\/\/other/],
+      ['nonsense\n', 3, /is not a file of adopt/],
+      ['{}\n', 3, /is not a file of adopt/],
+      ['null\n', 3, /is not a file of adopt/],
+      ...['null', '{"kind":"other"}', '{"kind":"type","document":"urn:a> } } ; DROP ALL ; INSERT DATA { GRAPH <urn:b> { <urn:c"}', `{"kind":"name","from":"${base}a","to":"${base}b/","own":["<urn:a> <urn:b> 1 } } ; DROP ALL"]}`, `{"kind":"references","base":"${base}","graph":"${base}a/","pairs":[["urn:a","urn:b> ) } DROP ALL"]]}`].map((line) => [`${lines.split('\n')[0]!}\n${line}\n`, 3, /is not a file of adopt/] as const),
+      [lines.replaceAll(base, 'https://other.example/'), 2, /belongs to another gateway\. Write triplegate adopt https:\/\/other/],
     ]
     for (const [text, code, out] of rows) {
       if (text !== undefined) writeFileSync(wrong, text)

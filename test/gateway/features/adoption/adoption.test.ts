@@ -1,5 +1,5 @@
-// From a Fuseki with graphs of every kind of name to a gateway that observes, and then one that enforces its rules: by
-// the five commands that `triplegate init` names, as processes. TRIPLEGATE_TEST_GRAPHS=10000 makes so many graphs.
+// From a Fuseki with graphs of every kind of name to a gateway that observes, and then one that enforces its rules, by
+// the five commands that `triplegate init` prints, as processes. TRIPLEGATE_TEST_GRAPHS=10000 makes that many graphs.
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
@@ -118,7 +118,7 @@ void t.test(`from ${GRAPHS} graphs of every kind of name to rules that are enfor
     proxy.fault({ kind: 'held', until: opened, only: isWrite })
     return open
   }
-  // The store gets one write after the other, until some graphs have been renamed: then the command is killed.
+  // The store gets one write at a time until some graphs have been renamed; then the command is killed.
   let goOn = holdWrites()
   let seen = writes()
   const killed = command(...adopt)

@@ -1,4 +1,4 @@
-// triplegate init and adopt: what a store has, a configuration that the gateway starts with, and graphs that become
+// triplegate init and adopt: reports on a store, a configuration that the gateway starts with, and graphs that become
 // documents.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,7 +28,7 @@ async function command(...argv: string[]): Promise<{ code: number; out: string }
   return { code: await runCommand(argv, {}, terminal), out }
 }
 
-void t.test('what a graph is, by its name', async (t) => {
+void t.test('the kind of a graph, by its name', async (t) => {
   const base = 'https://data.example.org/'
   // prettier-ignore
   const rows = [
@@ -138,7 +138,7 @@ void t.test('init and adopt', { skip }, async (t) => {
   for (const name of names)
     await store.replace(name, `_:b <urn:b> <${base}slash#this> .\n<${name}> <urn:of> <urn:x> .\n`)
   await store.replace(base, `<${base}> <urn:of> <${base}slash> .\n`)
-  // No SPARQL text names this graph.
+  // SPARQL cannot express the name of this graph.
   const headers = { 'Content-Type': 'application/n-quads' }
   await fetch(`${dataset}/data`, { method: 'POST', headers, body: `<${base}> <urn:of> <urn:x> <${base}dot/../s/> .\n` })
   const file = join(folder, 'system.trig')
@@ -163,7 +163,7 @@ void t.test('init and adopt', { skip }, async (t) => {
     /^ +1 graph would be a document if .* scheme/m,
     /^ +1 graph would be a document if .* percent-encoded and normalised \(adopt --names\)/m,
     /^ +2 graphs have names elsewhere/m,
-    /^ +1 container above documents does not exist/m,
+    /^ +1 container of existing documents is missing/m,
     /^ +2 documents have no type/m,
     /With --yes/,
   ])
@@ -193,7 +193,7 @@ void t.test('init and adopt', { skip }, async (t) => {
     code: 0,
     out: /more\.trig --look='it'\\''s' --https=\d+ --management=off --shared-cache/,
   })
-  t.match(await command(...given, '--admin-backend', admin, '--yes'), { code: 3, out: /exists already/ })
+  t.match(await command(...given, '--admin-backend', admin, '--yes'), { code: 3, out: /already exists/ })
   t.match(await store.read(base), /^<\S+> <urn:of> <\S+slash> \.\n$/, 'the store is not changed')
 
   const args = ['serve', '--config', file, '--data', join(folder, 'data'), '--https', String(https)]
@@ -208,7 +208,7 @@ void t.test('init and adopt', { skip }, async (t) => {
   t.match(await adopt(), { code: 0, out: /^ +1 graph would be a document if .* percent-encoded .*\(adopt --names\)/m })
   const all = ['--names', '--references', '--rename', `urn:x=${base}moved/x/`, '--containers', '--types']
   const planned = await adopt(...all, '--dry-run')
-  t.match(planned, { code: 0, out: /^ +4 graphs get other names.*^ +3 containers are made/ms })
+  t.match(planned, { code: 0, out: /^ +4 graphs are renamed.*^ +3 containers are created/ms })
   t.match(await adopt(...all), { code: 0, out: /With --yes/ })
   t.match(await store.read('urn:x'), /urn:of/, 'nothing is written')
   const done = await adopt(...all, '--yes')
@@ -220,7 +220,7 @@ void t.test('init and adopt', { skip }, async (t) => {
   t.match(
     await store.read('urn:y'),
     new RegExp(`_:\\S+ <urn:b> <${base}slash/#this>`),
-    'graphs that are no documents too',
+    'including graphs that are not documents',
   )
   for (const name of [`${base}slash`, `http://localhost:${https}/old/`, `${base}%7eu/`, 'urn:x'])
     t.equal((await store.read(name)) ?? '', '', `${name} is gone`)

@@ -27,13 +27,13 @@ const rows: readonly (readonly [name: string, steps: readonly Step[], bad: reado
   ['sixty-one do not', some(61), [], 2, []],
   ['a move names two graphs', some(60, 10, { graphs: 2 }), [], 2, []],
   ['a mebibyte of text', some(60, 100_000), [], 6, []],
-  ['one that is longer than that goes alone', [...some(1), step('long.', 2 * 1024 * 1024), ...some(1)], [], 3, []],
+  ['a longer update is sent alone', [...some(1), step('long.', 2 * 1024 * 1024), ...some(1)], [], 3, []],
   ['each application has its own', [step('a.'), step('b.', 10, { base: `${BASE}admin/` }), step('c.')], [], 3, []],
   ['updates of one graph, refused together, go one by one', some(1, 10, { parts: 3 }), [], 3, []],
   ['one that is refused takes no others with it', some(32), ['g5.'], 11, ['g5.']],
   ['two of them', some(32), ['g0.', 'g31.'], 19, ['g0.', 'g31.']],
   ['all of them', some(8), some(8).map(({ graph }) => graph), 15, some(8).map(({ graph }) => graph)],
-  ['a request of its own between updates', [...some(2), alone('c.', undefined), ...some(2)], [], 2, []],
+  ['a separate request between updates', [...some(2), alone('c.', undefined), ...some(2)], [], 2, []],
   ['and one that is refused', [...some(2), alone('c.', { refusal: 'bad' }), ...some(2)], [], 2, ['c.']],
 ]
 

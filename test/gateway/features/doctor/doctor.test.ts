@@ -1,5 +1,5 @@
-// The doctor finds what is wrong with what the gateway rests on, more than twenty faults planted here, and nothing on a
-// set-up as recommended.
+// The doctor finds faults in everything that the gateway depends on (more than twenty are planted here), and none in a
+// recommended set-up.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ const skip = await reasonWithoutFuseki()
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-doctor-'))
 t.teardown(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Exit code, and the lines of findings. Node.js and Fuseki may be old here. */
+/** The exit code, and the lines of findings. Node.js and Fuseki may be old on this machine. */
 async function findings(
   args: readonly string[],
   now = Date.now,
@@ -42,7 +42,7 @@ async function findings(
   return { code, out, found: lines.map((line) => line.slice('FINDING  '.length)) }
 }
 
-/** The URL of a server that answers so. */
+/** The URL of a server with these answers. */
 async function served(t: Test, answer: RequestListener): Promise<URL> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -50,7 +50,7 @@ async function served(t: Test, answer: RequestListener): Promise<URL> {
   return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
 }
 
-/** The faults that were found, each planted by itself. */
+/** The faults that were found, each planted separately. */
 const planted = new Set<string>()
 
 const freshFolder = (mode = 0o700): string => {
@@ -81,11 +81,11 @@ void t.test('a set-up as recommended has no findings', async (t) => {
     /^base .*no link/,
   ])
   planted.add('a program that is not the gateway')
-  t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/: .*\(1 asked for\)/m)
-  t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/admin\/: .*\(1 asked for\)/m)
+  t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/: .*\(1 checked\)/m)
+  t.match(own.out, /^ok +rights on SPARQL at https:\/\/localhost:\d+\/admin\/: .*\(1 checked\)/m)
 })
 
-void t.test('what the gateway that runs says', async (t) => {
+void t.test('the report of the running gateway', async (t) => {
   let [leaks, observes] = [false, false]
   const base = await served(t, ({ url, headers: { host } }, response) => {
     const links = ['', 'admin/'].map((path) => `<http://${host}/${path}>; rel="https://www.w3.org/ns/ldt#base"`)
@@ -113,14 +113,14 @@ void t.test('what the gateway that runs says', async (t) => {
   t.same(
     (await seen('--enforce=false')).found,
     [],
-    'the gateway that runs enforces the rules, whatever these settings say',
+    'the running gateway enforces the rules, whatever these settings say',
   )
   ;[check, leaks, observes] = [{ what: 'store' }, false, true]
-  t.match((await seen()).found, [/^rules: observed only: the gateway that runs/])
+  t.match((await seen()).found, [/^rules: observed only: the running gateway/])
   planted.add('rules that the gateway only observes')
 })
 
-void t.test('canaries: fine only where a right was seen to hold', async (t) => {
+void t.test('canaries: fine only if a refusal was observed', async (t) => {
   let answers: { read: number; asked: number; text: string } = { read: 403, asked: 403, text: '' }
   const { href } = await served(t, ({ url, socket }, response) => {
     const { read, asked, text } = answers
@@ -130,14 +130,14 @@ void t.test('canaries: fine only where a right was seen to hold', async (t) => {
   })
   // prettier-ignore
   const rows: readonly (readonly [name: string, read: number, asked: number, text: string, state: string, evidence: RegExp])[] = [
-    ['hidden', 403, 200, '{"boolean": false}', 'fine', /1 asked for/],
-    ['no right to SPARQL', 403, 401, '', 'fine', /1 asked for/],
-    ['found', 403, 200, '{"boolean": true}', 'finding', /which they may not read/],
+    ['hidden', 403, 200, '{"boolean": false}', 'fine', /1 checked/],
+    ['no right to SPARQL', 403, 401, '', 'fine', /1 checked/],
+    ['found', 403, 200, '{"boolean": true}', 'finding', /although they have no right/],
     ['nobody answers the query', 403, 0, '', 'unknown', /nothing answers/],
-    ['the query fails', 403, 503, '', 'unknown', /answered by 503/],
-    ['another program answers it', 403, 200, '<html>', 'unknown', /not by true or false/],
+    ['the query fails', 403, 503, '', 'unknown', /got the status 503/],
+    ['another program answers it', 403, 200, '<html>', 'unknown', /instead of true or false/],
     ['the document fails', 503, 200, '{"boolean": false}', 'unknown', /answers 503/],
-    ['everyone may read', 200, 403, '', 'unknown', /no document was asked for/],
+    ['everyone may read', 200, 403, '', 'unknown', /no document was found/],
   ]
   for (const [name, read, asked, text, state, evidence] of rows) {
     answers = { read, asked, text }
@@ -169,13 +169,13 @@ void t.test('this machine', async (t) => {
     ['a key of another certificate', ['--tls-cert', valid, '--tls-key', other], /^server certificate: .*does not belong/],
     ['a certificate that is not there', ['--tls-cert', join(folder, 'none.pem'), '--tls-key', valid], /^server certificate: .*cannot be read/],
     ['a key that others may read', ['--tls-cert', readable, '--tls-key', readable], /^server certificate: .*other accounts may read/],
-    ['an owner certificate that is none', ['--data', open], /^owner certificate: .*no certificate in PEM/],
+    ['an invalid owner certificate', ['--data', open], /^owner certificate: .*no certificate in PEM/],
     ['a base whose name has no address', ['--base', 'https://no-such-name.invalid/'], /^base .*has no address/],
     ['a base without TLS', ['--base', 'http://192.0.2.1/'], /^base .*without TLS/],
     ['plain HTTP without a proxy', ['--http', '8081', '--https', 'off'], /^proxy in front: plain HTTP is on/],
     ['rules that are not enforced', ['--enforce=false'], /^rules: observed only/],
     ['a base that no listener serves', ['--base', 'https://localhost:8765/'], /^base https:\/\/localhost:8765\/: no listener serves it: the gateway listens at https:\/\/localhost:8443/],
-    // That file system has no room. Only root may write there, as far as its modes say.
+    // This file system has no space. According to its modes, only root may write there.
     ...(process.getuid?.() === 0 ? [['a disk without room', ['--data', '/proc/triplegate'], /^disk: 0 MiB free/] as const] : []),
   ]
   for (const [fault, args, found] of rows) {

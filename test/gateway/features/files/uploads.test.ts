@@ -129,7 +129,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal(head.fields['content-length'], '5')
   })
 
-  await row('PUT makes a document with its file', async (t) => {
+  await row('PUT creates a document with its file', async (t) => {
     const path = world.freshPath()
     t.equal(
       (
@@ -152,7 +152,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
 
   const secret = 'for readers of its document'
   await row(
-    'who may read a document that describes it may read a file; the class of all files counts too',
+    'agents who may read a document that describes a file may read the file; rights on the class of all files count too',
     async (t) => {
       const item = await itemOf(world)
       t.equal((await owner('POST', item, form(secret))).status, 204)
@@ -178,7 +178,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     },
   )
 
-  await row('to know the digest of a file is no right to it', async (t) => {
+  await row('knowing the digest of a file gives no right to it', async (t) => {
     const item = await itemOf(world)
     t.equal((await owner('POST', item, form('a secret'))).status, 204)
     const own = await itemOf(world)
@@ -196,7 +196,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal(
       (await world.as('stranger')('GET', pathOf('a secret'))).status,
       200,
-      'the owner, who may read it, has published a description',
+      'the owner, who may read the file, has published a description',
     )
   })
 
@@ -311,7 +311,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     }
     const { files } = world.running.dataspaces[0]!.endUser
     const broken = await owner('POST', item, form('in two lines', { name: 'a\r\nSet-Cookie: b.txt' }))
-    t.match(broken, { status: 204, fields: { 'set-cookie': undefined } }, 'a name with a line break is none')
+    t.match(broken, { status: 204, fields: { 'set-cookie': undefined } }, 'a name with a line break is ignored')
     t.notOk(await files.find(sha1Of('in two lines')), 'its part is a field')
     const unmet = form('unmet')
     t.equal((await owner('POST', item, { ...unmet, fields: { ...unmet.fields, 'If-Match': '"x"' } })).status, 412)
@@ -331,10 +331,10 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal((await owner('POST', item, { ...again, fields: { ...again.fields, 'If-Match': '"x"' } })).status, 412)
     t.ok(await files.find(sha1Of('described')), 'one that a document described until now has its day')
     t.equal((await owner('GET', pathOf(large))).status, 404)
-    t.strictSame(arrivingIn(world), [], 'nothing is left on its way')
+    t.strictSame(arrivingIn(world), [], 'no incomplete file is left')
   })
 
-  await row('what comes while the store is asked about the file of a refused write', async (t) => {
+  await row('events while the store is asked about the file of a refused write', async (t) => {
     const { files } = world.running.dataspaces[0]!.endUser
     const bring = async (text: string, document: string): Promise<string> => {
       const arriving = await files.receive()
@@ -350,7 +350,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       ['another file', (text) => bring(`not ${text}`, 'urn:b'), false],
       ['another document describes it', (text) => files.addDocument(sha1Of(text), 'urn:b'), true],
       ['another write brings it', async (text) => files.release(await bring(text, 'urn:b')), true],
-      ['another write brings it and is under way', (text) => bring(text, 'urn:b'), true],
+      ['another write uploads it at the same time', (text) => bring(text, 'urn:b'), true],
       [
         'another write brings it and is refused',
         async (text) => files.release(await bring(text, 'urn:b'), none),
@@ -388,7 +388,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.match((await owner('GET', item)).text, 'From a part')
   })
 
-  await row('another content with the same SHA-1 is refused', async (t) => {
+  await row('different content with the same SHA-1 is refused', async (t) => {
     const item = await itemOf(world)
     t.equal((await owner('POST', item, form('once'))).status, 204)
     const { files } = world.running.dataspaces[0]!.endUser
@@ -423,7 +423,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     await sweep()
     t.notOk(await exists(), 'a day')
     t.equal((await owner('POST', item, form('short-lived'))).status, 204)
-    t.equal((await owner('GET', pathOf('short-lived'))).text, 'short-lived', 'it can come again')
+    t.equal((await owner('GET', pathOf('short-lived'))).text, 'short-lived', 'it can be uploaded again')
   })
 
   await row('an agent brings a tenth of the bytes of a day; the others their own', async (t) => {
@@ -461,8 +461,8 @@ void t.test('a part of the disk stays free', async (t) => {
   ]
   for (const [name, free, of, full] of rows) t.equal(isFull({ bavail: free / 1024, blocks: of / 1024, bsize: 1024 }), full, name) // prettier-ignore
   const disk = { bavail: 2 ** 20, blocks: 100 * 2 ** 20, bsize: 2 ** 11 }
-  t.notOk(isFull(disk, GIB), 'what is to come fits')
-  t.ok(isFull(disk, GIB + 1), 'what is to come does not fit')
+  t.notOk(isFull(disk, GIB), 'the announced file fits')
+  t.ok(isFull(disk, GIB + 1), 'the announced file does not fit')
   const path = join(tmpdir(), 'x')
   const most = 2 ** 50
   const rooms: readonly (readonly [name: string, expected: number | undefined, bytes: number, failure?: string])[] = [
@@ -482,9 +482,9 @@ void t.test('a part of the disk stays free', async (t) => {
   for (const other of others) t.equal(await other.take(1), undefined)
   const { bavail, bsize, blocks } = await statfs(tmpdir())
   const rest = Math.floor(bavail * bsize - Math.min((blocks * bsize) / 20, GIB))
-  // Half of what is promised to the others: the disk may be written to meanwhile.
+  // Half of the space promised to the others, since the disk may be written to meanwhile.
   const room = makeRoom(path, rest - 16 * 16 * MIB)
-  t.equal((await room.take(1))?.failure, 'files.full', 'less what is promised to others')
+  t.equal((await room.take(1))?.failure, 'files.full', 'minus the space promised to others')
   for (const other of others) other.end()
   t.equal(await room.take(1), undefined, 'once they have ended')
   room.end()
@@ -499,7 +499,7 @@ function arrivingIn({ folder }: World): string[] {
   )
 }
 
-/** Sends the body under this Content-Length, and ends the connection. */
+/** Sends the body with this Content-Length, then ends the connection. */
 function raw(world: World, path: string, type: string, body: Buffer, length: number): Promise<string> {
   const { host, port } = new URL(world.base)
   const pem = world.pemOf('owner')

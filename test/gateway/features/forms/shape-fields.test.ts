@@ -1,4 +1,4 @@
-// The fields that SHACL shapes ask for, and documents divided into fields and text.
+// The fields that SHACL shapes require, and documents divided into fields and text.
 import fc from 'fast-check'
 import t from 'tap'
 import { dividedBy } from '../../../../gateway/features/forms/form-fields.js'
@@ -44,9 +44,9 @@ void t.test('fields of shapes', async (t) => {
     ['of another class',                 '<urn:S> sh:targetClass <urn:D> ; sh:property [ sh:path <http://e/p> ] .',  ''],
     ['a class that is its own shape',    '<urn:C> a rdfs:Class, sh:NodeShape ; sh:property [ sh:path <http://e/p> ] .', 'P xsd:string 0-∞'],
     ['by sh:node',                       '<urn:S> sh:targetClass <urn:C> ; sh:node <urn:T> . <urn:T> sh:property [ sh:path <http://e/p> ] .', 'P xsd:string 0-∞'],
-    ['a ring of sh:node ends',           '<urn:S> sh:targetClass <urn:C> ; sh:node <urn:S> ; sh:property [ sh:path <http://e/p> ] .', 'P xsd:string 0-∞'],
-    ['a list that is a ring ends',       `${of('sh:in <urn:l>')} <urn:l> rdf:first "a" ; rdf:rest <urn:l> .`,  'P term 0-∞ a'],
-    ['such a ring without a member ends', `${of('sh:in <urn:l>')} <urn:l> rdf:rest <urn:l> .`,              'P xsd:string 0-∞'],
+    ['a circular sh:node ends',           '<urn:S> sh:targetClass <urn:C> ; sh:node <urn:S> ; sh:property [ sh:path <http://e/p> ] .', 'P xsd:string 0-∞'],
+    ['a circular list ends',       `${of('sh:in <urn:l>')} <urn:l> rdf:first "a" ; rdf:rest <urn:l> .`,  'P term 0-∞ a'],
+    ['a circular list without members ends', `${of('sh:in <urn:l>')} <urn:l> rdf:rest <urn:l> .`,              'P xsd:string 0-∞'],
     ['sh:node through many shapes',      `<urn:S> sh:targetClass <urn:C> . ${chain(10)} <urn:9> sh:property [ sh:path <http://e/p> ] .`, 'P xsd:string 0-∞'],
     ['deactivated',                      of('sh:deactivated true'),                                            ''],
     ['a path of two steps',              '<urn:S> sh:targetClass <urn:C> ; sh:property [ sh:path (<http://e/p> <http://e/q>) ] .', ''],
@@ -127,7 +127,7 @@ void t.test('a document divided into fields and text, and put together again', a
     t.equal(dividedBy(counted, DOCUMENT, [], lines(2000, type)).sections.length, 20)
     t.equal(asked, 20)
   })
-  await row('what a form has no room for stays in the text', (t) => {
+  await row('values that do not fit into a form stay in the text', (t) => {
     const whole = Array.from({ length: 3000 }, (_, i) => `<${DOCUMENT}> <urn:s> "${i}" .\n`).join('')
     const type = `<${DOCUMENT}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:C> .\n`
     const { sections, rest } = dividedBy(forms, DOCUMENT, [], type + whole)

@@ -1,5 +1,5 @@
-// The store's own URLs (design 4, 5): SPARQL 1.1 Protocol and Graph Store HTTP Protocol as Fuseki has them, as the
-// owner, as a reader of a part, and as an anonymous client; on both stores.
+// The store's own URLs (design 4, 5): SPARQL 1.1 Protocol and Graph Store HTTP Protocol as in Fuseki; as the owner, as
+// a reader of a part, and as an anonymous client; on both stores.
 import t from 'tap'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import type { GraphStore } from '../../../../gateway/stores/store.js'
@@ -26,7 +26,7 @@ const at = (service: string, parameters: Record<string, string> = {}): string =>
 
 type Row = [name: string, agent: string, method: string, url: string, send: Send, status: number, text?: RegExp]
 
-/** The store, with the number of questions about single graphs. */
+/** The store, with a counter of reads of single graphs. */
 function counting(store: GraphStore): { readonly store: GraphStore; readonly asked: () => number } {
   let count = 0
   const excerpt: GraphStore['excerpt'] = (...asked) => (count++, store.excerpt(...asked))
@@ -61,10 +61,10 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
   const ROWS: Row[] = [
     // SPARQL 1.1 Protocol §2.1, §2.2
     ['query via GET', 'owner', 'GET', query(all), CSV, 200, /^v\r?\n(?:open\r?\nhidden|hidden\r?\nopen)\r?\n$/],
-    ['query via GET: what may be read', 'stranger', 'GET', query(all), CSV, 200, /^v\r?\nopen\r?\n$/],
+    ['query via GET: readable data only', 'stranger', 'GET', query(all), CSV, 200, /^v\r?\nopen\r?\n$/],
     ['query via GET: no right on the endpoint', 'anonymous', 'GET', query(all), CSV, 401],
-    ['query by what takes pages only, as a browser with the URL of a result does', 'stranger', 'GET', query(all), { fields: { Accept: 'text/html' } }, 200, /"value"\s*:\s*"open"/],
-    ['query at the dataset by what takes no result', 'stranger', 'GET', query(all, ''), { fields: { Accept: 'application/rdf+xml' } }, 200, /"value"\s*:\s*"open"/],
+    ['query by a client that accepts only HTML, such as a browser', 'stranger', 'GET', query(all), { fields: { Accept: 'text/html' } }, 200, /"value"\s*:\s*"open"/],
+    ['query at the dataset by a client that accepts no result format', 'stranger', 'GET', query(all, ''), { fields: { Accept: 'application/rdf+xml' } }, 200, /"value"\s*:\s*"open"/],
     ['query at /query', 'stranger', 'GET', query(all, '/query'), CSV, 200, /^v\r?\nopen\r?\n$/],
     ['query at the dataset', 'stranger', 'GET', query(all, ''), CSV, 200, /^v\r?\nopen\r?\n$/],
     ['query via URL-encoded POST', 'stranger', 'POST', at('/query'), form('query', all), 200, /^v\r?\nopen\r?\n$/],
@@ -72,13 +72,13 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['query via POST directly', 'stranger', 'POST', at('/sparql'), sent('application/sparql-query', all, CSV.fields), 200, /^v\r?\nopen\r?\n$/],
     ['query via POST directly at the dataset', 'stranger', 'POST', at(''), sent('application/sparql-query', all, CSV.fields), 200, /^v\r?\nopen\r?\n$/],
     ['query via QUERY at the dataset', 'stranger', 'QUERY', at(''), sent('application/sparql-query', all, CSV.fields), 200, /^v\r?\nopen\r?\n$/],
-    ['an update where queries are answered', 'owner', 'POST', at('/query'), sent('application/sparql-update', insert), 400, /\/update/],
-    ['a query where updates are taken', 'owner', 'POST', at('/update'), form('query', all), 400, /\/query/],
-    ['GET where updates are taken', 'owner', 'GET', query(all, '/update'), {}, 405],
+    ['an update at the URL for queries', 'owner', 'POST', at('/query'), sent('application/sparql-update', insert), 400, /\/update/],
+    ['a query at the URL for updates', 'owner', 'POST', at('/update'), form('query', all), 400, /\/query/],
+    ['GET at the URL for updates', 'owner', 'GET', query(all, '/update'), {}, 405],
     ['an update without the right', 'stranger', 'POST', at('/update'), sent('application/sparql-update', insert), 403],
     ['an update at the dataset without the right', 'stranger', 'POST', at(''), form('update', insert), 403],
     ['an update without a credential', 'anonymous', 'POST', at('/update'), form('update', insert), 401],
-    ['an update of a document keeps what every write keeps', 'owner', 'POST', at('/update'), sent('application/sparql-update', `INSERT DATA { GRAPH <${made}> { ${triple('made')} } }`), 200],
+    ['an update of a document keeps its managed properties', 'owner', 'POST', at('/update'), sent('application/sparql-update', `INSERT DATA { GRAPH <${made}> { ${triple('made')} } }`), 200],
     ['the document has its managed triples', 'owner', 'GET', '/made/', { fields: { Accept: NT } }, 200, /has_container/],
     ['the root cannot be removed', 'owner', 'POST', at('/update'), form('update', `DROP GRAPH <${base}>`), 400],
     // Graph Store HTTP Protocol §4.2: indirect identification; §5.2 GET
@@ -93,25 +93,25 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['GET of an absent graph with the right', 'stranger', 'GET', graph('urn:shown'), {}, 404],
     ['GET by a relative name', 'owner', 'GET', graph('shown'), {}, 400],
     ['GET by a name with dot segments', 'owner', 'GET', graph(`${base}a/../hidden/`), {}, 400],
-    ['GET by a name that stores take for a union', 'owner', 'GET', graph('urn:x-arq:UnionGraph'), {}, 403],
+    ['GET by a name that stores use for a union', 'owner', 'GET', graph('urn:x-arq:UnionGraph'), {}, 403],
     ['GET by the name of a document that no URL leads to', 'owner', 'GET', graph(`${base}a%7Eb/`), {}, 404],
     ['GET by two names', 'owner', 'GET', `${graph('urn:shown')}&default`, {}, 400],
     ['GET by a name twice', 'owner', 'GET', `${graph('urn:shown')}&graph=urn:other`, {}, 400],
     ['a browser gets Turtle', 'owner', 'GET', graph(open), { fields: { Accept: 'text/html' } }, 200, /"open"/],
-    ['a method that is none here', 'owner', 'PATCH', graph(open), sent('application/sparql-update', insert), 405],
+    ['a method that is not supported here', 'owner', 'PATCH', graph(open), sent('application/sparql-update', insert), 405],
     ['PUT at the place for reading', 'owner', 'PUT', graph(made, '/get'), nt(triple('x')), 405],
     // §5.3 PUT, §5.5 POST, §5.4 DELETE of documents
     ['PUT of a document', 'owner', 'PUT', graph(new1), nt(triple('new')), 201],
     ['PUT of a document without the right', 'stranger', 'PUT', graph(new1), nt(triple('x')), 403],
-    ['the document is there', 'owner', 'GET', '/new/', { fields: { Accept: NT } }, 200, /has_container[^]*"new"|"new"[^]*has_container/],
-    ['PUT of a document that is not as it is named', 'owner', 'PUT', graph(new1), nt(triple('x'), { 'If-Match': '"other"' }), 412],
+    ['the document exists', 'owner', 'GET', '/new/', { fields: { Accept: NT } }, 200, /has_container[^]*"new"|"new"[^]*has_container/],
+    ['PUT with an If-Match that does not match', 'owner', 'PUT', graph(new1), nt(triple('x'), { 'If-Match': '"other"' }), 412],
     ['POST to a document', 'owner', 'POST', graph(new1), nt(triple('more')), 204],
     ['POST to a document without the right', 'stranger', 'POST', graph(new1), nt(triple('x')), 403],
     ['POST creates a document', 'owner', 'POST', graph(`${base}posted/`), nt(triple('posted')), 201],
     ['POST creates no document without the right', 'stranger', 'POST', graph(`${base}posted-too/`), nt(triple('x')), 403],
     ['POST creates no document without a container', 'owner', 'POST', graph(`${base}no/container/`), nt(triple('x')), 403],
-    ['POST creates no document that is asked for as it was', 'owner', 'POST', graph(`${base}posted-too/`), nt(triple('x'), { 'If-Match': '*' }), 412],
-    ['the posted document is there', 'owner', 'GET', '/posted/', { fields: { Accept: NT } }, 200, /"posted"/],
+    ['POST with If-Match does not create a document', 'owner', 'POST', graph(`${base}posted-too/`), nt(triple('x'), { 'If-Match': '*' }), 412],
+    ['the posted document exists', 'owner', 'GET', '/posted/', { fields: { Accept: NT } }, 200, /"posted"/],
     ['DELETE of a document without the right', 'stranger', 'DELETE', graph(new1), {}, 403],
     ['DELETE of a document', 'owner', 'DELETE', graph(`${base}posted/`), {}, 204],
     ['DELETE of an absent document', 'owner', 'DELETE', graph(`${base}posted/`), {}, 404],
@@ -123,24 +123,24 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['multipart to another graph', 'owner', 'POST', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('one')], ['b.nt', 'application/octet-stream', triple('two')]), 201],
     ['PUT of multipart to another graph', 'owner', 'PUT', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('three')]), 204],
     ['multipart to another graph without the right', 'stranger', 'POST', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('x')]), 403],
-    ['a part that is no RDF', 'owner', 'POST', graph('urn:parts'), files(['a.csv', 'text/csv', 'a,b']), 415],
-    ['a field beside the file', 'owner', 'POST', graph('urn:parts'), { ...files(), body: `--b\r\nContent-Disposition: form-data; name="graph"\r\n\r\nurn:x\r\n--b--\r\n` }, 415],
+    ['a part that is not RDF', 'owner', 'POST', graph('urn:parts'), files(['a.csv', 'text/csv', 'a,b']), 415],
+    ['a field in addition to the file', 'owner', 'POST', graph('urn:parts'), { ...files(), body: `--b\r\nContent-Disposition: form-data; name="graph"\r\n\r\nurn:x\r\n--b--\r\n` }, 415],
     ['the graph has the parts', 'owner', 'GET', graph('urn:parts'), { fields: { Accept: NT } }, 200, /^<urn:s> <urn:value> "three" \.\n$/],
     ['the union of all graphs, as Fuseki names it', 'owner', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"three"/],
-    ['the union of what may be read', 'stranger', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"open"/],
+    ['the union of readable graphs', 'stranger', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"open"/],
     ['the union without a credential', 'anonymous', 'GET', graph('union'), { fields: { Accept: NT } }, 401],
-    ['the union is for reading', 'owner', 'PUT', graph('union'), nt(triple('x')), 400, /for reading/],
+    ['the union is read-only', 'owner', 'PUT', graph('union'), nt(triple('x')), 400, /is read-only/],
     ['PUT of another graph again', 'owner', 'PUT', graph('urn:shown'), nt(triple('shown again')), 204],
     ['POST to another graph', 'owner', 'POST', graph('urn:shown'), nt(triple('posted') + `_:a <${V}> _:a .\n`), 204],
     ['POST to another graph without the right', 'stranger', 'POST', graph('urn:shown'), nt(triple('x')), 403],
     ['POST creates another graph', 'owner', 'POST', graph('http://example.org/a b'.replace(' ', '%20')), nt(triple('other')), 201],
     ['GET of another graph, with its blank nodes', 'stranger', 'GET', graph('urn:shown'), { fields: { Accept: NT } }, 200, /_:\S+ <urn:value> _:/],
-    ['a write of another graph that is not as it is named', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-Match': '"other"' }), 412],
+    ['a write of another graph with an If-Match that does not match', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-Match': '"other"' }), 412],
     ['a write of another graph that should not be there', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-None-Match': '*' }), 412],
     ['N-Triples by their old name', 'owner', 'PUT', graph('urn:shown'), sent('text/plain;charset=ascii', triple('plain')), 204],
     ['Turtle as N3', 'owner', 'POST', graph('urn:shown'), sent('text/n3; charset=utf-8', `<urn:n> <${V}> "n3" .`), 204],
     ['another charset', 'owner', 'PUT', graph('urn:shown'), sent('text/plain;charset=latin1', triple('x')), 415],
-    ['content that is no RDF', 'owner', 'PUT', graph('urn:shown'), nt('nothing'), 400],
+    ['content that is not RDF', 'owner', 'PUT', graph('urn:shown'), nt('nothing'), 400],
     ['content of another type', 'owner', 'PUT', graph('urn:shown'), sent('text/csv', 'a,b'), 415],
     ['PUT of another graph that is too large', 'owner', 'PUT', graph('urn:large'), sent('text/turtle', large), 413, /bytes of N-Triples/],
     ['POST to another graph that is too large', 'owner', 'POST', graph('urn:shown'), sent('text/turtle', large), 413, /bytes of N-Triples/],
@@ -154,36 +154,36 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['PUT of the default graph', 'owner', 'PUT', at('/data', { default: '' }), nt(triple('default')), 204],
     ['POST to the default graph', 'owner', 'POST', at('', { default: '' }), nt(triple('default too')), 204],
     ['POST to the default graph without the right', 'stranger', 'POST', at('', { default: '' }), nt(triple('x')), 403],
-    ['GET of the default graph by the name that Fuseki takes', 'owner', 'GET', graph('default'), { fields: { Accept: NT } }, 200, /"default"[^]*"default too"|"default too"[^]*"default"/],
+    ['GET of the default graph by the name in Fuseki', 'owner', 'GET', graph('default'), { fields: { Accept: NT } }, 200, /"default"[^]*"default too"|"default too"[^]*"default"/],
     ['DELETE of the default graph', 'owner', 'DELETE', at('/data', { default: '' }), {}, 204],
     ['the default graph is empty then', 'owner', 'GET', at('/data', { default: '' }), { fields: { Accept: NT } }, 200, /^$/],
     // The dataset as a whole
     ['POST of quads without the right', 'stranger', 'POST', at('/data'), sent('application/n-quads', quads), 403],
     ['POST of quads', 'owner', 'POST', at('/data'), sent('application/n-quads', quads), 200],
     ['POST of TriG at the dataset', 'owner', 'POST', at(''), sent('application/trig', `<urn:shown> { <urn:t> <${V}> "TriG" }`), 200],
-    ['POST of quads that are none', 'owner', 'POST', at('/data'), sent('application/n-quads', 'nothing'), 400],
-    ['POST of quads that stand for too much', 'owner', 'POST', at('/data'), sent('application/trig', `<urn:${'s'.repeat(100_000)}> <${V}> ${'1,'.repeat(400)} 2 .`), 413, /triplegate import/],
+    ['POST of invalid quads', 'owner', 'POST', at('/data'), sent('application/n-quads', 'nothing'), 400],
+    ['POST of quads that expand to too much', 'owner', 'POST', at('/data'), sent('application/trig', `<urn:${'s'.repeat(100_000)}> <${V}> ${'1,'.repeat(400)} 2 .`), 413, /triplegate import/],
     ['POST of quads to a graph without a name', 'owner', 'POST', at('/data'), sent('application/trig', `_:g { <urn:q> <${V}> 1 }`), 400, /blank node as the name/],
-    ['POST of what is no RDF', 'owner', 'POST', at('/data'), sent('text/csv', 'a,b'), 415],
+    ['POST of content that is not RDF', 'owner', 'POST', at('/data'), sent('text/csv', 'a,b'), 415],
     ['POST of RDF/XML to the dataset', 'owner', 'POST', at('/data'), sent('application/rdf+xml', `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:v="urn:"><rdf:Description rdf:about="urn:x"><v:value>XML</v:value></rdf:Description></rdf:RDF>`), 200],
     ['POST of JSON-LD with graphs', 'owner', 'POST', at(''), sent('application/ld+json', `{"@id":"urn:ld","@graph":[{"@id":"urn:x","urn:value":"LD"}]}`), 200],
     ['N-Triples by their old name to the dataset', 'owner', 'POST', at('/data'), sent('text/plain', triple('old name')), 200],
     ['multipart to the dataset', 'owner', 'POST', at('/data'), files(['a.nq', 'application/n-quads', `<urn:q> <${V}> "part" <urn:parted> .`], ['a.trig', '', `<urn:shown> { <urn:t> <${V}> "part" }`]), 200],
-    ['multipart where data is uploaded', 'owner', 'POST', at('/upload'), files(['a.ttl', 'text/turtle', triple('uploaded')]), 200],
-    ['TriG where data is uploaded', 'owner', 'POST', at('/upload'), sent('application/trig', `<urn:shown> { <urn:t> <${V}> "up" }`), 200],
+    ['multipart at the upload URL', 'owner', 'POST', at('/upload'), files(['a.ttl', 'text/turtle', triple('uploaded')]), 200],
+    ['TriG at the upload URL', 'owner', 'POST', at('/upload'), sent('application/trig', `<urn:shown> { <urn:t> <${V}> "up" }`), 200],
     ['multipart without the right', 'stranger', 'POST', at('/upload'), files(['a.ttl', 'text/turtle', triple('x')]), 403],
-    ['GET where data is uploaded', 'owner', 'GET', at('/upload'), {}, 405],
+    ['GET at the upload URL', 'owner', 'GET', at('/upload'), {}, 405],
     ['the default graph has the triples', 'owner', 'GET', at('/data', { default: '' }), { fields: { Accept: NT } }, 200, /(?=[^]*"uploaded")(?=[^]*"old name")[^]*"XML"/],
     ['the graphs have the quads', 'owner', 'GET', at('/data'), NQ, 200, /(?=[^]*"LD" <urn:ld>)(?=[^]*"part" <urn:shown>)[^]*"part" <urn:parted>/],
     ['the default graph is emptied', 'owner', 'DELETE', at('/data', { default: '' }), {}, 204],
     ['PUT of the whole dataset', 'owner', 'PUT', at('/data'), sent('application/n-quads', quads), 405],
     ['GET of quads', 'owner', 'GET', at('/data'), NQ, 200, /^(?=[^]*"hidden" <\S+hidden\/> \.)(?=[^]*"quad" <urn:quads> \.)/],
     ['GET of quads at the dataset', 'owner', 'GET', at(''), {}, 200, /<urn:quads> \{\n<urn:q> <urn:value> "quad" \.\n\}/],
-    ['GET of quads: what may be read', 'stranger', 'GET', at('/data'), NQ, 200, /"open"[^]*"TriG" <urn:shown>|"TriG" <urn:shown>[^]*"open"/],
+    ['GET of quads: readable graphs only', 'stranger', 'GET', at('/data'), NQ, 200, /"open"[^]*"TriG" <urn:shown>|"TriG" <urn:shown>[^]*"open"/],
     ['GET of quads, read only', 'stranger', 'GET', at('/get'), NQ, 200, /"open"/],
     ['GET of quads without a credential', 'anonymous', 'GET', at('/data'), NQ, 401],
     ['GET of quads in a format for one graph, as with Fuseki', 'owner', 'GET', at('/data'), { fields: { Accept: 'application/rdf+xml' } }, 200, /"quad" <urn:quads> \.\n/],
-    // Other URLs stay as they were (spec 1, 4.1).
+    // Other URLs are unaffected (spec 1, 4.1).
     ['the URL of a document refuses ?graph', 'owner', 'GET', '/open/?graph=urn:shown', {}, 400],
     ['documents below the path of the dataset', 'owner', 'PUT', '/ds/', ttl(`<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .`), 201],
     ['documents with the name of a service', 'owner', 'PUT', '/ds/data/', ttl('<> <urn:p> 1 .'), 201],
@@ -224,11 +224,11 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
       403,
     )
   })
-  await row('a refused POST does not tell whether the document exists', async (t) => {
+  await row('a refused POST does not reveal whether the document exists', async (t) => {
     for (const agent of ['anonymous', 'stranger']) {
       const answers = [hidden, `${base}hidde1/`, `${base}no/container/`].map(async (name) => {
         const { status, text, fields } = await world.as(agent)('POST', graph(name), nt(triple('x')))
-        // The others are about the connection and the request.
+        // The other fields are about the connection and the request.
         return { status, text, fields: { ...fields, date: '', 'x-request-id': '', connection: '', 'keep-alive': '' } }
       })
       const [there, ...absent] = await Promise.all(answers)
@@ -248,7 +248,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     t.ok(asked[0]! > 0)
   })
   if (kind === 'embedded')
-    await row('a graph that is no document grows no larger than one', async (t) => {
+    await row('a graph that is not a document has the same size limit as a document', async (t) => {
       const of = (characters: number): string => triple('a'.repeat(characters), 'urn:grows')
       await endUser.replace('urn:grows', of(32 * 1024 * 1024 - 100_000))
       const statuses: number[] = []
@@ -300,7 +300,7 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
   await grant(world, ['urn:h', `${base}x/`])
   const graph = (name: string, more = ''): string => `${at('/data', { graph: name })}${more}`
   if (kind === 'embedded') {
-    await row('an embedded store takes documents only, since nothing else would last', async (t) => {
+    await row('an embedded store accepts documents only, since other graphs would be lost', async (t) => {
       t.equal((await owner('PUT', graph('urn:h'), nt(triple('x')))).status, 422)
       t.equal((await owner('PUT', graph(`${base}x/`), nt(triple('x')))).status, 201)
       const explained = await owner('GET', '/access?graph=urn:h&mode=Read', { fields: { Accept: 'text/turtle' } })
@@ -370,7 +370,7 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
     ['a version without the right', 'anonymous', graph('urn:h', `&version=${first}`), 401],
     ['a difference', 'stranger', graph('urn:h', `&version=${second}&diff=${first}`), 200, /put/],
     ['the TimeGate', 'stranger', graph('urn:h', '&timegate'), 302],
-    ['a version that is none', 'owner', graph('urn:h', '&version=0123456789'), 404],
+    ['an invalid version', 'owner', graph('urn:h', '&version=0123456789'), 404],
     ['two questions', 'owner', graph('urn:h', '&version=0123&timemap'), 400],
     ['a graph that nobody has written here', 'owner', graph('urn:quiet', '&timemap'), 404],
     ['another graph without the right', 'stranger', graph('urn:quiet', '&timemap'), 403],

@@ -1,5 +1,5 @@
-// The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, under
-// the rights of the agent on both.
+// The endpoints `add` and `transform` (spec 4.3, LinkedDataHub 2.3): data from a URL or a file into a document, with
+// the agent's rights on both.
 import { IMPORTING } from '../../../../gateway/features/imports/importing.js'
 import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
@@ -131,7 +131,7 @@ void t.test('add and transform', async (t) => {
         t.ok(content.includes('"Target"'))
       })
     }
-    await row('new nodes get their names in the target, relative IRIs in the source', async (t) => {
+    await row('new nodes are named in the target; relative IRIs are resolved against the source', async (t) => {
       const path = await target()
       await add('writer', here('/typed'), path)
       const content = await contentOf(path)
@@ -157,7 +157,7 @@ void t.test('add and transform', async (t) => {
       t.equal((await add('writer', here('/typed'), path)).status, 204)
       t.same(readdirSync(folder), [])
     })
-    await row('what is too large for one document goes into documents of a container, in the background', async (t) => {
+    await row('data too large for one document becomes documents of a container, in the background', async (t) => {
       const path = world.freshPath()
       t.equal(
         (await owner('PUT', path, ttl('<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .'))).status,
@@ -187,10 +187,10 @@ void t.test('add and transform', async (t) => {
       ['to a protected document', 'owner', '/typed', 405, new URL(world.ownerWebId).pathname],
       ['to a document elsewhere', 'writer', '/typed', 400, 'https://elsewhere.test/x/'],
       ['of a source that is not there', 'writer', '/none', 502],
-      ['of a source that is no RDF', 'writer', '/image', 415],
+      ['of a source that is not RDF', 'writer', '/image', 415],
       ['of malformed RDF', 'writer', '/broken', 400],
       ['of several graphs', 'writer', '/graphs', 400],
-      ['of a small file that stands for a huge one', 'writer', '/bomb.ttl.gz', 413],
+      ['of a small file that expands to a huge one', 'writer', '/bomb.ttl.gz', 413],
     ]
     for (const [name, agent, source, status, to] of refused) {
       await row(`add ${name} → ${status}`, async (t) => {
@@ -307,7 +307,7 @@ void t.test('add and transform', async (t) => {
   })
 })
 
-/** So many solutions that none of them is the last. */
+/** So many solutions that the query never ends. */
 function values(): string {
   const numbers = Array.from({ length: 60 }, (_, i) => i).join(' ')
   return ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `VALUES ?${name} { ${numbers} }`).join(' ') + ' FILTER(?a + ?b + ?c + ?d + ?e + ?f + ?g < 0)' // prettier-ignore

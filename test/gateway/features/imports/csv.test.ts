@@ -1,5 +1,5 @@
-// CSV and TSV of an import without metadata (gateway/features/imports/csv.ts, plain-mapping.ts): what spreadsheets and
-// exports write, and what the cells of a column become.
+// CSV and TSV imported without metadata (gateway/features/imports/csv.ts, plain-mapping.ts): files as spreadsheets and
+// exports write them, and the values of their cells.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -31,8 +31,8 @@ void t.test('CSV and TSV without metadata', async (t) => {
   const TWO = ['2 a "x"', '2 b "y"']
   // prettier-ignore
   const rows: readonly [name: string, csv: string | Buffer, cells: readonly string[], reports?: readonly RegExp[], plan?: Partial<ImportPlan>][] = [
-    // How it is written.
-    ['a semicolon, where the header has as many commas', 'Name, first;City\nA;B\n', ['2 Name%2C%20first "A"', '2 City "B"']],
+    // The dialect.
+    ['a semicolon, although the header has as many commas', 'Name, first;City\nA;B\n', ['2 Name%2C%20first "A"', '2 City "B"']],
     ['a semicolon, with decimal commas: they stay text', 'a;b\n1,5;2,5\n', ['2 a "1,5"', '2 b "2,5"']],
     ['a tab', 'a\tb\nx\ty\n', TWO], ['a vertical bar', 'a|b\nx|y\n', TWO],
     ['a comma, with semicolons in cells', 'a,b\nx;y;z,1\n', ['2 a "x;y;z"', '2 b "1"^^<xsd:integer>']],
@@ -59,18 +59,18 @@ void t.test('CSV and TSV without metadata', async (t) => {
     ['a name that is too long', `${'a'.repeat(1001)},b\nx,y\n`, [], [/line 1: the name of column 1 has more than 1000 characters/]],
     ['TSV has no quotation marks (IANA)', 'a\tb\n1\t"Agora" Theatre\n2\tHotel "Post\n', ['2 a "1"^^<xsd:integer>', '2 b "\\"Agora\\" Theatre"', '3 a "2"^^<xsd:integer>', '3 b "Hotel \\"Post"'], [], TSV],
     ['SPARQL results in TSV: cells as they are', '?s\t?l\n<http://e.test/>\t"a"@en\n', ['2 %3Fs "<http://e.test/>"', '2 %3Fl "\\"a\\"@en"'], [], TSV],
-    // What cells become: the datatype that all cells of a column have.
+    // The values of cells: the datatype that fits all cells of a column.
     ['integers, and decimals', 'a,b\n1,1\n-20,2.50\n0,3\n', ['2 a "1"^^<xsd:integer>', '2 b "1"^^<xsd:decimal>', '3 a "-20"^^<xsd:integer>', '3 b "2.50"^^<xsd:decimal>', '4 a "0"^^<xsd:integer>', '4 b "3"^^<xsd:decimal>']],
     ['codes that look like numbers', 'a,b,c\n007,+5,1.\n8,6,.5\n', ['2 a "007"', '2 b "+5"', '2 c "1."', '3 a "8"', '3 b "6"', '3 c ".5"']],
     ['numbers with exponents', 'a,b\n1e5,1E-10\n', ['2 a "1e5"^^<xsd:double>', '2 b "1E-10"^^<xsd:double>']],
-    ['numbers that are none, or too large', 'a,b,c,d\nINF,NaN,12345678901234567890,1e999\n', ['2 a "INF"', '2 b "NaN"', '2 c "12345678901234567890"', '2 d "1e999"']],
+    ['invalid numbers, or too large ones', 'a,b,c,d\nINF,NaN,12345678901234567890,1e999\n', ['2 a "INF"', '2 b "NaN"', '2 c "12345678901234567890"', '2 d "1e999"']],
     ['days that no calendar has', 'a,b\n2019-02-29,2020-02-29\n', ['2 a "2019-02-29"', '2 b "2020-02-29"^^<xsd:date>']],
     ['the year 0', 'a\n0000-01-01\n', ['2 a "0000-01-01"']],
     ['times that no clock has', 'a,b,c\n2020-01-01T25:61:61,2020-12-01T10:00:00+99:99,2020-12-01T10:00:00+14:00\n', ['2 a "2020-01-01T25:61:61"', '2 b "2020-12-01T10:00:00+99:99"', '2 c "2020-12-01T10:00:00+14:00"^^<xsd:dateTime>']],
     ['IRIs that are malformed', 'a,b,c,d,e\nhttp://x/%zz,http://x/#a#b,http://x/a b,http://[x]/,http://x/[a]\n', ['2 a "http://x/%zz"', '2 b "http://x/#a#b"', '2 c "http://x/a b"', '2 d "http://[x]/"', '2 e "http://x/[a]"']],
     ['IRIs', 'a\nhttps://x.test/ä?q=1#f\n', ['2 a <https://x.test/ä?q=1#f>']],
     ['booleans', 'a,b\ntrue,TRUE\n', ['2 a "true"^^<xsd:boolean>', '2 b "TRUE"']],
-    ['a guess is taken back, wherever the row stands', `a,b,c\n${'1,2020-01-01,http://x.test/\n'.repeat(500)}x,soon,n/a\n`, ['2 a "1"', '2 b "2020-01-01"', '2 c "http://x.test/"', '502 a "x"', '502 b "soon"', '502 c "n/a"']],
+    ['a guess is revised, wherever the deciding row is', `a,b,c\n${'1,2020-01-01,http://x.test/\n'.repeat(500)}x,soon,n/a\n`, ['2 a "1"', '2 b "2020-01-01"', '2 c "http://x.test/"', '502 a "x"', '502 b "soon"', '502 c "n/a"']],
     ['a preview says how far it looked', `a\n${'1\n'.repeat(6_000)}x\n`, ['2 a "1"^^<xsd:integer>', '6002 a "x"'], [/datatypes of this preview follow from the first 5000 rows/], { isPreview: true }],
   ]
   for (const [name, csv, cells, reports = [], plan] of rows) {

@@ -1,6 +1,6 @@
-// W3C's tests of CSV on the Web (csv2rdf), where TRIPLEGATE_TEST_CSVW names the folder with their files
-// (docs/testing.md): each table by the importer with its metadata; what is said of the rows is compared, and
-// csvw:Table, csvw:Row and notes are not.
+// W3C's tests of CSV on the Web (csv2rdf), if TRIPLEGATE_TEST_CSVW names the folder with their files (docs/testing.md).
+// Each table is imported with its metadata. The test compares the statements about the rows, but not csvw:Table,
+// csvw:Row and notes.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
@@ -26,23 +26,23 @@ interface Entry {
   readonly option?: { readonly metadata?: string; readonly minimal?: boolean }
 }
 
-/** Tests whose rows differ, and why. */
+/** Tests whose rows differ, with the reason. */
 const DIFFERENT: Readonly<Record<string, string>> = {
   test034: 'a schema at a URL is reported, and not fetched',
   test035: 'a schema at a URL is reported, and not fetched',
-  test100: 'columns that are no list are reported, and the header counts',
-  test107: 'a schema that is no object is reported, and the header counts',
-  test158: 'the E of an exponent stays as it is: the test expects the same double with an e',
+  test100: 'columns that are not a list are reported, and the header is used',
+  test107: 'a schema that is not an object is reported, and the header is used',
+  test158: 'the E of an exponent is kept: the test expects the same double with an e',
   test194: 'a regular expression as a format is reported, and not used',
   test278: 'columns that are not described have the names of the header, and guessed datatypes',
-  test283: 'a hyphen in the title of a column stays as it is in the name of its property',
+  test283: 'a hyphen in the title of a column is kept in the name of its property',
 }
 
 interface Outcome {
   readonly triples: readonly Quad[]
   readonly reports: readonly string[]
   readonly refused: boolean
-  /** With metadata; without, the importer guesses datatypes, and only values are compared. */
+  /** Whether the test has metadata. Without metadata the importer guesses datatypes, so only values are compared. */
   readonly described: boolean
 }
 
@@ -50,7 +50,7 @@ const textAt = (path: string): string => readFileSync(join(SUITE!, path), 'utf8'
 const lastOf = (url: string): string => new URL(url, BASE).pathname.split('/').at(-1)!
 
 /**
- * The metadata of an entry in the order of W3C tabular-data-model §5: the user's, by a link, that of the file, that of
+ * The metadata of an entry, in the order of W3C tabular-data-model §5: from the user, from a link, for the file, for
  * its folder.
  */
 function* metadataOf({ action, option, httpLink, implicit = [] }: Entry): Generator<string> {
@@ -73,7 +73,7 @@ async function outcomeOf(entry: Entry): Promise<Outcome> {
     reports.push(...read.reports)
     return read.failed
   }
-  // A user's metadata needs not to be about the file: it names its tables itself.
+  // A user's metadata may describe another file: it names its tables itself.
   const { metadata } = entry.option ?? {}
   if (metadata && !entry.action.endsWith('.json') && !textAt(metadata).includes(lastOf(entry.action)))
     return outcomeOf({ ...entry, action: metadata })
@@ -107,7 +107,7 @@ async function outcomeOf(entry: Entry): Promise<Outcome> {
   return { triples, reports, described: true, refused }
 }
 
-/** What is said of the rows: all that is said of what they describe, and of nodes without a name in it. */
+/** The statements about the rows: everything about the described resources, and about their blank nodes. */
 function expectedOf({ result, option }: Entry): readonly Quad[] {
   const all = readTrig(textAt(result!), new URL(result!, BASE).href) as Quad[]
   if (option?.minimal) return all
@@ -122,7 +122,7 @@ function expectedOf({ result, option }: Entry): readonly Quad[] {
   return all.filter(({ subject }) => reached.has(subject.value))
 }
 
-/** A graph whose blank nodes are trees, as text. @param isNode also IRIs that stand for one */
+/** A graph whose blank nodes form trees, as text. @param isNode also true for IRIs that replace blank nodes */
 function described(triples: readonly Quad[], isTyped: boolean): string[] {
   const isNode = ({ termType, value }: Term): boolean => termType === 'BlankNode' || value.startsWith('https://x.test/in/') // prettier-ignore
   const textOf = (term: Term, depth = 0): string => {

@@ -1,5 +1,5 @@
-// CSV on the Web metadata of an import (gateway/features/imports/csvw-metadata.ts): kinds of cases that the W3C's tests
-// of csv2rdf have, and what is reported in place of being used.
+// CSV on the Web metadata in imports (gateway/features/imports/csvw-metadata.ts): the kinds of cases in W3C's csv2rdf
+// tests, and the reports about unused properties.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const BASE = 'https://x.test/data/trees.csv'
 const XSD = 'http://www.w3.org/2001/XMLSchema#'
 
 interface Read {
-  /** What is said of the rows, without the item's own triples; `this` stands for the topic, `ns#` for the namespace. */
+  /** The statements about the rows, without the item's own triples; `this` is the topic, `ns#` the namespace. */
   readonly triples: readonly string[]
   readonly reports: readonly string[]
 }
@@ -42,7 +42,7 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['names and titles: a column without a datatype is text', 'GID,On Street\n1,ADDISON AV\n', columns({ name: 'GID', titles: ['GID', 'Id'] }, { name: 'on_street', titles: 'On Street' }), ['this <ns#GID> "1"', 'this <ns#on_street> "ADDISON AV"']],
     ['titles in several languages', 'Baum\nEiche\n', columns({ name: 'tree', titles: { en: 'Tree', de: ['Baum'] } }), ['this <ns#tree> "Eiche"']],
     ['a header that is called otherwise', 'x\n1\n', columns({ name: 'a', titles: 'A' }), ['this <ns#a> "1"'], [/^1,1 Metadata: column 1 is called "A", and the header has "x"/]],
-    ['fewer columns than the file: the rest is guessed', 'a,b\n1,2\n', columns(A), ['this <ns#a> "1"', 'this <ns#b> "2"^^<xsd:integer>'], [/1 columns, and the file 2/]],
+    ['fewer columns than the file: the rest is guessed', 'a,b\n1,2\n', columns(A), ['this <ns#a> "1"', 'this <ns#b> "2"^^<xsd:integer>'], [/1 columns, but the file has 2/]],
     ['subjects and properties by templates', 'GID,x\n1,y\n', { tableSchema: { aboutUrl: '#gid-{GID}', columns: [{ name: 'GID', propertyUrl: 'schema:url' }, { name: 'x', propertyUrl: 'http://e.test/{_name}/{_column}/{_row}/{_sourceRow}' }] } }, ['<#gid-1> <http://schema.org/url> "1"', '<#gid-1> <http://e.test/x/2/1/2> "y"']],
     ['values by templates, and a virtual column', 'a\nb c\n', columns({ ...A, valueUrl: 'http://e.test/{a}' }, { virtual: true, propertyUrl: 'rdf:type', valueUrl: 'schema:Thing' }), ['this <ns#a> <http://e.test/b%20c>', 'this <rdf:type> <http://schema.org/Thing>']],
     ['no value URL of a cell without a value', 'a,b\n,1\n', columns({ ...A, valueUrl: 'http://e.test/{a}' }, { name: 'b' }), ['this <ns#b> "1"']],
@@ -61,15 +61,15 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['a column that is not put out', 'a,b\n1,2\n', columns({ ...A, suppressOutput: true }, { name: 'b', aboutUrl: 'urn:x:{a}' }), ['<urn:x:1> <ns#b> "2"']],
     ['a language', 'a\nJa\n', { lang: 'de-CH', ...columns(A) }, ['this <ns#a> "Ja"@de-ch']],
     ['datatypes', 'i,n,u,t\n+1,1e3,http://e.test/,x\n', columns({ name: 'i', datatype: 'integer' }, { name: 'n', datatype: 'number' }, { name: 'u', datatype: 'anyURI' }, { name: 't', datatype: { base: 'token' } }), ['this <ns#i> "+1"^^<xsd:integer>', 'this <ns#n> "1e3"^^<xsd:double>', 'this <ns#u> "http://e.test/"^^<xsd:anyURI>', 'this <ns#t> "x"^^<xsd:token>']],
-    ['a cell that has not its datatype is text, and reported', 'a\nx\n200\n', columns({ ...A, datatype: 'byte' }), ['this <ns#a> "x"', 'this <ns#a> "200"'], [/^2,1 .*"x" is no byte/, /^3,1 .*"200" is no byte/]],
+    ['a cell that has not its datatype is text, and reported', 'a\nx\n200\n', columns({ ...A, datatype: 'byte' }), ['this <ns#a> "x"', 'this <ns#a> "200"'], [/^2,1 .*"x" is not a valid byte/, /^3,1 .*"200" is not a valid byte/]],
     ['dates in a format', 'a,b\n10/18/2010,18.10.2010 09:05\n', columns({ ...A, datatype: { base: 'date', format: 'M/d/yyyy' } }, { name: 'b', datatype: { base: 'dateTime', format: 'dd.MM.yyyy HH:mm' } }), ['this <ns#a> "2010-10-18"^^<xsd:date>', 'this <ns#b> "2010-10-18T09:05:00"^^<xsd:dateTime>']],
-    ['a date that its format does not have', 'a\n2010-10-18\n13/40/2010\n', columns({ ...A, datatype: { base: 'date', format: 'M/d/yyyy' } }), ['this <ns#a> "2010-10-18"', 'this <ns#a> "13/40/2010"'], [/is no date/, /is no date/]],
-    ['days that no calendar has', 'a\n2024-02-29\n2023-02-29\n1900-02-29\n2023-04-31\n2000-02-29\n', columns({ ...A, datatype: 'date' }), ['this <ns#a> "2024-02-29"^^<xsd:date>', 'this <ns#a> "2023-02-29"', 'this <ns#a> "1900-02-29"', 'this <ns#a> "2023-04-31"', 'this <ns#a> "2000-02-29"^^<xsd:date>'], [/"2023-02-29" is no date/, /1900-02-29/, /2023-04-31/]],
+    ['a date that its format does not have', 'a\n2010-10-18\n13/40/2010\n', columns({ ...A, datatype: { base: 'date', format: 'M/d/yyyy' } }), ['this <ns#a> "2010-10-18"', 'this <ns#a> "13/40/2010"'], [/is not a valid date/, /is not a valid date/]],
+    ['days that no calendar has', 'a\n2024-02-29\n2023-02-29\n1900-02-29\n2023-04-31\n2000-02-29\n', columns({ ...A, datatype: 'date' }), ['this <ns#a> "2024-02-29"^^<xsd:date>', 'this <ns#a> "2023-02-29"', 'this <ns#a> "1900-02-29"', 'this <ns#a> "2023-04-31"', 'this <ns#a> "2000-02-29"^^<xsd:date>'], [/"2023-02-29" is not a valid date/, /1900-02-29/, /2023-04-31/]],
     ['one in a format, and a zone that there is not', 'a,b\n30.2.2023 09:05,2023-02-28T00:00:00+14:30\n', columns({ ...A, datatype: { base: 'dateTime', format: 'd.M.yyyy HH:mm' } }, { name: 'b', datatype: 'dateTime' }), ['this <ns#a> "30.2.2023 09:05"', 'this <ns#b> "2023-02-28T00:00:00+14:30"'], [/30\.2\.2023/, /14:30/]],
     ['a time with a zone', 'a\n09:05:01.5+0200\n', columns({ ...A, datatype: { base: 'time', format: 'HH:mm:ss.SSSXX' } }), ['this <ns#a> "09:05:01.5+02:00"^^<xsd:time>']],
     ['numbers as people write them', 'a\n"1.234,5"\n', columns({ ...A, datatype: { base: 'decimal', format: { groupChar: '.', decimalChar: ',' } } }), ['this <ns#a> "1234.5"^^<xsd:decimal>']],
     ['a format that is null, and half a character in a name', 'a\n1\n', columns({ name: '\ud800', titles: 'a', aboutUrl: 'urn:x:{none}1', datatype: { base: 'integer', format: null } }), ['<urn:x:1> <ns#a> "1"^^<xsd:integer>'], [/format of the datatype/, /name of column 1 is not used/]],
-    ['booleans', 'a\nY\nN\nmaybe\n', columns({ ...A, datatype: { base: 'boolean', format: 'Y|N' } }), ['this <ns#a> "true"^^<xsd:boolean>', 'this <ns#a> "false"^^<xsd:boolean>', 'this <ns#a> "maybe"'], [/is no boolean/]],
+    ['booleans', 'a\nY\nN\nmaybe\n', columns({ ...A, datatype: { base: 'boolean', format: 'Y|N' } }), ['this <ns#a> "true"^^<xsd:boolean>', 'this <ns#a> "false"^^<xsd:boolean>', 'this <ns#a> "maybe"'], [/is not a valid boolean/]],
     ['a delimiter and no header', 'x|1\ny|2\n', { dialect: { delimiter: '|', header: false }, ...columns(A, { titles: 'B', datatype: 'integer' }) }, ['this <ns#a> "x"', 'this <ns#B> "1"^^<xsd:integer>', 'this <ns#a> "y"', 'this <ns#B> "2"^^<xsd:integer>']],
     ['an encoding', Buffer.from('a\nZo\xeb\n', 'latin1'), { dialect: { encoding: 'windows-1252' }, ...columns(A) }, ['this <ns#a> "Zoë"']],
     ['all that is not used', 'a\n1\n', { 'dc:title': 'T', dialect: { skipRows: true, trim: true }, tableSchema: { primaryKey: 'a', columns: [{ ...A, virtual: 1, datatype: { base: 'integer', format: '0#', length: -1 } }, { virtual: true, datatype: 'no such one', default: 'v' }] } }, ['this <ns#a> "1"^^<xsd:integer>', 'this <ns#_col.2> "v"'], [/dc:title of the table/, /primaryKey of the schema/, /the format of the datatype integer of column 1/, /length of the datatype of column 1/, /virtual of column 1/, /the datatype no such one of column 2/, /skipRows of the dialect/]],
@@ -81,28 +81,28 @@ void t.test('CSV on the Web metadata', async (t) => {
     ['no quotation marks', 'b\n"1\n', { dialect: { quoteChar: null }, ...columns({ name: 'b' }) }, ['this <ns#b> "\\"1"']],
     ['lines that end otherwise, and spaces that stay', 'b; 1 ;', { dialect: { lineTerminators: ';', trim: false }, ...columns({ name: 'b' }) }, ['this <ns#b> " 1 "']],
     ['two rows of headers', 'a,b\nc,\n1,2\n', { dialect: { headerRowCount: 2 } }, ['this <ns#a%20c> "1"', 'this <ns#b> "2"']],
-    ['without columns the header counts, with what columns inherit', 'a\n1\n', { datatype: 'integer', aboutUrl: '#{a}' }, ['<#1> <ns#a> "1"^^<xsd:integer>']],
-    ['values with an order are a list (csv2rdf §4.6)', 'a\n1 2\n', columns({ ...A, separator: ' ', ordered: true, datatype: 'integer' }), ['node0 <rdf:first> "1"^^<xsd:integer>', 'node0 <rdf:rest> node1', 'node1 <rdf:first> "2"^^<xsd:integer>', 'node1 <rdf:rest> <rdf:nil>', 'this <ns#a> node0']],
+    ['without columns, the header is used, with inherited properties', 'a\n1\n', { datatype: 'integer', aboutUrl: '#{a}' }, ['<#1> <ns#a> "1"^^<xsd:integer>']],
+    ['ordered values become a list (csv2rdf §4.6)', 'a\n1 2\n', columns({ ...A, separator: ' ', ordered: true, datatype: 'integer' }), ['node0 <rdf:first> "1"^^<xsd:integer>', 'node0 <rdf:rest> node1', 'node1 <rdf:first> "2"^^<xsd:integer>', 'node1 <rdf:rest> <rdf:nil>', 'this <ns#a> node0']],
     ['a required cell without a value', 'a,b\n,1\n', columns({ ...A, required: true }, { name: 'b' }), ['this <ns#b> "1"'], [/^2,1 .*column 1 is required/]],
     ['an own datatype', 'a\n1\n', columns({ ...A, datatype: { '@id': 'http://e.test/d', base: 'integer' } }), ['this <ns#a> "1"^^<http://e.test/d>']],
     ['a table that is not put out', 'a\n1\n', { suppressOutput: true, ...columns(A) }, [], [/suppressOutput/]],
     ['patterns of numbers (UAX #35)', 'a,b,c,d\n"12,34,567",1.5E3,25%,+1\n"1,234,567",15E2,25,1\n', columns({ ...A, datatype: { base: 'integer', format: '#,##,##0' } }, { name: 'b', datatype: { base: 'double', format: '0.0E0' } }, { name: 'c', datatype: { base: 'decimal', format: '#0%' } }, { name: 'd', datatype: { base: 'integer', format: '+0' } }), ['this <ns#a> "1234567"^^<xsd:integer>', 'this <ns#b> "1.5E3"^^<xsd:double>', 'this <ns#c> "0.25"^^<xsd:decimal>', 'this <ns#d> "+1"^^<xsd:integer>', 'this <ns#a> "1,234,567"', 'this <ns#b> "15E2"', 'this <ns#c> "25"', 'this <ns#d> "1"'], [/^3,1/, /^3,2/, /^3,3/, /^3,4/]],
     ['numbers without a format', 'a,b\n5‰,1E2\n5‰,1\n', columns({ ...A, datatype: 'decimal' }, { name: 'b', datatype: 'decimal' }), ['this <ns#a> "0.005"^^<xsd:decimal>', 'this <ns#b> "1E2"', 'this <ns#a> "0.005"^^<xsd:decimal>', 'this <ns#b> "1"^^<xsd:decimal>'], [/^2,2/]],
     ['values out of bounds', 'a,b,c\n5,abc,2020-01-01\n10,ab,2021-01-01\n', columns({ ...A, datatype: { base: 'integer', minimum: 1, maxExclusive: 10 } }, { name: 'b', datatype: { base: 'string', length: 3 } }, { name: 'c', datatype: { base: 'date', maxInclusive: '2020-12-31' } }), ['this <ns#a> "5"^^<xsd:integer>', 'this <ns#b> "abc"', 'this <ns#c> "2020-01-01"^^<xsd:date>', 'this <ns#a> "10"', 'this <ns#b> "ab"', 'this <ns#c> "2021-01-01"'], [/^3,1/, /^3,2/, /^3,3/]],
-    ['years, months and days', 'a,b,c,d\n2020,05.2020,--02-29,0000\n', columns({ ...A, datatype: 'gYear' }, { name: 'b', datatype: { base: 'gYearMonth', format: 'MM.yyyy' } }, { name: 'c', datatype: 'gMonthDay' }, { name: 'd', datatype: 'gYear' }), ['this <ns#a> "2020"^^<xsd:gYear>', 'this <ns#b> "2020-05"^^<xsd:gYearMonth>', 'this <ns#c> "--02-29"^^<xsd:gMonthDay>', 'this <ns#d> "0000"'], [/"0000" is no gYear/]],
+    ['years, months and days', 'a,b,c,d\n2020,05.2020,--02-29,0000\n', columns({ ...A, datatype: 'gYear' }, { name: 'b', datatype: { base: 'gYearMonth', format: 'MM.yyyy' } }, { name: 'c', datatype: 'gMonthDay' }, { name: 'd', datatype: 'gYear' }), ['this <ns#a> "2020"^^<xsd:gYear>', 'this <ns#b> "2020-05"^^<xsd:gYearMonth>', 'this <ns#c> "--02-29"^^<xsd:gMonthDay>', 'this <ns#d> "0000"'], [/"0000" is not a valid gYear/]],
     ['a format that lacks a part of its datatype', 'a\n2020-05-01\n', columns({ ...A, datatype: { base: 'date', format: 'yyyy' } }), ['this <ns#a> "2020-05-01"^^<xsd:date>'], [/format of the datatype date/]],
     ['a regular expression, which is not run', 'a\nx\n', columns({ ...A, datatype: { base: 'string', format: '(a+)+$' } }), ['this <ns#a> "x"'], [/format of the datatype string/]],
     ['a value URL that is malformed', 'a\n%zz\n', columns({ ...A, valueUrl: 'http://e.test/{+a}#a#b' }), [], [/gives no IRI/]],
     ['a template, a default and a name that are too long', 'a\n1\n', columns({ name: 'a'.repeat(1001), titles: 'a', aboutUrl: `http://e.test/${'a'.repeat(1000)}`, default: 'd'.repeat(1001) }), ['this <ns#a> "1"'], [/aboutUrl of column 1/, /default of column 1/, /name of column 1/]],
     ['a URL of a schema, which is not fetched', 'a\n1\n', { tableSchema: 'http://e.test/schema.json' }, ['this <ns#a> "1"'], [/tableSchema of the table is a URL/]],
-    // What makes metadata invalid.
+    // Invalid metadata.
     ['two columns of one name (§5.6)', 'a,b\n1,2\n', columns(A, A), [], [/two columns are named "a"/]],
-    ['a column after a virtual one (§5.6)', 'a,b\n1,2\n', columns({ ...A, virtual: true }, { name: 'b' }), [], [/after a virtual one/]],
+    ['a column follows a virtual one (§5.6)', 'a,b\n1,2\n', columns({ ...A, virtual: true }, { name: 'b' }), [], [/follows a virtual one/]],
     ['a blank node as a name (§5.1)', 'a\n1\n', { '@id': '_:a' }, [], [/the @id of a Table is a blank node/]],
     ['another @type (§5.1)', 'a\n1\n', { tableSchema: { '@type': 'Column' } }, [], [/the @type of a Schema is "Column"/]],
     ['a list in a common property (§6.1)', 'a\n1\n', { 'dc:title': { '@list': ['a'] } }, [], [/dc:title: @list is not allowed/]],
     ['a length of a date (§5.11.2)', 'a\n1\n', columns({ ...A, datatype: { base: 'date', length: 4 } }), [], [/a date has no length/]],
-    ['bounds that contradict each other (§5.11.2)', 'a\n1\n', columns({ ...A, datatype: { base: 'integer', minInclusive: 5, maxExclusive: 5 } }), [], [/minimum of a datatype is greater/]],
+    ['bounds that contradict each other (§5.11.2)', 'a\n1\n', columns({ ...A, datatype: { base: 'integer', minInclusive: 5, maxExclusive: 5 } }), [], [/minimum of a datatype exceeds/]],
     ['a foreign key of no column (§5.5)', 'a\n1\n', { tableSchema: { columns: [A], foreignKeys: [{ columnReference: 'b', reference: { resource: 'trees.csv', columnReference: 'a' } }] } }, [], [/names a column that does not exist/]],
     ['common properties nested deeply', 'a\n1\n', { 'dc:title': JSON.parse(`${'['.repeat(1000)}${']'.repeat(1000)}`) as unknown }, [], [/nested too deeply/]],
     ['a dialect that cannot be read', 'a\n1\n', { dialect: { delimiter: '||' } }, [], [/its delimiter is not one character/]],

@@ -43,7 +43,7 @@ void t.test('a run that has read everything is continued by another thread, howe
   const spooled = spool.flush()
   spool.close()
   writeFileSync(`${path}.progress`, JSON.stringify({ rows: documents, spooled, done: true }))
-  // The source is not read again: there is none.
+  // The source is not read again: it does not exist.
   const plan = { path: join(folder, 'none'), size: spooled, spool: path, kind: 'csv', maxBytes: spooled } as ImportPlan
   const thread = await startImportThread()
   t.teardown(() => thread.end(CANCELLED))

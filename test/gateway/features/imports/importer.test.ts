@@ -14,7 +14,7 @@ import { accept, makeWorld, ttl, turtle } from '../../../support/world.js'
 import { until } from '../../../support/wait.js'
 
 /**
- * The sources of imports that this process has open, of those that were last written since. One may be closed
+ * The sources of imports that this process has open and that were written since this time. A file may be closed
  * meanwhile.
  */
 const openSources = (since: number): string[] =>
@@ -33,7 +33,7 @@ const encoded = encodeURIComponent
 const csv = (body: string | Buffer): Send => ({ fields: { 'Content-Type': 'text/csv' }, body })
 const quads = (body: string | Buffer, type = 'application/n-quads'): Send => ({ fields: { 'Content-Type': type, Accept: 'application/n-triples' }, body }) // prettier-ignore
 
-void t.test('so many imports run or wait: of one agent, and of all; those that have ended do not count', (t) => {
+void t.test('running and waiting imports are limited, for one agent and for all; ended ones do not count', (t) => {
   const rows: [
     name: string,
     state: 'waiting' | 'running' | 'done',
@@ -71,7 +71,7 @@ void t.test('importer', async (t) => {
     const world = await makeWorld(t, { endUser, admin }, { flags })
     const row = rowsOf(t, kind)
     const { base } = world
-    /** Rows about the reading of what was sent, in which the kind of store plays no part. */
+    /** For rows about reading the request, where the kind of store does not matter. */
     const rowOfReading = (...of: Parameters<typeof row>) => (kind === 'embedded' ? row(...of) : undefined)
     const owner = world.as('owner')
     const writer = world.as('writer')
@@ -82,7 +82,7 @@ void t.test('importer', async (t) => {
     const versionsOf = async (path: string): Promise<number> =>
       (await owner('GET', `${path}?timemap`, accept('application/link-format'))).text.match(/rel="[^"]*memento/g)
         ?.length ?? 0
-    /** The state of a background import once it has ended. */
+    /** The state of a background import after its end. */
     const endOf = async (answer: Answer): Promise<string> => {
       const { pathname } = new URL(answer.fields.location!)
       return until(async () => {
@@ -97,7 +97,7 @@ void t.test('importer', async (t) => {
     }
     const inside = (path: string, name: string): string => new URL(`${path.slice(1)}${name}`, base).href
 
-    await row('bulk: documents are made, parents before their children, and replaced', async (t) => {
+    await row('bulk: documents are created, parents before their children, and replaced', async (t) => {
       const path = await container()
       const [parent, child] = [inside(path, 'z/'), inside(path, 'z/a/')]
       const body = `<urn:s> <urn:p> "child" <${child}> .\n<${parent}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <https://www.w3.org/ns/ldt/document-hierarchy#Container> <${parent}> .\n_:b <urn:p> "node" <${child}> .\n`
@@ -151,7 +151,7 @@ void t.test('importer', async (t) => {
       ['of a relative graph', 'writer', '', quads('<urn:s> <urn:p> <urn:o> <x/> .'), 400],
       ['of more than --max-import', 'writer', '', quads('#'.repeat(3_100_000)), 413],
       [
-        'of a small file that stands for a huge one',
+        'of a small file that expands to a huge one',
         'writer',
         '',
         quads(gzipSync(Buffer.alloc(40_000_000, 0x23))),
@@ -221,7 +221,7 @@ void t.test('importer', async (t) => {
       t.equal(await versionsOf(`${path}Ann/`), 1)
     })
     await rowOfReading(
-      'a query whose rows may not share an evaluation gives the same as one for each row',
+      'a query whose rows cannot share an evaluation gives the same result as one query for each row',
       async (t) => {
         const path = await container()
         const counted = `CONSTRUCT { GRAPH ?g { ?g <http://purl.org/dc/terms/title> ?name ; <urn:cells> ?count } } WHERE { { SELECT ?name (COUNT(?cell) AS ?count) WHERE { ?row ?p ?cell ; <#name> ?name } GROUP BY ?name } BIND(IRI(CONCAT(STR(?base), "PATH", ?name, "/")) AS ?g) }` // prettier-ignore
@@ -265,10 +265,10 @@ void t.test('importer', async (t) => {
     const METADATA = JSON.stringify({ url: 't.csv', 'dc:title': 'T', tableSchema: { columns: [{ name: 'day', titles: 'day', datatype: { base: 'date', format: 'M/d/yyyy' }, propertyUrl: 'dc:date' }, { name: 'x' }] } }) // prettier-ignore
     const parts: [name: string, send: Send, status: number, text: RegExp][] = [
       ['CSV on the Web metadata', form(['name="metadata"', METADATA], DATA), 200, /terms\/date> "2026-01-02"\^\^[^]*dc:title of the table is not used/], // prettier-ignore
-      ['metadata with much that is not used', form(['name="metadata"', JSON.stringify({ url: 't.csv', ...Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, 1])) })], DATA), 200, /import#problems> "100"[^]*201 more like these/], // prettier-ignore
+      ['metadata with many unused properties', form(['name="metadata"', JSON.stringify({ url: 't.csv', ...Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, 1])) })], DATA), 200, /import#problems> "100"[^]*201 more like these/], // prettier-ignore
       ['it in the other order', form(DATA, ['name="metadata"', METADATA]), 200, /terms\/date> "2026-01-02"/],
       ['no metadata', form(DATA), 200, /ns#day> "1\/2\/2026"/],
-      ['metadata that is no JSON', form(['name="metadata"', '{'], DATA), 400, /metadata of the CSV cannot be used/],
+      ['metadata that is not JSON', form(['name="metadata"', '{'], DATA), 400, /metadata of the CSV cannot be used/],
       ['metadata twice', form(['name="metadata"', METADATA], ['name="metadata"', METADATA], DATA), 400, /one file/],
       ['metadata that is too large', form(['name="metadata"', ' '.repeat(300_000)], DATA), 413, /metadata is larger/],
       ['no file', form(['name="metadata"', METADATA]), 400, /one file/],
@@ -301,7 +301,7 @@ void t.test('importer', async (t) => {
       ['no row at all', '', /no header/],
       ['another encoding', Buffer.from('name\nZo\xeb\n', 'latin1'), /encoding/],
       ['a quotation mark that is not closed', `a,b\n"x,1\n${'y,2\n'.repeat(50)}`, /quotation mark is not closed/],
-      ['a quotation mark within a cell', 'a,b\nx"y,1\n', /line 2: a quotation mark/],
+      ['a quotation mark within a cell', 'a,b\nx"y,1\n', /line 2: a cell contains a quotation mark/],
       ['a cell that is too long', `a\n${'x'.repeat(1_200_000)}\n`, /more than 1048576 characters/],
       ['a cell of 100 MB, packed', gzipSync(Buffer.concat([Buffer.from('a\n'), Buffer.alloc(100_000_000, 'x')])), /more than 1048576 characters|larger than 3000000 bytes/], // prettier-ignore
       ['too many columns', `${'a,'.repeat(20_000)}\n`, /more than 16384 columns/],
@@ -316,7 +316,7 @@ void t.test('importer', async (t) => {
       })
     }
     const bomb = `<urn:s> <urn:p> "o" <${base}bomb/> .\n${' '.repeat(100 * 2 ** 20)}\n`
-    await rowOfReading('a small file of N-Quads that stands for a huge one: nothing is written', async (t) => {
+    await rowOfReading('a small file of N-Quads that expands to a huge one: nothing is written', async (t) => {
       const fields = { 'Content-Type': 'application/n-quads', Prefer: 'respond-async' }
       const state = await endOf(await writer('POST', '/importer', { fields, body: gzipSync(bomb) }))
       t.match(state, /#Failed>/)
@@ -364,13 +364,13 @@ void t.test('importer', async (t) => {
       },
     )
     const PROV = 'http://www.w3.org/ns/prov#'
-    /** The document, once the run of its import has been noted in it. */
+    /** The document, once its import's run has been noted in it. */
     const noted = (path: string): Promise<string> =>
       until(async () => {
         const content = await textOf(path)
         return content.includes(`${PROV}endedAtTime`) && content
       })
-    await row('a PUT or POST of a document that describes an import starts it, for those who may import', async (t) => {
+    await row('a PUT or POST of a document with an import starts it, if the agent may import', async (t) => {
       const path = await container()
       await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
       const described = (target: string, source = 'data/'): Send =>
@@ -386,7 +386,7 @@ void t.test('importer', async (t) => {
       const failed = await noted(`${path}absent/`)
       t.match(failed, /#run-[-\w]+> <[^>]*description> "There is no such document/)
       t.notMatch(await noted(`${path}import/`), /#run-/)
-      // A blank node, in a content that a thread reads.
+      // A blank node in content that a thread reads.
       const many = Array.from({ length: 2_000 }, (_, i) => `<#s${i}> <urn:p> "of a large content" .`).join('\n')
       const unnamed = `[] a <${LDH}RDFImport> ; <${LDH}file> <${inside(path, 'data/')}> ; <${SD_NAME}> <${inside(path, 'by-large/')}> .`
       t.equal((await writer('PUT', `${path}large/`, ttl(`${many}\n${unnamed}`))).status, 201)
@@ -395,7 +395,7 @@ void t.test('importer', async (t) => {
       t.equal((await owner('GET', `${path}never/`)).status, 404)
     })
     await row(
-      'a write starts the imports that it adds, not those of others that it keeps; none writes rules',
+      'a write starts the imports that it adds, but not those already in the document; none writes rules',
       async (t) => {
         const path = await container()
         await writer('PUT', `${path}data/`, ttl('<#a> <urn:p> "of the source" .'))
@@ -415,7 +415,7 @@ void t.test('importer', async (t) => {
           await until(async () => (await textOf(`${path}import/`)).includes(`import/#${name}> <${PROV}endedAtTime>`))
         t.match(
           await textOf(`${path}import/`),
-          /"An import that a document describes writes to documents of the same application only/,
+          /"An import described in a document can write only to the same application/,
         )
         t.equal((await owner('GET', `${path}mine/`)).status, 200)
         t.equal((await owner('GET', `${path}theirs/`)).status, 404)
@@ -438,7 +438,7 @@ void t.test('importer', async (t) => {
       t.match(state, /#Failed>/)
       t.match(state, /was revoked/)
       t.equal((await world.as('anonymous')('DELETE', '/importer')).status, 403)
-      t.equal((await writer('DELETE', '/importer')).status, 404, 'which one has to be said')
+      t.equal((await writer('DELETE', '/importer')).status, 404, 'the import must be named')
     })
     await row('RDF into a container: documents of some hundred triples', async (t) => {
       const path = await container()
@@ -494,7 +494,7 @@ void t.test('importer', async (t) => {
       'agents take turns: an import does not wait for all of those that another agent has sent before',
       async (t) => {
         const { turns } = IMPORTING.of(world.running.gateway)
-        // As another import of the writer, which runs.
+        // Takes the turn of another running import of the writer.
         const endTurn = await turns.take(undefined, { agent: world.webIdOf('writer'), network: '127.0.0.1' })
         if ('failure' in endTurn) throw new Error(endTurn.detail)
         const other = await turns.take(undefined, { agent: 'urn:x', network: 'other' })
@@ -518,7 +518,7 @@ void t.test('importer', async (t) => {
         other()
       },
     )
-    await rowOfReading('a place that nobody else wants is lent, and called back at the next batch', async (t) => {
+    await rowOfReading('a free slot is lent to an import, and reclaimed at the next batch', async (t) => {
       const { turns, runs } = IMPORTING.of(world.running.gateway)
       const endTurn = await turns.take(undefined, { agent: world.webIdOf('writer'), network: '127.0.0.1' })
       if ('failure' in endTurn) throw new Error(endTurn.detail)
@@ -539,7 +539,7 @@ void t.test('importer', async (t) => {
       t.match(run.progress, { state: 'done', written: 3_000, unchanged: 0, refused: 0 })
       endTurn()
     })
-    await row('a query that never ends is ended; the state says so', async (t) => {
+    await row('an endless query is stopped, and the state says so', async (t) => {
       const path = await container()
       const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `{ ?row ?${name} ?v${name} }`).join(' ')
       const never = `CONSTRUCT { GRAPH <${inside(path, 'x/')}> { <urn:x> <urn:p> ?va } } WHERE { { SELECT * WHERE { ${many} FILTER(CONCAT(?va, ?vb, ?vc, ?vd, ?ve, ?vf, ?vg) = "x") } } }`

@@ -1,5 +1,5 @@
-// The documents that an import has made, on disk (gateway/features/imports/spool.ts): it is the same when it is opened
-// again after a crash.
+// The output of an import on disk (gateway/features/imports/spool.ts): it is the same when it is opened again after a
+// crash.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,7 +48,7 @@ void t.test('a spool', (t) => {
   t.end()
 })
 
-void t.test('what a large document brings with it', async (t) => {
+void t.test('the checksum of a large document', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-spool-'))
   t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const KIB = 1024
@@ -56,7 +56,7 @@ void t.test('what a large document brings with it', async (t) => {
     ['small ones are together', [1, 100], [2], [false, false]],
     ['the thread sums a text of more than 128 KiB', [1, 140], [2], [false, true]],
     ['a batch is 256 KiB at most', [150, 150, 75], [1, 2], [true, true, false]],
-    ['a larger document is a batch of its own', [1, 3000, 1], [1, 1, 1], [false, true, false]],
+    ['a larger document forms its own batch', [1, 3000, 1], [1, 1, 1], [false, true, false]],
   ]
   for (const [i, [name, kib, batches, summed]] of rows.entries()) {
     const spool = openSpool(join(folder, String(i)), 0)

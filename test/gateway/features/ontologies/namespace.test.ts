@@ -1,4 +1,4 @@
-// The namespace ontology (spec 4.3, LinkedDataHub 2.3): its closure, queries over it, and reading it again.
+// The namespace ontology (spec 4.3, LinkedDataHub 2.3): its closure, queries over it, and how it is read again.
 import { createServer, type Server } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +14,7 @@ const RDFS = 'http://www.w3.org/2000/01/rdf-schema#'
 const SH = 'http://www.w3.org/ns/shacl#'
 const DOCUMENT = '/admin/ontologies/namespace/'
 
-/** By path: Turtle, or content of another type; a path without any is 500. */
+/** Turtle by path, or content of another type; an undefined one is answered with 500. */
 type Texts = Map<string, string | readonly [fields: Record<string, string>, body: string | Buffer]>
 
 async function serve(t: Test): Promise<{ url: string; texts: Texts; asked: string[] }> {
@@ -64,7 +64,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     owner('PUT', DOCUMENT, ttl(ontology(ns, imports, more)))
 
   await row(
-    'is given to everyone, by content negotiation, with conditions, and without what its document says of itself',
+    'is public, with content negotiation and conditions, and without statements about its document',
     async (t) => {
       t.equal((await put(`<${ns}Bill> a <${OWL}Class> .`)).status, 200)
       for (const agent of ['anonymous', 'stranger', 'owner']) {
@@ -90,7 +90,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     t.equal(await asked(`?x <${RDFS}label> ?label ${blank}`), 'false', 'a resource with a label can be named')
   })
 
-  await row('is given in the same way where it is large', async (t) => {
+  await row('is served in the same way if it is large', async (t) => {
     const classes = Array.from({ length: 700 }, (_, i) => `<${ns}Class${i}> a <${OWL}Class> .`).join('\n')
     t.equal((await put(classes)).status, 200)
     for (const type of ['application/n-triples', 'text/turtle']) {
@@ -129,7 +129,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     for (const [name, pattern, expected] of rows) t.match(await ask(world, pattern), new RegExp(`^${expected}`), name)
     t.equal(await ask(world, '<#mine> ?p ?o', '/ns/bills/'), 'false', 'against its own URL')
     t.equal(await ask(world, '<../../ns#mine> ?p ?o', '/ns/bills/'), 'true')
-    t.equal(await ask(world, '?s ?p ?o', '/admin/ns'), 'false', 'the admin application has an ontology of its own')
+    t.equal(await ask(world, '?s ?p ?o', '/admin/ns'), 'false', 'the admin application has its own ontology')
   })
 
   await row('ontologies are imported as raw hosting serves them', async (t) => {
@@ -204,7 +204,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     `<urn:S> <${SH}targetClass> <urn:Bill> ; <${SH}property> [ <${SH}path> <${property}> ; <${SH}minCount> 1 ] .`
   const bill = (path: string): Promise<Answer> => owner('PUT', path, ttl('<#x> a <urn:Bill> .'))
 
-  await row('what it imports counts, and is read again when it is cleared', async (t) => {
+  await row('its imports are used, and read again when it is cleared', async (t) => {
     const [a, b] = [`${remote.url}/a`, `${remote.url}/b`]
     remote.texts.set('/a', ontology(a, [b], '<urn:in-a> a <urn:T> .'))
     // A circle, and an IRI that leads nowhere.
@@ -219,7 +219,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     t.equal(
       await ask(world, '<urn:in-b> a <urn:T> . <urn:local> a <urn:T>'),
       'true',
-      'an ontology document counts at once',
+      'an ontology document takes effect at once',
     )
     t.equal((await clear(world, b)).status, 200)
     t.equal(await ask(world, '<urn:in-b> ?p ?o'), 'false')
@@ -232,7 +232,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     t.equal((await bill(world.freshPath())).status, 201)
   })
 
-  await row('where it cannot be read again, the old one stays, and the answer says why', async (t) => {
+  await row('if it cannot be read again, the old one stays, and the answer says why', async (t) => {
     const [c, d] = [`${remote.url}/c`, `${remote.url}/d`]
     remote.texts.set('/c', ontology(c, [d]))
     remote.texts.set('/d', ontology(d, [], `<urn:in-d> a <urn:T> . ${shape('urn:date')}`))
@@ -254,7 +254,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     t.equal(await ask(world, '<urn:in-d> ?p ?o'), 'false')
   })
 
-  await row('an import that cannot be read is reported, the rest counts, and it is tried again', async (t) => {
+  await row('an import that cannot be read is reported and retried; the rest is used', async (t) => {
     const late = `${remote.url}/late`
     t.equal((await put('<urn:here> a <urn:T> .', [late, 'http://10.0.0.1/onto', 'file:///etc/passwd'])).status, 200)
     t.equal(await ask(world, '<urn:here> a <urn:T>'), 'true')
@@ -302,7 +302,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     remote.texts.set('/sly', ontology(sly, [file, document], '<urn:sly> a <urn:T> .'))
     t.equal((await put('', [sly])).status, 200)
     t.equal(await ask(world, '<urn:sly> a <urn:T>'), 'true')
-    t.equal(await ask(world, '<urn:in-file> ?p ?o'), 'false', 'an ontology elsewhere cannot publish what is here')
+    t.equal(await ask(world, '<urn:in-file> ?p ?o'), 'false', 'an ontology elsewhere cannot publish data from here')
     t.equal(await ask(world, '<urn:in-document> ?p ?o'), 'false')
   })
 

@@ -90,7 +90,7 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
   })
 
   await row(
-    'the superclasses in an ontology of a package give no rights, those in a document of the owner do',
+    'superclasses in the ontology of a package give no rights; those in a document of the owner do',
     async (t) => {
       const superclass = `<https://www.w3.org/ns/ldt/document-hierarchy#Item> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:Public> .`
       remote.texts.set('/open-package', `<> <${LDT}ontology> <${remote.url}/open> .`)
@@ -169,7 +169,7 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
     t.equal((await owner('GET', '/admin/packages/install')).status, 405)
   })
 
-  await row('the settings: the owner reads and changes the description, which counts at once', async (t) => {
+  await row('the settings: the owner reads and changes the description, which takes effect at once', async (t) => {
     const got = await owner('GET', '/settings', accept('application/n-triples'))
     t.equal(got.status, 200)
     t.match(got.text, `<${LDS}allowRead> "false"^^<http://www.w3.org/2001/XMLSchema#boolean> .`)
@@ -221,7 +221,7 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
     for (const [name, agent, text, status] of rows) t.equal((await change(text, agent)).status, status, name)
     const inOlder = (value: boolean): string =>
       `DELETE { ?d <${LAPP}allowRead> ?o } INSERT { ?d <${LAPP}allowRead> ${value} } WHERE { ?d <${LAPP}allowRead> ?o }`
-    t.equal((await change(inOlder(true))).status, 204, 'it is so already')
+    t.equal((await change(inOlder(true))).status, 204, 'it is already set')
     t.equal((await change(inOlder(false))).status, 204, 'in the terms of older configurations')
     t.equal((await world.as('anonymous')('GET', item)).status, 403)
     const closed = await owner('GET', '/settings', accept('application/n-triples'))

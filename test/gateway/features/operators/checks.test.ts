@@ -1,4 +1,4 @@
-// Readiness: 503 where a store fails, the disk is full, or a history falls behind; and health and metrics for monitors
+// Readiness: 503 if a store fails, the disk is full, or a history falls behind; and health and metrics for monitors
 // with a token.
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { makeWorld } from '../../../support/world.js'
 
 const NOW = 1_000_000
 
-/** A dataspace whose history has a change of this age without a commit. */
+/** A dataspace whose history has an uncommitted change of this age. */
 function dataspaceOf(age: number | undefined, status: object = {}): Dataspace {
   const figures = { repository: 'r', depth: 1, inDoubt: 0, bytes: 0, commits: 1, blocked: [] }
   const history = {
@@ -35,7 +35,7 @@ function dataspaceOf(age: number | undefined, status: object = {}): Dataspace {
 type Limits = Parameters<typeof checksOf>[1]
 const limitsOf = (historyDelay: number | 'off', data = tmpdir()): Limits => ({ historyDelay, data, now: () => NOW })
 
-void t.test('what keeps the gateway from being ready', async (t) => {
+void t.test('reasons for not being ready', async (t) => {
   // prettier-ignore
   const rows: readonly [name: string, dataspace: Dataspace, limits: Limits, problem: RegExp | undefined, warning?: RegExp][] = [
     ['a history that keeps up', dataspaceOf(undefined), limitsOf(600_000), undefined],
@@ -86,7 +86,7 @@ void t.test('a monitor on another machine', async (t) => {
     t.equal(await send(method, path, fields), status, `${method} ${path} ${JSON.stringify(fields)}`)
 })
 
-void t.test('a batch of commits that fails is tried again in smaller ones', (t) => {
+void t.test('a failed batch of commits is retried in smaller batches', (t) => {
   const turns = makeCommitTurns({ journal: {} as never, log: {} as never, batch: 1000 })
   const sizes: number[] = []
   for (const [tried, hasFailed] of [

@@ -1,4 +1,4 @@
-// The management listener answers programs of this machine: no page of another site reads or changes anything through
+// The management listener serves programs of this machine: no page of another site can read or change anything through
 // it.
 import { request } from 'node:http'
 import t from 'tap'
@@ -28,7 +28,7 @@ void t.test('the management listener', async (t) => {
     const sent = await inject({ method: method as 'GET', url, headers })
     return { status: sent.statusCode, text: sent.body }
   }
-  /** Fields as they are, without a Host that was not given. */
+  /** The fields exactly as given, with no Host unless given. */
   const overSocket = (method: string, path: string, headers: Fields): Promise<number> =>
     new Promise((resolve, reject) => {
       const sent = request({ host: '127.0.0.1', port, method, path, headers, setHost: false }, (answer) => {
@@ -44,8 +44,8 @@ void t.test('the management listener', async (t) => {
     ['this machine by name', 'GET', '/health/live', { Host: own }, 200],
     ['this machine by address', 'GET', '/health/live', { Host: `127.0.0.1:${port}` }, 200],
     ['this machine by its IPv6 address', 'GET', '/metrics', { Host: `[::1]:${port}` }, 200],
-    ['a tunnel with a port of its own', 'GET', '/metrics', { Host: 'localhost:1234' }, 200],
-    ['a name that another server resolves to this machine', 'GET', '/metrics', { Host: `evil.example:${port}` }, 421, /Ask localhost/],
+    ['a tunnel with its own port', 'GET', '/metrics', { Host: 'localhost:1234' }, 200],
+    ['a name that another server resolves to this machine', 'GET', '/metrics', { Host: `evil.example:${port}` }, 421, /Use localhost/],
     ['a name that begins like this machine', 'GET', '/metrics', { Host: 'localhost.evil.example' }, 421],
     ['a name that begins like its address', 'GET', '/metrics', { Host: '127.0.0.1.evil.example' }, 421],
     ['a page of another site reads', 'GET', '/metrics', { Host: own, 'Sec-Fetch-Site': 'cross-site' }, 403, /another site/],

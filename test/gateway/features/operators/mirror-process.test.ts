@@ -1,4 +1,4 @@
-// The mirror as an operator runs it: in its own process, on a real store and a real repository, with its exit codes.
+// The mirror as an operator runs it: in a separate process, on a real store and a real repository, with its exit codes.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ interface Ended {
   readonly err: string
 }
 
-/** @param read close the output after so many pieces, as `head` does */
+/** @param read close the output after this many pieces, as `head` does */
 async function mirror(args: readonly string[], read = Infinity): Promise<Ended> {
   const child = spawn(process.execPath, ['dist/gateway/main.js', 'mirror', ...args], { env: {} })
   const said = { out: '', err: '' }
@@ -30,7 +30,7 @@ async function mirror(args: readonly string[], read = Infinity): Promise<Ended> 
   return { code, ...said }
 }
 
-void t.test('the mirror in a process of its own', { skip: await reasonWithoutFuseki() }, async (t) => {
+void t.test('the mirror in a separate process', { skip: await reasonWithoutFuseki() }, async (t) => {
   const row = rowsOf(t, 'fuseki')
   const data = mkdtempSync(join(tmpdir(), 'triplegate-mirror-process-'))
   t.teardown(() => rmSync(data, { recursive: true, force: true }))

@@ -1,5 +1,5 @@
-// Refusals of the mirror's commands: they create no missing parts, do not commit the deletion of lost documents, and do
-// not act on another store or repository than the operator means.
+// Refusals of the mirror commands: they do not create missing parts, do not commit the deletion of lost documents, and
+// do not act on another store or repository than intended.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -56,30 +56,30 @@ void forEachStore(t, 'a sweep of a store that has lost documents', async (t, mak
   const row = rowsOf(t, kind)
   const place = await makePlace(t)
   const [stores, empty] = [await makeStores(), await makeStores()]
-  // 30 with the seeded root.
+  // 30 documents, with the seeded root.
   const documents = Array.from({ length: 29 }, (_, i) => `${place.base}a${i}/`)
   for (const document of documents) await stores.endUser.replace(document, triple(document, 'x'))
   const first = await place.start(stores)
   await first.running.dataspaces[0]!.endUser.history!.settled(60_000)
 
-  await row('up to half of them: they are committed', async (t) => {
+  await row('up to half of the documents: committed', async (t) => {
     for (const document of documents.slice(0, 15)) await stores.endUser.remove(document)
     t.match(await place.run(stores, 'sweep'), { code: 0, out: '15 missing in the store' })
   })
   const head = headOf(place.repository)
-  await row('more than half of them, and more than ten: refused by the gateway, unless forced', async (t) => {
+  await row('more than half of the documents, and more than ten: refused by the gateway, unless forced', async (t) => {
     for (const document of documents.slice(15, 26)) await stores.endUser.remove(document)
     const err = /lacks 11 of the 15 documents that .* has.*mirror rebuild.*--force/
     t.match(await place.run(stores, 'sweep'), { code: 3, out: '', err })
     t.equal(headOf(place.repository), head)
     t.match(await place.run(stores, 'sweep', '--force'), { code: 0, out: '11 missing in the store' })
   })
-  await row('few of them, though more than half: they are committed', async (t) => {
+  await row('few documents, although more than half: committed', async (t) => {
     for (const document of documents.slice(26, 28)) await stores.endUser.remove(document)
     t.match(await place.run(stores, 'sweep'), { code: 0, out: '2 missing in the store' })
   })
   await first.running.close(1_000)
-  await row('all of them: refused without a gateway too, unless forced', async (t) => {
+  await row('all documents: refused without a gateway too, unless forced', async (t) => {
     const before = headOf(place.repository)
     t.match(await place.run(empty, 'sweep'), { code: 3, err: /lacks 2 of the 2 documents.*--force/ })
     t.equal(headOf(place.repository), before)

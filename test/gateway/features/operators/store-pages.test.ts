@@ -1,5 +1,5 @@
-// The store's own pages pass through at a port of their own (design 8): for agents with Control only, to be read only,
-// without anything that says who the client is; a write that passes purges the cache and is committed.
+// The store's own pages on a separate port (design 8): only for agents with Control, and read-only. The store learns
+// nothing about the client. A write that passes purges the cache and is committed.
 import t, { type Test } from 'tap'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -55,7 +55,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
     ['HEAD of the server', 'owner', 'HEAD', '/$/ping', {}, 200],
     ['a graph', 'owner', 'GET', data, {}, 200],
     ['the pages', 'owner', 'GET', '/', { fields: { Accept: 'text/html' } }, 200],
-    ['what the store does not have', 'owner', 'GET', '/nothing-here', {}, 404],
+    ['a page that the store does not have', 'owner', 'GET', '/nothing-here', {}, 404],
     ['the server: a writer has no Control', 'writer', 'GET', '/$/server', {}, 403],
     ['the server: a reader has no Control', 'reader', 'GET', '/$/server', {}, 403],
     ['the server: no credential', 'anonymous', 'GET', '/$/server', {}, 403],
@@ -77,7 +77,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
     ['a write by a page of another site', 'owner', 'POST', '/$/backup/x', sent({ Origin: 'https://evil.example' }), mayWrite ? 403 : 405],
     ['a write by a form of another site', 'owner', 'POST', '/$/backup/x', sent({ 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }), mayWrite ? 403 : 405],
     ['administration that writes', 'owner', 'POST', '/$/backup/none', {}, mayWrite ? 400 : 405],
-    ['a method that is none', 'owner', 'TRACE', '/$/server', {}, 405],
+    ['an unsupported method', 'owner', 'TRACE', '/$/server', {}, 405],
   ]
   for (const [name, agent, method, target, send, status] of ROWS) {
     await row(t, 'fuseki', `${mayWrite ? 'with writes: ' : ''}${agent}: ${name}: ${status}`, async (t) => {
@@ -92,7 +92,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
     })
   }
   if (!mayWrite) {
-    await row(t, 'fuseki', 'nothing that says who the client is goes out, and no cookie or address comes back', (t) =>
+    await row(t, 'fuseki', 'nothing that identifies the client is sent, and no cookie or address is returned', (t) =>
       seen(t, world),
     )
     return
@@ -106,7 +106,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
   })
 }
 
-/** The requests to a server in the place of the store. */
+/** The requests to a server that replaces the store. */
 async function seen(t: Test, world: World): Promise<void> {
   const requests: { url: string | undefined; headers: IncomingHttpHeaders }[] = []
   const left: string[] = []
@@ -163,14 +163,14 @@ async function seen(t: Test, world: World): Promise<void> {
   const large: Send = { body: 'x'.repeat(1001), fields: { 'Content-Type': 'application/n-triples' } }
   const chunked: Send = { ...large, chunked: true }
   const ROWS: [name: string, method: string, path: string, send: Send, status: number, requests: number][] = [
-    ['an answer that names a delay is not asked for again', 'GET', '/busy', {}, 503, 1],
+    ['an answer with a delay is not requested again', 'GET', '/busy', {}, 503, 1],
     ['an answer without content', 'GET', '/none', {}, 204, 1],
     ['an answer that breaks off', 'GET', '/breaks', {}, 502, 1],
     ['a write without content', 'POST', '/none', {}, 204, 1],
     ['a write whose content is too large', 'POST', '/none', large, 413, 0],
     ['a write whose content proves too large while it arrives', 'POST', '/none', chunked, 413, 1],
     ['a method that nothing here has', 'PROPFIND', '/none', {}, 405, 0],
-    ['a media type that is none', 'POST', '/none', { ...large, fields: { 'Content-Type': '?' } }, 400, 0],
+    ['an invalid media type', 'POST', '/none', { ...large, fields: { 'Content-Type': '?' } }, 400, 0],
   ]
   for (const [name, method, path, send, status, sent] of ROWS) {
     const before = requests.length

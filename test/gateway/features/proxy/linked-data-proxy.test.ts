@@ -82,7 +82,7 @@ const FLAWED: Readonly<Record<string, readonly [type: string, body: string | Buf
   'nested-json': [JSON_RESULTS, '['.repeat(200_000)],
 }
 
-/** Opened when `/held` is to be answered. */
+/** Opened when `/held` may be answered. */
 let answers = gate()
 
 const respond: Respond = ({ method, path, fields, body }, response) => {
@@ -227,15 +227,15 @@ void t.test('the Linked Data proxy', async (t) => {
     }
   })
 
-  await row('content that passes as it is, and 406', async (t) => {
+  await row('content that is passed on unchanged, and 406', async (t) => {
     const rows: [what: string, path: string, accept: string | undefined, status: number, type?: string][] = [
       ['a page, to a browser', '/html', 'text/html, */*;q=0.8', 200, 'text/html; charset=utf-8'],
       ['a page without RDF, for Accept: */*', '/html', undefined, 200, 'text/html; charset=utf-8'],
       ['a page without RDF, for Accept: text/turtle', '/html', 'text/turtle', 406],
       ['a page with RDF, to a browser', '/island', 'text/html, */*;q=0.8', 200, 'text/html'],
       ['a page with RDF, for Accept: */*', '/island', '*/*', 200, 'text/turtle;charset=UTF-8'],
-      ['JSON that is no RDF', '/echo', '*/*', 200, 'application/json'],
-      ['text that is no RDF', '/prose', '*/*', 200, 'text/plain'],
+      ['JSON that is not RDF', '/echo', '*/*', 200, 'application/json'],
+      ['text that is not RDF', '/prose', '*/*', 200, 'text/plain'],
       ['RDF as its server calls it', '/raw.ttl', 'text/plain, text/turtle;q=0.5', 200, 'text/plain; charset=utf-8'],
       ['an image', '/svg', 'image/*', 200, 'image/svg+xml'],
       ['an image, for Accept: text/turtle', '/svg', 'text/turtle', 406],
@@ -254,7 +254,7 @@ void t.test('the Linked Data proxy', async (t) => {
   })
 
   await row(
-    'the Accept field of the client goes out, with the other RDF syntaxes if the gateway can convert them',
+    'the Accept field of the client is sent, with the other RDF syntaxes if the gateway can convert them',
     async (t) => {
       await ask(at('/turtle'), { Accept: 'application/ld+json;q=0.7, text/html' })
       t.match(server.seen[0]!.fields.accept, /^application\/ld\+json;q=0\.7, text\/html, .*text\/turtle;q=0\.1/)
@@ -277,7 +277,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal((await ask(at('/untyped'), { 'Sec-Fetch-Dest': 'empty' })).status, 200)
   })
 
-  await row('no field that identifies the client goes out; no field that acts for an origin comes back', async (t) => {
+  await row('no field that identifies the client is sent; no field that acts for an origin is returned', async (t) => {
     const mine = {
       Authorization: 'Bearer secret',
       Cookie: '__Host-session=secret',
@@ -300,7 +300,7 @@ void t.test('the Linked Data proxy', async (t) => {
       Range: 'bytes=0-1',
       'Accept-Language': 'da',
     }
-    // The gateway itself understands these two and refuses such values.
+    // The gateway itself interprets these two fields, and refuses such values.
     const { Authorization, 'On-Behalf-Of': delegator, ...rest } = mine
     const answer = await ask(at('/echo'), rest)
     t.equal(answer.status, 200, answer.text)
@@ -368,7 +368,7 @@ void t.test('the Linked Data proxy', async (t) => {
     t.equal(tag, `"v;1;text/turtle;${TURTLE_FORMAT.code}"`)
     t.not(tag, other, 'each form has its own')
     t.equal(turtle.fields['last-modified'], 'Wed, 01 Jan 2025 00:00:00 GMT')
-    t.equal((await ask(url, { Accept: 'text/turtle' })).text, turtle.text, 'the same bytes, blank nodes and all')
+    t.equal((await ask(url, { Accept: 'text/turtle' })).text, turtle.text, 'the same bytes, including blank nodes')
     t.equal((await ask(url, { Accept: 'text/turtle' }, 'HEAD')).fields.etag, tag, 'HEAD')
     // prettier-ignore
     const rows: [what: string, accept: string, conditions: Record<string, string>, status: number, sent?: string][] = [
@@ -380,13 +380,13 @@ void t.test('the Linked Data proxy', async (t) => {
       ['an older state', 'text/turtle', { 'If-None-Match': `"v;0;text/turtle;${TURTLE_FORMAT.code}"` }, 200, '"v;0"'],
       ['any', 'text/turtle', { 'If-None-Match': '*' }, 304, '*'],
       ['a date', 'text/turtle', { 'If-Modified-Since': 'Wed, 01 Jan 2025 00:00:00 GMT' }, 304],
-      ['a date beside an entity-tag', 'text/turtle', { 'If-None-Match': '"x"', 'If-Modified-Since': 'Wed, 01 Jan 2025 00:00:00 GMT' }, 200],
+      ['a date together with an entity-tag', 'text/turtle', { 'If-None-Match': '"x"', 'If-Modified-Since': 'Wed, 01 Jan 2025 00:00:00 GMT' }, 200],
     ]
     for (const [what, accept, conditions, status, sent] of rows) {
       server.forget()
       const answer = await ask(url, { Accept: accept, ...conditions })
       t.equal(answer.status, status, what)
-      t.equal(server.seen[0]!.fields['if-none-match'], sent, `${what}: the condition that goes out`)
+      t.equal(server.seen[0]!.fields['if-none-match'], sent, `${what}: the condition that is sent`)
       if (status === 304 && sent?.includes('v;1')) t.match(answer.fields.etag, tag, what)
       if (status === 304) t.equal(answer.text, '', what)
     }

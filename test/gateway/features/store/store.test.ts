@@ -1,4 +1,4 @@
-// `triplegate store install`: what it fetches is checked before it is run.
+// `triplegate store install`: the download is checked before it is run.
 import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -19,7 +19,7 @@ function zipOf(files: readonly (readonly [name: string, text: string])[]): Buffe
     const packed = deflateRawSync(text)
     const local = Buffer.alloc(30 + 4)
     local.writeUInt16LE(name.length, 26)
-    // An extra field, which the entry of the directory does not have.
+    // An extra field that the entry of the directory does not have.
     local.writeUInt16LE(4, 28)
     const entry = Buffer.alloc(46)
     entry.writeUInt32LE(packed.length, 20)
@@ -69,7 +69,7 @@ void t.test('triplegate store install', async (t) => {
     t.equal(readFileSync(file, 'utf8'), script(0)[1])
     t.equal(statSync(file).mode & 0o777, 0o700)
   })
-  await row(t, 'none', 'each wheel has an address and a digest of its own', (t) => {
+  await row(t, 'none', 'each wheel has its own address and digest', (t) => {
     const wheels = Object.values(WHEELS)
     t.equal(new Set(wheels.flatMap(({ url, sha256 }) => [url, sha256])).size, 2 * wheels.length)
     for (const { sha256 } of wheels) t.match(sha256, /^[0-9a-f]{64}$/)

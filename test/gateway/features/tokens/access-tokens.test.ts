@@ -1,5 +1,5 @@
-// Access tokens: who may create, list and revoke them, what they prove, what limits leave, and that nothing tells them
-// to others.
+// Access tokens: who may create, list and revoke them, what they prove, what limits leave, and that they are not
+// revealed to others.
 import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -69,7 +69,7 @@ void t.test('access tokens', async (t) => {
       ['of a document of others', 422, () => owner('POST', TOKENS, described(`; <${TGA}only> <https://other.example/>`))],
       ['that expired', 422, () => owner('POST', TOKENS, described(`; <${TGA}expires> "2020-01-01T00:00:00Z"`))],
       ['for another mode than Read', 422, () => owner('POST', TOKENS, described(`; <${ACL}mode> <${ACL}Write>`))],
-      ['in the end-user application, where it is the name of a document', 308, () => owner('POST', '/tokens', described())],
+      ['in the end-user application, where the path names a document', 308, () => owner('POST', '/tokens', described())],
     ]
     for (const [name, status, act] of rows) {
       const { status: actual, text } = await act()
@@ -78,7 +78,7 @@ void t.test('access tokens', async (t) => {
   })
 
   await t.test('what a token may do', async (t) => {
-    // Nobody may fetch from this address: 400 says that the token may ask.
+    // No agent may fetch from this address: 400 shows that the token may use the proxy.
     const ELSEWHERE = '/?uri=http://10.0.0.1/'
     const put = ttl(turtle('"b"'))
     const ask = { fields: { 'Content-Type': 'application/sparql-query' }, body: 'ASK {}' }
@@ -111,7 +111,7 @@ void t.test('access tokens', async (t) => {
       ['only: versions there', tokens.only, 'GET', '/in/a/?timemap', 200],
       ['only: elsewhere', tokens.only, 'GET', '/out/a/', 403],
       ['only: above', tokens.only, 'GET', '/', 403],
-      ['only: what does not exist elsewhere looks the same', tokens.only, 'GET', '/out/none/', 403],
+      ['only: absent documents elsewhere look the same', tokens.only, 'GET', '/out/none/', 403],
       ['only: a new document elsewhere', tokens.only, 'PUT', '/out/c/', 403, put],
       ['only: versions elsewhere', tokens.only, 'GET', '/out/a/?timemap', 403],
       ['only: rules', tokens.only, 'GET', '/admin/', 403],
@@ -133,7 +133,7 @@ void t.test('access tokens', async (t) => {
       if (method === 'GET') answers.push(await anonymous(method, path, both(send, basic(token))))
       for (const answer of answers) t.equal(answer.status, status, `${name}: ${answer.text.slice(0, 200)}`)
     }
-    // The decision on the same document is cached for each limit by itself.
+    // The decision on one document is cached separately for each limit.
     t.equal(
       (await anonymous('GET', '/in/a/', bearer(tokens.owner))).fields['wac-allow'],
       'user="read write append control",public=""',
@@ -237,21 +237,21 @@ void t.test('access tokens', async (t) => {
     const secrets = Object.values(tokens).map((token) => token.split('_').slice(2).join('_'))
     for (const secret of secrets) {
       t.notOk(stored.includes(secret), 'only a hash is stored')
-      t.notOk(JSON.stringify(world.log).includes(secret), 'none is in the log')
+      t.notOk(JSON.stringify(world.log).includes(secret), 'no token is in the log')
     }
     const options = { now: Date.now, log: makeLog('silent') }
     const again = await openAccessTokens(file, options)
     t.equal(again?.find(tokens.owner, `${base}admin/`)?.agent, world.ownerWebId, 'it outlives the process')
     t.equal(again?.find(tokens.owner, 'https://other.example/admin/'), undefined, 'not in another dataspace')
-    t.equal(again?.find(tokens.reader, `${base}admin/`), undefined, 'what was revoked does not come back')
+    t.equal(again?.find(tokens.reader, `${base}admin/`), undefined, 'a revoked token does not come back')
     const later = await openAccessTokens(file, { ...options, now: () => Date.now() + 91 * DAY })
-    t.equal(later?.find(tokens.owner, `${base}admin/`), undefined, 'nor what has expired')
+    t.equal(later?.find(tokens.owner, `${base}admin/`), undefined, 'nor does an expired one')
     t.same(later?.list(`${base}admin/`), [])
     const broken = await openAccessTokens(file, options)
     const { id } = broken!.find(tokens.owner, `${base}admin/`)!
     mkdirSync(`${file}.new`)
     t.equal(await broken!.revoke(id), 'failed')
-    t.equal(broken!.find(tokens.owner, `${base}admin/`), undefined, 'it proves nothing at once')
+    t.equal(broken!.find(tokens.owner, `${base}admin/`), undefined, 'it is invalid at once')
     t.ok(
       broken!.list(`${base}admin/`).some((token) => token.id === id),
       'and can be revoked again',

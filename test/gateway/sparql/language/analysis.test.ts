@@ -1,4 +1,4 @@
-// The analysis of SPARQL: the graphs that a query reads or an update writes, the services that either would call, and
+// The analysis of SPARQL: the graphs that a query reads or an update writes, the services that they would call, and
 // errors with their places. Spelling does not matter.
 import fc from 'fast-check'
 import t from 'tap'
@@ -204,7 +204,7 @@ const ERRORS: [text: string, where: RegExp][] = [
 
 const some = (count: number, make: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => make(i)).join(' ')
-/** The bound of the embedded store is 1e8. */
+/** The limit for the embedded store is 1e8. */
 // prettier-ignore
 const ORDERING: [name: string, where: string, isMuch: boolean][] = [
   ['a hundred joined triples', some(95, (i) => `?s <p${i}> ?o .`), false],
@@ -229,7 +229,7 @@ const ORDERING: [name: string, where: string, isMuch: boolean][] = [
   ['a thousand values', `VALUES ?x { ${some(1_000, String)} }`, false],
 ]
 
-await row('the work of ordering patterns', (t) => {
+await row('the work to order patterns', (t) => {
   for (const [name, where, isMuch] of ORDERING) {
     t.equal(query(`SELECT * { ${where} }`).ordering > 1e8, isMuch, name)
     t.equal(update(`INSERT { ?s <q> 1 } WHERE { ${where} }`).ordering > 1e8, isMuch, `${name}, in an update`)
@@ -240,7 +240,7 @@ await row('the work of ordering patterns', (t) => {
 await row('read-sets', (t) => {
   for (const [text, readSet] of READ_SETS) t.same(query(text).readSet, readSet, text)
 })
-await row('the dataset of the request takes the place of FROM in the read-set too', (t) => {
+await row('the dataset of the request also replaces FROM in the read-set', (t) => {
   const dataset = { default: ['http://d/'], named: ['http://n/'] }
   for (const text of ['SELECT * { ?s ?p ?o GRAPH ?g {} }', 'SELECT * FROM <g> FROM NAMED <h> WHERE { ?s ?p ?o }']) {
     t.same(query(text, dataset).readSet, ['http://d/', 'http://n/'])
@@ -262,7 +262,7 @@ await row('volatile expressions', (t) => {
     t.equal(query(`ASK { FILTER EXISTS { FILTER(${expression} = 1) } }`).volatile, volatile, `${expression}, in EXISTS`)
   }
 })
-await row('the graphs that an update leaves empty for sure', (t) => {
+await row('the graphs that an update certainly leaves empty', (t) => {
   for (const [text, g, other] of REMOVED) {
     const { removes } = update(text)
     t.same([isRemoved(removes, 'http://e/g'), isRemoved(removes, 'http://e/other')], [g, other], text)
@@ -274,7 +274,7 @@ await row('write-sets', (t) => {
     t.same(update(text).loads, loads, text)
   }
 })
-await row('the dataset of an update stands at every pattern', (t) => {
+await row('the dataset of an update applies to every pattern', (t) => {
   const using = { default: ['http://d/'], named: ['http://n/'] }
   const clauses = 'USING <http://d/> USING NAMED <http://n/> WHERE'
   const three = 'DELETE WHERE { ?s ?p ?o } ; INSERT { ?s ?p 1 } WHERE { ?s ?p ?o } ; INSERT DATA { <s> <p> "WHERE" }'
@@ -331,7 +331,7 @@ const UPDATE_FUNCTIONS: [text: string, functions: string[]][] = [
   ['DELETE { ?s ?p ?o } WHERE { ?s <java:a> ?o }', ['java:a']],
   ['INSERT { ?s ?p ?o } WHERE { BIND(<f>(1) AS ?o) }', ['http://e/f']],
 ]
-await row('functions beside those of SPARQL 1.1, and predicates that stores take for functions', (t) => {
+await row('functions other than those of SPARQL 1.1, and predicates that stores treat as functions', (t) => {
   for (const [text, functions] of FUNCTIONS) t.same([...query(text).functions].sort(), functions, text)
   for (const [text, functions] of UPDATE_FUNCTIONS) t.same(update(text).functions, functions, text)
 })
@@ -358,7 +358,7 @@ const READS: [text: string, graphs: string[], more: string][] = [
   ['CLEAR ALL', [], ''],
   ['CLEAR GRAPH <g> ; DELETE WHERE { GRAPH ?g { ?s ?p ?o } }', [], 'any'],
 ]
-await row('what the patterns of an update read', (t) => {
+await row('the graphs that the patterns of an update read', (t) => {
   for (const [text, graphs, more] of READS) {
     const { reads } = update(text)
     t.same([...reads.graphs].sort(), graphs, text)
@@ -385,7 +385,7 @@ await row('design 7: (NOT) EXISTS, MINUS and sub-queries nest eight levels deep,
     )
   }
   const mixed = nested(3, 'FILTER EXISTS { ?s ?p ?o MINUS { { SELECT * { ?s ?p ?o ', '} } } }')
-  t.match(analyseQuery(`ASK { ${mixed} }`, BASE), { failure: 'query.syntax' }, 'all of them together')
+  t.match(analyseQuery(`ASK { ${mixed} }`, BASE), { failure: 'query.syntax' }, 'all three kinds together')
 })
 const LANG_STRING = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#langString'
 await row('errors and their places', (t) => {
@@ -395,7 +395,7 @@ await row('errors and their places', (t) => {
   }
   t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { failure: 'update.syntax' })
   t.match(analyseUpdate('ASK {}', BASE), { failure: 'update.syntax' })
-  // Constants that no document may have: stores would take them.
+  // Constants that no document may have, although stores would accept them.
   for (const [update, flaw] of [
     ['INSERT DATA { <urn:s> <urn:p> <http://e/a[b]> }', 'the malformed IRI <http://e/a[b]>'],
     ['INSERT DATA { <urn:s> <http://e/50%> 1 }', 'the malformed IRI <http://e/50%>'],
@@ -423,7 +423,7 @@ await row('errors and their places', (t) => {
   ])
     t.notOk(isFailure(analyseUpdate(update, BASE)), `it may be removed and read: ${update}`)
 })
-await row('the text that is sent has one reading', (t) => {
+await row('the text that is sent is unambiguous', (t) => {
   const { text } = query(`PREFIX : <http://x/> # comment
     select$s{?s <http://x/p\\u0061.b> 'it\\'s "\\u0022' , """a
 b""" , "x"@en-GB ; a :T, true , TRUE , -1.50 . ?s :q\\-r () . [] :p [ :q 1 ] FILTER(?s<?o&&BNODE(  )!=?s)}`)
@@ -447,7 +447,7 @@ const BASES: [text: string, sent: string][] = [
   ['BASE <http://example.org/> SELECT (ISIRI("iri(x)") AS ?IRI) {}', 'SELECT( ISIRI( "iri(x)" ) AS ?IRI ) { }'],
 ]
 await row(
-  'SPARQL 1.1 §17.4.2.8: BASE is sent where IRI() or URI() resolves against it, and is part of the key',
+  'SPARQL 1.1 §17.4.2.8: BASE is sent if IRI() or URI() resolves against it, and is then part of the key',
   (t) => {
     for (const [text, sent] of BASES) {
       t.equal(query(text).text, sent, text)
@@ -480,7 +480,7 @@ const SILENT_LOADS: [text: string, sent: string, loads?: string[]][] = [
     'INSERT DATA { <http://e/s> <http://e/p> "; LOAD SILENT <http://x/>" }',
   ],
 ]
-await row('SPARQL 1.1 Update §3.1.4: LOAD SILENT of what may not be loaded is left out', (t) => {
+await row('SPARQL 1.1 Update §3.1.4: LOAD SILENT of a forbidden source is left out', (t) => {
   for (const [text, sent, loads = []] of SILENT_LOADS) {
     const analysis = analyseUpdate(text, BASE, undefined, ['http://yes/'])
     t.match(analysis, { text: sent, loads }, text)
@@ -515,7 +515,7 @@ const KEPT_BACK: [kind: 'query' | 'update', text: string, reason: RegExp][] = [
   ['update', 'INSERT {} WHERE { LATERAL { SERVICE SILENT ?x {} } }', /the word SERVICE/],
   ['update', LATERAL, /unknown form/],
 ]
-await row('--sparql-syntax store: what only the store reads is passed on, as reading and writing everything', (t) => {
+await row('--sparql-syntax store: text for the store alone is passed on, as reading and writing everything', (t) => {
   t.match(passing('query', `# comment\n${LATERAL}`), {
     ...{
       form: 'SELECT',
@@ -546,7 +546,7 @@ await row('--sparql-syntax store: what only the store reads is passed on, as rea
   }
   t.match(passing('query', LATERAL, 'standard'), { failure: 'query.syntax', detail: /unexpected “LATERAL”/ })
   t.match(passing('query', LATERAL, 'store', 'a dataset'), { failure: 'query.syntax' })
-  t.match(passing('query', 'ASK {}'), { readSet: [] }, 'what the parser reads is analysed')
+  t.match(passing('query', 'ASK {}'), { readSet: [] }, 'text that the parser can read is analysed')
 })
 await row('names of variables matter: the answer has them', (t) => {
   t.not(query('SELECT ?a { ?a ?p ?o }').key, query('SELECT ?b { ?b ?p ?o }').key)
@@ -564,7 +564,7 @@ await row('time grows with the length of a text only', async (t) => {
   }
 })
 
-/** A query as tokens. The differences between two spellings of it are drawn for each again. */
+/** A query as tokens. The differences between its two spellings are drawn separately for each. */
 // prettier-ignore
 const TOKENS = [
   'SELECT', '?s', 'WHERE', '{', 'GRAPH', 'p:g', '{', '?s', 'a', 'p:T', ';', 'q:name', '"x # y"', '.',

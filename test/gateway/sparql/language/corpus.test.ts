@@ -1,6 +1,6 @@
-// Queries of shapes that once told of hidden graphs, or lost rows of readable ones, minimised: each is asked under
-// every kind of right on every store (design 4). A leak that is opened again shows here; random queries
-// (view/over-view.test.ts) look for new ones.
+// Minimised queries that once revealed hidden graphs, or lost rows of readable ones. Each is asked with every kind of
+// right on every store (design 4). This finds leaks that come back; random queries (rights/restrict-query.test.ts) look
+// for new ones.
 import t, { type Test } from 'tap'
 import { ACL, RDF } from '../../../../gateway/rdf/vocabulary.js'
 import { MERGED_GRAPHS } from '../../../../policies/authorizations/reach.js'
@@ -36,7 +36,7 @@ const QUADS = [
   ...shown(A),
   ...shown(BELOW),
   [`<urn:e:1> <urn:only> "here"`, BELOW],
-  // Hidden: it goes on where the others end, fails where they do not, and names them.
+  // Hidden triples: they continue where the readable ones end, cause failures, and name them.
   ...[
     '<urn:e:1> <urn:p> "hidden"',
     '<urn:e:2> <urn:p> "hidden"',
@@ -123,8 +123,8 @@ async function judge(t: Test, stores: ComparedStores, kinds: readonly string[]):
       queries.map((query) => ({ quads: QUADS, rights: RIGHTS[kind]!, query, compared: 'rows' as const })),
     )
     const { leaks, different, filled, unanswerable } = await compareCases(stores, cases, kind)
-    t.same(leaks, [], `rights by ${kind}: what is hidden changes no answer`)
-    t.same(different, [], `rights by ${kind}: the answer is that of a store with only what may be read`)
+    t.same(leaks, [], `rights by ${kind}: hidden data changes no answer`)
+    t.same(different, [], `rights by ${kind}: the answer equals that of a store with only readable data`)
     t.ok(filled > cases.length / 3 && unanswerable < cases.length / 4, `${filled} filled, ${unanswerable} refused`)
   }
 }

@@ -1,5 +1,5 @@
-// Plain triples in the data of an update, which the parser does not get: what the update reads, writes and removes is
-// the same with and without them, and every mistake is still found.
+// Plain triples in the data of an update are not passed to the parser. The graphs that the update reads, writes and
+// removes are the same with and without them, and every mistake is still found.
 import t from 'tap'
 import fc from 'fast-check'
 import { isFailure } from '../../../../gateway/problem.js'
@@ -40,7 +40,7 @@ const ROWS: [update: string, written: readonly string[] | string][] = [
   [`INSERT DATA ${T}`, 'update.syntax'],
 ]
 
-void t.test('what an update with plain data writes', async (t) => {
+void t.test('the graphs that an update with plain data writes', async (t) => {
   for (const [text, expected] of ROWS) t.same(written(text), expected, text)
   await t.test('the parser gets one statement of each block', async (t) => {
     const tokens = tokensOf(`INSERT DATA { GRAPH <urn:g> { ${T.repeat(1000)} } ${T.repeat(1000)} }`, BASE)
@@ -52,14 +52,14 @@ void t.test('what an update with plain data writes', async (t) => {
   })
 })
 
-void t.test('property: the same as where nothing is plain', async (t) => {
+void t.test('property: the result is the same as without plain triples', async (t) => {
   const term = fc.constantFrom('<urn:o>', '"x"', '"x"@en', '1', 'true', '"x"^^<urn:d>', '_:c')
   const objects = fc.array(term, { minLength: 1, maxLength: 3 }).map((all) => all.join(' , '))
   const verbs = fc.array(fc.tuple(fc.constantFrom('a', '<urn:p>'), objects), { minLength: 1, maxLength: 2 })
   const statement = verbs.map((all) => `S ${all.map((one) => one.join(' ')).join(' ; ')}`)
   const triples = fc.array(statement, { maxLength: 4 }).map((all) => all.join(' . '))
   const block = fc.tuple(fc.constantFrom('', '<urn:g>', '<urn:h>'), triples, fc.constantFrom('', ' .'))
-  // A block of the default graph has to end before another begins.
+  // A block of the default graph has to end before the next one begins.
   const blockText = ([graph, text, dot]: [string, string, string]): string =>
     graph === '' ? (text === '' ? '' : `${text} .`) : `GRAPH ${graph} { ${text}${text === '' ? '' : dot} }`
   const update = fc.array(block, { maxLength: 4 }).map((all) => `INSERT DATA { ${all.map(blockText).join(' ')} }`)

@@ -1,6 +1,6 @@
-// Clients that were made for the store, unmodified but for the host name and the credential: Apache Jena's
-// RDFConnection and scripts, RDFLib, SPARQLWrapper, sparql-http-client, Comunica, YASGUI, the OWL API and curl; each as
-// the owner, as a reader of a part, and as an anonymous client.
+// Clients that were made for the store, unchanged except for host name and credential: Apache Jena's RDFConnection and
+// scripts, RDFLib, SPARQLWrapper, sparql-http-client, Comunica, YASGUI, the OWL API and curl. Each runs as the owner,
+// as a reader of a part, and as an anonymous client.
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -27,7 +27,7 @@ const hasCompiler = spawnSync('javac', ['-version']).status === 0
 const withoutFuseki = await reasonWithoutFuseki()
 /** Continuous integration skips nothing. */
 const skipped = (reason: string | false): string | false => process.env['CI'] !== 'true' && reason
-/** Continuous integration fails then. */
+/** In continuous integration this fails instead. */
 const skipOrFail = (t: Test, reason: string): void =>
   void (skipped(reason) ? t.pass(reason, { skip: reason }) : t.fail(reason))
 
@@ -53,7 +53,7 @@ const JENA: Steps = {
   'asked, query': ['true', 'true', '401'],
   'asked, update': WRITE,
 }
-/** Of a table and of a graph in each format that SPARQLWrapper has. */
+/** Formats of SPARQLWrapper, for a table and for a graph. */
 const FORMATS =
   'sparql-results+xml rdf+xml sparql-results+json ld+json csv turtle tab-separated-values turtle sparql-results+json turtle sparql-results+json turtle sparql-results+json rdf+xml sparql-results+json rdf+xml sparql-results+json ld+json'
 const PYTHON: Steps = {
@@ -82,7 +82,7 @@ const COMUNICA_STEPS: Steps = {
   construct: ['1', '0', '401'],
   drop: WRITE,
 }
-/** The number of classes: the one that the document declares, and its type. */
+/** The number of classes: the declared one, and its type. */
 const OWL_STEPS: Steps = {
   open: ['2', '2', '403'],
   'open by its graph': ['2', '2', '401'],
@@ -139,7 +139,7 @@ void t.test("clients of the store's own URLs", { skip: skipped(withoutFuseki ?? 
 
   const fuseki = fetchFuseki()
   const jar = 'jar' in fuseki ? fuseki.jar : ''
-  /** A Java that trusts the gateway, and is not compiled further than its seconds are worth. */
+  /** Makes Java trust the gateway, and compile no more than a short run is worth. */
   const javaOptions = (): string[] => {
     const [trusted, password] = [join(folder, 'trusted.p12'), 'changeit']
     if (!existsSync(trusted))

@@ -1,4 +1,4 @@
-// What is kept of queries that were restricted for an agent with many rights is bounded, however short the queries are.
+// The memory for cached restricted queries of an agent with many rights is bounded, however short the queries are.
 import t from 'tap'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -8,7 +8,7 @@ import { makeWorld, ttl } from '../../../support/world.js'
 const GRAPHS = 2000
 const QUERIES = 200
 
-void t.test('queries that are kept', async (t) => {
+void t.test('cached queries', async (t) => {
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   const world = await makeWorld(t, { endUser, admin })
@@ -31,6 +31,6 @@ void t.test('queries that are kept', async (t) => {
   await ask(0)
   const before = heap()
   for (let n = 1; n <= QUERIES; n++) await ask(n)
-  // The conditions alone are more than 200 KB of each.
+  // The conditions alone are more than 200 KB for each query.
   t.ok(heap() - before < 25e6, `${((heap() - before) / 1e6).toFixed(0)} MB`)
 })

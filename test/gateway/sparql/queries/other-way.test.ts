@@ -1,5 +1,5 @@
-// Queries on which Jena fails as they are restricted, where the first part has no row: with joins that it makes when it
-// asks for their rows, it answers them (design 4).
+// Queries whose restricted form makes Jena fail if the first part has no rows: with joins that Jena makes on demand, it
+// answers them (design 4).
 import t from 'tap'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
 import { makeWorld, ttl } from '../../../support/world.js'
@@ -15,7 +15,7 @@ void forEachStore(t, 'the other way', async (t, makeStores, kind) => {
     void t.match((await as('owner')('PUT', path, ttl(body))).status, /20[014]/, path)
   await put('/open/', '<> a <urn:Open> ; <urn:value> "open" .')
   await put('/hidden/', '<> <urn:absent> "hidden" .')
-  // More than a list of graphs has.
+  // More than a list of graphs may have.
   const many = Array.from({ length: 101 }, (_, i) => `GRAPH <${base}open-${i}/> { <${base}open-${i}/> a <urn:Open> }`)
   t.equal((await as('owner')('POST', '/sparql', { ...UPDATE, body: `INSERT DATA { ${many.join('\n')} }` })).status, 200)
   await put(

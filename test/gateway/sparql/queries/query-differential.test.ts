@@ -1,5 +1,5 @@
-// Random queries by agents with random authorizations (design 4): the gateway answers as a store of the same kind does
-// that holds only what the agent may read, and nothing of an answer tells what is hidden.
+// Random queries by agents with random authorizations (design 4): the gateway answers like a store of the same kind
+// that contains only the readable data, and no part of an answer reveals hidden data.
 import t from 'tap'
 import type { Answer } from '../../../support/client.js'
 import { makeRandom } from '../../../crash/random.js'
@@ -19,9 +19,9 @@ import { ABSENT, BASE, C1, C2, GRAPHS } from '../../../support/view-queries.js'
 import { makeWorld, ttl, type World } from '../../../support/world.js'
 
 const CASES: Readonly<Record<StoreKind, number>> = { embedded: 100, fuseki: 60, 'fuseki-union': 40 }
-/** `npm run fuzz -- --gateway`: the store, the first case, and how many. */
+/** `npm run fuzz -- --gateway`: the store, the first case, and the number of cases. */
 const [ONLY, FIRST = '0', COUNT] = process.env.TRIPLEGATE_TEST_QUERIES?.split(' ') ?? []
-/** Of each case. */
+/** For each case. */
 const QUERIES = 4
 type Quads = Case['quads']
 
@@ -57,7 +57,7 @@ void forEachStore(t, { name: 'random queries', kinds: WITH_UNION }, async (t, ma
     let held: Quads | undefined
     for (const [i, of] of made.queries.entries()) {
       const [answer, told] = [answers[i]!, `case ${seed}, ${made.asker}: ${of.query}\n${rulesTurtle(made.rules)}`]
-      if (!isAsBefore(of, answer, again[i]!)) t.same(open(again[i]!), open(answer), `what is hidden shows, ${told}`)
+      if (!isAsBefore(of, answer, again[i]!)) t.same(open(again[i]!), open(answer), `hidden data shows, ${told}`)
       if (answer.text !== again[i]!.text) counts.otherBytes++
       if (isRefusal(answer)) {
         counts.refused++
@@ -102,9 +102,9 @@ interface Made extends Readable {
   readonly asker: string
   readonly rules: Rules
   readonly queries: readonly Case[]
-  /** All that the store has; `quads` are what the asker may read. */
+  /** All data in the store; `quads` is the part that the asker may read. */
   readonly all: Quads
-  /** These, with others hidden. */
+  /** The readable data together with other hidden data. */
   readonly changed: Quads
 }
 
@@ -134,10 +134,10 @@ const OTHER_DATA = 1_000_000
 const isRefusal = ({ status, text }: Answer): boolean =>
   status === 403 && Object.values(REFUSALS).some(({ detail }) => text.includes(detail))
 
-/** With the query that the store got last for it, if it got one. */
+/** An answer with the last query that the store got for it, if any. */
 type Sent = Answer & { readonly sent: string | undefined }
 
-/** @param sent what the store gets */
+/** @param sent collects the queries that the store gets */
 async function answersOver(
   ...[world, store, { asker, queries }, quads, sent]: [World, GraphStore, Made, Quads, string[]]
 ): Promise<Sent[]> {
@@ -167,7 +167,7 @@ const namesOf = (world: World): Names => ({
   classes: [C1, C2, 'urn:c:3'],
 })
 
-/** Everybody may use the endpoint. */
+/** Every identified agent may use the endpoint. */
 async function grant({ base, as }: World, rules: Rules): Promise<void> {
   const door = `<#door> a acl:Authorization ; acl:mode acl:Read ; acl:accessTo <${base}sparql> ; acl:agentClass <http://xmlns.com/foaf/0.1/Agent> .`
   const body = `@prefix acl: <http://www.w3.org/ns/auth/acl#> . ${door}\n${rulesTurtle(rules)}`
@@ -175,7 +175,7 @@ async function grant({ base, as }: World, rules: Rules): Promise<void> {
   if (![200, 201, 204].includes(status)) throw new Error(`${status} ${text}`)
 }
 
-/** Behind the gateway, as another client of the store would. */
+/** Behind the gateway, like another client of the store. */
 async function fill(store: GraphStore, quads: Quads): Promise<void> {
   const insert = quads.map(([triple, graph]) => (graph ? `GRAPH <${graph}> { ${triple} }` : `${triple} .`)).join('\n')
   const failed = await store.update(`DROP ALL ; INSERT DATA { ${insert} }`)
@@ -198,10 +198,7 @@ async function askStore({ endUser, datasets }: Stores, query: string): Promise<R
   return rowsOf(Buffer.concat(all).toString(), mediaType)
 }
 
-/**
- * In a store of the other kind, the answer is this one, or the query that was sent has the same answer as the one that
- * was asked.
- */
+/** True if a store of the other kind gives this answer, or answers the sent query like the original one. */
 async function isOfStore(
   ...[kind, quads, { compared }, { rows, asked, sent }]: [
     StoreKind,
@@ -215,7 +212,7 @@ async function isOfStore(
   return same(wanted, rows, compared) || (sent !== undefined && same(await second(kind, quads, sent), wanted, compared))
 }
 
-/** A store of the other kind. */
+/** Asks a store of the other kind. */
 async function second(kind: StoreKind, quads: Quads, query: string): Promise<Rows> {
   if (kind === 'fuseki') return askOxigraph(storeOf(quads), query)
   return FUSEKI !== undefined && (await hasKinds(FUSEKI))
@@ -223,7 +220,9 @@ async function second(kind: StoreKind, quads: Quads, query: string): Promise<Row
     : 'refused'
 }
 
-/** A store refuses the query whatever it holds: what is wrong may stand in a part that is left out for the agent. */
+/**
+ * True if a store refuses the query even when it is empty: the mistake may be in a part that is omitted for the agent.
+ */
 async function isRefusedByAny(store: Stores, query: string): Promise<boolean> {
   await fill(store.endUser, [])
   return (await askStore(store, query)) === 'refused'
@@ -231,13 +230,13 @@ async function isRefusedByAny(store: Stores, query: string): Promise<boolean> {
 
 const rowsIn = ({ text, fields }: Answer): Rows => rowsOf(text, fields['content-type'] ?? '')
 
-/** All of an answer but its date and the number of its request. */
+/** The whole answer except its date and the number of its request. */
 const open = ({ status, fields, text }: Answer) => ({
   ...{ status, text },
   fields: Object.entries(fields).filter(([name]) => !/^date$|request|id$/.test(name)),
 })
 
-/** Byte for byte, but for the order of rows, which is the store's, and with it the entity-tag. */
+/** Compares byte by byte, except the order of rows, which the store chooses, and the resulting entity-tag. */
 function isAsBefore({ compared }: Case, before: Answer, after: Answer): boolean {
   const withoutBytes = (answer: Answer): string =>
     JSON.stringify({

@@ -1,12 +1,12 @@
-// The variables of SELECT * (SPARQL 1.1 §18.2.1): an agent who may not read everything gets those that an agent gets
-// who may, in the same order.
+// The variables of SELECT * (SPARQL 1.1 §18.2.1): an agent with restricted rights gets the same variables, in the same
+// order, as an agent with all rights.
 import t from 'tap'
 import { forEachStore, row, WITH_UNION } from '../../../support/stores.js'
 import { makeWorld, ttl } from '../../../support/world.js'
 
 const MERGED = 'FROM <http://www.w3.org/ns/solid/sparql#union-default-graph>'
 const PATTERNS: readonly string[] = [
-  // The name of a graph has no place in the restricted pattern.
+  // The restricted pattern does not contain the name of the graph.
   '{ GRAPH ?g { { SELECT ?s { ?s ?p ?o } } } }',
   '{ GRAPH ?g { { SELECT * { ?s ?p ?o } } } }',
   '{ GRAPH ?g { { SELECT (COUNT(*) AS ?n) { ?s ?p ?o } } } }',
@@ -14,24 +14,24 @@ const PATTERNS: readonly string[] = [
   '{ GRAPH ?g { GRAPH <urn:g:1> { ?s ?p ?o } } }',
   '{ GRAPH ?g { BIND(1 AS ?w) } }',
   '{ GRAPH ?g { VALUES (?v ?w) { (1 UNDEF) } } }',
-  // It is found in another order.
+  // The variable is found in another order.
   '{ GRAPH ?g { ?s ?p ?o } }',
   '{ GRAPH ?g { ?s ?p ?o BIND(?o AS ?w) } GRAPH ?a { ?s ?q ?r } }',
   '{ GRAPH ?g { { ?s ?p ?o } UNION { ?a ?b ?c } } }',
   '{ GRAPH ?g { ?s <urn:p>+ ?o } }',
   '{ OPTIONAL { ?x <urn:p> ?y } OPTIONAL { GRAPH ?g { ?z <urn:p> ?w } } }',
-  // Blank nodes and paths become variables, which nobody sees.
+  // Blank nodes and paths become variables that are not shown.
   '{ [] ?p ?o . ?o ?q [ ?r ?t ] }',
   '{ [ ?r ?t ] ?p ([ ?a ?b ] ?x) }',
   '{ ?z <urn:p>/<urn:p> ?a }',
   '{ <urn:e> <urn:p>* ?o . ?o ?p ?a }',
   '{ [] ?p ?o } VALUES (?w ?a) { (1 2) }',
-  // What the agent may not read is left out.
+  // Unreadable graphs are left out.
   '{ GRAPH <urn:hidden> { ?z ?y ?x } }',
   '{ ?z ?y ?x OPTIONAL { GRAPH <urn:hidden> { ?x ?w ?v } } }',
   'FROM <urn:hidden> { ?z ?y ?x MINUS { ?z ?y ?w } FILTER NOT EXISTS { ?z ?v ?x } }',
   'FROM NAMED <urn:hidden> { GRAPH ?g { ?z ?y ?x } }',
-  // It is answered over a copy.
+  // The query is answered over a copy.
   `${MERGED} { ?z <urn:p>+ ?a }`,
   `${MERGED} { ?z <urn:p>+ ?a . [] <urn:p> ?o } VALUES (?c ?b) { (1 2) }`,
   // Its FILTER is tested later.

@@ -17,7 +17,7 @@ void forEachStore(t, 'shared results', async (t, makeStores, kind) => {
     void t.match((await as('owner')('PUT', path, ttl(body))).status, /20[014]/, path)
   await put('/open/', '<> <urn:value> "open" .')
   await put('/hidden/', '<> <urn:value> "hidden" .')
-  // Of the reader, nothing but this is left.
+  // The reader keeps only the rights granted here.
   await put('/admin/acl/groups/readers/', '<#this> a <http://xmlns.com/foaf/0.1/Group> .')
   const reading = (who: readonly string[], ...graphs: string[]): string =>
     `@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:mode acl:Read ;
@@ -38,13 +38,13 @@ void forEachStore(t, 'shared results', async (t, makeStores, kind) => {
     t.same(first.values, ['open'])
     t.same(second, { ...first, asked: 0 })
   })
-  await row('any graph: what each of them owns may differ, so each has a result of its own', async (t) => {
+  await row('any graph: agents may own different documents, so each has a separate result', async (t) => {
     for (const who of ['reader', 'stranger']) {
       const { values, asked } = await answer(who, `GRAPH ?g { ${ASKED} }`)
       t.same([values, asked > 0], [['open'], true], who)
     }
   })
-  await row('another right: another result, and none of the others', async (t) => {
+  await row('another right: a separate result', async (t) => {
     const where = `GRAPH <${base}open/> { ${ASKED} } # again`
     const query = `{ ${where}\n } UNION { GRAPH <${base}hidden/> { ${ASKED} } }`
     const before = await answer('reader', query)

@@ -1,5 +1,5 @@
-// Dataspaces that share their stores, as LinkedDataHub's own configuration has them (design 4): the SPARQL endpoints of
-// one reach no graph of the other, whatever a query or an update says; changes of rules take effect at once.
+// Dataspaces that share their stores, as in LinkedDataHub's own configuration (design 4): the SPARQL endpoints of one
+// reach no graph of the other, whatever a query or an update says. Changes of rules take effect at once.
 import { loadFeatures } from '../../../../gateway/features.js'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { allVersions } from '../../../versioning/versions.js'
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 const MEMBER = 'http://xmlns.com/foaf/0.1/member'
 
-/** The same dataspace at another host, with this owner. */
+/** The same dataspace on another host, with this owner. */
 function at(host: string, dataspace: DescribedDataspace, owner: string | undefined): DescribedDataspace {
   const other = JSON.parse(
     JSON.stringify(dataspace).replaceAll('localhost', host).replaceAll('"iri":"', '"iri":"urn:other:'),
@@ -36,7 +36,7 @@ interface Shared {
   readonly running: RunningGateway
   readonly here: DescribedDataspace
   readonly there: DescribedDataspace
-  /** The owner of the first dataspace, at each of the two. */
+  /** The owner of the first dataspace, as a client of each dataspace. */
   readonly owner: Client
   readonly ownerThere: Client
   readonly anonymousThere: Client
@@ -45,7 +45,7 @@ interface Shared {
 
 interface Options {
   readonly history?: 'local'
-  /** Of the second dataspace; the same as that of the first without. */
+  /** The owner of the second dataspace; by default that of the first. */
   readonly ownerThere?: string
 }
 
@@ -135,7 +135,7 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
     ['default-graph-uri: its own', `SELECT ?v { ${any} }`, ['here', 'here'], [['default-graph-uri', own]]],
     ['default-graph-uri: the other\'s', `SELECT ?v { ${any} }`, [], [['default-graph-uri', foreign]]],
     ['named-graph-uri: the other\'s', `SELECT ?v { GRAPH ?g { ${any} } }`, [], [['named-graph-uri', foreign]]],
-    ['a graph that is no document', `SELECT ?v { GRAPH <urn:shared> { ${any} } }`, []],
+    ['a graph that is not a document', `SELECT ?v { GRAPH <urn:shared> { ${any} } }`, []],
     ['Jena\'s union of all graphs', `SELECT ?v { GRAPH <urn:x-arq:UnionGraph> { ${any} } }`, 403],
     ['Jena\'s union of all graphs, FROM', `SELECT ?v FROM <urn:x-arq:UnionGraph> { ${any} }`, 403],
     ['a graph whose name begins like the base', `SELECT ?v { GRAPH <${here.slice(0, -1)}@127.0.0.1/> { ${any} } }`, []],
@@ -163,7 +163,7 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
   const UPDATES: [name: string, endpoint: '/sparql' | '/admin/sparql', update: string, status: number, parameters?: [string, string][]][] = [
     ['its own graph', '/sparql', `INSERT DATA { ${into(own)} }`, 200],
     ['his WebID into the other\'s owners', '/admin/sparql', `INSERT DATA { ${into(ownersThere)} }`, 403],
-    ['the other\'s owners, beside its own', '/admin/sparql', `INSERT DATA { ${into(`${adminHere}acl/groups/x/`)} ${into(ownersThere)} }`, 403],
+    ['the other\'s owners, together with its own', '/admin/sparql', `INSERT DATA { ${into(`${adminHere}acl/groups/x/`)} ${into(ownersThere)} }`, 403],
     ['the other\'s document', '/sparql', `INSERT DATA { ${into(foreign)} }`, 403],
     ['the other\'s document, deleted', '/sparql', `DELETE WHERE { GRAPH <${foreign}> { ?s ?p ?o } }`, 403],
     ['WITH the other\'s document', '/sparql', `WITH <${foreign}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`, 403],
@@ -188,7 +188,7 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
     ['WITH its own, and any graph', '/sparql', `WITH <${own}> INSERT { ?s ?p ?o } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
     ['USING and USING NAMED its own', '/sparql', `INSERT { GRAPH <${own}> { ?s <urn:copy> ?o } } USING <${own}> USING NAMED <${own}> WHERE { ?s ?p ?o GRAPH ?g { ?s <${VALUE}> ?o } }`, 200],
     ['using-graph-uri: its own', '/sparql', `INSERT { GRAPH <${own}> { ?s <urn:copy> ?o } } WHERE { ?s <${VALUE}> ?o }`, 200, [['using-graph-uri', own]]],
-    ['a graph that is no document', '/sparql', `INSERT DATA { ${into('urn:shared')} }`, 403],
+    ['a graph that is not a document', '/sparql', `INSERT DATA { ${into('urn:shared')} }`, 403],
   ]
   for (const [name, endpoint, text, status, parameters] of UPDATES) {
     await row(`an update: ${name}: ${status}`, async (t) => {

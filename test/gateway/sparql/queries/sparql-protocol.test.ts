@@ -1,6 +1,5 @@
-// W3C's tests of the SPARQL 1.1 Protocol (rdf-tests, sparql11/protocol), each by its name there, as the owner: what is
-// asked is what its description says. The embedded store has documents only: there the graphs have names below the
-// base.
+// W3C's tests of the SPARQL 1.1 Protocol (rdf-tests, sparql11/protocol), by name, as the owner. The requests follow
+// their descriptions. The embedded store has documents only, so its graphs have names below the base.
 import t from 'tap'
 import type { Answer } from '../../../support/client.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
@@ -30,7 +29,7 @@ interface Graphs {
   readonly made: string
 }
 
-/** Requests one after the other: all but the last are updates that have to be taken. */
+/** Requests in sequence: all but the last are updates that must succeed. */
 const rowsFor = ({
   data: [one, two, three],
   made,
@@ -152,7 +151,7 @@ void forEachStore(
       'CLEAR SILENT ALL',
       `DROP ALL ; INSERT DATA { GRAPH <${world.base}> { <${world.base}> <urn:p> "again" } }`,
     ]) {
-      await row(`${form}: the root keeps its managed triples, and nothing else is left`, async (t) => {
+      await row(`${form}: only the managed triples of the root are left`, async (t) => {
         await owner('PUT', '/cleared/', ttl('<> <urn:p> 1.5 .'))
         await owner('POST', '/', ttl('<> <urn:p> "of the root" .'))
         const before = (await owner('GET', '/', { fields: { accept: 'application/n-triples' } })).text
@@ -175,7 +174,7 @@ void forEachStore(
         )
       })
     }
-    await row('DROP GRAPH of the root is refused beside CLEAR ALL too', async (t) => {
+    await row('DROP GRAPH of the root is refused even together with CLEAR ALL', async (t) => {
       t.equal((await owner('POST', '/sparql', update(`CLEAR ALL ; DROP GRAPH <${world.base}>`))).status, 400)
     })
     await row('CLEAR ALL of the rules: the documents of the owner and the secretary stay', async (t) => {

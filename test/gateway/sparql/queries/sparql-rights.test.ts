@@ -1,5 +1,5 @@
-// Queries are answered over the graphs that their agent may read (design 4): a row for each way into another graph, and
-// nothing of an answer tells what happens there; on both stores, and on one whose default graph is the union of all
+// Queries are answered over the graphs that their agent may read (design 4): one row for each way to reach another
+// graph. No part of an answer reveals changes there. On both stores, and on one whose default graph is the union of all
 // graphs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -43,7 +43,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   const world = await makeWorld(t, stores)
   const row = rowsOf(t, kind)
   const isUnion = kind === 'fuseki-union'
-  /** In a default graph that is the union of the named graphs; another one is hidden. */
+  /** Values in a default graph that is the union of the named graphs; any other default graph is hidden. */
   const ofUnion = (...values: string[]): readonly string[] => (isUnion ? values : [])
   const { base } = world
   const [open, hidden, typed] = ['open', 'hidden', 'typed'].map((name) => `${base}${name}/`) as [string, string, string] // prettier-ignore
@@ -64,12 +64,12 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   t.equal((await owner('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: insert })).status, 200) // prettier-ignore
   await grant(world, put)
 
-  // No condition beside the patterns is exact, of the first in the embedded store, of the second in Fuseki. Both count
-  // blank nodes in sub-queries. Of TDB2, which has the union, GRAPH is evaluated in another way where the graphs are
-  // listed: some queries are refused there.
+  // For these queries, no condition in the query would be exact: for the first in the embedded store, for the second in
+  // Fuseki. Both count blank nodes in sub-queries. TDB2, which has the union, evaluates GRAPH differently if the graphs
+  // are listed, so it refuses some of these queries.
   const COUNTS = `SELECT (SUM(?n) AS ?v) { GRAPH ?g { SELECT (COUNT(DISTINCT *) AS ?n) { [] <${VALUE}> ?x } } }`
   const FILTERS = `SELECT ?v { { SELECT ?g ?v { } } OPTIONAL { GRAPH ?g { FILTER(STRSTARTS(STR(?g), "${base}")) <urn:n1> ?p ?v } } }`
-  // Java runs out of stack where it matches, of a long text.
+  // For a long text, Java runs out of stack when it matches this.
   const searched = (start: string): string => `REGEX(CONCAT(?v, "|${'a'.repeat(30_000)}"), "^${start}[^|]*[|](a|b)*$")`
   const failing = (start: string): string =>
     `SELECT ?v { GRAPH ?g { ?s <${VALUE}> ?v BIND(${searched(start)} AS ?x) } FILTER(?v = "hidden") }`
@@ -81,7 +81,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     ['GRAPH <hidden>', `SELECT ?v { GRAPH <${hidden}> { ${any} } }`, []],
     ['GRAPH <absent>', `SELECT ?v { GRAPH <${base}absent/> { ${any} } }`, []],
     ['GRAPH <hidden>, with other escapes', `SELECT ?v { GRAPH <${hidden.replace('hidden', '\\u0068idden')}> { ${any} } }`, []],
-    ['GRAPH of a graph that is no document', `SELECT ?v { GRAPH <urn:other> { ${any} } }`, []],
+    ['GRAPH of a graph that is not a document', `SELECT ?v { GRAPH <urn:other> { ${any} } }`, []],
     ['FROM <readable>', `SELECT ?v FROM <${open}> { ${any} }`, ['open', 'open']],
     ['FROM <readable by its class>', `SELECT ?v FROM <${typed}> { ${any} }`, ['typed']],
     ['FROM <hidden>', `SELECT ?v FROM <${hidden}> { ${any} }`, []],
@@ -115,9 +115,9 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     ['a path of any length in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v }`, ['urn:n2']],
     ['a path of any length in the merge, which stays', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n2> <${NEXT}>* ?v }`, ['urn:n2']],
     ['a path of any length in the merge, which stays at a name that nothing has', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n9> <${NEXT}>* ?v }`, kind === 'embedded' ? [] : ['urn:n9']],
-    ['a path of any length in the merge, beside any property', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n3> <${NEXT}>* ?x . ?x ?p ?v }`, ['urn:n4']],
+    ['a path of any length in the merge, with any property', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n3> <${NEXT}>* ?x . ?x ?p ?v }`, ['urn:n4']],
     ['a path of any length in the merge, counted', `SELECT (COUNT(*) AS ?v) FROM <${MERGED_GRAPHS}> { ?s <${NEXT}>/<${NEXT}>* ?o }`, ['2']],
-    ['a path of any length in the merge, beside GRAPH', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v GRAPH ?g { ?v ?p ?o } }`, kind === 'embedded' ? 403 : []],
+    ['a path of any length in the merge, with GRAPH', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v GRAPH ?g { ?v ?p ?o } }`, kind === 'embedded' ? 403 : []],
     ['OPTIONAL', `SELECT ?v { VALUES ?s { <urn:thing> } OPTIONAL { GRAPH ?g { ${any} } } }`, ['open']],
     ['EXISTS', `SELECT ?v { VALUES ?v { "open" "hidden" "other" "default" } FILTER EXISTS { GRAPH ?g { ${any} } } }`, ['open']],
     ['NOT EXISTS', `SELECT ?v { VALUES ?v { "open" "hidden" } FILTER NOT EXISTS { GRAPH ?g { ${any} } } }`, ['hidden']],
@@ -146,10 +146,10 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     ['a property function that reads an index', `SELECT ?v { ?v <http://jena.apache.org/text#query> "hidden" }`, 400],
     ['a property function by an unknown name', `SELECT ?v { GRAPH ?g { ?v <http://www.opengis.net/ont/geosparql#sfWithin> ?o } }`, 403],
     ['a function of Jena that counts members of containers in every graph', `SELECT ?v { VALUES ?k { 1 } ?x <${RDFS('member')}> ?v }`, kind === 'embedded' ? [] : 403],
-    ['a value that Jena fails to compute, and tells', `SELECT DISTINCT ?v { { BIND("first" AS ?v) } UNION { GRAPH ?g { ?s <${VALUE}> ?o BIND(IF(?o = "hidden", HOURS(IRI(CONCAT("urn:", ?o))), "second") AS ?v) } } }`, ['first', 'second']],
-    ['DESCRIBE of what a hidden graph describes too', 'DESCRIBE <urn:thing>', ['open']],
+    ['a value that Jena fails to compute, and shows in its error', `SELECT DISTINCT ?v { { BIND("first" AS ?v) } UNION { GRAPH ?g { ?s <${VALUE}> ?o BIND(IF(?o = "hidden", HOURS(IRI(CONCAT("urn:", ?o))), "second") AS ?v) } } }`, ['first', 'second']],
+    ['DESCRIBE of a resource that a hidden graph describes too', 'DESCRIBE <urn:thing>', ['open']],
     ['DESCRIBE of a hidden document', `DESCRIBE <${hidden}>`, []],
-    ['DESCRIBE of what a pattern finds', `DESCRIBE ?s { GRAPH ?g { ?s <${VALUE}> "typed" } }`, ['typed']],
+    ['DESCRIBE of the results of a pattern', `DESCRIBE ?s { GRAPH ?g { ?s <${VALUE}> "typed" } }`, ['typed']],
     ['CONSTRUCT', `CONSTRUCT { <urn:s> <${VALUE}> ?v } { GRAPH ?g { <urn:thing> ?p ?v } }`, ['open']],
     ['ASK', `ASK { GRAPH ?g { ?s ?p "hidden" } }`, ['false']],
     ['no graph at all', 'SELECT ?v { VALUES ?v { "1" } }', ['1']],
@@ -167,12 +167,12 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     )
   }
 
-  await row('the owner sees everything, and the log has the way of each query', async (t) => {
+  await row('the owner sees everything, and the log says how each query was answered', async (t) => {
     const query = `SELECT ?v { GRAPH ?g { <urn:thing> <${VALUE}> ?v } }`
     t.same(valuesIn((await owner('GET', get(query), CSV)).text), ['hidden', 'open'])
     t.equal(world.log.findLast(({ path }) => path === '/sparql')?.view, 'unchanged')
     const views = world.log.flatMap(({ path, view }) => (path === '/sparql' ? [view] : []))
-    // Jena's list is exact for a path too.
+    // Jena's list is exact even for a path.
     const ways = ['constants', 'predicate', 'list', 'refused', ...(kind === 'embedded' ? ['copy'] : [])]
     for (const view of ways) t.ok(views.includes(view as (typeof views)[number]), String(view))
   })
@@ -180,8 +180,8 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   for (const [name, query, expected] of [
     ['DESCRIBE', 'DESCRIBE <urn:thing>', ['hidden', 'open']],
     ['a path through the merge of all graphs', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v }`, ['urn:n2', 'urn:n3', 'urn:n4']],
-    ['a path through the merge, beside GRAPH', `SELECT ?v FROM <${MERGED_GRAPHS}> FROM NAMED <${open}> { <urn:n1> <${NEXT}>+ ?v GRAPH ?g { ?x <${NEXT}> ?v } }`, kind === 'embedded' ? 403 : ['urn:n2']],
-    ['the named graphs, beside the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <${typed}> ?q ?v GRAPH ?g { <${typed}> <${VALUE}> ?v } }`, ['typed']],
+    ['a path through the merge, with GRAPH', `SELECT ?v FROM <${MERGED_GRAPHS}> FROM NAMED <${open}> { <urn:n1> <${NEXT}>+ ?v GRAPH ?g { ?x <${NEXT}> ?v } }`, kind === 'embedded' ? 403 : ['urn:n2']],
+    ['the named graphs, with the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <${typed}> ?q ?v GRAPH ?g { <${typed}> <${VALUE}> ?v } }`, ['typed']],
     ['DISTINCT * counted over blank nodes of the merge', `SELECT (COUNT(DISTINCT *) AS ?v) FROM <${MERGED_GRAPHS}> { [] <${NEXT}> ?x }`, kind === 'embedded' ? 403 : ['3']],
   ] as const) {
     await row(`the owner, ${name}: ${String(expected)}`, async (t) => {
@@ -199,9 +199,9 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   // prettier-ignore
   for (const [name, asked, expected] of [
     ['POST of a form, the graph in the form', () => post('/sparql', FORM, `query=${encodeURIComponent(text)}&${uri(hidden)}`), []],
-    ['POST of a form, a readable graph beside', () => post('/sparql', FORM, `query=${encodeURIComponent(text)}&${uri(hidden)}&${uri(typed)}`), ['typed']],
+    ['POST of a form, with a readable graph', () => post('/sparql', FORM, `query=${encodeURIComponent(text)}&${uri(hidden)}&${uri(typed)}`), ['typed']],
     ['POST of a query, the graph in the query string', () => post(`/sparql?${uri(hidden)}`, QUERY, text), []],
-    ['POST of a query, a readable graph beside', () => post(`/sparql?${uri(typed)}&${uri(hidden)}`, QUERY, text), ['typed']],
+    ['POST of a query, with a readable graph', () => post(`/sparql?${uri(typed)}&${uri(hidden)}`, QUERY, text), ['typed']],
     ['POST of a query that names it', () => post('/sparql', QUERY, `SELECT ?v { GRAPH <${hidden}> { ${any} } }`), []],
   ] as const) {
     await row(`a hidden graph by each door, ${name}: ${expected.join(', ') || 'nothing'}`, async (t) => {
@@ -210,7 +210,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
       t.same(valuesIn(answer.text), expected)
     })
   }
-  await row('what is cached for who may read everything is nothing for others', async (t) => {
+  await row('a result cached for an agent with all rights is not used for others', async (t) => {
     for (const [, query, expected, parameters] of QUERIES) {
       if (!Array.isArray(expected)) continue
       const target = get(query, parameters)
@@ -227,7 +227,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
       t.same(valuesIn(text), [])
     })
   }
-  await row('an update whose pattern fails in the midst of its solutions changes nothing, and says why', async (t) => {
+  await row('an update whose pattern fails halfway through its solutions changes nothing, and says why', async (t) => {
     const rule = '/admin/acl/authorizations/writing/'
     const targets = `acl:accessTo <${base}sparql> , <${open}>`
     await put(rule, `@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:agent <${world.webIdOf('stranger')}> ; acl:mode acl:Write ; ${targets} .`) // prettier-ignore
@@ -251,7 +251,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     t.equal((await owner('DELETE', rule)).status, 204)
   })
   if (kind !== 'embedded') {
-    await row('a result of which a late row fails is no result', async (t) => {
+    await row('a result with a late failing row is discarded', async (t) => {
       const values = [...Array.from({ length: 100 }, (_, i) => `"a${i}"`), '"typed"'].join(' ')
       const body = failing('typ').replace(`GRAPH ?g { ?s <${VALUE}> ?v `, `{ VALUES ?v { ${values} } `).replace(/ FILTER.*?\) \}$/, ' }') // prettier-ignore
       for (const format of ['json', 'xml']) {
@@ -263,7 +263,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
       }
     })
   }
-  await row('an answer over a list, again: nothing is asked of the store', async (t) => {
+  await row('an answer over a list, repeated: the store is not asked', async (t) => {
     const query = get(`${kind === 'embedded' ? COUNTS : FILTERS} LIMIT 77`)
     const first = await agent('GET', query, CSV)
     let asked = 0
@@ -274,7 +274,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   })
   const many = Array.from({ length: 101 }, (_, i) => `GRAPH <${base}many-${i}/> { <${base}many-${i}/> a <${CLASS}> }`)
   await behind(`INSERT DATA { ${many.join(' ')} }`)
-  await row('a list of more than 100 graphs: 403, which says what to write', async (t) => {
+  await row('a list of more than 100 graphs: 403 with advice', async (t) => {
     const { status, text } = await agent('GET', get(kind === 'embedded' ? COUNTS : FILTERS), CSV)
     t.equal(status, 403)
     t.match(
@@ -292,7 +292,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
         t.match(text, /REGEX or REPLACE in this FILTER may take long/)
       },
     )
-    await row(`one that stands elsewhere, ^${start}: nothing`, async (t) => {
+    await row(`such a FILTER elsewhere, ^${start}: nothing`, async (t) => {
       const asked = `SELECT ?v { GRAPH ?g { ?s <${VALUE}> ?v FILTER(${searched(start)} && ?v = "hidden") } }`
       const { status, text } = await posted(asked)
       t.equal(status, 200, text)
@@ -330,7 +330,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     const named = await agent('GET', get(`SELECT ?v { GRAPH ?g { ${twice} } }`), CSV)
     t.equal(named.status, kind === 'embedded' ? 200 : 403, named.text)
   })
-  await row('a copy that is too large: one 403, which says what to write', async (t) => {
+  await row('a copy that is too large: one 403 with advice', async (t) => {
     const big = `${base}big/`
     const other = await agent(
       'GET',
@@ -352,7 +352,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   })
   await behind(`DELETE DATA { ${many.join(' ')} }`)
   await row(
-    'a right on the default graph where that is the union of the others has no effect: `access` says so',
+    'a right on a default graph that is the union of the others has no effect, and `access` says so',
     async (t) => {
       const { text } = await owner('GET', '/access?graph=urn:triplegate:default-graph&mode=Read')
       t.equal(text.includes('is the union of its named graphs'), isUnion, text)
@@ -402,7 +402,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
       t.same([status, fields.etag, fields.age], [200, undefined, undefined])
     }
   })
-  await row('a slow result has the same fields, whether it comes from the cache or not', async (t) => {
+  await row('a slow result has the same fields with and without the cache', async (t) => {
     const target = get(`SELECT ?v { GRAPH ?g { ${any} } } LIMIT 78`)
     const ask = async (): Promise<readonly unknown[]> => {
       const { status, fields } = await agent('GET', target, CSV)
@@ -414,7 +414,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     t.same(await ask(), first)
     t.same(first.slice(0, 2), [200, 'string'])
   })
-  await row('the page does not tell whether a result comes from the cache: a hidden graph may have changed', async (t) => {
+  await row('the page does not show whether a result comes from the cache, since a hidden graph may have changed', async (t) => {
     const target = get(`SELECT ?v { GRAPH ?g { ${any} } }`)
     for (let i = 0; i < 2; i++) {
       const { text } = await agent('GET', target, { fields: { Accept: 'text/html' } })
@@ -422,10 +422,10 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
       t.notMatch(text, /from the (cache|triplestore)/)
     }
   }) // prettier-ignore
-  await row('nothing of an answer tells what is done to hidden graphs', async (t) => {
+  await row('no part of an answer reveals changes to hidden graphs', async (t) => {
     world.stopClock(t)
     const targets = QUERIES.map(([, query, , parameters]) => get(query, parameters))
-    /** @param seconds that have passed since the first time */
+    /** @param seconds since the first time */
     const ask = async (seconds: number): Promise<readonly Shown[]> => {
       const answers: Shown[] = []
       for (const target of targets)
@@ -458,9 +458,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
   await changes(world, row)
 })
 
-/**
- * Rules that change, and the next answers: values, or a status. Before them no agent but the owner may read anything.
- */
+/** Changes of rules, and the answers that follow: values, or a status. At first only the owner may read anything. */
 async function changes({ as, base, webIdOf }: World, row: Row): Promise<void> {
   const [RULE, GROUP] = ['/admin/acl/authorizations/changing/', '/admin/acl/groups/changing/']
   const group = new URL(GROUP, base).href
@@ -474,7 +472,7 @@ async function changes({ as, base, webIdOf }: World, row: Row): Promise<void> {
   const toGroup = `acl:agentGroup <${group}#this>`
   const query = get(`SELECT ?v { GRAPH ?g { ${any} } FILTER(?s != <urn:thing>) }`)
   type Next = readonly string[] | number
-  /** Where a document has no content any longer, it is deleted. */
+  /** A document without content is deleted. */
   type Step = readonly [path: string, content: string | undefined, stranger: Next, anonymous?: Next]
   // prettier-ignore
   const ROWS: readonly (readonly [name: string, steps: readonly Step[]])[] = [
@@ -535,7 +533,7 @@ async function changes({ as, base, webIdOf }: World, row: Row): Promise<void> {
   }
 }
 
-void forEachStore(t, { name: 'rights on what only a store knows', kinds: ['fuseki'] }, async (t, makeStores, kind) => {
+void forEachStore(t, { name: 'queries that only a store reads', kinds: ['fuseki'] }, async (t, makeStores, kind) => {
   const functions = 'http://jena.apache.org/ARQ/'
   const flags = ['--sparql-syntax', 'store', '--allow-function', `${functions}*`]
   const world = await makeWorld(t, await makeStores(), { flags })
@@ -554,7 +552,7 @@ void forEachStore(t, { name: 'rights on what only a store knows', kinds: ['fusek
   const ROWS: readonly (readonly [name: string, pattern: string, owner: readonly string[], stranger: readonly string[] | 403])[] = [
     ['neither', inGraphs, ['hidden', 'open'], ['open']],
     ['LATERAL', `VALUES ?s { <${base}open/> <${base}hidden/> } LATERAL { ${inGraphs} }`, ['hidden', 'open'], 403],
-    ['LATERAL, of what the agent may read', `VALUES ?s { <${base}open/> } LATERAL { GRAPH <${base}open/> { ${any} } }`, ['open'], 403],
+    ['LATERAL over readable graphs', `VALUES ?s { <${base}open/> } LATERAL { GRAPH <${base}open/> { ${any} } }`, ['open'], 403],
     ['a function', `GRAPH ?g { ?s <${VALUE}> ?x } BIND(<${functions}function#sprintf>("%s", ?x) AS ?v)`, ['hidden', 'open'], 403],
     ['a function of constants', `BIND(<${functions}function#sprintf>("%s", "one") AS ?v)`, ['one'], 403],
     ['a property function', `?v <${functions}property#strSplit> ( "one two" " " )`, ['one', 'two'], 403],
@@ -593,9 +591,9 @@ async function grant({ base, webIdOf }: World, put: (path: string, body: string)
 type Shown = Pick<Answer, 'status' | 'fields' | 'text'> & { readonly age: number | undefined }
 
 /**
- * An answer, but for its date and the number of its request. Age is the time since the store answered: of an answer
- * that was cached before, it has grown by the seconds that have passed since then, whatever is done to hidden graphs.
- * Where that ends the answer, there is no Age.
+ * An answer without its date and the number of its request. Age is the time since the store answered: for an answer
+ * that was cached before, it must grow by the seconds that have passed, whatever happens to hidden graphs. If a change
+ * there ends the cached answer, there is no Age.
  */
 function shown({ status, fields, text }: Answer, seconds: number): Shown {
   const others = Object.fromEntries(Object.entries(fields).filter(([name]) => !/^date$|^age$|request|id$/.test(name)))

@@ -1,4 +1,4 @@
-// Answers of the SPARQL endpoint: cached, shared, streamed, abandoned, broken off. On Fuseki, seen through a proxy.
+// Answers of the SPARQL endpoint: cached, shared, streamed, abandoned, interrupted. On Fuseki, seen through a proxy.
 import { once } from 'node:events'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { get as httpsGet } from 'node:https'
@@ -12,7 +12,7 @@ import { makeWorld, ttl, update, type World } from '../../../support/world.js'
 import { until } from '../../../support/wait.js'
 
 const missing = await reasonWithoutFuseki()
-/** A store that sends nothing more is given up. */
+/** A store that sends nothing for this long is given up. */
 const IDLE_MS = 10_000
 
 async function suite(t: Test): Promise<void> {
@@ -95,14 +95,14 @@ async function caching(row: Row, cachedRow: Row, world: World, proxy: StoreProxy
     ['two operations, the second of it', `CLEAR SILENT GRAPH <http://e/g> ; INSERT DATA { GRAPH <${graph}> { <http://e/s> <http://e/p> 3 } }`, true],
   ]
   for (const [name, operations, touches] of touching) {
-    await cachedRow(`demands B15: an update drops what it can touch, and nothing else: ${name}`, async (t) => {
+    await cachedRow(`demands B15: an update drops only cached results that it can touch: ${name}`, async (t) => {
       await as('GET', target(query))
       t.equal((await as('POST', '/sparql', update(operations))).status, 200)
       t.equal(await questions(() => as('GET', target(query))), touches ? 1 : 0)
     })
   }
   await cachedRow('an update that the store refuses is not in doubt', async (t) => {
-    // Of graphs that are no documents: the gateway carries others out itself.
+    // These graphs are not documents: updates of documents are carried out by the gateway itself.
     const body =
       'INSERT DATA { GRAPH <http://e/g> { <http://e/s> <http://e/p> 4 } } ; COPY <http://e/nothing> TO <http://e/other>'
     const reading = target('SELECT ?o { GRAPH <http://e/g> { ?s ?p ?o } }')
@@ -176,14 +176,14 @@ async function streams(row: Row, world: World, proxy: StoreProxy): Promise<void>
       t.equal(proxy.requests.filter(isQuery).length - before, 1)
     }
   })
-  await row('simultaneous clients get it complete', async (t) => {
+  await row('simultaneous clients get the complete answer', async (t) => {
     const answers = await Promise.all([1, 2, 3].map(() => world.as('owner')('GET', target(LARGE))))
     t.same(new Set(answers.map(({ text }) => text.length)).size, 1)
   })
   await row('a slow client slows down the store and does not fill the memory of the gateway', async (t) => {
     const { answer, request } = await open(world, target(LARGE))
     answer.pause()
-    // Nothing happens while it does not read.
+    // Nothing must happen while the client does not read.
     await sleep(500)
     const sent = proxy.requests.filter(isQuery).at(-1)!
     t.equal(sent.abandoned, false, 'the store still waits')
@@ -194,7 +194,7 @@ async function streams(row: Row, world: World, proxy: StoreProxy): Promise<void>
   })
 }
 
-/** The request with its answer's head; nothing of the body has been read. */
+/** The request with the head of its answer; its body has not been read. */
 async function open(world: World, path: string): Promise<{ request: ClientRequest; answer: IncomingMessage }> {
   const request = ask(world, path)
   const [answer] = (await once(request, 'response')) as [IncomingMessage]
@@ -208,19 +208,19 @@ function ask(world: World, path: string): ClientRequest {
   return request
 }
 
-/** The proxy has more queries than these. */
+/** Waits until the proxy has more queries than these. */
 async function arrived(proxy: StoreProxy, count: number): Promise<void> {
   await until(() => proxy.requests.filter(isQuery).length > count)
 }
 
-/** Design 5: true if the last query was closed at the store, before a limit of time would close it. */
+/** Design 5: true if the last query was closed at the store before a time limit would close it. */
 async function isAbandoned(proxy: StoreProxy): Promise<boolean> {
   const last = proxy.requests.filter(isQuery).at(-1)!
   for (const end = performance.now() + IDLE_MS - 1_000; !last.abandoned && performance.now() < end;) await sleep(5)
   return last.abandoned
 }
 
-/** Over 200 MB: while the client does not read, no chain of sockets can buffer all of it. */
+/** Over 200 MB: no chain of sockets can buffer all of it while the client does not read. */
 const ENDLESS = LARGE.replace('?c ?t {', '?c ?d ?t {').replace(
   '?c <http://e/n> ?t',
   '?c <http://e/n> ?t . ?d <http://e/n> ?t',
@@ -247,14 +247,14 @@ async function leaving(row: Row, world: World, proxy: StoreProxy): Promise<void>
     request.destroy()
     t.ok(await isAbandoned(proxy))
   })
-  await row('of two waiting clients one leaves: the other gets the answer', async (t) => {
+  await row('if one of two waiting clients leaves, the other gets the answer', async (t) => {
     const query = target('SELECT ?shared { GRAPH <http://e/large> { ?shared ?p ?o } }')
     proxy.fault({ kind: 'delay', milliseconds: 2_000, only: isQuery })
     const before = proxy.requests.filter(isQuery).length
     const request = ask(world, query)
     await arrived(proxy, before)
     const other = world.as('owner')('GET', query)
-    // The gateway has the query when it has decided on a request sent after it.
+    // The gateway has received the query once it has decided on a later request.
     await world.as('reader')('GET', '/')
     request.destroy()
     t.equal((await other).status, 200)
@@ -273,7 +273,7 @@ async function failures(row: Row, world: World, proxy: StoreProxy): Promise<void
   for (const kind of ['cut', 'stall'] as const) {
     for (const framing of ['chunked', 'length'] as const) {
       await row(
-        `a store whose answer ends in the middle (${kind}, ${framing}): the client sees it break off`,
+        `a store whose answer ends in the middle (${kind}, ${framing}): the client sees the interruption`,
         async (t) => {
           proxy.fault({ kind, after: 10_000_000, framing, only: isQuery })
           t.ok(await broken(target(LARGE)))
@@ -283,7 +283,7 @@ async function failures(row: Row, world: World, proxy: StoreProxy): Promise<void
       )
     }
   }
-  await row('a volatile answer that ends in the middle breaks off too', async (t) => {
+  await row('a volatile answer that ends in the middle is interrupted too', async (t) => {
     proxy.fault({ kind: 'cut', after: 1_000_000, framing: 'chunked', only: isQuery })
     t.ok(
       await broken(

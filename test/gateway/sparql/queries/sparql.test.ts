@@ -1,4 +1,4 @@
-// The SPARQL endpoint, as a client meets it: spec 4.2 and 4.6, SPARQL 1.1 Protocol, RFC 10008, design 4 and 5; on both
+// The SPARQL endpoint as clients see it: spec 4.2 and 4.6, SPARQL 1.1 Protocol, RFC 10008, design 4 and 5; on both
 // stores.
 import t from 'tap'
 import { makeWorld, ttl, type World } from '../../../support/world.js'
@@ -45,8 +45,8 @@ void forEachStore(t, 'sparql', async (t, makeStores, kind) => {
 })
 
 /**
- * SPARQL 1.1 §11, §17, §18: what queries compute, and those that the grammar alone lets in. Terms are as they were
- * written.
+ * SPARQL 1.1 §11, §17, §18: the values that queries compute, also for queries that only the grammar allows. Terms keep
+ * their spelling.
  */
 async function values(world: World, row: Row): Promise<void> {
   const xsd = (value: string, name: string): string => `"${value}"^^<http://www.w3.org/2001/XMLSchema#${name}>`
@@ -90,7 +90,7 @@ async function values(world: World, row: Row): Promise<void> {
   }
 }
 
-/** SPARQL 1.1 Protocol §2.1.6: the reason of the store, for agents whose query it gets as they wrote it. */
+/** SPARQL 1.1 Protocol §2.1.6: the store's reason, for agents whose queries it gets unchanged. */
 async function reasons(world: World, row: Row): Promise<void> {
   await row('a query that the store refuses is 400, with its reason for those who may read everything', async (t) => {
     const { status, text } = await world.as('owner')('POST', '/sparql', direct('SELECT ?s (COUNT(*) AS ?x) { ?s ?p ?o }', QUERY)) // prettier-ignore
@@ -133,19 +133,19 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['as Fuseki: no content, and an update in the URL', 'POST', get(['update', insert]), {}, 200],
     ['content without a type, and a query in the URL', 'POST', get(['query', ask]), { body: ask }, 415],
     ['as Fuseki: an update by its older name', 'POST', '/sparql', form(['request', insert]), 200],
-    ['as Fuseki: no update by GET, by its older name either', 'GET', get(['request', insert]), {}, 400],
+    ['as Fuseki: no update by GET, not even by its older name', 'GET', get(['request', insert]), {}, 400],
     ['an update by both names', 'POST', '/sparql', form(['update', insert], ['request', insert]), 400],
     ['a query by reference', 'GET', get(['query-ref', 'http://e/q']), {}, 400],
-    ['as Fuseki: empty names of graphs are none', 'GET', get(['query', ask], ['default-graph-uri', ''], ['named-graph-uri', '']), {}, 200],
+    ['as Fuseki: empty names of graphs are ignored', 'GET', get(['query', ask], ['default-graph-uri', ''], ['named-graph-uri', '']), {}, 200],
     ['as Fuseki: one of them empty', 'POST', get(['default-graph-uri', '']), form(['query', ask], graph), 200],
     ['empty names of graphs with an update', 'POST', '/sparql', form(['update', insert], ['default-graph-uri', '']), 200],
-    ['an empty name of what an update reads', 'POST', '/sparql', form(['update', modify], ['using-graph-uri', '']), 400],
+    ['an empty name of a graph that an update reads', 'POST', '/sparql', form(['update', modify], ['using-graph-uri', '']), 400],
     ['as Fuseki: a timeout', 'GET', get(['query', ask], ['timeout', '2,10.5']), {}, 200],
-    ['as Fuseki: a timeout that is none', 'GET', get(['query', ask], ['timeout', 'soon']), {}, 200],
+    ['as Fuseki: an invalid timeout', 'GET', get(['query', ask], ['timeout', 'soon']), {}, 200],
     ['a result as a script', 'GET', get(['query', ask], ['callback', 'f']), {}, 400],
     ['no name of a callback', 'GET', get(['query', ask], ['callback', '']), {}, 200],
     ['a stylesheet for XML', 'GET', get(['query', ask], ['output', 'xml'], ['stylesheet', '/x.xsl']), {}, 400],
-    ['a stylesheet for what is no XML', 'GET', get(['query', ask], ['output', 'json'], ['stylesheet', '/x.xsl']), {}, 200],
+    ['a stylesheet for a format other than XML', 'GET', get(['query', ask], ['output', 'json'], ['stylesheet', '/x.xsl']), {}, 200],
     ['as Fuseki: parameters that it does not know', 'GET', get(['query', ask], ['debug', 'on']), {}, 200],
     ['a form and a dataset in the URL (W3C query_post_form)', 'POST', get(graph), form(['query', ask]), 200],
     ['a form for an update and its dataset in the URL', 'POST', get(using), form(['update', modify]), 200],
@@ -154,7 +154,7 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['an empty update in a form', 'POST', '/sparql', form(['update', '# nothing']), 200],
     ['an update sent as a query', 'POST', '/sparql', direct(insert), 400],
     ['a query sent as an update', 'POST', '/sparql', direct(ask, UPDATE), 400],
-    ['a query that is no SPARQL', 'GET', get(['query', 'SELECT * {']), {}, 400],
+    ['a query that is not SPARQL', 'GET', get(['query', 'SELECT * {']), {}, 400],
     ['an empty query', 'GET', get(['query', '']), {}, 400],
     ['content of another type', 'POST', '/sparql', direct(ask, { 'Content-Type': 'text/plain' }), 415],
     ['content without a type', 'POST', '/sparql', { body: ask }, 415],
@@ -165,7 +165,7 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['content above the limit, in chunks', 'POST', '/sparql', { fields: QUERY, body: `ASK {} #${'x'.repeat(2 ** 21)}`, chunked: true }, 413],
     ['a query of a mebibyte', 'POST', '/sparql', direct(`ASK {} #${'x'.repeat(2 ** 20)}`), 200],
     ['§2.1.4: a dataset', 'GET', get(['query', ask], graph), {}, 200],
-    ['§2.1.4: a graph that is no absolute IRI', 'GET', get(['query', ask], ['default-graph-uri', 'g']), {}, 400],
+    ['§2.1.4: a graph that is not an absolute IRI', 'GET', get(['query', ask], ['default-graph-uri', 'g']), {}, 400],
     ['§2.1.4: a graph that would end the IRI', 'GET', get(['query', ask], ['named-graph-uri', 'http://e/> {} #']), {}, 400],
     ['§2.2.3: a dataset for an update', 'POST', '/sparql', form(['update', modify], using), 200],
     ['§2.2.3: using with USING in the text', 'POST', '/sparql', form(['update', modify.replace('WHERE', 'USING <http://e/g> WHERE')], using), 400],
@@ -176,7 +176,7 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['DELETE', 'DELETE', '/sparql', {}, 405],
     ['PATCH', 'PATCH', '/sparql', direct(insert, UPDATE), 405],
     ['OPTIONS', 'OPTIONS', '/sparql', {}, 204],
-    ['demands A2: the admin application has an endpoint of its own', 'GET', get(['query', ask]).replace('/', '/admin/'), {}, 200],
+    ['demands A2: the admin application has its own endpoint', 'GET', get(['query', ask]).replace('/', '/admin/'), {}, 200],
   ]
   for (const [name, method, target, send, status] of withReadMethods(rows)) {
     await row(name, async (t) => {
@@ -234,7 +234,7 @@ async function protocol(world: World, row: Row): Promise<void> {
     t.same(made.text.match(/"\w+"/g)?.sort(), ['"one"', '"two"'], made.text)
     t.equal((await as('POST', '/sparql', direct(`DROP GRAPH ${graph}`, UPDATE))).status, 200)
   })
-  await row('SPARQL 1.2, where the store speaks it', async (t) => {
+  await row('SPARQL 1.2, if the store supports it', async (t) => {
     const query = `VERSION "1.2" SELECT (STR(OBJECT(?t)) AS ?x) { BIND(<<( <http://e/s> <http://e/p> "o" )>> AS ?t) FILTER(ISTRIPLE(?t)) }`
     t.same(valuesOf(await world.as('owner')('GET', get(['query', query])), 'x'), ['o'])
     const unbound = 'ASK { << <http://e/none> <http://e/p> 1 >> <http://e/q> 1 }'
@@ -249,7 +249,7 @@ async function protocol(world: World, row: Row): Promise<void> {
       WHERE { GRAPH <${world.origin}${path}> { ?s ?p "lateral" LATERAL { BIND("found" AS ?x) } } }`
     t.equal((await as('POST', '/sparql', direct(update, UPDATE))).status, 200)
     t.match((await as('GET', path)).text, '"found"')
-    t.equal((await as('POST', '/admin/sparql', direct(update, UPDATE))).status, 403, 'where documents are protected')
+    t.equal((await as('POST', '/admin/sparql', direct(update, UPDATE))).status, 403, 'if documents are protected')
     t.equal((await as('GET', get(['query', 'SELECT * { LATERAL']))).status, 400)
   })
   await row('§2.2.3: the dataset of an update is that of its pattern', async (t) => {
@@ -301,7 +301,7 @@ async function federation(world: World, row: Row): Promise<void> {
     UNION: `SELECT * { {} UNION { SERVICE ${evil} ${inner} } }`,
     'within GRAPH': `SELECT * { GRAPH ?g { SERVICE ${evil} ${inner} } }`,
     'within SERVICE that is allowed': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> { SERVICE ${evil} ${inner} } }`,
-    'beside one that is allowed': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> {} SERVICE ${evil} ${inner} }`,
+    'together with an allowed one': `SELECT * { SERVICE <http://127.0.0.1:9/allowed> {} SERVICE ${evil} ${inner} }`,
     'an allowed target with a fragment': `SELECT * { SERVICE <http://127.0.0.1:9/allowed#> ${inner} }`,
     'Jena: SERVICE <cache:>': `SELECT * { SERVICE <cache:> { SERVICE ${evil} ${inner} } }`,
     'Jena: SERVICE <cache:> alone': `SELECT * { SERVICE <cache:> ${inner} }`,
@@ -356,8 +356,8 @@ async function federation(world: World, row: Row): Promise<void> {
 }
 
 /**
- * Design 7: only the functions of SPARQL 1.1 and those that the operator allows; Jena computes names, and loads
- * classes.
+ * Design 7: only the functions of SPARQL 1.1 and those that the operator allows. Jena computes function names, and
+ * loads classes.
  */
 async function functions(world: World, row: Row, kind: string): Promise<void> {
   const joined = Array.from({ length: 200 }, (_, i) => `GRAPH ?g { ?s <http://e/${i}> ?o }`).join(' ')
@@ -403,7 +403,7 @@ async function functions(world: World, row: Row, kind: string): Promise<void> {
     'PREFIX f: <http://e/functions#> SELECT (f:g(1) AS ?x) {}',
   ]) {
     await row(`a query with a function that the operator allows reaches the store: ${query}`, async (t) => {
-      // No store here has the function: Fuseki gives no value, Oxigraph refuses the query.
+      // No store here has the function: Fuseki returns no value, Oxigraph refuses the query.
       const answer = await world.as('owner')('POST', '/sparql', direct(query))
       t.equal(answer.status, kind === 'embedded' ? 400 : 200)
       t.match(answer.text, kind === 'embedded' ? 'cannot be run' : /<literal|"results"|results/)
@@ -430,10 +430,10 @@ async function negotiation(world: World, row: Row): Promise<void> {
   const select = 'SELECT ?x { VALUES ?x { 1 } }'
   const ask = 'ASK {}'
   const construct = 'CONSTRUCT { <http://e/s> <http://e/p> 1 } {}'
-  // A property that RDF/XML has no name for.
+  // A property that RDF/XML cannot express.
   const unwritable = 'CONSTRUCT { <http://e/s> <http://e/1> 1 } {}'
   const volatile = 'CONSTRUCT { <http://e/s> <http://e/1> ?x } { BIND(NOW() AS ?x) }'
-  // Terms of RDF 1.2, which neither RDF/XML nor JSON-LD has.
+  // Terms of RDF 1.2, which neither RDF/XML nor JSON-LD can express.
   const tripleTerm = 'CONSTRUCT { <http://e/s> <http://e/p> <<( <http://e/a> <http://e/b> 1 )>> } {}'
   const control = (text: string, other = '1') => `SELECT ?x ?y { BIND("${text}" AS ?x) BIND(${other} AS ?y) }`
   const deep = `${'TRIPLE(<urn:a>, <urn:b>, '.repeat(40)}"x"${')'.repeat(40)}`
@@ -516,7 +516,7 @@ async function negotiation(world: World, row: Row): Promise<void> {
       t.match((await world.as('owner')('GET', get(['query', query]), { fields: { Accept: accept } })).text, body)
     })
   }
-  // As Fuseki 5.6 answers them, which has no name n3, nq, rdf, rdf+xml or jsonld: SPARQLWrapper sends some of these.
+  // As in Fuseki 5.6, which has no names n3, nq, rdf, rdf+xml or jsonld: SPARQLWrapper sends some of these.
   const outputs: [query: string, names: Record<string, string>][] = [
     [
       select,
@@ -530,7 +530,7 @@ async function negotiation(world: World, row: Row): Promise<void> {
         'text/csv': 'text/csv',
         JSON: JSON_RESULTS,
         'application/sparql-results+xml': 'application/sparql-results+xml',
-        // Of graphs alone: Accept counts.
+        // Only graphs have these formats, so Accept counts.
         'rdf+xml': 'text/csv',
         n3: 'text/csv',
       },
@@ -574,10 +574,10 @@ async function negotiation(world: World, row: Row): Promise<void> {
       }
       for (const unknown of ['constructor', 'thrift', 'text/html'])
         t.equal((await as('GET', get(['query', query], ['output', unknown]))).status, 400, unknown)
-      t.equal((await as('GET', get(['query', query], ['output', '']))).status, 200, 'an empty one is none')
+      t.equal((await as('GET', get(['query', query], ['output', '']))).status, 200, 'an empty value is ignored')
     })
   }
-  await row('as Fuseki: output counts before format and results, and force-accept makes it plain text', async (t) => {
+  await row('as Fuseki: output wins over format and results, and force-accept makes it plain text', async (t) => {
     const as = world.as('owner')
     const csv = await as('GET', get(['query', select], ['format', 'xml'], ['results', 'json'], ['output', 'csv']))
     t.equal(csv.fields['content-type'], 'text/csv;charset=UTF-8')
@@ -594,7 +594,7 @@ async function negotiation(world: World, row: Row): Promise<void> {
     t.equal(answer.status, 504, answer.text)
     t.match(answer.text, /timeout that the request gives/)
   })
-  await row('as Fuseki: nothing is kept for a timeout once the query has ended', async (t) => {
+  await row('as Fuseki: a timeout uses no memory once the query has ended', async (t) => {
     const real = globalThis.setTimeout
     const timers: NodeJS.Timeout[] = []
     t.teardown(() => (globalThis.setTimeout = real))
@@ -645,8 +645,8 @@ async function negotiation(world: World, row: Row): Promise<void> {
 }
 
 /**
- * Design 4: Read to query, Write to update, by acl:accessTo on the endpoint; LinkedDataHub 5.4 says which agents have
- * them.
+ * Design 4: Read to query, Write to update, by acl:accessTo on the endpoint. LinkedDataHub 5.4 says which agents have
+ * these rights.
  */
 async function rights(world: World, row: Row): Promise<void> {
   const query = direct('ASK {}')
@@ -748,7 +748,7 @@ async function protectedAgents(world: World, row: Row): Promise<void> {
     ['CLEAR ALL, and it by name', `CLEAR ALL ; CLEAR GRAPH <${owner}>`, 403],
     ['another document', `INSERT DATA { GRAPH <${other}> { ${triple} } }`, 200],
     ['COPY from it', `COPY <${owner}> TO <${other}>`, 200],
-    ['another, from the triples of one of them', `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`, 200],
+    ['another document, from the triples of a protected one', `INSERT { GRAPH <${other}> { ?s ?p 2 } } WHERE { GRAPH <${owner}> { ?s ?p ?o } }`, 200],
     ['another document is dropped', `DROP GRAPH <${other}>`, 200],
   ]
   for (const [name, update, status] of rows) {
@@ -816,7 +816,7 @@ async function readYourWrites(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Design 5, demands B13 to B15: cached with the parsed query's read-set, valid until a part of it changes. */
+/** Design 5, demands B13 to B15: results are cached with the query's read-set, and valid until it changes. */
 async function storedResults(world: World, row: Row): Promise<void> {
   const as = world.as('owner')
   const ask = (query: string, fields: Record<string, string> = {}) => as('GET', get(['query', query]), { fields })
@@ -840,7 +840,7 @@ async function storedResults(world: World, row: Row): Promise<void> {
     }
     t.equal((await ask(constant, { 'If-Match': '"other"' })).status, 412)
   })
-  await row('each format has an entity-tag of its own', async (t) => {
+  await row('each format has its own entity-tag', async (t) => {
     t.notOk(same(await ask(constant), await ask(constant, { Accept: 'text/csv' })))
   })
   await row('HEAD has the fields of GET', async (t) => {

@@ -1,4 +1,4 @@
-// Expressions on which Jena may work for ever are refused, wherever they stand; usual ones are not.
+// Expressions on which Jena may work for ever are refused wherever they are; common expressions are not.
 import t from 'tap'
 import { endlessIn } from '../../../../gateway/sparql/rights/endless-expressions.js'
 import { regexWaysOf } from '../../../../gateway/sparql/rights/regex-ways.js'
@@ -11,21 +11,21 @@ const DEGREES: readonly (readonly [pattern: string, degree: number, flags?: stri
   ['^[^@]+@[^@]+\\.[a-z]+$', 1], ['^\\d{4}-\\d{2}-\\d{2}$', 1], ['(a|b)*c', 2], ['(foo|for)*x', 2], ['([a-z]+ )*x', 2], ['\\p{L}+ \\p{L}+', 2],
   ['^([^,]*,){3}foo', 1], ['a{1,1000}b', 2], ['^(alpha|beta|gamma)$', 1], ['^urn:[a-z0-9][a-z0-9-]{0,31}:.+$', 1], ['', 1], ['[]a]+x', 2],
   ['(?:ab)+c', 2], ['[a-z&&[^b]]+x', 2],
-  // Several ways through one text: the degree is their number, and one for the search.
+  // Several ways through one text: the degree is their number, plus one for the search.
   ['.*.*x', 3], ['.*.*.*x', 4], ['.*foo.*bar', 3], ['a+a+a+b', 4], ['(.*,){3}x', 4], ['[a-z]+[a-k]+[a-c]+X', 4], ['a*A*b', 3, 'i'], ['a*A*b', 2],
   ['é*ü*x', 3],
   // Each character doubles the ways.
   ['(a+)+$', Infinity], ['(a|a)*$', Infinity], ['(.*)*$', Infinity], ['(a|aa)+$', Infinity], ['(a*b*)*c', Infinity], ['(\\w+\\s?)+$', Infinity],
   ['(x+x+)+y', Infinity], ['^(a|a)*?$', Infinity], ['^(a+)+?$', Infinity], ['((a|aa)+b?)+$', Infinity], ['(a{1,30}){1,30}$', Infinity], ['(a|A)*b', Infinity, 'i'],
   [`${'a?'.repeat(28)}${'a'.repeat(28)}`, Infinity], [`${'(a|a)'.repeat(28)}$`, Infinity], ['^(.*?,){11}P', Infinity], ['([a-z]|\\w)*!', Infinity],
-  // What may be left out is tried before.
+  // An optional part is tried first.
   ['^((a|a)*b)?', Infinity], ['((a|a)*b)*', Infinity], ['a(.*b)?', 2], ['([^,]*,)*', 2], ['a(.*b)*?', Infinity], ['a[^b]*', 1], ['x(ab*)+', 1],
   // Many ways without a repetition, and ways to match nothing.
   [`(${'a|'.repeat(29)}a){8}c`, Infinity], ['(foo|fob|fox)x', 1], ['(foo|fob|fox)(a|ab|ac).*x', 2], ['(foo|fob|fox)(foo|fob|fox)(foo|fob|fox).*x', Infinity],
   ['(|){20}b', Infinity], ['(a(|))*b', Infinity], ['(b(a?)?)*c', Infinity], ['(a?){20}b', Infinity], ['(a|b|)c', 1],
-  // No anchor, since it may be left out.
+  // An optional anchor is no anchor.
   ['^?x.*y.*z', Infinity], ['^*x.*y.*z', Infinity], ['^{0}x.*y.*z', Infinity], ['^x.*y.*z', 2],
-  // Not known: back references, look-around, and all that is not XPath's.
+  // Unknown: back references, look-around, and everything that XPath does not have.
   ['(a*)*\\1b', Infinity], ['(a)\\1', Infinity], ['(?=a)a', Infinity], ['(?i)a', Infinity], ['a++', Infinity], ['\\Qa\\E', Infinity], ['(?<x>a)\\k<x>', Infinity],
   ['(a', Infinity], ['a)', Infinity], ['[a', Infinity], ['*a', Infinity], ['x'.repeat(1001), Infinity], [`${'('.repeat(200)}a${')'.repeat(200)}`, Infinity],
 ]

@@ -1,5 +1,5 @@
-// FILTERs whose expressions have no small bound, which may fail or take long for some values: over any number of
-// graphs, a store evaluates them on what an agent may read only (design 4), and what is hidden changes no answer.
+// FILTERs with unbounded expressions, which may fail or take long for some values: over any number of graphs, a store
+// evaluates them only on readable data (design 4), and hidden data changes no answer.
 import t from 'tap'
 import { isUnboundedRefusal } from '../../../../gateway/sparql/rights/refusals.js'
 import { takeViewStep } from '../../../../gateway/sparql/rights/restrict-in-thread.js'
@@ -18,7 +18,7 @@ const RIGHTS = {
 const BELOW = `${READABLE}b/`
 const XSD = 'http://www.w3.org/2001/XMLSchema#'
 const number = (value: number): string => `"${value}"^^<${XSD}integer>`
-/** Java runs out of stack where it matches a group so often. */
+/** Java runs out of stack when it matches a group this often. */
 const LONG = 'ab'.repeat(40_000)
 const QUADS = [
   ...[READABLE, BELOW].flatMap((graph) => [
@@ -45,16 +45,16 @@ const LATE = `FILTER(${E})`
 // prettier-ignore
 const ROWS: readonly (readonly [name: string, query: string])[] = [
   ['a group that repeats', `SELECT ?o { GRAPH ?g { ${P} ${LATE} } }`],
-  ['so behind GRAPH', `SELECT ?o { GRAPH ?g { ${P} } ${LATE} }`],
-  ['so before it', `SELECT ?o { ${LATE} GRAPH ?g { ${P} } }`],
-  ['so over the union', `SELECT ?o { ${P} ${LATE} }`],
-  ['so after other patterns', `SELECT ?o { GRAPH ?g { ?s a ?c } { ?e <urn:n> ?n } ?e <urn:p> ?o ${LATE} }`],
+  ['the same after GRAPH', `SELECT ?o { GRAPH ?g { ${P} } ${LATE} }`],
+  ['the same before it', `SELECT ?o { ${LATE} GRAPH ?g { ${P} } }`],
+  ['the same over the union', `SELECT ?o { ${P} ${LATE} }`],
+  ['the same after other patterns', `SELECT ?o { GRAPH ?g { ?s a ?c } { ?e <urn:n> ?n } ?e <urn:p> ?o ${LATE} }`],
   ['all that is selected', `SELECT * { ${P} ${LATE} }`],
-  ['so in a sub-query', `SELECT * { { SELECT * { ${P} ${LATE} } } ?s <urn:n> ?n }`],
+  ['the same in a sub-query', `SELECT * { { SELECT * { ${P} ${LATE} } } ?s <urn:n> ?n }`],
   ['what counts rows', `SELECT (COUNT(*) AS ?n) { ${P} ${LATE} }`],
   ['different rows', `SELECT DISTINCT * { { ${P} ${LATE} } UNION { ${P} FILTER(STRLEN(?o) < 4) } }`],
   ['a negation', `SELECT ?o { GRAPH ?g { ${P} } FILTER(!${E}) }`],
-  ['a value that is no boolean', 'SELECT ?o { ?s <urn:m> ?m ; <urn:n> ?n ; <urn:p> ?o FILTER(?m - ?n) }'],
+  ['a value that is not a boolean', 'SELECT ?o { ?s <urn:m> ?m ; <urn:n> ?n ; <urn:p> ?o FILTER(?m - ?n) }'],
   ['a difference of unknown values', 'SELECT ?s { ?s <urn:m> ?m ; <urn:n> ?n FILTER(?m - ?n > 4) }'],
   ['a sum of these in two graphs', 'SELECT ?s { GRAPH ?g { ?s <urn:m> ?m } GRAPH ?h { ?s <urn:n> ?n } FILTER(?m + ?n > 4) }'],
   ['the last seven days', `SELECT ?s { ?s <urn:t> ?t FILTER(?t >= NOW() - "P7D"^^<${XSD}dayTimeDuration>) }`],
@@ -63,28 +63,28 @@ const ROWS: readonly (readonly [name: string, query: string])[] = [
   ['two, and a short one', `SELECT ?o { GRAPH ?g { ${P} ; <urn:m> ?m ; <urn:n> ?n } ${LATE} FILTER(?m - ?n > 4) FILTER(?m > 1) }`],
   ['alternatives', `SELECT ?o { { GRAPH ?g { ${P} ${LATE} } } UNION { ?s <urn:t> ?o } }`],
   ['before OPTIONAL', `SELECT * { ${P} ${LATE} OPTIONAL { ?s <urn:next> ?x } }`],
-  ['about what OPTIONAL has', `SELECT * { ?s <urn:n> ?n OPTIONAL { GRAPH ?g { ${P} } } ${LATE} }`],
+  ['about a variable of OPTIONAL', `SELECT * { ?s <urn:n> ?n OPTIONAL { GRAPH ?g { ${P} } } ${LATE} }`],
   ['in a group of OPTIONAL', `SELECT * { ?s <urn:n> ?n OPTIONAL { { ${P} ${LATE} } } }`],
   ['in MINUS', `SELECT * { ?s <urn:n> ?n MINUS { ${P} ${LATE} } }`],
-  ['beside MINUS', `SELECT * { ${P} MINUS { ?s <urn:none> ?n } ${LATE} }`],
-  ['beside BIND', `SELECT * { GRAPH ?g { ${P} } BIND(CONCAT(?o, "!") AS ?x) ${LATE} }`],
-  ['beside a sub-query', `SELECT * { { SELECT ?s (AVG(?n) AS ?avg) { ?s <urn:n> ?n } GROUP BY ?s } ?s <urn:m> ?m FILTER(ABS(?m - ?avg) < 6) }`],
-  ['in GRAPH with a constant name, beside another', `SELECT * { GRAPH <${READABLE}> { ${P} ${LATE} } GRAPH ?g { ?s <urn:n> ?n } }`],
+  ['next to MINUS', `SELECT * { ${P} MINUS { ?s <urn:none> ?n } ${LATE} }`],
+  ['next to BIND', `SELECT * { GRAPH ?g { ${P} } BIND(CONCAT(?o, "!") AS ?x) ${LATE} }`],
+  ['next to a sub-query', `SELECT * { { SELECT ?s (AVG(?n) AS ?avg) { ?s <urn:n> ?n } GROUP BY ?s } ?s <urn:m> ?m FILTER(ABS(?m - ?avg) < 6) }`],
+  ['in GRAPH with a constant name, next to another', `SELECT * { GRAPH <${READABLE}> { ${P} ${LATE} } GRAPH ?g { ?s <urn:n> ?n } }`],
   ['ASK', `ASK { ${P} ${LATE} }`],
-  ['so where nothing is left', 'ASK { ?s <urn:p> ?o FILTER REGEX(?o, "^(a|b)*d$") }'],
+  ['the same without any result', 'ASK { ?s <urn:p> ?o FILTER REGEX(?o, "^(a|b)*d$") }'],
   ['CONSTRUCT', `CONSTRUCT { ?s <urn:found> ?o } { GRAPH ?g { ${P} ${LATE} } }`],
   ['in order', `SELECT ?o ?g { GRAPH ?g { ${P} ${LATE} } } ORDER BY DESC(?o) ?g LIMIT 1`],
 ]
 
-/** They are about what stands before OPTIONAL too, or stand where nothing has been tested. */
+/** They also see the patterns before OPTIONAL, or are in a place where nothing has been tested. */
 // prettier-ignore
 const REFUSED: typeof ROWS = [
   ['in OPTIONAL', `SELECT * { ${HERE} OPTIONAL { ${P} ${LATE} } }`],
   ['in EXISTS', `SELECT * { ${HERE} FILTER EXISTS { ${P} ${LATE} } }`],
   ['with EXISTS in it', `SELECT * { ${HERE} ${P} FILTER(${E} || EXISTS { ?s <urn:none> ?x }) }`],
-  ['where HAVING counts DISTINCT *', `ASK { ${HERE} ${P} ${LATE} } HAVING (COUNT(DISTINCT *) > 1)`],
-  ['where all that is selected is described', `DESCRIBE * { ${HERE} ${P} ${LATE} }`],
-  ['where DISTINCT * is counted', `SELECT (COUNT(DISTINCT *) AS ?n) { ${HERE} ${P} ${LATE} }`],
+  ['if HAVING counts DISTINCT *', `ASK { ${HERE} ${P} ${LATE} } HAVING (COUNT(DISTINCT *) > 1)`],
+  ['if all selected resources are described', `DESCRIBE * { ${HERE} ${P} ${LATE} }`],
+  ['if DISTINCT * is counted', `SELECT (COUNT(DISTINCT *) AS ?n) { ${HERE} ${P} ${LATE} }`],
 ]
 
 const hasFuseki = FUSEKI !== undefined && (await hasKinds(FUSEKI))

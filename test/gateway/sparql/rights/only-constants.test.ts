@@ -1,5 +1,5 @@
-// GRAPHs of constant names alone are restricted in a shorter way: it gives what the longer one gives, which restricts
-// the same query in one more pair of braces.
+// GRAPHs with constant names only are restricted in a shorter way. It gives the same result as the longer way, which
+// restricts the same query inside one more pair of braces.
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
@@ -77,7 +77,7 @@ const END = oneOf(
   'VALUES ?s { <urn:e:1> }',
 )
 
-void t.test('the shorter way gives what the longer one gives', (t) => {
+void t.test('the shorter way gives the same result as the longer one', (t) => {
   const within = (query: string, store: StoreTraits, isListed: boolean) => {
     const analysis = analyseQuery(query, BASE)
     if (isFailure(analysis) || !analysis.tree) return undefined
@@ -96,8 +96,7 @@ void t.test('the shorter way gives what the longer one gives', (t) => {
     assert.deepEqual(long, { ...short, text })
   }
   const property = fc.property(fc.tuple(HEAD, WHERE, END), fc.constantFrom(...STORES), fc.boolean(), isSame)
-  // Random queries rarely have it: RDF4J would look into other graphs, and a variable of ours takes the place of the
-  // name.
+  // Random queries rarely contain this: RDF4J would read other graphs, so another variable replaces the name.
   const named = ['SELECT *', `GRAPH <${NAMED}> { <${NAMED}> a ?o }`, ''] as [string, string, string]
   fc.assert(property, { numRuns: 3000, examples: [[named, STORES.at(-1)!, false]] })
   t.end()

@@ -1,5 +1,5 @@
-// OPTIONAL beside a restricted GRAPH: Jena leaves it out where one of its FILTERs mentions a variable to which a FILTER
-// around gives a list of values (design 4).
+// OPTIONAL next to a restricted GRAPH: Jena drops it if one of its FILTERs mentions a variable that an outer FILTER
+// limits to a list of values (design 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'

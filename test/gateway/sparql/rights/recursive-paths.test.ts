@@ -1,5 +1,5 @@
-// Paths on which Jena runs out of stack: none leads through a graph that an agent may not read, so that its length
-// decides nothing (design 4).
+// Paths on which Jena runs out of stack: none leads through a hidden graph, so that its length has no effect (design
+// 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'
@@ -18,7 +18,7 @@ const RIGHTS = {
 const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
 const chain = (length: number, graph: string, step = 'next'): readonly (readonly [string, string])[] =>
   Array.from({ length }, (_, i) => [`<urn:n:${i}> <urn:${step}> <urn:n:${i + 1}>`, graph] as const)
-/** A path of so many steps takes more than the stack of a thread of Java. */
+/** A path with this many steps needs more than the stack of a Java thread. */
 const DEEP = 6000
 const SEEN = [
   ...[READABLE, OTHER].map((graph) => [`<${graph}> <${TYPE}> <urn:c:1>`, graph] as const),
@@ -45,14 +45,14 @@ const ROWS: readonly (readonly [name: string, isExact: boolean, query: string])[
   ['from the name of the graph', true, 'SELECT * { GRAPH ?g { ?g <urn:next>* ?y } }'],
   ['a part of a path', true, 'SELECT * { GRAPH ?g { <urn:n:0> <urn:next>*/<urn:p> ?v } }'],
   ['in alternatives', true, 'SELECT * { { GRAPH ?g { <urn:n:0> <urn:next>+ ?y } } UNION { GRAPH ?g { ?x <urn:p> ?v } } }'],
-  ['beside others', true, 'SELECT * { GRAPH ?h { ?x <urn:p> ?v } GRAPH ?g { ?x <urn:next>+ ?y } MINUS { ?x <urn:none> ?z } }'],
+  ['next to other patterns', true, 'SELECT * { GRAPH ?h { ?x <urn:p> ?v } GRAPH ?g { ?x <urn:next>+ ?y } MINUS { ?x <urn:none> ?z } }'],
   ['in MINUS', true, 'SELECT * { GRAPH ?h { ?x <urn:p> ?v } MINUS { GRAPH ?g { ?x <urn:next>+ ?y } } }'],
   ['around a sub-query', true, 'SELECT * { { SELECT ?g (COUNT(*) AS ?c) { GRAPH ?g { <urn:n:0> <urn:next>+ ?y } } GROUP BY ?g } }'],
   ['in OPTIONAL', false, 'SELECT * { GRAPH ?h { ?x <urn:p> ?v } OPTIONAL { GRAPH ?g { ?x <urn:next>+ ?y } } }'],
   ['in EXISTS', false, 'SELECT * { GRAPH ?h { ?x <urn:p> ?v } FILTER EXISTS { GRAPH ?g { ?x <urn:next>+ ?y } } }'],
-  ['from what is hidden, through what may be read', true, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } GRAPH <${READABLE}> { ?x <urn:far>* ?y } }`],
-  ['so in OPTIONAL', true, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } OPTIONAL { GRAPH <${READABLE}> { ?x <urn:far>* ?y } } }`],
-  ['so in EXISTS', false, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } FILTER EXISTS { GRAPH <${READABLE}> { ?x <urn:far>* <urn:none> } } }`],
+  ['from hidden data, through readable data', true, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } GRAPH <${READABLE}> { ?x <urn:far>* ?y } }`],
+  ['the same in OPTIONAL', true, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } OPTIONAL { GRAPH <${READABLE}> { ?x <urn:far>* ?y } } }`],
+  ['the same in EXISTS', false, `SELECT * { GRAPH ?h { <urn:guess> ?q ?x } FILTER EXISTS { GRAPH <${READABLE}> { ?x <urn:far>* <urn:none> } } }`],
   ['in EXISTS in GRAPH', false, 'SELECT * { GRAPH ?g { ?x <urn:p> ?v FILTER EXISTS { ?x <urn:next>+ ?y } } }'],
   ['in a sub-query in GRAPH', false, 'SELECT * { GRAPH ?g { SELECT ?y { <urn:n:0> <urn:next>* ?y } } }'],
   ['members of a container', false, 'SELECT * { GRAPH ?g { ?c <http://www.w3.org/2000/01/rdf-schema#member> ?m } }'],

@@ -1,5 +1,5 @@
-// Queries over what an agent may read: the answer equals that of the same store that holds only this, for random
-// datasets, rights and queries (design 4). `npm run fuzz` does more of them.
+// Restricted queries: the answer equals that of a store of the same kind with only the readable data, for random
+// datasets, rights and queries (design 4). `npm run fuzz` runs more of them.
 import oxigraph from 'oxigraph'
 import t, { type Test } from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
@@ -30,8 +30,8 @@ const withoutKinds = skipped(!hasFuseki && 'no Fuseki with these datasets: npm t
 
 function judge(t: Test, { leaks, different, ...counts }: Compared, count: number): void {
   const told = JSON.stringify(counts)
-  t.same(leaks, [], 'what the agent may not read changes no answer')
-  t.same(different, [], 'the answer is that of a store with only what the agent may read')
+  t.same(leaks, [], 'hidden data changes no answer')
+  t.same(different, [], 'the answer equals that of a store with only readable data')
   t.ok(counts.filled > count / 6, told)
   t.ok(counts.unanswerable < count / 4, told)
   t.ok(counts.refused + counts.invalid < count / 20, told)
@@ -68,13 +68,13 @@ void t.test(`${CASES_OF_KIND} random queries on each kind of dataset of Fuseki`,
   }
 })
 
-void t.test('queries in which what is hidden made a difference', { skip: withoutKinds }, async (t) => {
+void t.test('queries in which hidden data made a difference', { skip: withoutKinds }, async (t) => {
   const [owned, named] = ['https://d.test/c/', 'https://literal.test/b/']
   const reach = { ...RIGHTS.reach, base: 'https://literal.test/' }
   const type = `<${RDF('type')}>`
   const rows: readonly Row[] = [
     {
-      name: 'a triple of the union beside a sub-query in NOT EXISTS: Jena tested it after the join',
+      name: 'a triple of the union next to a sub-query in NOT EXISTS: Jena tested it after the join',
       query: `ASK { FILTER NOT EXISTS { ?x ?q <https://d.test/a/> . GRAPH ?g { SELECT ?x (COUNT(*) AS ?c) { GRAPH ?h { ?y ^${type} ?x . ?z <urn:p:3> ?v }
         { ?z (^<urn:p:2>)? ?z } UNION { ?x ${type} ?y } } GROUP BY ?x } } }`,
       rights: { ...RIGHTS, graphs: [], owner: 'https://d.test/me#i' },
@@ -86,7 +86,7 @@ void t.test('queries in which what is hidden made a difference', { skip: without
       ],
     },
     {
-      // No other test has these terms: the store comes to know them in this order.
+      // No other test has these terms: the store learns them in this order.
       name: 'a literal as predicate: Jena fails on it in the first row, and rows are in the order in which terms came',
       query: `CONSTRUCT { ?x <urn:q> ?y . ?z ?v ?w } { ?y <urn:literal:2> ?z . ?w ${type} ?v
         GRAPH <${named}> { GRAPH ?x { GRAPH ?g { <urn:literal:s> ${type} <${named}> . ?x ?z ?y } } } }`,
@@ -99,7 +99,7 @@ void t.test('queries in which what is hidden made a difference', { skip: without
       ],
     },
     {
-      name: 'a literal as predicate beside a path, which a hidden graph has: over the list',
+      name: 'a literal as predicate in a hidden graph, next to a path: over the list',
       query:
         'SELECT * { <urn:e:2> <urn:p:3> ?z . GRAPH ?g { ?v <urn:p:3>?/<urn:p:2> ?v . ?y <urn:p:2> <urn:e:1> . ?x ?z "a" } }',
       rights: { ...RIGHTS, graphs: [owned], classes: ['urn:c:2'] },
@@ -142,8 +142,8 @@ interface Row extends Pick<Case, 'query' | 'rights' | 'quads'> {
 }
 
 /**
- * A store that is neither: its default graph is a bag of all that it has. Continuous integration fetches it, others
- * have it or not.
+ * A store of another kind: its default graph is a bag of all its data. Continuous integration fetches it; elsewhere it
+ * is optional.
  */
 const withoutRdf4j = skipped(!isRdf4jHere() && 'no RDF4J: npm run fuzz -- --store rdf4j fetches it')
 void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => {
@@ -167,27 +167,32 @@ void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => 
     [`<urn:e:3> <${RDF('type')}> <urn:e:2>`, mine],
   ] as const
   for (const [name, rights, query, isAnswered = true] of [
-    // It makes a UNION of || with IN or sameTerm in it.
+    // It makes a UNION of || if IN or sameTerm is in it.
     ['each row once', { ...RIGHTS, prefixes: ['https://d.test/a'] }, 'SELECT * { ?s ?p ?o }'],
     [
       'each row once, of two patterns',
       { ...RIGHTS, prefixes: ['https://d.test/a'] },
       'SELECT * { ?s ?p ?o . ?s ?q ?x }',
     ],
-    // It looks into every graph for a pattern that has the name of its graph.
+    // It reads every graph for a pattern that contains the name of its graph.
     ['a type that another graph says', { ...CLASS, graphs: [] }, 'SELECT * { GRAPH ?g { ?s ?p ?o } }'],
-    ['so a constant', { ...CLASS, graphs: [] }, `SELECT * { GRAPH <${hidden}> { ?s ?p ?o } }`],
+    ['the same for a constant', { ...CLASS, graphs: [] }, `SELECT * { GRAPH <${hidden}> { ?s ?p ?o } }`],
     [
       'a graph that names itself',
       RIGHTS,
       `SELECT * { GRAPH <${mine}> { <${mine}> <urn:p:1> ?w . ?b <urn:p:2> ?w . ?y a ?b } }`,
     ],
     [
-      'so a graph that may be read',
+      'the same for a readable graph',
       RIGHTS,
       `SELECT * { GRAPH <${mine}> { <${mine}> a ?w . ?b <urn:p:2> ?z . ?y a ?b } }`,
     ],
-    ['so a variable', RIGHTS, 'SELECT * { VALUES ?g { <https://d.test/a/> } GRAPH ?g { ?g <urn:p:1> ?w } }', false],
+    [
+      'the same for a variable',
+      RIGHTS,
+      'SELECT * { VALUES ?g { <https://d.test/a/> } GRAPH ?g { ?g <urn:p:1> ?w } }',
+      false,
+    ],
     ['a path without a step', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s <urn:p:1>? ?o } }`, false],
     ['any property but these', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s !<urn:p:2> ?o } }`, false],
   ] as const) {
@@ -206,7 +211,7 @@ void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => 
   }
 })
 
-/** Jena fails where the name of a graph gets a value in OPTIONAL, and what is hidden would decide whether it does. */
+/** Jena fails if the name of a graph gets a value in OPTIONAL, and hidden data would decide whether it does. */
 void t.test('a condition in OPTIONAL', { skip: withoutKinds }, async (t) => {
   const refusing: string[] = []
   for (const kind of FUSEKI_KINDS) {
@@ -273,29 +278,23 @@ for (const [name, query, rights, hidden, rows] of [
     refused,
   ],
   [
-    'so in a group',
+    'the same in a group',
     `SELECT * { GRAPH ?g { ?s ?p ?o OPTIONAL { BIND(<${READABLE}> AS ?g) } } }`,
     RIGHTS,
     HIDDEN,
     refused,
   ],
   [
-    'so in a sub-query',
+    'the same in a sub-query',
     `SELECT * { GRAPH ?g { SELECT ?s (<${READABLE}> AS ?g) { ?s ?p ?o } } }`,
     RIGHTS,
     HIDDEN,
     refused,
   ],
-  ['so beside GRAPH', `SELECT * { GRAPH ?g { ?s ?p ?o } BIND(<${READABLE}> AS ?g) }`, RIGHTS, HIDDEN, refused],
+  ['the same next to GRAPH', `SELECT * { GRAPH ?g { ?s ?p ?o } BIND(<${READABLE}> AS ?g) }`, RIGHTS, HIDDEN, refused],
   ['a GRAPH twice', 'SELECT * { GRAPH ?g { ?s ?p ?o } FILTER(true) GRAPH ?g { ?s ?p ?o } }', RIGHTS, HIDDEN, 2],
-  [
-    'a MINUS that stands first removes nothing',
-    'SELECT * { FILTER(true) MINUS { } GRAPH ?g { ?s ?p ?o } }',
-    RIGHTS,
-    HIDDEN,
-    2,
-  ],
-  ['so with blank nodes, whose rows multiply', `SELECT * { ${'GRAPH ?g { [] ?p [] } '.repeat(2)} }`, RIGHTS, HIDDEN, 4],
+  ['a leading MINUS removes nothing', 'SELECT * { FILTER(true) MINUS { } GRAPH ?g { ?s ?p ?o } }', RIGHTS, HIDDEN, 2],
+  ['blank nodes, whose rows multiply', `SELECT * { ${'GRAPH ?g { [] ?p [] } '.repeat(2)} }`, RIGHTS, HIDDEN, 4],
   [
     'a sub-query has no name of its GRAPH',
     'SELECT ?s { GRAPH ?g { SELECT * { ?s ?p ?o FILTER(BOUND(?g)) } } }',
@@ -337,7 +336,7 @@ for (const [name, query, rights, hidden, rows] of [
   })
 }
 
-void t.test('a MINUS that stands first is left out: RDF4J would remove rows by what is hidden', (t) => {
+void t.test('a leading MINUS is left out: RDF4J would remove rows because of hidden data', (t) => {
   const store = { ...OXIGRAPH, showsName: false, listsGraphs: false }
   const sight = { rights: RIGHTS, store, nothing: 'urn:test:nothing', grounds: new Map() }
   const query = `SELECT * { MINUS { GRAPH ?g { ?s ?q ?o } } ?s ?p ?o OPTIONAL { FILTER(true) MINUS { GRAPH ?g { ?s ?q ?o } } GRAPH ?g { ?s ?q ?o } } }`
@@ -386,7 +385,7 @@ for (const [name, query, part, stays] of [
   ['a description', `DESCRIBE ?x { ?x <${ONE}>+ ?y }`, 'none', []],
   ['named graphs', `SELECT * FROM <urn:g:1> { ?x <${ONE}>+ ?y }`, 'none', []],
 ] as const) {
-  void t.test(`what is copied for a path: ${name}`, async (t) => {
+  void t.test(`the data copied for a path: ${name}`, async (t) => {
     const store = { ...OXIGRAPH, defaultGraph: 'union', stays: true } as const
     const found = overCopy(read(query)!, { rights: RIGHTS, store, nothing: 'urn:test:nothing', grounds: new Map() })
     if (!found) return void t.equal(part, 'none')
@@ -408,7 +407,7 @@ void t.test('the text of a query is read as the same query', async (t) => {
   }
 })
 
-/** The same labels for blank nodes, in the order of the text. */
+/** The text with the same labels for blank nodes, numbered in the order of the text. */
 function relabelled(text: string): string {
   const labels = new Map<string, string>()
   return text.replace(/_:b\d+/g, (label) => {
@@ -417,7 +416,7 @@ function relabelled(text: string): string {
   })
 }
 
-void t.test('what is known of the embedded store is what probes find', async (t) => {
+void t.test('the known traits of the embedded store are those that probes find', async (t) => {
   const { defaultGraph, stays, asQuads, asQuadsOfFrom, showsName, listsGraphs } = OXIGRAPH
   const store = new oxigraph.Store()
   store.load('<urn:s> <urn:p> <urn:o> <urn:g> .', { format: 'application/n-quads' })
@@ -434,7 +433,7 @@ void t.test('what is known of the embedded store is what probes find', async (t)
 for (const [name, store, listed, expected] of [
   ['names', OXIGRAPH, [READABLE], /^SELECT \* FROM <urn:test:nothing> FROM NAMED <https:\/\/d\.test\/a\/> WHERE/],
   ['none', OXIGRAPH, [], /^SELECT \* FROM <urn:test:nothing> WHERE/],
-  ['a name that SPARQL cannot hold', OXIGRAPH, [READABLE, 'urn:odd name'], refused],
+  ['a name that SPARQL cannot express', OXIGRAPH, [READABLE, 'urn:odd name'], refused],
 ] as const) {
   void t.test(`a query over a list of graphs: ${name}`, (t) => {
     const step = { rights: RIGHTS, store, nothing: 'urn:test:nothing', graphs: [], readable: undefined, listed }

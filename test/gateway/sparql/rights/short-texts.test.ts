@@ -1,4 +1,4 @@
-// What takes quadratic time has a condition on the length of its texts; all else stays as it is.
+// Expressions that take quadratic time get a condition on the length of their texts; all others stay unchanged.
 import t from 'tap'
 import { queryText } from '../../../../gateway/sparql/language/print.js'
 import { withShortTexts } from '../../../../gateway/sparql/rights/short-texts.js'

@@ -1,5 +1,5 @@
-// Triple terms (RDF 1.2) in a hidden graph: Jena fails on one as the name of a graph, and, among several triples, as a
-// predicate. So what is hidden must not get there (design 4).
+// Triple terms (RDF 1.2) in a hidden graph: Jena fails on one as the name of a graph and, among several triples, as a
+// predicate. So hidden data must not get there (design 4).
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'
@@ -72,7 +72,7 @@ for (const kind of FUSEKI_KINDS) {
         if (isFailure(restricted)) return void t.fail(`${told}: ${restricted.detail}`)
         const got = await stores.ask('all', restricted.text)
         t.not(got, 'refused', told)
-        // The store does not know the merge by its name.
+        // The store does not know the name of the merge.
         const wanted = await stores.ask('visible', query.includes(MERGED) ? restricted.text : query)
         t.same([...got].sort(), [...wanted].sort(), told)
       }

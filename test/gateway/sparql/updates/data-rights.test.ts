@@ -1,5 +1,4 @@
-// Who may do what at the endpoints for data (spec 4.3, 4.6; LinkedDataHub 2.3 to 2.8): each of them as each kind of
-// agent.
+// Rights at the endpoints for data (spec 4.3, 4.6; LinkedDataHub 2.3 to 2.8): each endpoint with each kind of agent.
 import t from 'tap'
 import type { Answer, Send } from '../../../support/client.js'
 import { forEachStore, rowsOf } from '../../../support/stores.js'
@@ -13,8 +12,8 @@ PREFIX spin: <http://spinrdf.org/spin#> PREFIX sp: <http://spinrdf.org/sp#>`
 const ENDPOINTS = ['add', 'transform', 'importer', 'ns']
 
 /**
- * A stranger with Append on the endpoints, Read on the source, and these modes on the target, which the rest of the
- * rule names.
+ * A stranger with Append on the endpoints, Read on the source, and these modes on the target; the rest of the rule
+ * names the target.
  */
 const GRANTS: Readonly<Record<string, (target: Target, world: World) => string>> = {
   endpoints: () => '',
@@ -53,8 +52,8 @@ const QUERY = 'CONSTRUCT { ?s <urn:made> ?o } WHERE { ?s <http://purl.org/dc/ter
 const sourceOf = ({ base }: World): string => `${base}source/`
 
 /**
- * The status for each agent, in their order; `+` where the target is another one afterwards, `!` where a refusal says
- * what it has. Who has Control may make rules, and so may what the owner may (design 4).
+ * The status for each agent, in their order; `+` if the target has changed afterwards, `!` if a refusal reveals its
+ * content. An agent with Control may write rules, and so may an agent with the owner's rights (design 4).
  */
 const ROWS: readonly (readonly [name: string, ask: Ask, outcomes: string])[] = [
   [

@@ -1,5 +1,5 @@
-// The last check of an update before anything is written (design 4): its edits change only graphs that were decided on,
-// and only as the decided mode allows. The evaluation should make no others; if it does, nothing is written.
+// The last check of an update before anything is written (design 4): its edits may change only graphs that were
+// checked, and only as the mode allows. The evaluation should make no other edits; if it does, nothing is written.
 import t from 'tap'
 import { editsWithin } from '../../../../gateway/sparql/updates/carry-out.js'
 import { isFailure } from '../../../../gateway/problem.js'

@@ -1,5 +1,5 @@
-// SPARQL updates, as a client meets them (spec 2.1, 4.2; design 3, 4): documents keep what every write of a document
-// keeps, all of them or none; on both stores.
+// SPARQL updates as clients see them (spec 2.1, 4.2; design 3, 4): each document keeps its managed properties; all
+// documents change, or none; on both stores.
 import { setTimeout as delay } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Answer } from '../../../support/client.js'
@@ -20,11 +20,11 @@ interface Setting {
   readonly world: World
   readonly stores: Stores
   readonly row: Row
-  /** Creates a document as the owner; gives its IRI. */
+  /** Creates a document as the owner, and returns its IRI. */
   make(body?: string, path?: string): Promise<string>
   /** Sends an update. */
   send(body: string, who?: string): Promise<Answer>
-  /** The lines of a graph in the store; undefined for none. */
+  /** The lines of a graph in the store; undefined if it does not exist. */
   stored(graph: string): Promise<readonly string[] | undefined>
 }
 
@@ -62,7 +62,7 @@ void forEachStore(t, 'SPARQL updates', async (t, makeStores, kind) => {
 })
 
 const NOTHING = (): Promise<unknown> => Promise.resolve()
-/** The work before the store gets a query. */
+/** Runs before the store gets a query. */
 const beforeQuery: { run(text: string, signal?: AbortSignal): Promise<unknown> } = { run: NOTHING }
 
 function settingOf(t: Test, world: World, stores: Stores): Setting {
@@ -91,7 +91,7 @@ const objects = (lines: readonly string[] | undefined, iri: string, property: st
     .filter((line) => line.startsWith(`<${iri}> <${property}> `))
     .map((line) => line.slice(`<${iri}> <${property}> `.length, -2))
 
-/** Spec 2.1, design 3: what every write keeps. */
+/** Spec 2.1, design 3: the properties that every write preserves. */
 async function keeping({ world, stores, row, make, send, stored }: Setting): Promise<void> {
   const path = (iri: string): string => new URL(iri).pathname
   const managed = async (iri: string): Promise<Record<string, readonly string[]>> => {
@@ -120,7 +120,7 @@ async function keeping({ world, stores, row, make, send, stored }: Setting): Pro
     ['escapes in a name', (iri) => `INSERT DATA { GRAPH <\\u0068${iri.slice(1)}> { <${iri}> ex:p 1 } }`],
   ]
   for (const [name, body] of EDITS) {
-    await row(`what the gateway manages stays: ${name}`, async (t) => {
+    await row(`managed properties stay: ${name}`, async (t) => {
       const iri = await make('<> dct:title "one" .')
       const before = await managed(iri)
       const { status, text } = await send(body(iri))
@@ -133,7 +133,7 @@ async function keeping({ world, stores, row, make, send, stored }: Setting): Pro
       t.equal(again.status, 304)
     })
   }
-  await row('a document that an update creates has what a PUT gives it; blank nodes become IRIs', async (t) => {
+  await row('a document created by an update gets what a PUT gives it; blank nodes become IRIs', async (t) => {
     const iri = world.origin + world.freshPath()
     t.equal((await send(`INSERT DATA { GRAPH <${iri}> { <${iri}> ex:p [ ex:q _:b ] . _:b ex:r 1 } }`)).status, 200)
     const { type, owner, creator, created, modified, parent } = await managed(iri)
@@ -164,7 +164,7 @@ async function keeping({ world, stores, row, make, send, stored }: Setting): Pro
     t.equal((await world.as('owner')('GET', '/')).status, 200)
   })
   await row(
-    'the root that an update empties gets back only terms that no store reads otherwise (SPARQL 1.1 §19.2)',
+    'if an update empties the root, only terms that all stores read alike are restored (SPARQL 1.1 §19.2)',
     async (t) => {
       if (stores.endUser.announces) return t.pass('the update is refused')
       const root = (await stored(world.base))!
@@ -195,7 +195,7 @@ async function keeping({ world, stores, row, make, send, stored }: Setting): Pro
     t.equal(made.status, 200, made.text)
     t.same((await managed(below)).parent, [`<${top}a/>`])
   })
-  await row('literals keep the spelling that they have', async (t) => {
+  await row('literals keep their spelling', async (t) => {
     const iri = await make('<> ex:p "042"^^xsd:integer, 1.50 .')
     const body = `WITH <${iri}> DELETE { ?s ex:p ?o } INSERT { ?s ex:q ?o ; ex:new "007"^^xsd:integer } WHERE { ?s ex:p ?o }`
     t.equal((await send(body)).status, 200)
@@ -204,7 +204,7 @@ async function keeping({ world, stores, row, make, send, stored }: Setting): Pro
   })
 }
 
-/** Design 3: all documents of an update, or none. */
+/** Design 3: either all documents of an update change, or none. */
 async function together({ world, row, make, send, stored }: Setting): Promise<void> {
   await row('spec 4.1: constraints: of two documents one would violate them, and neither changes', async (t) => {
     const shape = `<#s> a sh:NodeShape ; sh:targetClass ex:Bill ; sh:property [ sh:path dct:title ; sh:minCount 1 ] .`
@@ -238,13 +238,13 @@ async function together({ world, row, make, send, stored }: Setting): Promise<vo
     t.match(seen.text, 'true', 'the default graph')
     t.equal((await send(`DROP GRAPH <${other}> ; DELETE WHERE { ex:s ?p ?o }`)).status, 200)
   })
-  await row('an operation sees what those before it have done', async (t) => {
+  await row('an operation sees the results of earlier ones', async (t) => {
     const iri = await make('<> ex:p 1 .')
     const add = `WITH <${iri}> DELETE { ?s ex:p ?n } INSERT { ?s ex:p ?m } WHERE { ?s ex:p ?n BIND(?n + 1 AS ?m) }`
     t.equal((await send(`${add} ; ${add} ; ${add}`)).status, 200)
     t.match(objects(await stored(iri), iri, 'http://example.org/p'), [/"4"/])
   })
-  await row('two updates at once of one document: none is lost', async (t) => {
+  await row('two simultaneous updates of one document: none is lost', async (t) => {
     const iri = await make('<> ex:p 0 .')
     const add = `WITH <${iri}> DELETE { ?s ex:p ?n } INSERT { ?s ex:p ?m } WHERE { ?s ex:p ?n BIND(?n + 1 AS ?m) }`
     const answers = await Promise.all(Array.from({ length: 6 }, () => send(add)))
@@ -289,7 +289,7 @@ async function operations({ row, make, send, stored }: Setting): Promise<void> {
 
 /** Updates that do not name the graphs that they read or write, as the owner. */
 async function variables({ world, row, make, send, stored }: Setting): Promise<void> {
-  await row('GRAPH with a variable in a template: each document keeps what every write keeps', async (t) => {
+  await row('GRAPH with a variable in a template: each document keeps its managed properties', async (t) => {
     const [one, two, other] = [await make('<> ex:w "x" .'), await make('<> ex:w "x" .'), await make('<> ex:w "y" .')]
     const before = await stored(other)
     const body = `DELETE { GRAPH ?g { ?s ex:w "x" } } INSERT { GRAPH ?g { ?s ex:w "z" } } WHERE { GRAPH ?g { ?s ex:w "x" } }`
@@ -313,16 +313,16 @@ async function variables({ world, row, make, send, stored }: Setting): Promise<v
   })
 }
 
-/** Design 3: updates are as if they came one after the other. */
+/** Design 3: updates behave as if they ran one after the other. */
 async function oneAfterTheOther({ world, stores, row, make, send, stored }: Setting): Promise<void> {
   await row(
-    'two updates, each of which reads by a variable what the other writes: one of them sees the other',
+    'two updates, each of which reads the graph that the other writes: one of them sees the other',
     async (t) => {
       const [one, two] = [await make(), await make()]
       const take = (iri: string): string =>
         `INSERT { GRAPH <${iri}> { <${iri}> ex:takes "it" } } WHERE { FILTER NOT EXISTS { GRAPH ?g { ?s ex:takes "it" } } }`
-      // Each asks the store before its locks and under them: nobody writes before both have asked twice, where they
-      // can.
+      // Each update asks the store before its locks and under them. If possible, neither writes before both have asked
+      // twice.
       let asked = 0
       const both = new Promise<void>((resolve) => {
         beforeQuery.run = (text) => {
@@ -340,8 +340,8 @@ async function oneAfterTheOther({ world, stores, row, make, send, stored }: Sett
       t.equal(taken.length, 1)
     },
   )
-  await row('an update that is slow under its locks is given up; what changes nothing waits for nothing', async (t) => {
-    // The time limit passes for real.
+  await row('an update that is slow under its locks is given up; one without changes does not wait', async (t) => {
+    // The time limit really passes.
     if (stores.kind === 'fuseki') return t.pass('the limit is that of the gateway, whatever the store')
     const iri = await make()
     const rule = '/admin/acl/authorizations/updates-slow/'
@@ -363,7 +363,7 @@ async function oneAfterTheOther({ world, stores, row, make, send, stored }: Sett
     t.equal(third.fields['retry-after'], '2')
     const nothing = 'DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ex:none ?o . ?s ?p ?o } }'
     t.equal((await send(nothing)).status, 200)
-    t.ok(isHeld, 'while the other holds its locks')
+    t.ok(isHeld, 'while the other update holds its locks')
     t.match(await holding, { status: 413, text: /5 seconds/ })
     t.equal((await waiting).status, 200, 'the next one has its turn')
     beforeQuery.run = NOTHING
@@ -398,7 +398,7 @@ async function oneAfterTheOther({ world, stores, row, make, send, stored }: Sett
   })
 }
 
-/** Design 4: an agent updates exactly what it may write, over what it may read. */
+/** Design 4: an agent can change exactly the graphs that it may write, based on those that it may read. */
 async function rights({ world, stores, row, make, send, stored }: Setting): Promise<void> {
   const owner = world.as('owner')
   let granted = 0
@@ -442,12 +442,12 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     ...['none', 'read'].flatMap((name): [string, string, number][] => [[`an insertion with ${name}`, insert(g[name]!), 403], [`an insertion into another graph with ${name}`, insert(g[`${name}Other`]!), 403]]),
     ...['append', 'readAppend', 'write', 'readWrite'].flatMap((name): [string, string, number, string][] => [[`an insertion with ${name}`, insert(g[name]!), 200, name], [`an insertion into another graph with ${name}`, insert(g[`${name}Other`]!), 200, `${name}Other`]]),
     ...['none', 'read', 'append', 'readAppend'].flatMap((name): [string, string, number][] => [[`a deletion with ${name}`, remove(g[name]!), 403], [`a deletion from another graph with ${name}`, remove(g[`${name}Other`]!), 403], [`CLEAR with ${name}`, `CLEAR GRAPH <${g[name]!}>`, 403], [`DROP SILENT with ${name}`, `DROP SILENT GRAPH <${g[`${name}Other`]!}>`, 403]]),
-    ['a deletion of what is not there, with Write', remove(g.write!), 200],
+    ['a deletion of absent triples, with Write', remove(g.write!), 200],
     ['all or nothing: an insertion that is allowed, and one that is not', `${insert(g.readWrite!)} ; ${insert(g.none!)}`, 403],
     ['the default graph', 'INSERT DATA { ex:s ex:p 1 }', 403],
     ['a graph that does not exist and that nothing names', insert('http://example.org/updates/absent'), 403],
     ['a document in a container with Write', insert(`${g.container}item/`), 200],
-    ['a document where the agent has no right on the container', insert(`${world.base}updates-none/`), 403],
+    ['a document in a container on which the agent has no right', insert(`${world.base}updates-none/`), 403],
     ['another spelling of the URL of a document, which a start would make one', `INSERT DATA { GRAPH <${g.literal}> { <${g.literal}> acl:owner ex:me ; dct:creator ex:me } }`, 403],
     ['another spelling that a variable stands for', `INSERT { GRAPH ?g { ?g acl:owner ex:me } } WHERE { VALUES ?g { <${g.literal}> } }`, 403],
     ['a document below one that does not exist', insert(`${g.container}absent/item/`), 403],
@@ -455,13 +455,13 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     ['a pattern over a hidden graph: as over an absent one', from(g.none!, g.readWrite!), 200],
     ['a pattern over a hidden other graph', from(g.noneOther!, g.readWrite!), 200],
     ['a pattern over a graph with Write and no Read', from(g.write!, g.readWrite!), 200],
-    ['a hidden graph in EXISTS is no oracle', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:oracle 1 } } WHERE { FILTER EXISTS { GRAPH <${g.none}> { ?s ?p ?o } } }`, 200],
-    ['a hidden graph in MINUS is no oracle', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:minus ?x } } WHERE { VALUES ?x { 1 } MINUS { VALUES ?x { 1 } GRAPH <${g.none}> { ?s ?p ?o } } }`, 200, 'readWrite'],
+    ['a hidden graph in EXISTS reveals nothing', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:oracle 1 } } WHERE { FILTER EXISTS { GRAPH <${g.none}> { ?s ?p ?o } } }`, 200],
+    ['a hidden graph in MINUS reveals nothing', `INSERT { GRAPH <${g.readWrite}> { ex:s ex:minus ?x } } WHERE { VALUES ?x { 1 } MINUS { VALUES ?x { 1 } GRAPH <${g.none}> { ?s ?p ?o } } }`, 200, 'readWrite'],
     ['USING a hidden graph', `INSERT { GRAPH <${g.readWrite}> { ?s ex:using ?o } } USING <${g.none}> WHERE { ?s ex:p ?o }`, 200],
     ['USING a readable graph', `INSERT { GRAPH <${g.readWrite}> { ?s ex:using ?o } } USING <${g.read}> WHERE { ?s ex:p ?o }`, 200, 'readWrite'],
     ['WITH a graph that may be written and not read', `WITH <${g.write}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`, 200],
     ['WITH a readable graph, deleting from it', `WITH <${g.read}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o }`, 403],
-    ['a template that no solution fills needs its right all the same', `DELETE { GRAPH <${g.read}> { ?s ?p ?o } } WHERE { GRAPH <${g.none}> { ?s ?p ?o } }`, 403],
+    ['a template without solutions still needs its right', `DELETE { GRAPH <${g.read}> { ?s ?p ?o } } WHERE { GRAPH <${g.none}> { ?s ?p ?o } }`, 403],
     ['COPY of a hidden graph: as of an absent one', `COPY <${g.none}> TO <${g.readWrite}>`, 422],
     ['COPY SILENT of a hidden graph', `COPY SILENT <${g.none}> TO <${g.readWrite}>`, 200],
     ['COPY of a readable graph', `COPY <${g.readOther}> TO <${g.readWrite}>`, 200, 'readWrite'],
@@ -497,7 +497,7 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
         ])
     })
   }
-  await row('CLEAR ALL and DROP NAMED clear what the agent may read, where it may write all of it', async (t) => {
+  await row('CLEAR ALL and DROP NAMED clear the readable graphs, if the agent may write all of them', async (t) => {
     const cleared = ['one', 'two'].map((name) => `http://example.org/cleared/${name}`)
     const rule = '/admin/acl/authorizations/cleared/'
     const of = `acl:agent <${world.webIdOf('reader')}>`
@@ -516,7 +516,7 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
       t.equal(answer.status, 200, `${form}: ${answer.text}`)
       t.match(await stored(cleared[0]!), form.includes('INSERT') ? [/"last"/] : undefined, form)
       t.equal(await stored(cleared[1]!), undefined, form)
-      t.same(await states(), before, 'what the agent may not read stays')
+      t.same(await states(), before, 'hidden graphs stay')
     }
     await send('DELETE WHERE { <urn:a> ?p ?o }')
     const onDefault = (modes: string): Promise<string> =>
@@ -536,7 +536,7 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     await send('DELETE WHERE { <urn:a> ?p ?o }')
     t.match((await owner('PUT', group, ttl(member.text))).status, /20[01]/)
   })
-  await row('COPY, MOVE and ADD of the default graph, by who may read it', async (t) => {
+  await row('COPY, MOVE and ADD of the default graph, by agents who may read it', async (t) => {
     const to = g.readWriteOther!
     const rule = '/admin/acl/authorizations/copies/'
     const onDefault = (modes: string): Promise<string> =>
@@ -561,12 +561,12 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
       const [kept, there] = [await stored('urn:triplegate:default-graph'), await stored(to)]
       t.equal(/deep/.test(String(kept)), left !== undefined, `${name}: what stays`)
       t.equal(/deep/.test(String(there)), copied[0] !== undefined, `${name}: what comes`)
-      t.equal(/before/.test(String(there)), copied[1] !== undefined, `${name}: what was there`)
+      t.equal(/before/.test(String(there)), copied[1] !== undefined, `${name}: the earlier content`)
       t.equal((await owner('DELETE', rule)).status, 204)
     }
     await send('DELETE WHERE { <urn:a> ?p ?o }')
   })
-  await row('a refusal is the same whether the graph exists or not, and names none', async (t) => {
+  await row('a refusal is the same whether the graph exists or not, and names no graph', async (t) => {
     const texts: string[] = []
     const withoutId = ({ text, status }: Answer): string => `${status} ${text}`
     for (const graph of [g.none!, `${world.base}updates-absent/`, g.noneOther!, 'http://example.org/updates/absent']) {
@@ -585,13 +585,13 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     }
     t.same(await states(), before)
   })
-  await row('a graph that a variable stands for needs the right for what is done to it in the end', async (t) => {
+  await row('a graph that a variable stands for needs the right for the final change', async (t) => {
     const says = (removed: string): string =>
       `<urn:s> <urn:removes> <${removed}> .\n<urn:s> <urn:adds> <${g.readAppend!}> .\n`
     await stores.endUser.replace(g.readOther!, says(g.readWrite!))
     const before = await stored(g.readAppend!)
     let asked = 0
-    // The value of the variable changes between the decision and the locks.
+    // The value of the variable changes between the check and the locks.
     beforeQuery.run = async (text) => {
       if (text.includes('urn:removes') && ++asked === 2) await stores.endUser.replace(g.readOther!, says(g.readAppend!))
     }
@@ -603,18 +603,18 @@ async function rights({ world, stores, row, make, send, stored }: Setting): Prom
     t.equal(answer.status, 403, answer.text)
     t.same(await stored(g.readAppend!), before)
   })
-  await row('a variable that stands for a name by which stores mean other graphs, or for no IRI', async (t) => {
+  await row('a variable with a name that stores use for other graphs, or that is not an IRI', async (t) => {
     await grant(['Read', 'Write', 'Append'], 'acl:accessToClass <urn:triplegate:access#OtherGraph>')
     const into = (name: string): Promise<Answer> =>
       send(`INSERT { GRAPH ?g { ex:s ex:p "into" } } WHERE { BIND(IRI(${name}) AS ?g) }`, 'stranger')
     t.equal((await into('"http://example.org/updates/any"')).status, 200)
     t.equal((await into('"urn:x-arq:DefaultGraph"')).status, 403)
     const odd = await into('"http://example.org/a> { } } ; INSERT DATA { ex:s ex:p 1 } #"')
-    // Some stores make no such IRI.
+    // Some stores do not create such an IRI.
     t.ok(odd.status === 422 || odd.status === 200, odd.text)
     t.equal(await stored('http://example.org/a'), undefined)
   })
-  await row('a right that is taken away counts at once', async (t) => {
+  await row('a revoked right takes effect at once', async (t) => {
     t.equal((await send(insert(g.readWrite!, 'before'), 'stranger')).status, 200)
     const rule = `/admin/acl/authorizations/updates-last/`
     await make(

@@ -1,4 +1,4 @@
-// Refusals of updates and queries name the one part that is the reason, and what to write instead.
+// Refusals of updates and queries name the single part that is the reason, and suggest what to write instead.
 import t from 'tap'
 import { storeOnly } from '../../../../gateway/sparql/updates/answer-update.js'
 import { isFailure } from '../../../../gateway/problem.js'

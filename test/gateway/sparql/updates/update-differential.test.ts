@@ -1,6 +1,6 @@
-// Random updates by agents with rights on some graphs (design 3, 4): afterwards the store is what a store of only what
-// the agent may read would be, with the rest untouched, or nothing has changed; and nothing of an answer tells what is
-// hidden.
+// Random updates by agents with rights on some graphs (design 3, 4): afterwards the readable part equals that of a
+// store with only readable data, and the rest is untouched; or nothing has changed. No part of an answer reveals hidden
+// data.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
@@ -35,7 +35,7 @@ const MODES: Readonly<Record<string, Modes>> = {
   readWriteToo: ['Read', 'Write'],
 }
 const CASES = { embedded: 150, fuseki: 50, 'fuseki-union': 30 }
-/** `npm run fuzz -- --updates`: the store, the first case, and how many. */
+/** `npm run fuzz -- --updates`: the store, the first case, and the number of cases. */
 const [ONLY, FIRST = '0', COUNT] = process.env.TRIPLEGATE_TEST_UPDATES?.split(' ') ?? []
 const REFUSED = { kind: 'refused', isUnclear: false } as const
 const ALL: Modes = ['Read', 'Write']
@@ -67,7 +67,7 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
     const before = await found(stores)
     const answer = await send()
     const after = await found(stores)
-    // The default graph is copied for who may read it.
+    // Agents who may read the default graph can copy it.
     const isCopied = ({ touches: [touched] }: (typeof asked)[number]): boolean =>
       touched?.[0] !== '' && modes.get('')?.includes('Read') === true
     const isForStore = !isOwner && asked.some((each) => each.isForStore && !isCopied(each))
@@ -81,12 +81,12 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
       if (JSON.stringify(after) !== JSON.stringify(wanted)) t.same(after, wanted, told)
     } else {
       counts[expected.kind === 'refused' ? 'refused' : 'noSource']++
-      // Where nothing is hidden and no document changes, the store itself refuses to copy what is not there.
+      // If nothing is hidden and no document changes, the store itself refuses to copy an absent graph.
       const wanted = expected.kind === 'refused' ? [403] : isOwner ? [422, 502] : [422]
       if (!isReported && !wanted.includes(answer.status)) t.fail(`${told} ${answer.status} ${answer.text}`)
       if (JSON.stringify(after) !== JSON.stringify(before)) t.same(after, before, told)
     }
-    // Again, with other things in the graphs that the agent may not read.
+    // The same again, with other data in the hidden graphs.
     const isSeen = ([triple, graph]: Quad): boolean => modes.get(graph)!.includes('Read') || !triple.includes('<urn:p:')
     const hidden = randomQuads(random, [...graphs.keys()]).filter((quad) => !isSeen(quad))
     await fill(world, stores, [...quads.filter(isSeen), ...hidden])
@@ -96,7 +96,7 @@ void forEachStore(t, { name: 'random updates', kinds: WITH_UNION }, async (t, ma
   t.ok(count < 100 || (counts.changed > count / 8 && counts.refused > count / 8), JSON.stringify(counts))
 })
 
-/** Gives the base of the sources of LOAD. */
+/** Returns the base of the sources for LOAD. */
 async function serveSource(t: Test): Promise<string> {
   const server = createServer(({ url }, answer) =>
     answer.writeHead(url === '/loaded' ? 200 : 404, { 'Content-Type': 'text/turtle' }).end(SOURCE),
@@ -106,7 +106,7 @@ async function serveSource(t: Test): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 }
 
-/** A document and another graph for each set of modes, and the default graph, where that is a graph of its own. */
+/** Creates a document and another graph for each set of modes, and uses the default graph if it is not a union. */
 async function grant({ base, as, webIdOf }: World, isUnion: boolean): Promise<GraphModes> {
   const graphs = new Map<string, Modes>(isUnion ? [] : [['', ['Read', 'Append']]])
   const rules = [`acl:mode acl:Read, acl:Write ; acl:accessTo <${base}sparql>`, `acl:mode acl:Read, acl:Append ; acl:accessTo <urn:triplegate:default-graph>`] // prettier-ignore
@@ -131,7 +131,7 @@ async function contentOf({ endUser }: Stores, iri: string): Promise<readonly Qua
 
 const LIMIT = { maxBytes: 1024 * 1024 }
 
-/** Behind the gateway, as another client of the store would. */
+/** Behind the gateway, like another client of the store. */
 async function fill({ running }: World, { endUser }: Stores, quads: readonly Quad[]): Promise<void> {
   const names = [...new Set([...quads.map(([, graph]) => graph).filter(Boolean), ...Object.keys(MODES).map((name) => `http://x.test/u/${name}`)])] // prettier-ignore
   const insert = quads.map(([triple, graph]) => (graph ? `GRAPH <${graph}> { ${triple} }` : `${triple} .`)).join('\n')
@@ -143,7 +143,7 @@ async function fill({ running }: World, { endUser }: Stores, quads: readonly Qua
 
 async function found({ endUser, kind }: Stores): Promise<readonly string[]> {
   const about = `?s ?p ?o FILTER(STRSTARTS(STR(?p), "urn:p:"))`
-  // Behind the union, Jena has a default graph that no query without its name reads: nothing may end up there.
+  // Besides the union, Jena has a default graph that only queries with its name read: nothing may end up there.
   const ofDefault = kind === 'fuseki-union' ? `GRAPH <urn:x-arq:DefaultGraph> { ${about} }` : about
   const text = `SELECT ?s ?p ?o ?g { { ${ofDefault} } UNION { GRAPH ?g { ${about} } } }`
   const rows = await select(endUser, text, ['s', 'p', 'o', 'g'], LIMIT)
@@ -153,7 +153,7 @@ async function found({ endUser, kind }: Stores): Promise<readonly string[]> {
   )
 }
 
-/** All of an answer but its date and the number of its request. */
+/** The whole answer except its date and the number of its request. */
 const shown = ({ status, fields, text }: Answer): unknown => ({
   ...{ status, text },
   fields: Object.entries(fields).filter(([name]) => !/^date$|request|id$/.test(name)),

@@ -1,6 +1,6 @@
-// Updates name graphs and terms by what functions make: an update changes exactly what its agent's rights were decided
-// on (design 4; SPARQL 1.1 Update §3.1.3), under rules that may change while the store answers; on both stores, and on
-// a union.
+// Updates with names of graphs and terms that functions make: an update changes exactly the graphs for which its
+// agent's rights were checked (design 4; SPARQL 1.1 Update §3.1.3), even if rules change while the store answers. On
+// both stores, and on one with a union.
 import t from 'tap'
 import type { GraphStore } from '../../../../gateway/stores/store.js'
 import { forEachStore, rowsOf, WITH_UNION } from '../../../support/stores.js'
@@ -60,22 +60,22 @@ void forEachStore(t, { name: 'names that functions make', kinds: WITH_UNION }, a
     `INSERT { GRAPH <${MINE}> { ?s ?p ?o } } WHERE { GRAPH <${graph}> { ?s ?p ?o . ?s <urn:none> ?o } }`
   const spelled = (name: string): string => `IRI("${name}")`
   const toOwn = `INSERT { GRAPH <${first}> { ?s ${acl('owner')} <${world.webIdOf('stranger')}> } GRAPH <${second}> { <urn:x> <urn:y> 2 } }`
-  // Documents that have been modified before change by the lines that are added.
+  // Documents modified before change only by the added lines.
   for (const document of [first, second, third]) {
     t.equal((await send(`INSERT DATA { GRAPH <${document}> { <urn:x> <urn:y> 1 } }`)).status, 200)
   }
 
   // prettier-ignore
   const ROWS: readonly (readonly [name: string, update: string, status: number])[] = [
-    // A quad whose graph is no IRI is left out.
+    // A quad whose graph is not an IRI is left out.
     ['a literal as the name of a hidden graph', `${named(`"${HIDDEN}"`)} ; ${reading(HIDDEN!)}`, 200],
-    ['so of one that the agent may read', `${named(`"${READ}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${READ}" } } INSERT { GRAPH ?g { ${EVIL} } }`)} ; ${reading(READ!)}`, 200],
-    ['so of a document', `${named(`"${shown}"`, `DELETE { GRAPH ?g { <${shown}> <urn:p> "${shown}" } } INSERT { GRAPH ?g { ${EVIL} } }`)} ; ${reading(shown)}`, 200],
-    ['so of one that the agent may append to', named(`"${APPENDED}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${APPENDED}" } } INSERT { GRAPH <${APPENDED}> { <urn:a> <urn:q> "there" } }`), 200],
-    ['so of a hidden graph that another operation copies', `${named(`"${HIDDEN}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${HIDDEN}" } }`)} ; ADD SILENT <${HIDDEN}> TO <${MINE}>`, 200],
-    ['so of a document that does not exist', `${named(`"${base}names-new/"`)} ; ADD SILENT <${base}names-new/> TO <${MINE}>`, 200],
+    ['the same for a readable graph', `${named(`"${READ}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${READ}" } } INSERT { GRAPH ?g { ${EVIL} } }`)} ; ${reading(READ!)}`, 200],
+    ['the same for a document', `${named(`"${shown}"`, `DELETE { GRAPH ?g { <${shown}> <urn:p> "${shown}" } } INSERT { GRAPH ?g { ${EVIL} } }`)} ; ${reading(shown)}`, 200],
+    ['the same for one that the agent may append to', named(`"${APPENDED}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${APPENDED}" } } INSERT { GRAPH <${APPENDED}> { <urn:a> <urn:q> "there" } }`), 200],
+    ['the same for a hidden graph that another operation copies', `${named(`"${HIDDEN}"`, `DELETE { GRAPH ?g { <urn:a> <urn:p> "${HIDDEN}" } }`)} ; ADD SILENT <${HIDDEN}> TO <${MINE}>`, 200],
+    ['the same for a document that does not exist', `${named(`"${base}names-new/"`)} ; ADD SILENT <${base}names-new/> TO <${MINE}>`, 200],
     ['a triple term as a name', named('TRIPLE(<urn:a>, <urn:b>, <urn:c>)'), 200],
-    // RFC 3986 §5.2.4: Jena removes dot segments of names, and of terms in SPARQL.
+    // RFC 3986 §5.2.4: Jena removes dot segments from names, and from terms in SPARQL.
     ['dot segments that lead to a hidden document', named(spelled(`${base}names-pub/../names-secret/`), `DELETE { GRAPH ?g { <${secret}> <urn:p> "${secret}" } } INSERT { GRAPH ?g { ${EVIL} } }`), 422],
     ['dot segments that lead to the root', named(spelled(`${base}names-pub/../`)), 422],
     ['dot segments that lead to a hidden graph', named(spelled('http://x.test/pub/../hidden')), 422],
@@ -84,7 +84,7 @@ void forEachStore(t, { name: 'names that functions make', kinds: WITH_UNION }, a
     ['dot segments in a subject: a type', `INSERT { GRAPH <${third}> { ?s a <urn:Special> } GRAPH <${second}> { <urn:x> <urn:y> 3 } } WHERE { BIND(IRI("${base}./names-third/") AS ?s) }`, 422] as const,
     ]),
     ['the name of a document that no URL leads to: an owner', `INSERT DATA { GRAPH <${odd}> { <${odd}> ${acl('owner')} <${world.webIdOf('stranger')}> } }`, 403],
-    ['so of one that does not exist', `INSERT DATA { GRAPH <${base}names/c%2Fd/> { ${EVIL} } }`, 403],
+    ['the same for one that does not exist', `INSERT DATA { GRAPH <${base}names/c%2Fd/> { ${EVIL} } }`, 403],
   ]
   for (const [name, body, status] of ROWS) {
     await row(`${name}: ${status}, unchanged`, async (t) => {
@@ -94,7 +94,7 @@ void forEachStore(t, { name: 'names that functions make', kinds: WITH_UNION }, a
       t.same(await state(), before)
     })
   }
-  await row('what DROP would take for another graph stays', async (t) => {
+  await row('a graph stays if DROP would use another graph for its name', async (t) => {
     const before = await state()
     const added = await send(named(spelled(`${base}names-pub/../names-secret/`)))
     const dropped = await send('DROP NAMED')

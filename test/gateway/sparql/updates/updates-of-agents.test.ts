@@ -1,5 +1,5 @@
-// Updates by agents with rights on some graphs, form by form (design 3, 4; SPARQL 1.1 Update §3, SPARQL 1.2 §4.3): what
-// they leave in the graphs, on both stores.
+// Updates by agents with rights on some graphs, form by form (design 3, 4; SPARQL 1.1 Update §3, SPARQL 1.2 §4.3): the
+// resulting graphs, on both stores.
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
@@ -11,7 +11,7 @@ const [MINE, APPENDED, READ, HIDDEN] = ['mine', 'appended', 'read', 'hidden'].ma
 const REIFIES = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies>'
 const [SP1, SP2] = ['<urn:s> <urn:p> 1', '<urn:s> <urn:p> 2'] as const
 
-/** What each graph has before; the rows say what it has afterwards, where it changes. */
+/** The content of each graph before; the rows say what it is afterwards, if it changes. */
 const BEFORE: Readonly<Record<string, readonly string[]>> = {
   [MINE]: [`${SP1}`, `<urn:r> ${REIFIES} <<( ${SP1} )>>`, '<urn:r> <urn:by> "me"'],
   [APPENDED]: ['<urn:s> <urn:p> 2'],
@@ -34,10 +34,10 @@ const TRIPLE_TERMS: readonly Row[] = [
   [`DELETE WHERE { GRAPH <${MINE}> { << ?s ?p ?o ~ ?r >> <urn:by> ?w } }`, 200, { [MINE]: [`${SP1}`] }],
   [`DELETE { GRAPH ?g { ?r ${REIFIES} <<( ?s <urn:p> ?o )>> } } INSERT { GRAPH ?g { ?s <urn:was> ?o } } WHERE { GRAPH ?g { ?r ${REIFIES} <<( ?s <urn:p> ?o )>> ; <urn:by> "me" } }`, 200,
     { [MINE]: [`${SP1}`, '<urn:r> <urn:by> "me"', '<urn:s> <urn:was> 1'] }],
-  // A new node for each solution, which the triples of an annotation share.
+  // A new node for each solution, shared by the triples of an annotation.
   [`INSERT { GRAPH <${APPENDED}> { ?s ?p 4 {| <urn:by> "you" |} } } WHERE { GRAPH <${MINE}> { ?s ?p 1 } }`, 200,
     { [APPENDED]: [`${SP2}`, '<urn:s> <urn:p> 4', `_: ${REIFIES} <<( <urn:s> <urn:p> 4 )>>`, '_: <urn:by> "you"'] }],
-  // SPARQL 1.1 Update §3.1.3: what is no RDF is left out.
+  // SPARQL 1.1 Update §3.1.3: triples that are not RDF are left out.
   [`INSERT { GRAPH <${APPENDED}> { ?t <urn:p> 1 . ?o <urn:p> 1 . <urn:a> <urn:b> <<( ?o <urn:p> 1 )>> . <urn:a> <urn:c> <<( ?s ?p ?none )>> } } WHERE { GRAPH <${MINE}> { ?r ${REIFIES} ?t . ?s <urn:p> ?o } }`, 200],
   [`DELETE DATA { GRAPH <${APPENDED}> { <urn:a> <urn:b> <<( <urn:c> <urn:d> 1 )>> } }`, 403],
   [`INSERT DATA { GRAPH <${READ}> { ${SP1} ~ <urn:n> } }`, 403],
@@ -45,28 +45,28 @@ const TRIPLE_TERMS: readonly Row[] = [
 ]
 
 const REST = BEFORE[MINE]!.slice(1)
-/** Operations after the first that do not name their graphs see what the ones before them have done. */
+/** Operations after the first that do not name their graphs see the results of earlier ones. */
 // prettier-ignore
 const LATER: readonly Row[] = [
   [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${APPENDED}> { ?s <urn:seen> ?o } } WHERE { GRAPH ?g { ?s <urn:k> ?o } }`, 200,
     { [MINE]: [...BEFORE[MINE]!, '<urn:n> <urn:k> 5'], [APPENDED]: [SP2, '<urn:n> <urn:seen> 5'] }],
   [`DELETE DATA { GRAPH <${MINE}> { ${SP1} } } ; DELETE { GRAPH ?g { ?s ?p ?o } } INSERT { GRAPH ?g { ?s ?p 6 } } WHERE { GRAPH ?g { ?s ?p ?o FILTER(?o IN (1, "me")) } }`, 200,
     { [MINE]: [REST[0]!, '<urn:r> <urn:by> 6'] }],
-  // What the agent may not read has no part, what it may only append to is no more visible once it has.
+  // Hidden graphs have no effect, and a graph that the agent may only append to stays invisible to it.
   [`INSERT DATA { GRAPH <${APPENDED}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${MINE}> { ?s <urn:seen> ?o } } WHERE { GRAPH ?g { ?s <urn:k> ?o } }`, 200,
     { [APPENDED]: [SP2, '<urn:n> <urn:k> 5'] }],
   [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${MINE}> { ?s <urn:seen> ?g } } WHERE { GRAPH ?g { ?s <urn:q> ?o } }`, 200,
     { [MINE]: [...BEFORE[MINE]!, '<urn:n> <urn:k> 5', `<urn:x> <urn:seen> <${READ}>`] }],
-  // All or nothing: the second one would change what may only be read.
+  // All or nothing: the second operation would change a graph that may only be read.
   [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }`, 403],
   [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:g> <${HIDDEN}> } } ; INSERT { GRAPH ?h { ?s <urn:k> 1 } } WHERE { GRAPH ?g { ?s <urn:g> ?h } }`, 403],
   [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:g> <${APPENDED}> } } ; INSERT { GRAPH ?h { ?s <urn:k> 1 } } WHERE { GRAPH ?g { ?s <urn:g> ?h } }`, 200,
     { [MINE]: [...BEFORE[MINE]!, `<urn:n> <urn:g> <${APPENDED}>`], [APPENDED]: [SP2, '<urn:n> <urn:k> 1'] }],
-  // A graph that one operation finds, and the next one reads.
+  // One operation finds a graph, and the next one reads it.
   [`INSERT { GRAPH ?g { <urn:n> <urn:k> 5 } } WHERE { GRAPH ?g { ?r <urn:by> "me" } } ; INSERT { GRAPH ?g { ?s <urn:k> 6 } } WHERE { GRAPH ?g { ?s <urn:k> 5 } }`, 200,
     { [MINE]: [...BEFORE[MINE]!, '<urn:n> <urn:k> 5', '<urn:n> <urn:k> 6'] }],
   [`CLEAR GRAPH <${MINE}> ; INSERT { GRAPH <${MINE}> { ?s <urn:in> ?g } } WHERE { GRAPH ?g { ?s <urn:q>|<urn:by> ?o } }`, 200, { [MINE]: [`<urn:x> <urn:in> <${READ}>`] }],
-  // Each graph that exists is a solution, while it exists: those of documents stand for all here.
+  // Each existing graph is a solution while it exists; documents represent all graphs here.
   [`CLEAR GRAPH <${MINE}> ; INSERT { GRAPH <${APPENDED}> { <urn:n> <urn:none> ?g } } WHERE { GRAPH ?g {} FILTER(STRSTARTS(STR(?g), "http://x.test/")) }`, 200,
     { [MINE]: [], [APPENDED]: [SP2, `<urn:n> <urn:none> <${READ}>`] }],
   [`CREATE SILENT GRAPH <${MINE}> ; DROP NAMED`, 403],
@@ -75,7 +75,7 @@ const LATER: readonly Row[] = [
   [`INSERT DATA { GRAPH <${MINE}> { <urn:n> <urn:k> 5 } } ; INSERT { GRAPH <${MINE}> { ?s ?p ?o } } WHERE { GRAPH <urn:x-arq:UnionGraph> { ?s ?p ?o } }`, 403],
 ]
 
-/** The sources of LOAD by path, all of which the operator allows but for `other`. */
+/** The sources of LOAD by path; the operator allows all of them except `other`. */
 const SOURCES: Readonly<Record<string, RequestListener>> = {
   '/data': (_, answer) => answer.writeHead(200, { 'Content-Type': 'text/turtle' }).end('<urn:l> <urn:p> 7 , _:b . _:b <urn:q> <urn:z> .'), // prettier-ignore
   '/packed.ttl.gz': (_, answer) => answer.end(gzipSync('<urn:l> <urn:p> 8 .')),
@@ -109,7 +109,7 @@ const loadsFrom = (s: string): readonly Row[] => [
   [`LOAD <${s}/inside> INTO GRAPH <${APPENDED}>`, 400],
   [`LOAD SILENT <${s}/inside> INTO GRAPH <${APPENDED}>`, 200],
   [`LOAD <${s}/other> INTO GRAPH <${APPENDED}>`, 403],
-  // Nothing is fetched for who may not write it there.
+  // Nothing is fetched for an agent who may not write it there.
   ...[`INTO GRAPH <${READ}>`, `INTO GRAPH <${HIDDEN}>`, ''].map((into): Row => [`LOAD <${s}/data> ${into}`, 403]),
 ]
 
