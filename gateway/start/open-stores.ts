@@ -1,9 +1,9 @@
 // Opening the stores of a configuration, waiting until they answer, and having the only place that writes to them.
 import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { findOxigraph, openChildStore } from '../stores/child-store.js'
+import { DATABASE, findOxigraph, openChildStore } from '../stores/child-store.js'
 import { mostQuadsOf } from '../stores/embedded-limits.js'
 import { openEmbeddedStore } from '../stores/embedded-store.js'
 import { groupedStore } from '../stores/grouped-store.js'
@@ -120,6 +120,10 @@ const openConfigured =
 export const storeFolder = (data: string, kind: DescribedApplication['kind']): string =>
   join(data, 'store', kind === 'admin' ? 'rules' : 'documents')
 
+/** A file of that folder: the store has been filled from its history. */
+export const filledMark = (data: string, kind: DescribedApplication['kind']): string =>
+  join(storeFolder(data, kind), 'filled')
+
 /** The store on disk would miss what is written meanwhile, and its next start would take that back. */
 function refuseOlderState(kind: DescribedApplication['kind'], { data }: Settings): void {
   const folder = storeFolder(data, kind)
@@ -140,7 +144,12 @@ async function openOnDisk(
       'configuration.wrong',
     )
   const name = `embedded store on disk, ${kind}`
-  const opened = await openChildStore({ name, folder: storeFolder(data, kind), executable, queryTimeout, log })
+  const folder = storeFolder(data, kind)
+  if (existsSync(filledMark(data, kind)) && !existsSync(join(folder, DATABASE))) {
+    log.warn({ store: name, folder }, 'the database of the store is gone: it is filled from its history again')
+    rmSync(filledMark(data, kind))
+  }
+  const opened = await openChildStore({ name, folder, executable, queryTimeout, log })
   if (!isFailure(opened)) return groupedStore(opened)
   throw new StartFailure(`${name}: it does not start: ${opened.detail}`)
 }

@@ -46,6 +46,9 @@ export interface ChildStoreSettings {
   readonly log: Log
 }
 
+/** The database, below the folder of its store. */
+export const DATABASE = 'db'
+
 /** Of a Unix socket, in bytes (unix(7)); macOS has the lowest limit. */
 const LONGEST_PATH = 103
 const PAUSE_MS = 250
@@ -110,7 +113,13 @@ async function startChild(
   socket: string,
   isolation: readonly string[],
 ): Promise<Child | Problem> {
-  const serve = ['serve', '--location', resolve(folder, 'db'), '--timeout-s', String(Math.ceil(queryTimeout / 1000))]
+  const serve = [
+    'serve',
+    '--location',
+    resolve(folder, DATABASE),
+    '--timeout-s',
+    String(Math.ceil(queryTimeout / 1000)),
+  ]
   let process_: ChildProcess
   let isEnding = false
   let settle: (outcome: undefined | Problem) => void

@@ -129,10 +129,11 @@ void t.test('the embedded store on disk', { skip: executable ? false : 'pip cann
     },
   )
 
-  await row(t, 'none', 'it is filled from its history once: without its folder', async (t) => {
+  await row(t, 'none', 'it is filled from its history once: without its database', async (t) => {
     await gateway.stop()
     t.same(processesOf(folder), [])
-    rmSync(join(folder, 'store'), { recursive: true })
+    rmSync(join(folder, 'store/documents/db'), { recursive: true })
+    rmSync(join(folder, 'store/rules'), { recursive: true })
     gateway = await started(t, site)
     await allThere(t, site, done)
   })

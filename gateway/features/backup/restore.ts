@@ -9,7 +9,7 @@ import { isInMemory } from '../../configuration/dataspace.js'
 import { historyPlaceOf } from '../../configuration/history-place.js'
 import type { Settings } from '../../configuration/settings.js'
 import { makeLog } from '../../log.js'
-import { makeStores, storeFolder, untilReady, type Stores } from '../../start/open-stores.js'
+import { filledMark, makeStores, untilReady, type Stores } from '../../start/open-stores.js'
 import { ownData, RESTORE_FOLDER, type OwnData } from '../../start/own-data.js'
 import type { GraphStore } from '../../stores/store.js'
 import { beginFilling, endFilling, fillFrom } from './fill-store.js'
@@ -135,7 +135,7 @@ async function fillStores(
         report(`filling ${store.name}: ${quads.toLocaleString('en')} of ${all.toLocaleString('en')} quads`)
       await endFilling(store, await fillFrom(store, parts, progress))
       for (const { service, kind } of sharing)
-        if (service.onDisk) await writeFile(join(storeFolder(settings.data, kind), 'filled'), '', { mode: 0o600 })
+        if (service.onDisk) await writeFile(filledMark(settings.data, kind), '', { mode: 0o600 })
     }
   } finally {
     await stores.close()

@@ -7,6 +7,7 @@ import { parseSettings, SETTINGS, type Environment, type Settings } from '../../
 import { addressFindings } from './addresses.js'
 import type { Finding } from '../../survey/finding.js'
 import { fusekiFindings } from './fuseki.js'
+import { oxigraphFindings } from './oxigraph.js'
 import { machineFindings } from './machine.js'
 import { storeFindings } from '../../survey/stores.js'
 import { isFailure } from '../../problem.js'
@@ -60,6 +61,7 @@ async function diagnose(
       machineFindings({ settings, dataspaces, now: now(), node: process.versions.node }),
       storeFindings(opened, dataspaces, now),
       fusekiFindings(settings, opened),
+      oxigraphFindings(settings, dataspaces),
       addressFindings(settings, dataspaces, opened, now),
     ])
     return all.flat()

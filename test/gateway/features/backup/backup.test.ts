@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runCommand } from '../../../../gateway/run-command.js'
-import { RESTORE_FOLDER } from '../../../../gateway/start/own-data.js'
+import { ownData, RESTORE_FOLDER } from '../../../../gateway/start/own-data.js'
 import { makeSite, startGateway, untilSettled, type Site } from '../../../crash/gateway-process.js'
 import { ownerOf } from '../../../crash/writers.js'
 import { makeClient } from '../../../support/client.js'
@@ -178,9 +178,9 @@ async function killed(t: Test, file: string, site: Site): Promise<void> {
     const mark = 'GRAPH <urn:triplegate:restore> { <urn:triplegate:restore> <urn:triplegate:restore#id> "that-one" }'
     const body = `INSERT DATA { ${mark} GRAPH <urn:half> { <urn:a> <urn:b> 1 } }`
     await fetch(`${store}/update`, { method: 'POST', headers: { 'Content-Type': 'application/sparql-update' }, body })
-    const gateway = startGateway(site)
-    t.equal(await gateway.ready, false)
-    t.match(gateway.output(), 'a restore into it has not ended. Do that triplegate restore again')
+    await t.rejects(ownData(site.folder), {
+      message: /a restore into it has not ended. Do that triplegate restore again/,
+    })
     const restored = await run('restore', file, ...settingsOf(site))
     t.equal(restored.code, 0, restored.text)
     const graphs = await (await fetch(`${store}/query?query=${encodeURIComponent('SELECT ?g { GRAPH ?g {} }')}`)).text()

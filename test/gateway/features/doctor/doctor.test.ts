@@ -6,13 +6,16 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { makeServerCertificate } from '../../../../gateway/agents/make-certificate.js'
 import { runCommand } from '../../../../gateway/run-command.js'
 import { parseSettings } from '../../../../gateway/configuration/settings.js'
 import { canaryFindings } from '../../../../gateway/features/doctor/canaries.js'
+import { readConfiguration } from '../../../../gateway/configuration/configuration.js'
+import { oxigraphFindings } from '../../../../gateway/features/doctor/oxigraph.js'
+import { installedOxigraph } from '../../../../gateway/stores/child-store.js'
 import { machineFindings } from '../../../../gateway/features/doctor/machine.js'
 import { isFailure } from '../../../../gateway/problem.js'
 import { fusekiEndpoints, openHttpStore } from '../../../../gateway/stores/http-store.js'
@@ -268,4 +271,21 @@ void t.test('the stores', { skip }, async (t) => {
   for (const fault of ['another Graph Store endpoint', 'rules among the documents', 'graphs that are no documents'])
     planted.add(fault)
   t.ok(planted.size >= 20, `${planted.size} planted faults were found`)
+})
+
+void t.test('the embedded store on disk', async (t) => {
+  const data = freshFolder()
+  const settings = parseSettings(['--store', 'oxigraph', '--data', data], {})
+  const dataspaces = isFailure(settings) ? settings : await readConfiguration(settings)
+  if (isFailure(dataspaces)) return t.fail(dataspaces.detail)
+  const file = installedOxigraph(data)
+  mkdirSync(dirname(file), { recursive: true })
+  mkdirSync(join(data, 'store/documents'))
+  for (const [script, found] of [
+    ['echo oxigraph 0.5.13', { state: 'fine', evidence: `oxigraph 0.5.13, ${file}` }],
+    ['exit 1', { state: 'finding', evidence: /does not run/, fix: /triplegate store install/ }],
+  ] as const) {
+    writeFileSync(file, `#!/bin/sh\n${script}\n`, { mode: 0o700 })
+    t.match(await oxigraphFindings({ data }, dataspaces), [found, { state: 'fine', evidence: /MiB/ }], script)
+  }
 })
