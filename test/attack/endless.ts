@@ -32,7 +32,7 @@ const QUERIES: readonly (readonly [name: string, query: string])[] = [
 const USUAL = `SELECT * { GRAPH ?g { ?s ?p ?o } FILTER(REGEX(STR(?o), "fuseki", "i")) BIND(NOW() - "P7D"^^<${XSD}dayTimeDuration> AS ?week) }`
 
 // prettier-ignore
-/** Of texts as long as a document may be, which are answered: expressions fail on them, or take no longer. */
+/** Expressions on texts of the largest size, which are answered: they fail on such texts, or take no longer. */
 const OF_LONG_TEXTS = ['REGEX(?x, "a.*b")', 'CONTAINS(?x, ?y)', 'BOUND(?x) && xsd:integer(?z) > 5', 'ISIRI(IRI(?dots))']
 const LONG_TEXTS: Attack = {
   name: 'endless-texts-of-data',

@@ -2,10 +2,10 @@
 import type { FuzzedParser } from '../fuzz/parsers.js'
 
 const MIB = 2 ** 20
-/** Of processor time. */
+/** In microseconds of processor time. */
 const HELD_US = 300_000
 
-/** Each step is code of its own: a text that has taken one is changed further. */
+/** Each step runs separate code, so a text that has reached one is varied further. */
 function isPlace(text: string): boolean {
   if (!text.startsWith('<')) return false
   if (text[1] !== '%') return false

@@ -34,7 +34,7 @@ const isWithin = (form: PlainDatatype, datatype: PlainDatatype): boolean =>
 
 export interface ColumnSurvey {
   see(row: CsvRow): void
-  /** Of the rows seen so far. */
+  /** The datatypes, based on the rows seen so far. */
   datatypes(): PlainDatatype[]
 }
 

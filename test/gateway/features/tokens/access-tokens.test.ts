@@ -279,7 +279,7 @@ void t.test('access tokens', async (t) => {
     t.match(await command('create'), { code: 2, err: /--name/ })
     t.match(await command('create', '--name', 'x', '--expires', 'soon'), { code: 2, err: /--expires/ })
     t.match(await command('create', '--name', 'x', '--expires', '400d'), { code: 3, err: /next 366 days/ })
-    t.match(await command('revoke', '../x'), { code: 2, err: /no ID/ })
+    t.match(await command('revoke', '../x'), { code: 2, err: /not the ID of a token/ })
   })
 
   await t.test('guesses', async (t) => {
