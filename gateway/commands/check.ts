@@ -42,17 +42,20 @@ async function runCheckCommand(argv: readonly string[], env: Environment, termin
   if (isFailure(providers)) return fail(terminal, providers)
   const unserved = unservedBases(settings, dataspaces)
   if (unserved.length > 0) return fail(terminal, wrongBases(unserved))
+  const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
   const origin = settings.config.join(', ') || 'settings'
   const lines = [
     'Settings:',
     ...effectiveLines({ ...settings, ...doorsOf(settings, dataspaces) }, givenIn(given.values, env)),
-    ...dataspaces
-      .flatMap(({ endUser, admin }) => [endUser, admin])
-      .flatMap((one) => applicationLines(one, settings, origin)),
-    ...(providers.length > 0 ? ['', 'Identity providers:'] : []),
-    ...providers.map(({ name, issuer }) =>
-      originLine(name, issuer, issuer === settings.oidcIssuer ? 'settings' : origin),
-    ),
+    ...applications.flatMap((one) => applicationLines(one, settings, origin)),
+    ...providers.flatMap(({ name, issuer }) => [
+      '',
+      `Identity provider ${name}:`,
+      originLine('issuer', issuer, issuer === settings.oidcIssuer ? 'settings' : origin),
+      ...applications.map(({ base }) =>
+        originLine('redirect URI', `${base}oauth2/authorize/${name}`, 'to register there'),
+      ),
+    ]),
   ]
   terminal.out(lines.map((line) => `${line.trimEnd()}\n`).join(''))
   return EXIT.done
