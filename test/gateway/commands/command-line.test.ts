@@ -334,7 +334,11 @@ void t.test('command line', async (t) => {
       [MAIN, 'serve', '--https', String(port), '--management', String(management), '--data', join(folder, 'health')],
       { env: {} },
     )
-    t.teardown(() => child.kill('SIGKILL'))
+    // With its git, which would go on writing to the folder that is removed next.
+    t.teardown(() => {
+      child.kill('SIGTERM')
+      return child.exitCode ?? once(child, 'exit')
+    })
     const out = text(child.stdout)
     await until(() => out().includes('Try:'))
     const get = async (path: string) => (await fetch(`http://127.0.0.1:${management}${path}`)).status
