@@ -161,7 +161,7 @@ for (const [kind, missing, flagsOf] of KINDS)
           code: 3,
           text: 'is not empty. Give an empty dataset',
         })
-      const moved = { ...third, port: other.port + 2, folder: join(place, 'fourth') }
+      const moved = { ...third, port: 1, folder: join(place, 'fourth') }
       t.match(await run('restore', file, ...settingsOf(moved)), { code: 3, text: 'Give --base' })
     })
     if (missing === undefined && other.flags.includes('--backend')) await killed(t, file, { ...other, folder: join(place, 'killed'), flags: await flagsOf(t) }) // prettier-ignore
