@@ -1,7 +1,7 @@
-// Expected failures: the closed list of problems, the status of each, and the one way to make one.
-// request/respond.ts writes a problem as a body (spec 2.2). A throw is a bug and becomes `internal`.
+// Expected failures: the closed list of problems, their statuses, and the function that makes one. request/respond.ts
+// writes a problem as a body (spec 2.2). A throw is a bug and becomes `internal`.
 
-/** Every expected failure and the status it is answered with (spec 7, design 3). */
+/** Every expected failure and its status (spec 7, design 3). */
 export const STATUS_OF = {
   'target.malformed': 400,
   'target.too-long': 414,
@@ -18,7 +18,7 @@ export const STATUS_OF = {
   /** Access tokens cannot be stored. */
   'tokens.failed': 503,
   'access.denied': 403,
-  /** At the store's own URLs, to anonymous clients. */
+  /** For anonymous clients at the store's own URLs. */
   'access.anonymous': 401,
   'access.cross-site': 403,
   'access.federation': 403,
@@ -32,14 +32,14 @@ export const STATUS_OF = {
   'content.time': 408,
   'content.unsupported': 415,
   'content.syntax': 400,
-  /** Terms of RDF 1.2, for a store that does not know them. */
+  /** RDF 1.2 terms, and the store does not support them. */
   'content.rdf-version': 422,
   'query.syntax': 400,
   'query.function': 400,
   'update.syntax': 400,
   'update.form': 422,
   'update.failed': 502,
-  /** An update, or the shapes of a document, take too much work: a retry would not help. */
+  /** An update, or the shapes of a document, take too much work: retrying would not help. */
   'update.time': 413,
   'precondition.failed': 412,
   'precondition.required': 428,
@@ -48,36 +48,34 @@ export const STATUS_OF = {
   'store.unreachable': 503,
   'store.overloaded': 503,
   'store.failed': 502,
-  /** It has not done what it was asked, for sure. */
+  /** The store has certainly not done what was requested. */
   'store.refused': 502,
   'store.time': 504,
   /** The graph does not fit into memory; it can be streamed. */
   'store.too-large': 502,
   /** The store has the graph, but not as N-Triples that can be read. */
   'store.unreadable': 502,
-  /** It is in memory, and can hold no more. */
+  /** The embedded store's memory is exhausted. */
   'store.full': 507,
   'store.in-doubt': 503,
   'history.full': 503,
   'history.failed': 503,
-  /** Too little room would be left on its disk for others. */
+  /** The disk of the history would be left with too little room. */
   'history.no-room': 507,
-  /** A file cannot be written to disk, or too little room would be left there. */
+  /** A file cannot be written, or its disk would be left with too little room. */
   'files.failed': 503,
   'files.full': 507,
   'files.other-content': 409,
   'range.unsatisfiable': 416,
-  /** An ontology, or one that it imports, cannot be read. */
+  /** An ontology, or one of its imports, cannot be read. */
   'ontology.failed': 502,
   'package.unusable': 422,
   'mail.failed': 502,
   'server.closing': 503,
   'server.overloaded': 503,
-  /** A share of the day is used up. */
+  /** The client's daily share is used up. */
   'share.daily': 429,
-  /**
-   * Of the Linked Data proxy: a URL that it may not fetch, a server that fails, one that is slow, a way back to here.
-   */
+  /** The Linked Data proxy: a forbidden URL, a failing server, a slow server, a URL that leads back to this gateway. */
   'proxy.refused': 400,
   'proxy.failed': 502,
   'proxy.time': 504,
@@ -96,15 +94,15 @@ export interface Failure<Code extends string = string> {
 export const isFailure = <T>(value: T): value is Extract<T, Failure> =>
   typeof value === 'object' && value !== null && (value as { failure?: unknown }).failure !== undefined
 
-/** A failure that has an HTTP status. `detail` never holds what the client may not know. */
+/** A failure with an HTTP status. `detail` never contains anything that the client may not know. */
 export interface Problem extends Failure<ProblemCode> {
-  /** Response fields that belong to the problem (`Allow`, `Retry-After`, `Location` …). */
+  /** Response fields of the problem (`Allow`, `Retry-After`, `Location` …). */
   readonly fields: readonly (readonly [name: string, value: string])[]
-  /** Of a store that answers 400: what it says, in a line. Only for agents who may know all that it may be about. */
+  /** The store's explanation of a 400, in one line. Only for agents who may see everything that it could mention. */
   readonly reason?: string
-  /** For the log, where `detail` leaves out what the client may not know. */
+  /** For the log: what `detail` must not tell the client. */
   readonly cause?: string
-  /** Further canonical N-Triples for the error body, such as a validation report. */
+  /** More canonical N-Triples for the error body, such as a validation report. */
   readonly report?: string
 }
 

@@ -1,11 +1,11 @@
-// The answers that are being made, even where their clients have left.
+// Tracks responses that are still being computed, including those whose clients have left.
 import type { Response } from './exchange.js'
 import { discard } from './send.js'
 
 export interface Answering {
   readonly all: ReadonlySet<Promise<unknown>>
   waitFor<T>(answer: Promise<T>): Promise<T>
-  /** The answer is not sent. At most an agent is being verified: the result is cached for the next request. */
+  /** The response will not be sent. Its work may continue, so that its result is cached for the next request. */
   drop(answer: Promise<Response>): void
 }
 

@@ -1,4 +1,4 @@
-// The content of a request: read once, bounded while it arrives, and decoded where it is text.
+// Reads the content of a request once, bounds it while it arrives, and decodes it if it is text.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Request } from './exchange.js'
 import { parseMediaType } from './media-type.js'
@@ -7,14 +7,14 @@ import { isFailure, problem, type Problem } from '../problem.js'
 /** Requests whose client waits for 100 (Continue) before it sends the content (RFC 9110 §10.1.1). */
 export const awaitsContinue = new WeakSet<IncomingMessage>()
 
-/** The setting that most contents are bounded by. */
+/** The setting that bounds most contents. */
 export const MAX_BODY = '--max-body'
 
-/** @param setting that the limit is, if any: operators can change it. */
+/** @param setting the setting that `limit` comes from, if any: an operator can raise it. */
 export const tooLarge = (limit: number, setting?: string): Problem =>
   problem('content.too-large', `The request body is larger than ${limit} bytes${setting ? ` (${setting})` : ''}.`)
 
-/** Bytes of the content, where the client says it. */
+/** The Content-Length, if the client sent one. */
 export function toldLength({ fields }: Pick<Request, 'fields'>): number | undefined {
   const length = fields['content-length']
   return length === undefined ? undefined : Number(length)
@@ -27,7 +27,7 @@ export const NO_ROOM = problem('server.overloaded', 'Too many request bodies are
 /** RFC 9110 §15.5.9: the connection is closed, since the rest of the body is not read. */
 const LATE = problem('content.time', 'The request body did not arrive in time.')
 
-/** The least rate of a body, and the time until it is measured: less is a client that only holds a place. */
+/** The lowest accepted rate of a body, measured after a grace period: a slower client only blocks a place. */
 const LEAST = { bytesPerSecond: 1024, afterMs: 5_000 }
 
 const isSlow = (size: number, elapsed: number): boolean =>
@@ -39,7 +39,7 @@ interface BodyBounds {
   readonly setting?: string | undefined
   /** Milliseconds. */
   readonly time: number
-  /** Counts bytes that are held; false where there is no room for them. */
+  /** Counts bytes that are held in memory; false if there is no room for them. */
   readonly hold: (bytes: number) => boolean
 }
 
@@ -52,11 +52,11 @@ export function readBody(raw: IncomingMessage, { limit, setting, time, hold }: B
     const settle = (outcome: Buffer | Problem): void => {
       clearInterval(timer)
       raw.off('data', take).off('end', whole).off('error', broken).off('close', broken)
-      // send.ts drops the rest of a body that is refused.
+      // send.ts drops the rest of a refused body.
       raw.pause()
       resolve(outcome)
     }
-    // Counted while reading: a chunked body has no length in advance.
+    // Counted while reading, since a chunked body has no length in advance.
     const take = (chunk: Buffer): void => {
       if (size + chunk.length > limit) settle(tooLarge(limit, setting))
       else if (!hold(chunk.length)) settle(NO_ROOM)
@@ -76,7 +76,7 @@ export function readBody(raw: IncomingMessage, { limit, setting, time, hold }: B
   })
 }
 
-/** Thrown by the iteration over a content that is refused, or breaks off. */
+/** Thrown while iterating over a content that is refused or breaks off. */
 export class BodyBreak extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail)
@@ -87,8 +87,8 @@ export class BodyBreak extends Error {
 const TICK = 1_000
 
 /**
- * The content piece by piece, for one that is not held in memory. Only the time in which the gateway waits for the
- * client counts: it may take its pieces as slowly as it works.
+ * Yields the content in pieces, for contents that are not held in memory. Only the time spent waiting for the client
+ * counts towards the limit; the consumer may take as long as it needs.
  */
 export async function* streamBody(
   raw: IncomingMessage,
@@ -107,7 +107,7 @@ export async function* streamBody(
       const since = performance.now()
       const next = await inTime(pieces.next(), () => isSlow(size, waited + performance.now() - since))
       if (next.done) return
-      // Also short waits count: a client may send an octet just before each tick.
+      // Short waits count too: a client could send one octet just before each tick.
       waited += performance.now() - since
       const piece = next.value as Buffer
       size += piece.length
@@ -116,7 +116,7 @@ export async function* streamBody(
       yield piece
     }
   } finally {
-    // send.ts drops the rest of a body that is refused.
+    // send.ts drops the rest of a refused body.
     raw.pause()
   }
 }
@@ -133,7 +133,7 @@ async function inTime<T>(promised: Promise<T>, isLate: () => boolean): Promise<T
   }
 }
 
-/** Into one buffer, which grows: a list of chunks of single octets would be many times as large as the content. */
+/** Collects chunks in one growing buffer: a list of one-octet chunks would be many times as large as the content. */
 function appended(content: Buffer, size: number, chunk: Buffer): Buffer {
   const needed = size + chunk.length
   if (needed <= content.length) {
@@ -149,8 +149,8 @@ function appended(content: Buffer, size: number, chunk: Buffer): Buffer {
 type Fields = Request['fields']
 
 /**
- * The content of a request as text. `refuse` makes the problem of content that is in a coding or a charset that is not
- * supported, or that is not UTF-8.
+ * Reads the content as text. `refuse` makes the problem for an unsupported coding or charset, or for content that is
+ * not UTF-8.
  */
 export async function readText(
   { fields, readBody }: Pick<Request, 'fields' | 'readBody'>,
@@ -165,21 +165,21 @@ export async function readText(
   return decodeText(body) ?? refuse('malformed', 'The content is not UTF-8.')
 }
 
-/** RFC 9110 §8.4: a sentence about a content coding that is not supported. */
+/** RFC 9110 §8.4: a message if the content coding is not supported. */
 export const codingFlaw = ({ 'content-encoding': coding }: Fields): string | undefined =>
   coding === undefined || coding.trim().toLowerCase() === 'identity'
     ? undefined
-    : 'Content codings are not supported: send the content as it is.'
+    : 'Content codings are not supported. Send the content uncompressed.'
 
-/** RFC 9110 §8.3.2: a sentence about a charset that is not supported. */
+/** RFC 9110 §8.3.2: a message if the charset is not supported. */
 export function charsetFlaw(contentType: string | undefined): string | undefined {
   const charset = parseMediaType(contentType ?? '')?.parameters.get('charset')
   return charset === undefined || /^(utf-?8|(us-)?ascii)$/i.test(charset)
     ? undefined
-    : `The charset ${charset.slice(0, 100)} is not supported, only UTF-8 is.`
+    : `The charset ${charset.slice(0, 100)} is not supported. Use UTF-8.`
 }
 
-/** Undefined where the content is not UTF-8. */
+/** Undefined if the content is not UTF-8. */
 export function decodeText(content: Buffer): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(content)

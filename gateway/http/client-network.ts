@@ -1,5 +1,4 @@
-// The address and the network that a request comes from: shares of the gateway's work are counted by network (design
-// 7).
+// The address and network of a client. Shares of the gateway's work are counted per network (design 7).
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { canonicalAddress, clientNetwork } from '../../policies/fetch/address.js'
@@ -16,8 +15,8 @@ const CLIENTS = new WeakMap<Socket, Client & { readonly isProxy: boolean }>()
 const GONE: Client = { address: '', network: '' }
 
 /**
- * '' where the connection is gone. Of a request that a trusted proxy sends: the last address in X-Forwarded-For that is
- * no trusted proxy. Fields of anyone else do not count.
+ * Empty strings if the connection is gone. For a request from a trusted proxy: the last address in X-Forwarded-For that
+ * is not a trusted proxy. The field is ignored in requests from anyone else.
  */
 export function clientOf(
   { socket, rawHeaders }: IncomingMessage,

@@ -1,8 +1,8 @@
-// How many connections one network may have open: those that say nothing, or no handshake, cost memory too.
+// Limits the open connections of one network: even idle ones and unfinished handshakes cost memory.
 import type { Server, Socket } from 'node:net'
 import { clientNetwork } from '../../policies/fetch/address.js'
 
-/** More are closed at once, before TLS. The connections of a trusted proxy are those of many clients. */
+/** Connections over the limit are closed before TLS. Trusted proxies are exempt, since they carry many clients. */
 export function boundConnections(server: Server, each: number, isTrustedProxy: (address: string) => boolean): void {
   const open = new Map<string, number>()
   server.on('connection', (socket: Socket) => {

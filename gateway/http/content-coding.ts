@@ -1,5 +1,5 @@
-// Content codings (RFC 9110 §8.4.1): which ones a client accepts, the names of coded representations, and compressing,
-// which runs in threads of Node.js.
+// Content codings (RFC 9110 §8.4.1): which ones a client accepts, the names of coded representations, and compression
+// in threads of Node.js.
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Awaitable } from '../maybe-async.js'
@@ -7,7 +7,7 @@ import type { Awaitable } from '../maybe-async.js'
 export type Coding = 'br' | 'gzip'
 export const CODINGS: readonly Coding[] = ['br', 'gzip']
 
-/** In bytes: compressing less saves no packet. */
+/** In bytes. Compressing anything smaller does not save a packet. */
 export const LEAST_CODED = 2048
 
 export type AcceptedCodings = readonly (Coding | 'identity')[]
@@ -17,7 +17,7 @@ const MEMBER = /^([!#$%&'*+.^_`|~\w-]+)(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3}
 /** RFC 9110 §8.4.1.3. */
 const SYNONYMS: Readonly<Record<string, string>> = { 'x-gzip': 'gzip' }
 
-/** The codings that an Accept-Encoding field accepts, the most preferred first; of equals that which saves more. */
+/** The codings accepted by an Accept-Encoding field, most preferred first; ties go to the better compression. */
 export function acceptedCodings(field: string): AcceptedCodings {
   const weights = new Map<string, number>()
   for (const member of field.split(',', 100)) {
@@ -27,7 +27,7 @@ export function acceptedCodings(field: string): AcceptedCodings {
     weights.set(SYNONYMS[coding] ?? coding, Number(weight))
   }
   const any = weights.get('*')
-  // RFC 9110 §12.5.3: without a weight of its own, identity is acceptable, unless `*` excludes it.
+  // RFC 9110 §12.5.3: identity without a weight is acceptable, unless `*` excludes it.
   const plain = weights.get('identity') ?? (any === 0 ? 0 : Number.MIN_VALUE)
   const weighted = [
     ...CODINGS.map((coding) => [coding, weights.get(coding) ?? any ?? 0] as const),
@@ -39,12 +39,12 @@ export function acceptedCodings(field: string): AcceptedCodings {
     .map(([coding]) => coding)
 }
 
-/** RFC 9110 §8.8.3.3: a coded representation has an entity-tag of its own. */
+/** RFC 9110 §8.8.3.3: a coded representation has its own entity-tag. */
 export const codedName = (name: string, coding: Coding | 'identity'): string =>
   coding === 'identity' ? name : `${name}-${coding}`
 
 const MODES: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
-  // Brotli's highest qualities take a hundred times as long as this one, and save a tenth more.
+  // Brotli's highest qualities take a hundred times as long as this one and save only a tenth more.
   br: (bytes) =>
     promisify(brotliCompress)(bytes, {
       params: {
@@ -57,8 +57,7 @@ const MODES: Readonly<Record<Coding, (bytes: Buffer) => Promise<Buffer>>> = {
 }
 
 /**
- * The journal writes by the same threads of Node.js, which are four for all of the process: so many at once are left to
- * this.
+ * How many compressions run at once. The process has four Node.js threads, and the journal needs the others to write.
  */
 const AT_ONCE = 2
 let underWay = 0
@@ -72,15 +71,15 @@ function compressed(bytes: Buffer, coding: Coding): Promise<Buffer> | undefined 
 interface Compressing<Form> {
   readonly bytes: Buffer
   readonly coding: Coding
-  /** True where what is made will be found again. */
+  /** True if the compressed form will be reused. */
   isKept(): boolean
-  /** Called with what was made. */
+  /** Called with the compressed bytes. */
   keep(short: Buffer): Form
 }
 
 /**
- * The form of this name, which is compressed at most once and shared while it is made. Undefined where it is not
- * compressed now: it would not be kept, or enough is being compressed already.
+ * The form with this name. It is compressed at most once, and concurrent callers share the result. Undefined if it
+ * should not be compressed now: it would not be reused, or enough other forms are being compressed.
  */
 export function codedOnce<Form>(
   forms: Map<string, unknown>,

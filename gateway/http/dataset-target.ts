@@ -1,15 +1,15 @@
-// The store's own URLs, as Fuseki has them below the path of a dataset: which of them a path is, and what it means.
+// The store's own URLs, which follow Fuseki's: recognises their paths and parses their targets.
 import { DEFAULT_GRAPH } from '../../policies/vocabulary.js'
 import { problem, type Problem } from '../problem.js'
 
-/** By the path below that of the dataset; `/` for the dataset itself. */
+/** The paths below the path of the dataset; `/` is the dataset itself. */
 export const SERVICES = ['/', '/sparql', '/query', '/update', '/data', '/get', '/upload'] as const
 export type Service = (typeof SERVICES)[number]
 
-/** Those that take graphs by their names (SPARQL 1.1 Graph Store HTTP Protocol §4.2). */
+/** The services that address graphs by name (SPARQL 1.1 Graph Store HTTP Protocol §4.2). */
 const OF_GRAPHS: readonly Service[] = ['/', '/data', '/get', '/upload']
 
-/** The services of a dataset by their paths. No URL of a document is one of these, since it ends with a slash. */
+/** The services of a dataset by path. They never collide with documents, whose URLs end with a slash. */
 export function servicesOf(
   datasetPath: string | undefined,
   isFree: (path: string) => boolean,
@@ -20,13 +20,13 @@ export function servicesOf(
 }
 
 interface AskedService {
-  /** Of the application. */
+  /** The base URL of the application. */
   readonly base: string
   readonly url: string
   readonly query: URLSearchParams
 }
 
-/** The right that a service needs is the right on the SPARQL endpoint; that of a graph is the right on the graph. */
+/** A service needs the right on the SPARQL endpoint; a graph needs the right on that graph. */
 export function serviceTarget(service: Service, { base, url, query }: AskedService) {
   const [graph, isDefault] = [query.get('graph'), query.has('default')]
   if (!OF_GRAPHS.includes(service) || (graph === null && !isDefault))
@@ -37,7 +37,7 @@ export function serviceTarget(service: Service, { base, url, query }: AskedServi
   return { kind: 'graph', document, url, isReadOnly: service === '/get' } as const
 }
 
-/** True at one of the store's own URLs. */
+/** True if the target is one of the store's own URLs. */
 export const isOfStore = (target: { readonly kind: string; readonly endpoint?: string }): boolean =>
   target.kind === 'graph' || target.kind === 'graph-history' || target.endpoint?.startsWith('/') === true
 
@@ -53,15 +53,14 @@ export interface GraphPast {
     | { readonly kind: 'diff'; readonly version: string; readonly diff: string }
 }
 
-/** The history of a graph: `past` is what is asked for, as of a document (target.ts). */
+/** The history of a graph. `past` has the same parts as the history of a document (target.ts). */
 function pastOf(document: string, url: string, query: URLSearchParams) {
   const [kind, another] = PAST.filter((name) => name !== 'diff' && query.has(name))
-  if (another) return problem('target.malformed', `Ask for one of ?${kind} and ?${another}.`)
+  if (another) return problem('target.malformed', `Use ?${kind} or ?${another}, not both.`)
   const [version, diff] = [query.get('version')?.toLowerCase(), query.get('diff')?.toLowerCase()]
   const of = { kind: 'graph-history', document, url } as const
   if (version === undefined) {
-    if (diff !== undefined)
-      return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
+    if (diff !== undefined) return problem('target.malformed', 'A difference needs two versions: ?version=B&diff=A.')
     if (kind === 'timegate') return { ...of, past: { kind } } as const
     return { ...of, past: { kind: 'timemap', ...mapIn(query) } } as const
   }
@@ -69,10 +68,10 @@ function pastOf(document: string, url: string, query: URLSearchParams) {
   return { ...of, past: { kind: 'diff', version, diff } } as const
 }
 
-/** The number of one of several TimeMaps (`?timemap=1`); a value that is none is as no value. */
+/** The number of one of several TimeMaps (`?timemap=1`). An invalid value is ignored. */
 export function mapIn(query: URLSearchParams): { readonly map?: number } {
   const number = query.get('timemap') ?? ''
   return /^[1-9]\d{0,8}$/.test(number) ? { map: Number(number) } : {}
 }
 
-const BOTH: Problem = problem('target.malformed', 'Ask for ?graph=IRI or for ?default, not for both.')
+const BOTH: Problem = problem('target.malformed', 'Use ?graph=IRI or ?default, not both.')

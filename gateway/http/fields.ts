@@ -1,9 +1,9 @@
-// The fields of a request by name: one pass over the parser's output, on the hot path of every request.
-// `headers` of Node.js gives the same, and takes several times as long.
+// The fields of a request by name: one pass over the parser's output, on the hot path of every request. Node.js's
+// `headers` gives the same result but takes several times as long.
 
 export type Fields = Readonly<Record<string, string | undefined>>
 
-// RFC 9110 §5.3: a field that is no list may occur once; of several lines the first counts, as in Node.js.
+// RFC 9110 §5.3: a field that is not a list may occur once; if it is repeated, the first line counts, as in Node.js.
 const SINGLE = new Set([
   'authorization',
   'content-length',
@@ -17,19 +17,19 @@ const SINGLE = new Set([
   'user-agent',
 ])
 
-/** At most MOST names of LONGEST characters: some 100 KB, whatever clients send. */
+/** At most MOST names of LONGEST characters: about 100 KB, whatever clients send. */
 const NAMES = new Map<string, string>()
 const [MOST, LONGEST] = [1000, 64]
 function lowerCase(name: string): string {
   const known = NAMES.get(name)
   if (known !== undefined) return known
   const lower = name.toLowerCase()
-  // Clients write the same few names in a few ways.
+  // Clients use only a few spellings of the same few names.
   if (NAMES.size < MOST && name.length <= LONGEST) NAMES.set(name, lower)
   return lower
 }
 
-/** `rawHeaders`: names and values in turn. Names become lower case; values of a list are joined (RFC 9110 §5.3). */
+/** `rawHeaders` alternates names and values. Names become lower case; list values are joined (RFC 9110 §5.3). */
 export function fieldsOf(rawHeaders: readonly string[]): Fields {
   const fields = Object.create(null) as Record<string, string | undefined>
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -43,7 +43,7 @@ export function fieldsOf(rawHeaders: readonly string[]): Fields {
   return fields
 }
 
-/** Every value of one field, of which `fieldsOf` gives the first or joins them. */
+/** Every value of one field. (`fieldsOf` joins them or takes only the first.) */
 export function fieldLines(rawHeaders: readonly string[], name: string): string[] {
   const values: string[] = []
   for (let i = 0; i < rawHeaders.length; i += 2) {

@@ -1,9 +1,9 @@
-// Noticing that a client has left. Node.js tells a response that waits behind another on its connection (RFC 9112
-// §9.3.2) nothing when the connection ends: so the socket is asked too.
+// Notices that a client has left. Pipelined responses (RFC 9112 §9.3.2) get no 'close' event from Node.js, so this
+// listens on the socket as well.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** One listener for each socket, however many responses wait on it. */
+/** One listener per socket, however many responses wait on it. */
 const WAITING = new WeakMap<Socket, Set<() => void>>()
 
 function waitingOn(socket: Socket): Set<() => void> {
@@ -21,8 +21,8 @@ export const hasLeft = ({ socket }: IncomingMessage, response: ServerResponse): 
   response.destroyed || socket.destroyed
 
 /**
- * Calls `done` once: when the response is over, or its connection; at once where that is so already. Gives the function
- * after which it is not called any longer.
+ * Calls `done` once, when the response or its connection is over, or at once if that has already happened. Returns a
+ * function that cancels the call.
  */
 export function onceLeft(raw: IncomingMessage, response: ServerResponse, done: () => void): () => void {
   if (hasLeft(raw, response)) {

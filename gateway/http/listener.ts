@@ -1,5 +1,5 @@
-// The listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other.
-// Fastify runs the servers, and routes where speed does not matter. Errors of Fastify and of the HTTP parser get our form too.
+// The listeners: sockets, TLS and HTTP framing on one side, `Request` and `Response` values on the other. Fastify runs
+// the servers, and routes where speed does not matter. Its errors and those of the HTTP parser get our format too.
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Server } from 'node:tls'
@@ -30,17 +30,17 @@ export interface ListenerSettings {
   readonly port: number | TakenPort
   /** Of a port that is not taken yet. */
   readonly host?: string
-  /** PEM. Present on the TLS listener, which asks every client for a certificate of any issuer. */
+  /** PEM. Only the TLS listener has it; it asks every client for a certificate, from any issuer. */
   readonly tls?: { readonly cert: string; readonly key: string }
-  /** True where this peer address may name the client's certificate in Client-Cert. Plain listener only. */
+  /** True if this peer may name the client's certificate in Client-Cert. Plain listener only. */
   readonly isTrustedProxy?: (address: string) => boolean
-  /** The number of requests that may wait, a quarter of them of one network; more are answered 503 at once. */
+  /** How many requests may wait, at most a quarter of them from one network; the rest are answered 503 at once. */
   readonly concurrency?: number
-  /** Bytes of contents that may be held, of one network and in all; for more the answer is 503. */
+  /** Bytes of content held in memory, per network and in total; beyond that the answer is 503. */
   readonly bodyRoom?: BodyRoom
-  /** Milliseconds for reading a content; later the answer is 408. */
+  /** Milliseconds allowed for reading a content; after that the answer is 408. */
   readonly bodyTimeout?: number
-  /** A problem as a response, in the form of every other error; `refuse`: for a request that was read, a page too. */
+  /** Turns a problem into a response. `refuse` is for requests that have been read: it may answer with a page. */
   readonly problemResponse: (reason: Problem, accept: string | undefined, status?: number) => Response
   readonly refuse?: (reason: Problem, request: Request) => Response
   readonly now: () => number
@@ -51,30 +51,30 @@ export interface Listener {
   readonly port: number
   /** A request without a socket, for tests. */
   readonly inject: FastifyInstance['inject']
-  /** Takes another certificate, for new connections. Present on the TLS listener. */
+  /** Switches to another certificate for new connections. TLS listener only. */
   readonly renew?: (tls: NonNullable<ListenerSettings['tls']>) => void
-  /** Waits `grace` ms at most for the requests that are being answered, then ends them. */
+  /** Waits at most `grace` ms for the requests being answered, then ends them. */
   close(grace: number): Promise<void>
 }
 
 export type AnswerRequest = (request: Request) => Awaitable<Response>
 
-/** Where Fastify's router finds the answer: for listeners that need not be as fast as that of the documents. */
+/** Answers found by Fastify's router, for listeners that need not be as fast as the one for documents. */
 export interface AddRoutes {
-  /** Adds routes and hooks. Requests that are refused for want of a place do not reach them. */
+  /** Adds routes and hooks. They never see requests that are refused because no place is free. */
   add(app: FastifyInstance, door: Door): unknown
 }
 
-/** How the routes come to our form of requests and answers. */
+/** Converts between Fastify's requests and ours. */
 export interface Door {
   requestOf(asked: FastifyRequest): Request
-  /** Answers, and ends Fastify's part in it. */
+  /** Sends the answer. Fastify does nothing more for this request. */
   answer(asked: FastifyRequest, reply: FastifyReply, answer: Response): void
-  /** The listener closes after this work, even where the client has left. */
+  /** The listener does not close before this work is done, even if the client has left. */
   waitFor<T>(work: Promise<T>): Promise<T>
 }
 
-/** What the steps of one listener share. */
+/** State shared by the steps of one listener. */
 interface Entrance {
   readonly settings: ListenerSettings
   readonly app: FastifyInstance
@@ -106,7 +106,7 @@ export async function listen(settings: ListenerSettings, answer: AnswerRequest |
   }
 }
 
-/** Takes a place for a request; undefined where there is none for it. */
+/** Takes a place for a request; undefined if none is free. */
 const enter = ({ shares, isClosing }: Entrance, raw: IncomingMessage, request: Request): (() => void) | undefined =>
   isClosing ? undefined : shares.enter(raw, request.network())
 
@@ -143,9 +143,9 @@ async function addRoutes(entrance: Entrance, { add }: AddRoutes): Promise<void> 
 }
 
 /**
- * Requests to documents are answered on the server's own event, before Fastify's router: through one of its hooks a
- * cached read takes 3 to 20 % more CPU (nine starts of both, with sockets, in turns, Node.js 20). Only requests without
- * a socket come by the hook.
+ * Documents are answered on the server's own event, before Fastify's router: through one of its hooks a cached read
+ * takes 3 to 20 % more CPU (nine starts of both, with sockets, in turns, Node.js 20). Only requests without a socket
+ * use the hook.
  */
 function answerAll(entrance: Entrance, answer: AnswerRequest): void {
   const { app } = entrance
@@ -160,7 +160,7 @@ function answerAll(entrance: Entrance, answer: AnswerRequest): void {
   })
 }
 
-/** A read that is cached is answered before this returns. */
+/** A cached read is answered before this returns. */
 function answerOne(entrance: Entrance, raw: IncomingMessage, response: ServerResponse, answer: AnswerRequest): void {
   const { answering, settings, shares } = entrance
   const request = requestOf(raw, response, settings, shares)
@@ -183,11 +183,11 @@ async function answerLater(
   response: ServerResponse,
 ): Promise<void> {
   const left = new Promise<void>((done) => onceLeft(raw, response, done))
-  // A write continues when its client has left: its place is free after both.
+  // A write continues after its client has left, so its place is freed only when both are over.
   void Promise.allSettled([made, left]).then(leave)
   const { body } = await made
   send(raw, response, await made)
-  // The rest of a content that is not read is dropped, which needs no place.
+  // The unread rest of a content is dropped, which needs no place.
   if (!raw.complete && (!body || Buffer.isBuffer(body))) leave()
 }
 
@@ -196,7 +196,7 @@ async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unkn
   const graceIsOver = sleep(grace, undefined, { signal: enough.signal }).catch(() => undefined)
   void graceIsOver.then(() => app.server.closeAllConnections())
   await Promise.all([app.close(), taken.close()])
-  // A write continues when its client has left.
+  // A write continues after its client has left.
   await Promise.race([Promise.allSettled(all), graceIsOver])
   enough.abort()
 }
@@ -204,12 +204,12 @@ async function closed(app: FastifyInstance, taken: TakenPort, all: Iterable<unkn
 const HEADERS_MS = 20_000
 const BODY_TIMEOUT_MS = 30_000
 const LONGEST_REQUEST_MS = 2 * 60 * 60_000
-/** Of one network. */
+/** Per network. */
 const CONNECTIONS = 2048
 
 const RETRY = { fields: [['Retry-After', '1']] } as const
 const CLOSING = problem('server.closing', 'The gateway is stopping.', RETRY)
-export const TOO_MANY_REQUESTS = problem('server.overloaded', 'Too many requests at once.', RETRY)
+export const TOO_MANY_REQUESTS = problem('server.overloaded', 'Too many requests. Retry shortly.', RETRY)
 
 function refusal(request: Request, reason: Problem, { problemResponse, refuse }: ListenerSettings): Response {
   const response = refuse?.(reason, request) ?? problemResponse(reason, request.fields.accept)
@@ -218,9 +218,7 @@ function refusal(request: Request, reason: Problem, { problemResponse, refuse }:
 
 const TLS = { minVersion: 'TLSv1.2' } as const
 
-/**
- * The router gets a path in its normal form. A path that has none is one segment of its own there, which no route has.
- */
+/** The router gets the normalised path. A path that cannot be normalised becomes one segment that matches no route. */
 function pathForRouter({ url }: { readonly url?: string | undefined }): string {
   const [path, ...query] = url!.split('?')
   const normal = normalisedPath(path!)
@@ -230,43 +228,43 @@ function pathForRouter({ url }: { readonly url?: string | undefined }): string {
 function makeServer(settings: ListenerSettings, isRouted: boolean): FastifyInstance {
   const { problemResponse } = settings
   const options: FastifyServerOptions = {
-    // Of documents the router sees one path only: target.ts says what a URL means, from the request-target as it came.
+    // For documents the router sees a single path: target.ts interprets the URL, from the request-target as received.
     rewriteUrl: isRouted ? pathForRouter : () => '/',
     logger: false,
     schemaController: { compilersFactory: { buildValidator: Object, buildSerializer: Object } }, // No route has a schema.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    // The last resort, also for a large file over a slow line: readBody and streamBody have limits of their own.
+    // A last resort that must also allow a large file on a slow line: readBody and streamBody have their own limits.
     requestTimeout: LONGEST_REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     clientErrorHandler: (error, socket) => answerMalformed(error, socket, settings),
   }
-  // RFC 9112 §3.2: handle.ts answers a missing Host, in our form.
+  // RFC 9112 §3.2: handle.ts answers a missing Host, in our format.
   const framing = { requireHostHeader: false, headersTimeout: HEADERS_MS, connectionsCheckingInterval: 5_000 }
   const https = settings.tls && {
     ...framing,
     ...settings.tls,
     ...TLS,
     requestCert: true,
-    // Any issuer will do: policies/identity/webid.ts checks the key against the profile.
+    // Any issuer is accepted: policies/identity/webid.ts checks the key against the profile.
     rejectUnauthorized: false,
     handshakeTimeout: 10_000,
   }
   const app = fastify({ ...options, ...(https ? { https } : { http: framing }) } as object) as FastifyInstance
   boundConnections(app.server, CONNECTIONS, settings.isTrustedProxy ?? noProxy)
-  // RFC 9110 §10.1.1: the 100 is sent when the content is read, so that a refusal spares the upload.
+  // RFC 9110 §10.1.1: the 100 is sent when the content is read, so a refusal spares the upload.
   app.server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     awaitsContinue.add(request)
     app.server.emit('request', request, response)
   })
-  // RFC 9110 §9.3.6: this is no tunnel.
+  // RFC 9110 §9.3.6: the gateway is not a tunnel.
   app.server.on('connect', (_request: IncomingMessage, socket: Socket) => {
     const fields = [['Allow', 'GET, HEAD, OPTIONS']] as const
     const reason = problem('method.not-allowed', 'CONNECT is not allowed here.', { fields })
     answerRaw(socket, problemResponse(reason, undefined), settings.now)
   })
   app.server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
-    const reason = problem('request.malformed', 'Only the expectation 100-continue can be met.')
+    const reason = problem('request.malformed', 'The only supported expectation is 100-continue.')
     send(request, response, problemResponse(reason, request.headers.accept, 417))
   })
   return app
@@ -320,7 +318,7 @@ const PARSER_STATUS: Readonly<Record<string, [status: number, detail: string]>> 
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time.'],
 }
 
-/** RFC 9112 §3: a request that the HTTP parser refuses is answered here, in the form of every other error. */
+/** RFC 9112 §3: answers a request that the HTTP parser refuses, in the format of every other error. */
 function answerMalformed(
   error: NodeJS.ErrnoException,
   socket: Socket,
@@ -334,7 +332,7 @@ function answerMalformed(
   answerRaw(socket, problemResponse(problem('request.malformed', detail), undefined, status), now)
 }
 
-/** An answer where there is no response object to write it to. */
+/** Writes a response when there is no response object. */
 function answerRaw(socket: Socket, { status, fields, body }: Response, now: () => number): void {
   const lines = [...fields, ['Connection', 'close'], ['Date', new Date(now()).toUTCString()]]
   const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')

@@ -1,17 +1,17 @@
-// Media types: reading Content-Type and Accept, and choosing the format of an answer (RFC 9110 §8.3.1, §12.5.1).
+// Media types: parses Content-Type and Accept, and chooses the format of an answer (RFC 9110 §8.3.1, §12.5.1).
 
-/** A format that answers can have. */
+/** A format of answers. */
 export interface Format {
   readonly mediaType: string
-  /** Short, without separators: the part of an entity-tag that tells formats apart (spec 4.6). */
+  /** Short, without separators: the part of an entity-tag that identifies the format (spec 4.6). */
   readonly code: string
   /** The exact `Content-Type` field value. */
   readonly contentType: string
-  /** The format of which this is another name: it has the same bytes. */
+  /** The format with the same bytes, if this one is only another name for it. */
   readonly source?: Format
-  /** JSON-LD 1.1 §8.2: the URI of its form, which the parameter `profile` of a media range asks for. */
+  /** JSON-LD 1.1 §8.2: the URI of the JSON-LD form, which a media range requests with its parameter `profile`. */
   readonly profile?: string
-  /** Prefixes that go before the usual ones. */
+  /** Prefixes that precede the usual ones. */
   readonly prefixes?: Readonly<Record<string, string>>
 }
 
@@ -22,8 +22,8 @@ const format = (mediaType: string, code: string, parameters = ''): Format => ({
 })
 
 /**
- * RFC 9110 §8.8.3: other bytes have another entity-tag. Raise it with each change of what rdf/write*.ts writes for a
- * graph, such as a prefix more: clients have the bytes of the release before.
+ * RFC 9110 §8.8.3: different bytes need a different entity-tag. Increase this number whenever rdf/write*.ts writes
+ * different bytes for a graph (one more prefix is enough): clients still have those of the last release.
  */
 const WRITERS = 2
 const written = (mediaType: string, code: string, parameters = ''): Format =>
@@ -39,7 +39,7 @@ export const EXPANDED_JSON_LD: Format = { ...written('application/ld+json', 'jso
 
 export const JSON_FORMAT = format('application/json', 'json')
 
-/** The formats of RDF answers; among equals the first is taken. */
+/** The formats of RDF answers, most preferred first. */
 export const RDF_FORMATS: readonly [Format, ...Format[]] = [TURTLE, N_TRIPLES, RDF_XML, JSON_LD, EXPANDED_JSON_LD]
 
 const named = (source: Format, mediaType: string, code: string, parameters = ''): Format => ({
@@ -47,7 +47,7 @@ const named = (source: Format, mediaType: string, code: string, parameters = '')
   source,
 })
 const UTF_8 = ';charset=UTF-8'
-/** The same under other names, as Fuseki gives them. Triples are a dataset without named graphs. */
+/** Fuseki's other names for the same formats. Triples form a dataset without named graphs. */
 export const OTHER_RDF_NAMES: readonly Format[] = [
   named(TURTLE, 'application/trig', 'trig', UTF_8),
   named(N_TRIPLES, 'application/n-quads', 'nq', UTF_8),
@@ -57,17 +57,17 @@ export const OTHER_RDF_NAMES: readonly Format[] = [
   named(RDF_XML, 'text/xml', 'txtxml', UTF_8),
 ]
 
-/** All to choose from: the weight of another name counts as that of any media type, and the usual names win a tie. */
+/** All names to choose from. Another name has the weight of any media type, and the usual names win a tie. */
 export const RDF_NAMES: readonly [Format, ...Format[]] = [...RDF_FORMATS, ...OTHER_RDF_NAMES]
 
-/** The format whose bytes these are. */
+/** The format that produces these bytes. */
 export const sourceOf = (format: Format): Format => format.source ?? format
 
-/** The media types of formats, each once. */
+/** The media types of the formats, without duplicates. */
 export const mediaTypesOf = (formats: readonly Format[]): string =>
   [...new Set(formats.map(({ mediaType }) => mediaType))].join(', ')
 
-/** A page for people. Last among the formats: it is taken only where it is ranked first (design 3). */
+/** A page for people. Last among the formats: it is chosen only if it has the highest weight (design 3). */
 export const HTML = format('text/html', 'html', ';charset=UTF-8')
 export const DOCUMENT_FORMATS: readonly [Format, ...Format[]] = [...RDF_FORMATS, HTML]
 
@@ -81,7 +81,7 @@ export const RESULT_FORMATS: readonly Format[] = [
   format('text/tab-separated-values', 'tsv', ';charset=UTF-8'),
 ]
 
-/** Names from before the syntaxes had registered ones. */
+/** Names that were used before these syntaxes were registered. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     'text/turtle': ['application/x-turtle', 'application/turtle', 'text/n3', 'text/rdf+n3', 'application/n3'],
@@ -91,13 +91,13 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map(
   }).flatMap(([mediaType, names]) => names.map((name) => [name, mediaType] as const)),
 )
 
-/** A media type or media range: `type` is lower case, such as `text/turtle`; a range has `*` for either part. */
+/** A media type or media range. `type` is lower case, such as `text/turtle`; a range has `*` for either part. */
 export interface MediaType {
   readonly type: string
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** A member of `Accept`; `q` is its weight, 0 to 1, and not among the parameters. */
+/** A member of `Accept`; `q` is its weight, 0 to 1, and is not among the parameters. */
 export interface MediaRange extends MediaType {
   readonly q: number
 }
@@ -105,10 +105,10 @@ export interface MediaRange extends MediaType {
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 const TYPE = new RegExp(`^${TOKEN}/${TOKEN}$`)
 const PARAMETER = new RegExp(`^(${TOKEN})=(?:(${TOKEN})|"((?:[^"\\\\]|\\\\.)*)")$`)
-// RFC 9110 §12.4.2, and more: any number of digits, and none before the point.
+// RFC 9110 §12.4.2, but lenient: any number of digits, and none needed before the point.
 const WEIGHT = /^(?:0?\.\d+|[01](?:\.\d*)?)$/
 
-/** A media type (RFC 9110 §8.3.1) with the customary names for synonyms; undefined when malformed. */
+/** Parses a media type (RFC 9110 §8.3.1) and replaces synonyms by the registered name; undefined if malformed. */
 export function parseMediaType(value: string): MediaType | undefined {
   const [type = '', ...rest] = split(value, ';')
   if (!TYPE.test(type)) return undefined
@@ -124,7 +124,7 @@ export function parseMediaType(value: string): MediaType | undefined {
 
 const MEMBERS_LIMIT = 100
 
-/** The members of an `Accept` field, without malformed ones and those after the hundredth. */
+/** The first hundred members of an `Accept` field, without malformed ones. */
 export function parseAccept(value: string | undefined): readonly MediaRange[] {
   return split(value ?? '', ',', MEMBERS_LIMIT).flatMap((member) => {
     const range = parseMediaType(member)
@@ -137,8 +137,8 @@ export function parseAccept(value: string | undefined): readonly MediaRange[] {
 }
 
 /**
- * The offered format with the greatest weight, the first among equals. Undefined when none is acceptable. An absent
- * field, or one without a well-formed member, accepts everything.
+ * The offered format with the greatest weight; ties go to the first. Undefined if none is acceptable. Everything is
+ * acceptable if the field is absent or has no well-formed member.
  */
 export function negotiate(accept: string | undefined, offered: readonly Format[]): Format | undefined {
   const ranges = parseAccept(accept)
@@ -152,7 +152,7 @@ export function negotiate(accept: string | undefined, offered: readonly Format[]
   return best
 }
 
-/** All formats that are acceptable, the most preferred first. */
+/** All acceptable formats, most preferred first. */
 export function inOrderOf(accept: string | undefined, offered: readonly Format[]): Format[] {
   const best = negotiate(accept, offered)
   return best
@@ -166,9 +166,7 @@ export function inOrderOf(accept: string | undefined, offered: readonly Format[]
     : []
 }
 
-/**
- * RFC 9110 §12.5.1: the most specific matching range has precedence. Other parameters only make a range more specific.
- */
+/** RFC 9110 §12.5.1: the most specific matching range wins. Other parameters only make a range more specific. */
 function weightOf({ mediaType, profile }: Format, ranges: readonly MediaRange[]): number {
   const family = `${mediaType.slice(0, mediaType.indexOf('/'))}/*`
   let weight = 0
@@ -183,8 +181,7 @@ function weightOf({ mediaType, profile }: Format, ranges: readonly MediaRange[])
 }
 
 /**
- * True where only the other profile of JSON-LD is asked for. One that is not given, such as flattened, asks for
- * neither.
+ * True if only the other JSON-LD profile was requested. Profiles that we do not offer, such as flattened, are ignored.
  */
 const isOfOther = (own: string | undefined, asked: string | undefined): boolean => {
   const known =

@@ -1,4 +1,4 @@
-// The client certificate of a request: from the TLS connection, or from a trusted proxy's field.
+// The client certificate of a request: from the TLS connection, or from a field set by a trusted proxy.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
@@ -7,7 +7,7 @@ import type { Request } from './exchange.js'
 import { problem } from '../problem.js'
 import { fieldLines, type Fields } from './fields.js'
 
-/** From TLS, whose handshake proves possession of the key; else from the field of a trusted proxy (RFC 9440). */
+/** From TLS, whose handshake proves possession of the key; otherwise from the trusted proxy's field (RFC 9440). */
 export function certificateOf(
   raw: IncomingMessage,
   fields: Fields,
@@ -22,7 +22,7 @@ export function certificateOf(
 }
 
 const LAST = new WeakMap<Socket, { readonly value: string; readonly der: Uint8Array }>()
-/** The connection of a proxy repeats the same certificate: equal texts give the same value. */
+/** A proxy's connection repeats certificates: equal texts return the same value. */
 function certificateIn(socket: Socket, value: string): Uint8Array | undefined {
   const last = LAST.get(socket)
   if (last?.value === value) return last.der

@@ -1,5 +1,5 @@
-// Sending cached documents and results fast: a header section that was made and checked once goes out with the body as
-// one string of bytes. Node.js makes and checks the section for every answer, which takes longer than everything else.
+// Sends cached documents and results fast: a header section, built and validated once, goes out with the body as one
+// string of bytes. Node.js would build and validate it for every answer, which takes longer than everything else.
 import { STATUS_CODES, validateHeaderValue, type ServerResponse } from 'node:http'
 import type { Field, ReadyHead, Response } from './exchange.js'
 
@@ -9,26 +9,24 @@ export function readyHead(status: number, fields: readonly Field[]): ReadyHead {
   return { fields, section: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}` }
 }
 
-/** All fields that the answer has by its head. */
+/** All fields of the answer that come from its prepared head. */
 export const readyFields = ({ head, age }: NonNullable<Response['ready']>): readonly Field[] =>
   age === undefined ? head.fields : [...head.fields, ['Age', age]]
 
 /**
- * `_header` is internal to Node.js: the text that it sends first. It builds none where the text is set. The test of
- * this file compares such responses with those of Node.js, and so notices a version that no longer does this.
+ * `_header` is internal to Node.js: the text that it sends first. If it is set, Node.js builds none. The test of this
+ * file compares such responses with those of Node.js, so it notices a version that behaves differently.
  */
 type WithHeader = ServerResponse & { _header: string | null }
 
-/** Bodies up to this many bytes are worth sending as one piece with the section. */
+/** Bodies up to this many bytes are sent in one piece with the header section. */
 export const ONE_PIECE = 64 * 1024
 
-/**
- * True where nothing of the response was sent or set, and the connection stays open.
- */
+/** True if nothing has been set or sent on the response and the connection stays open. */
 export const isPlainHead = (response: ServerResponse): boolean =>
   (response as WithHeader)._header === null && response.shouldKeepAlive && response.getHeaderNames().length === 0
 
-/** `keepAlive` is the idle timeout of the server in ms, which the client learns. */
+/** `keepAlive` is the server's idle timeout in ms, as sent to the client. */
 export function sendReady(
   response: ServerResponse,
   status: number,
@@ -44,7 +42,7 @@ export function sendReady(
 
 let second = -1
 let lines = ''
-/** The fields that Node.js adds by itself (RFC 9110 §6.6.1, RFC 9112 §9.3), and the end of the section. */
+/** The fields that Node.js would add (RFC 9110 §6.6.1, RFC 9112 §9.3), and the end of the section. */
 function connection(time: number, keepAlive: number): string {
   const now = Math.floor(time / 1000)
   if (now !== second) {

@@ -1,4 +1,4 @@
-// Writing responses: whole or streamed with back-pressure, and of the unread body of the request.
+// Writes responses, whole or streamed with back-pressure, and drops the unread body of the request.
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { awaitsContinue } from './body.js'
 import type { Response } from './exchange.js'
@@ -6,17 +6,17 @@ import { fieldsOf, type Fields } from './fields.js'
 import { hasLeft, onceLeft } from './leaving.js'
 import { isPlainHead, readyFields, sendReady } from './ready-head.js'
 
-/** The time that an idle connection stays open, in ms. Clients learn it. */
+/** How long an idle connection stays open, in ms. Sent to clients. */
 export const KEEP_ALIVE_MS = 65_000
 
-// RFC 9112 §6: a request has content when one of the two framing fields is present.
+// RFC 9112 §6: a request has content if either framing field is present.
 const hasBody = ({ rawHeaders }: IncomingMessage, fields = fieldsOf(rawHeaders)): boolean =>
   fields['transfer-encoding'] !== undefined || Number(fields['content-length'] ?? 0) > 0
 
-/** The bytes of an unread body that are read and dropped after the answer, so that the client receives the answer. */
+/** How much of an unread body is read and dropped after the answer, so that the client receives the answer. */
 const LINGER = { bytes: 32 * 1024 * 1024, ms: 5_000 }
 
-/** An answer that cannot be written cuts its connection: no answer ends the process. */
+/** If an answer cannot be written, its connection is cut. No answer may end the process. */
 export function send(raw: IncomingMessage, response: ServerResponse, answer: Response, own?: Fields): void {
   try {
     write(raw, response, answer, own)
@@ -82,7 +82,7 @@ async function sendPieces(
   }
 }
 
-/** Resolves when the client takes more, or has left. */
+/** Resolves when the client can take more, or has left. */
 const drained = (raw: IncomingMessage, response: ServerResponse): Promise<void> =>
   new Promise((resolve) => {
     const drain = (): void => {
@@ -96,7 +96,7 @@ const drained = (raw: IncomingMessage, response: ServerResponse): Promise<void> 
     response.once('drain', drain)
   })
 
-/** An answer that is not sent: its source stops. */
+/** Stops the source of an answer that will not be sent. */
 export function discard({ body }: { readonly body?: Response['body'] | undefined }): void {
   if (body && !Buffer.isBuffer(body))
     void body[Symbol.asyncIterator]()

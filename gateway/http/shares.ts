@@ -1,24 +1,24 @@
-// The shares of a listener: how many requests of one network wait at once, and how many bytes of their contents are
-// held, so that no client takes the room of all others (design 7).
+// The shares of a listener: how many requests of one network wait at once, and how many bytes of content they hold. No
+// client can take the room of all others (design 7).
 import type { IncomingMessage } from 'node:http'
 
-/** The room of one network, and of all. */
+/** The room of one network, and of all together. */
 export interface BodyRoom {
   readonly each: number
   readonly all: number
 }
 
-/** One network has a quarter of the room. */
+/** One network gets a quarter of the room. */
 export const shared = (all: number): BodyRoom => ({ each: Math.ceil(all / 4), all })
 
 export interface Shares {
-  /** True where a request of this network would find no place. */
+  /** True if no place is free for a request of this network. */
   isFull(network: () => string): boolean
-  /** Takes a place for the request: gives the function that leaves it, once, or undefined where none is free. */
+  /** Takes a place for the request. Returns the function that frees it, or undefined if none is free. */
   enter(raw: IncomingMessage, network: string): (() => void) | undefined
-  /** Counts further bytes of the content, until the request leaves its place. False where there is no room for them. */
+  /** Counts further bytes of the content until the request frees its place. False if there is no room for them. */
   hold(raw: IncomingMessage, bytes: number): boolean
-  /** True where so many bytes would find room now. */
+  /** True if there is room for this many bytes now. */
   hasRoom(raw: IncomingMessage, bytes: number): boolean
 }
 
@@ -27,13 +27,13 @@ interface Place {
   bytes: number
 }
 
-/** @param content in bytes */
+/** @param content bytes */
 export function makeShares(waiting: BodyRoom, content: BodyRoom): Shares {
   const places = makeCounter(waiting)
   const bytes = makeCounter(content)
   const taken = new WeakMap<IncomingMessage, Place>()
   return {
-    // Below the share of one network, none has used it up: the usual case reads no address.
+    // In total there are fewer than one network may have: the usual case, which needs no address.
     isFull: (network) => places.total() >= waiting.each && !places.hasRoom(network(), 1),
     enter(raw, network) {
       if (!places.hasRoom(network, 1)) return undefined

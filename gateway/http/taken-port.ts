@@ -1,5 +1,5 @@
-// Taking a port before anything else of a start is done, and of giving it to a server later. Until then, who
-// connects is disconnected at once.
+// Takes a port before the rest of a start, and hands it to a server later. Until then, every connection is closed at
+// once.
 import { lookup } from 'node:dns/promises'
 import { once } from 'node:events'
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
@@ -7,18 +7,17 @@ import { Server as TlsServer } from 'node:tls'
 
 export interface TakenPort {
   readonly port: number
-  /** From now on the server gets the connections. It listens at the first address itself. */
+  /** From now on the server gets the connections. It listens on the first address itself. */
   give(server: Server): Promise<void>
-  /** Takes no more connections. Resolves when those have ended that the server does not count as its own. */
+  /** Accepts no more connections. Resolves when all connections that the server does not track have ended. */
   close(): Promise<unknown>
 }
 
-/** This machine may lack an address of `localhost`: one is enough. */
+/** The machine may lack one of the addresses of `localhost`: one is enough. */
 const LACKING: readonly unknown[] = ['EADDRNOTAVAIL', 'EAFNOSUPPORT']
 
 /**
- * Takes the port at all addresses of `localhost`, or at the one that is given. Rejects as a server that cannot listen
- * does.
+ * Takes the port on all addresses of `localhost`, or on the given one. Rejects with the error of a failing `listen`.
  */
 export async function takePort(port: number, host = 'localhost'): Promise<TakenPort> {
   const addresses = host === 'localhost' ? (await lookup(host, { all: true })).map(({ address }) => address) : [host]
@@ -59,7 +58,7 @@ async function doorAt(host: string, port: number): Promise<Server> {
 const drop = (socket: Socket): unknown => socket.destroy()
 
 function hand(socket: Socket, server: Server): void {
-  // As the servers of Node.js have it for connections of their own.
+  // As servers of Node.js do for their own connections.
   socket.allowHalfOpen = !(server instanceof TlsServer)
   server.emit('connection', socket)
 }

@@ -1,13 +1,10 @@
-// The meaning of a request URI: it is parsed and normalised once, into the one value that is authorised and sent on.
-// A URI with two readings is refused, not cleaned (design 1).
+// Parses a request URI, once, into the normalised value that is authorised and sent upstream. A URI with two readings
+// is refused, not cleaned (design 1).
 import { isFailure, problem, type Problem } from '../problem.js'
 import { mapIn, serviceTarget, servicesOf, type GraphPast, type Service } from './dataset-target.js'
 import { normalisedPath } from './normal-path.js'
 
-/**
- * The owner of a target, as far as the parser is concerned: `base` ends with a slash. The rest goes into the target
- * unread.
- */
+/** What the parser needs to know of a target's owner: `base` ends with a slash. Everything else is passed through. */
 export interface Based {
   readonly application: {
     readonly base: string
@@ -16,7 +13,7 @@ export interface Based {
   }
 }
 
-/** Which part of a document its page shows: of its children, and of its triples. */
+/** The part of a document that its page shows: a page of its children, and a part of its triples. */
 export interface Shown {
   /** From 1. */
   readonly page: number
@@ -26,15 +23,15 @@ export interface Shown {
 }
 
 /**
- * `document` is the name of the document and of its graph (spec 1): its URL, but for characters beyond ASCII
+ * `document` names the document and its graph (spec 1). It is the URL, except for characters beyond ASCII
  * (documents/iri-spelling.ts).
  */
 export type Target<Owner extends Based = Based> = Owner &
   (
     | { readonly kind: 'document'; readonly document: string; readonly shown?: Shown }
-    /** The document with everything below it (`?cascade`). */
+    /** The document and everything below it (`?cascade`). */
     | { readonly kind: 'subtree'; readonly document: string }
-    /** `version` in lower case, unchecked: only agents who may read the document learn that it is no commit id. */
+    /** `version` in lower case, unvalidated: only agents who may read the document learn that it is not a commit id. */
     | { readonly kind: 'version'; readonly document: string; readonly version: string }
     /** The difference from the version `diff` to `version`. */
     | { readonly kind: 'diff'; readonly document: string; readonly version: string; readonly diff: string }
@@ -42,7 +39,7 @@ export type Target<Owner extends Based = Based> = Owner &
     | { readonly kind: 'timegate'; readonly document: string }
     /** A page with a form about the document (`?form=edit`). */
     | { readonly kind: 'form'; readonly document: string; readonly form: string; readonly query: URLSearchParams }
-    /** `iri`: what rights are on; `url`: the request URI, where it is another. */
+    /** `iri`: the resource that rights apply to; `url`: the request URI, if it differs. */
     | {
         readonly kind: 'endpoint'
         readonly endpoint: string
@@ -50,21 +47,21 @@ export type Target<Owner extends Based = Based> = Owner &
         readonly url?: string
         readonly query: URLSearchParams
       }
-    /** A graph of the store, by its name, at one of the store's own URLs (`url`); `document` may be none. */
+    /** A graph of the store, at one of the store's own URLs (`url`). `document` need not be the URL of a document. */
     | { readonly kind: 'graph'; readonly document: string; readonly url: string; readonly isReadOnly: boolean }
     | ({ readonly document: string } & GraphPast)
     | { readonly kind: 'proxied'; readonly uri: string; readonly path: string }
   )
 
 /**
- * The `?accept=` of a request-target, which replaces the Accept field on every path, errors included. A plus stands for
- * itself (RFC 3986 §3.4), as in application/ld+json.
+ * The `?accept=` of a request-target. It replaces the Accept field on every path, errors included. A plus sign is
+ * literal (RFC 3986 §3.4), as in application/ld+json.
  */
 export function acceptOverride(requestTarget: string): string | undefined {
   const at = requestTarget.indexOf('?')
   if (at < 0) return undefined
   const query = requestTarget.slice(at)
-  // Most queries have no such name, and need not be parsed.
+  // Most queries lack this name and need no parsing.
   if (!/(?:^\?|&)(?:accept(?:[=&]|$)|[^=&]*%)/.test(query)) return undefined
   return new URLSearchParams(query.replaceAll('+', '%2B')).get('accept') ?? undefined
 }
@@ -73,7 +70,7 @@ const PARTS = ['version', 'timemap', 'timegate', 'cascade', 'form'] as const
 
 /**
  * The target of a request.
- * @param requestTarget the request-target of the request line, as it came (RFC 9112 §3.2)
+ * @param requestTarget the request-target as received (RFC 9112 §3.2)
  * @param host the Host field
  */
 export function parseTarget<Owner extends Based>(
@@ -82,7 +79,7 @@ export function parseTarget<Owner extends Based>(
   site: Site<Owner>,
 ): Target<Owner> | Problem {
   const absolute = /^https?:\/\/([^/?#]*)/i.exec(requestTarget)
-  // RFC 9112 §3.2.2: the authority of an absolute-form target replaces the Host field.
+  // RFC 9112 §3.2.2: the authority of an absolute-form target overrides the Host field.
   const authority = absolute ? absolute[1]! : host
   const rest = absolute ? requestTarget.slice(absolute[0].length) || '/' : requestTarget
   const [rawPath, ...queries] = rest.split('?')
@@ -91,11 +88,11 @@ export function parseTarget<Owner extends Based>(
   const places = site.places.get(authority?.toLowerCase() ?? '')
   const place = places?.find(({ pathname, services }) => (services ? services.has(path) : path.startsWith(pathname)))
   if (!place) {
-    return problem('target.unknown-origin', `No application of this gateway answers at ${authority ?? 'that host'}.`)
+    return problem('target.unknown-origin', `This gateway has no application at ${authority ?? 'that host'}.`)
   }
   const rawQuery = queries.join('?')
   if (!/^[\x21\x22\x24-\x7e]*$/.test(rawQuery)) {
-    return problem('target.malformed', 'Malformed URI: its query has a character that a URI may not hold.')
+    return problem('target.malformed', 'Malformed URI: its query has a character that URIs do not allow.')
   }
   const query = parseQuery(rawQuery)
   if (isFailure(query)) return query
@@ -117,28 +114,28 @@ function targetOf<Owner extends Based>(
   const relative = iri.slice(owner.application.base.length)
   const endpoint = endpointAt(relative, endpoints)
   if (endpoint) return { ...owner, kind: 'endpoint', endpoint, iri, query }
-  // Spec 4.3, LinkedDataHub 2.3: each name below `ns/` is the same endpoint, under the same right.
+  // Spec 4.3, LinkedDataHub 2.3: all names below `ns/` are the same endpoint, with the same right.
   if (NAMESPACE.test(relative) && endpoints.includes('ns'))
     return { ...owner, kind: 'endpoint', endpoint: 'ns', iri: `${owner.application.base}ns`, url: iri, query }
   if (query.has('graph') || query.has('default')) {
     return problem(
       'target.indirect',
-      'Indirect graph identification (?graph=, ?default) is not supported: ask for the document by its own URL.',
+      'Indirect graph identification (?graph=, ?default) is not supported. Use the URL of the document.',
     )
   }
   if (!path.endsWith('/')) {
-    return problem('target.slash', 'The URL of a document ends with a slash.', {
+    return problem('target.slash', 'URLs of documents end with a slash.', {
       fields: [['Location', `${iri}/${rawQuery && `?${rawQuery}`}`]],
     })
   }
   const [history, another] = PARTS.filter((name) => query.has(name))
-  if (another) return problem('target.malformed', `Ask for one of ?${history} and ?${another}.`)
+  if (another) return problem('target.malformed', `Use ?${history} or ?${another}, not both.`)
   const document = owner.application.names?.nameOf(iri) ?? iri
   if (history === 'cascade') return subtreeOf(owner, document, query)
   if (history === 'form') return { ...owner, kind: 'form', document, form: query.get('form')!, query }
   const diff = query.get('diff')
   if (history !== 'version') {
-    if (diff !== null) return problem('target.malformed', 'A difference is between two versions: ?version=B&diff=A.')
+    if (diff !== null) return problem('target.malformed', 'A difference needs two versions: ?version=B&diff=A.')
     if (history === 'timemap') return { ...owner, kind: history, document, ...mapIn(query), ...shownIn(query) }
     if (history) return { ...owner, kind: history, document }
     return { ...owner, kind: 'document', document, ...shownIn(query) }
@@ -148,7 +145,7 @@ function targetOf<Owner extends Based>(
   return { ...owner, kind: 'diff', document, version, diff: diff.toLowerCase() }
 }
 
-/** A value that makes no sense is as none. */
+/** Invalid values are ignored. */
 function shownIn(query: URLSearchParams): { readonly shown?: Shown } {
   if (!['page', 'order', 'part'].some((name) => query.has(name))) return {}
   const count = (name: string): number => (/^[1-9]\d{0,5}$/.test(query.get(name) ?? '') ? Number(query.get(name)) : 1)
@@ -156,27 +153,27 @@ function shownIn(query: URLSearchParams): { readonly shown?: Shown } {
   return { shown: { page: count('page'), order, part: count('part') } }
 }
 
-/** A value could be meant as `false`, and what is deleted is gone. */
+/** Other values are refused: someone could mean `false`, and deletion is final. */
 function subtreeOf<Owner extends Based>(
   owner: Owner,
   document: string,
   query: URLSearchParams,
 ): Target<Owner> | Problem {
   if (query.has('diff') || !['', 'true'].includes(query.get('cascade')!)) {
-    return problem('target.malformed', '?cascade takes no value, and goes with nothing else.')
+    return problem('target.malformed', '?cascade takes no value and cannot be combined with other parameters.')
   }
   return { ...owner, kind: 'subtree', document }
 }
 
 const NAMESPACE = /^ns\/[^/]+\/$/
 
-/** Spec 2.1: the URL of a document ends with a slash, so that no name of an endpoint hides one. */
+/** Spec 2.1: document URLs end with a slash, so an endpoint's name never hides a document. */
 const endpointAt = (relative: string, endpoints: readonly string[]): string | undefined =>
   relative.endsWith('/')
     ? undefined
     : endpoints.find((name) => relative === name || (name.endsWith('/') && relative.startsWith(name)))
 
-/** True where a request for this URI, which is under `base`, has it as its document. */
+/** True if a request for this URI, which is under `base`, addresses a document of the same name. */
 export function isDocumentUri(iri: string, base: string): boolean {
   const path = iri.slice(base.length - 1)
   return path.endsWith('/') && normalisedPath(path) === path
@@ -194,7 +191,7 @@ function parseQuery(raw: string): URLSearchParams | Problem {
 const REMEMBERED = 10_000
 const CACHED: ReadonlySet<Target['kind']> = new Set(['document', 'endpoint', 'graph'])
 
-/** `parseTarget` with a cache of the targets that most requests have, by host and request-target. */
+/** `parseTarget` with a cache of the most frequent targets, by host and request-target. */
 export function makeTargetParser<Owner extends Based>(
   site: Site<Owner>,
 ): (requestTarget: string, host: string | undefined) => Target<Owner> | Problem {
@@ -217,11 +214,11 @@ interface Place<Owner> {
   readonly origin: string
   readonly pathname: string
   /**
-   * Paths under the base of the application that are no documents (spec 4.2, 4.3); those that end with `/` have others
-   * below.
+   * Paths under the base of the application that are not documents (spec 4.2, 4.3); those that end with `/` include the
+   * paths below them.
    */
   readonly endpoints: readonly string[]
-  /** The store's own URLs, by their paths: then there are no others here. */
+  /** The store's own URLs by path, if the application serves them. */
   readonly services?: ReadonlyMap<string, Service>
 }
 
@@ -238,7 +235,7 @@ export function siteOf<Owner extends Based>(
   for (const owner of owners) {
     const { origin, host, pathname, port, protocol } = new URL(owner.application.base)
     const endpoints = endpointsOf(owner)
-    // RFC 3986 §6.2.3: the default port of the scheme may be written or left out.
+    // RFC 3986 §6.2.3: the default port of the scheme is optional.
     const authorities = port ? [host] : [host, host + (protocol === 'https:' ? ':443' : ':80')]
     for (const authority of authorities) {
       const own = [...(places.get(authority) ?? []), { owner, origin, pathname, endpoints }]
@@ -259,8 +256,8 @@ export function siteOf<Owner extends Based>(
 }
 
 /**
- * Endpoints of the gateway, and the paths of other applications, go before the store's own URLs; of two stores, neither
- * has them.
+ * Endpoints of the gateway and paths of other applications take precedence over the store's own URLs. If two stores
+ * share a path, neither gets it.
  */
 function isFree<Owner extends Based>(all: readonly Place<Owner>[], own: Place<Owner>, path: string): boolean {
   const { datasetPath } = own.owner.application

@@ -1,4 +1,4 @@
-// The facts that a decision rests on (the document, its parent, the rules), and of asking for the decision.
+// Looks up the facts that a decision needs (the document, its parent, the rules), and asks for the decision.
 import type { Stored } from '../../cache/stored-graphs.js'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
@@ -13,18 +13,18 @@ import { all, run, wait, type Awaitable, type Steps } from '../maybe-async.js'
 import type { Target } from '../http/target.js'
 import { withinToken } from './token-limits.js'
 
-/** A target of this gateway, on which its rules decide. */
+/** A target that the rules of this gateway decide on. */
 export type OwnTarget = Exclude<Target<Member>, { readonly kind: 'proxied' | 'graph' | 'graph-history' }>
 
-/** Of a graph that is no document, with its state where that is known: the decision is cached with it. */
+/** A graph that is not a document, with its state if known: the decision is cached with that state. */
 export type OtherFacts = OtherGraph & { readonly document?: DocumentFacts }
 
-/** The look-up of a target. A PUT to a document that does not exist looks up the parent container too. */
+/** The result of looking up a target. A PUT to a missing document also looks up the parent container. */
 export type Facts =
   | {
       readonly kind: 'document'
       readonly iri: string
-      /** With its content where that was asked for: see `lookUp`. */
+      /** Includes the content if `lookUp` was asked for it. */
       readonly document?: DocumentFacts
       readonly parent?: DocumentFacts
       /** When the store answered, in ms since the epoch. */
@@ -34,8 +34,8 @@ export type Facts =
   | OtherFacts
 
 /**
- * The facts that the decision needs. The document itself is read too where `required` is Read and it is the target, for
- * agents who may read it: nothing of a document is read for others (design 4).
+ * Looks up the facts for the decision. If `required` is Read, also reads the document itself, but only for agents who
+ * may read it: for others nothing of a document is read (design 4).
  */
 export function lookUp(context: Context, target: OwnTarget, required?: Mode): Awaitable<Facts | Problem> {
   if (target.kind === 'endpoint') return { kind: 'endpoint', iri: target.iri }
@@ -46,8 +46,8 @@ export function lookUp(context: Context, target: OwnTarget, required?: Mode): Aw
 }
 
 /**
- * Rights that do not depend on the document's types and owners cost no question about these. A right to one kind of
- * documents costs none where the document is of that kind and short, and a store can tell; else one more.
+ * If the agent's rights do not depend on the document's types and owners, the document is read at once. If they depend
+ * on one type, the store is asked for a document of that type. Otherwise the facts are read first.
  */
 function* lookUpToRead(context: Context, iri: string): Steps<Facts | Problem> {
   const { application, trace } = context
@@ -72,7 +72,7 @@ function* lookUpToRead(context: Context, iri: string): Steps<Facts | Problem> {
 }
 
 /**
- * The facts alone. A PUT asks for those of the parent at the same time: a refusal must not tell whether it needed them.
+ * Reads only the facts. A PUT reads the parent's at the same time: a refusal must not reveal whether they were needed.
  */
 function* lookUpFacts({ application, request, trace }: Context, iri: string): Steps<Facts | Problem> {
   const asked = readFacts(application, iri, trace)
@@ -98,8 +98,8 @@ function foundAt(
 }
 
 /**
- * The document with its content. `now`: the answer of the store, not a cached one: a write must not rest on a state
- * that may have changed behind the gateway.
+ * Reads the document with its content. `now` bypasses the cache: a write must not rest on a state that may have changed
+ * behind the gateway.
  */
 export const lookUpDocument = (context: Context, iri: string, now = false): Awaitable<Facts | Problem> =>
   run(documentSteps(context, iri, now))
@@ -110,16 +110,14 @@ function* documentSteps(context: Context, iri: string, now: boolean): Steps<Fact
   if (!mayCreate(request, iri, application)) return foundAt(iri, yield* wait(asked))
   const readParent = (): Awaitable<Stored<DocumentFacts> | Problem> =>
     (now ? readFactsNow : readFacts)(application, parentOf(iri), trace)
-  // Both at the same time where the document is probably new.
+  // The document is probably new: read both at the same time.
   const parent = now && !application.cache.documents.cached(iri)?.value ? readParent() : undefined
   const found = yield* wait(asked)
   if (isFailure(found) || found.value) return foundAt(iri, found)
   return foundAt(iri, found, yield* wait(parent ?? readParent()))
 }
 
-/**
- * The decision on the request, with all granted modes and the reason. Without rules there is no decision, but a 503.
- */
+/** The decision on the request, with all granted modes and the reason. A 503 if the rules are unavailable. */
 export function decideOn(context: Context, facts: Facts, required: Mode): Decision | Problem {
   const {
     application,
@@ -137,7 +135,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
     )
   const remembered = facts.kind === 'endpoint' ? decisionsOn(facts.iri, application) : facts.document?.decisions
   if (!remembered) return decideAnew()
-  // A decision is a function of the rules, the agent, the mode and the state of the document: it is cached with that
+  // A decision depends only on the rules, the agent, the mode and the document's state, so it is cached with that
   // state.
   const decisions = remembered[required]
   const key = decisionKeyOf(agent)
@@ -153,7 +151,7 @@ export function decideOn(context: Context, facts: Facts, required: Mode): Decisi
 const REMEMBERED_AGENTS = 64
 const REMEMBERED_ENDPOINTS = 64
 
-/** The decisions on the endpoint that are remembered, to be added to. */
+/** The remembered decisions on an endpoint; the caller may add to them. */
 function decisionsOn(endpoint: string, { cache: { decisions } }: Application): Decisions {
   const known = decisions.get(endpoint)
   if (known) return known
@@ -163,7 +161,7 @@ function decisionsOn(endpoint: string, { cache: { decisions } }: Application): D
   return none
 }
 
-/** No WebID has a space, nor has a membership. Equal for two agents only where all decisions on them are. */
+/** Agents have equal keys only if all decisions on them are equal. WebIDs and memberships contain no spaces. */
 export const decisionKeyOf = ({ webId = '', memberships = [], token }: Agent): string =>
   memberships.length === 0 && !token
     ? webId
@@ -172,7 +170,7 @@ export const decisionKeyOf = ({ webId = '', memberships = [], token }: Agent): s
 const creates = ({ request }: Context, facts: Facts, required: Mode): boolean =>
   request.method === 'PUT' && required === 'Write' && facts.kind === 'document' && facts.document === undefined
 
-/** The decision of the rules on an agent, enforced or not. `creates`: a PUT to a document that does not exist. */
+/** What the rules decide on an agent, enforced or not. `creates`: a PUT to a missing document. */
 export function judge(
   { application, dataspace }: Member,
   agent: Agent,
@@ -186,7 +184,7 @@ export function judge(
   return withinToken(decision, agent.token, facts.iri, { application, dataspace })
 }
 
-/** The rights that the rules grant an agent on a document that was looked up. */
+/** The rights that the rules grant an agent on a document whose facts are known. */
 export const judgeDocument = (member: Member, agent: Agent, document: DocumentFacts): Decision | Problem =>
   judge(member, agent, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
 
@@ -210,12 +208,12 @@ function decideBy(
   return isOpen(application, facts, required) ? { ...decision, allowed: true, reason: 'public' } : decision
 }
 
-/** LinkedDataHub's lapp:allowRead: reading needs no authorization in this application. */
+/** LinkedDataHub's lapp:allowRead: in this application reading needs no authorization. */
 export const isOpen = ({ allowRead }: Application, facts: Facts, required: Mode): boolean =>
   allowRead && required === 'Read' && facts.kind === 'document'
 
 /**
- * `--enforce=false`: requests that the rules refuse are let pass, except in the admin application, which has the rules.
+ * `--enforce=false`: lets requests pass that the rules refuse, except in the admin application, which holds the rules.
  * A new document still needs an existing container.
  */
 function enforced(context: Context, facts: Facts, decision: Decision): Decision {
@@ -256,7 +254,7 @@ class Judged implements JudgedDocument {
     this.owners = document?.owners ?? []
   }
 
-  // Computed when a decision needs them: that on a creation needs the parent's only, any other the document's own.
+  // Computed on demand: a decision on a creation needs only the parent's, any other only the document's.
   get ancestors() {
     return ancestorsOf(this.iri, this.#base)
   }

@@ -1,4 +1,4 @@
-// The page about the client: who it is, how to log in or sign up, and what waits for its decision.
+// The page about the client: who they are, how to log in or sign up, and what awaits their decision.
 import { ACCESS_TOKEN_CHECK } from '../identity/agent.js'
 import { isWhole } from '../documents/document.js'
 import type { Response } from '../http/exchange.js'
@@ -17,7 +17,7 @@ import { frameOf, pageAnswer } from './page-answer.js'
 /** Where people sign up, if they may. */
 export const SIGN_UP_PAGE = part<(dataspace: Dataspace) => string | undefined>('page of sign-ups')
 
-/** What waits for a decision of the agent, as a part of the page. */
+/** The list of requests that await the agent's decision, as a part of the page. */
 export const WAITING_LIST = part<(context: Context) => Promise<Child>>('list of what waits')
 
 export async function accountAnswer(
@@ -41,8 +41,8 @@ export async function accountAnswer(
 }
 
 /**
- * By the profile, where that is a document of this dataspace that the agent may read: in another one its account proves
- * nothing.
+ * The name in the agent's profile, if the profile is a document of this dataspace that the agent may read. The account
+ * proves nothing in other dataspaces.
  */
 async function nameOf(context: Context): Promise<string | undefined> {
   const { agent, dataspace, gateway } = context

@@ -1,5 +1,5 @@
-// Which requests are let in: methods that the route has, those that may write, and above the limit of concurrent
-// requests only cached reads.
+// Decides which requests are admitted: by the methods of the route, by whether they may write, and, above the limit of
+// concurrent requests, only cached reads.
 import { isCrossSite } from '../../policies/cross-site.js'
 import type { Dataspace, Gateway, Member } from '../gateway.js'
 import type { Request } from '../http/exchange.js'
@@ -10,21 +10,21 @@ import { MULTIPART } from '../rdf/read-multipart.js'
 import type { Agent } from './context.js'
 import type { Route } from './route.js'
 
-/** A proof of possession counts once: it must not be spent on a refusal. */
+/** A proof of possession can be used only once, so it must not be spent on a refusal. */
 export const isCachedRead = ({ method, fields }: Request, target: Target<Member>): boolean =>
   (method === 'GET' || method === 'HEAD') &&
   target.kind === 'document' &&
   fields.dpop === undefined &&
   target.application.cache.documents.has(target.document)
 
-/** Such content may have files in it (features/files/read-upload.ts). */
+/** Such content may include files (features/files/read-upload.ts). */
 export const hasParts = ({ fields }: Pick<Request, 'fields'>): boolean =>
   parseMediaType(fields['content-type'] ?? '')?.type === MULTIPART
 
-/** Of a route that passes on what it gets. */
+/** For routes that forward every method. */
 export const EVERY_METHOD = '*'
 
-/** `methods` as Allow lists them, or EVERY_METHOD. */
+/** `methods` has the form of an Allow field, or is EVERY_METHOD. */
 export function hasMethod(methods: string, method: string): boolean {
   const at = methods.indexOf(method)
   const end = at + method.length
@@ -33,8 +33,8 @@ export function hasMethod(methods: string, method: string): boolean {
 }
 
 /**
- * True where a page of another site sends what a browser adds by itself (design 3): it adds no token, so a client that
- * sends one means it.
+ * True if a page of another site sends credentials that the browser added by itself (design 3). Browsers never add
+ * tokens by themselves, so a request with a token is intended.
  */
 export const isOfOtherSite = (
   { fields }: Request,
@@ -47,17 +47,17 @@ export const isOfOtherSite = (
 
 export const CROSS_SITE = problem('access.cross-site', 'A page of another site may not write here.')
 
-/** True where the request needs more than Read, as far as it can be said before its content is read. */
+/** True if the request needs more than Read, as far as this is known before its content is read. */
 export function mayWrite(request: Request, target: Target<Member>, route: Route): boolean | 'perhaps' {
   const { method } = request
-  // An identity provider sends the browser back to an open route by a link. RFC 9110 §9.2.1: GET and HEAD are safe.
+  // Identity providers send the browser back to an open route by a link. RFC 9110 §9.2.1: GET and HEAD are safe.
   if (route.needs === 'open') return method !== 'GET' && method !== 'HEAD'
   const modes = route.couldNeed?.(request, target)
   if (!modes) return route.needs(method, undefined) !== 'Read'
   return modes.length > 1 ? 'perhaps' : modes[0] !== 'Read'
 }
 
-/** Endpoints, but for queries and updates, may answer about the rights of others: these need all rules. */
+/** Endpoints other than SPARQL may report the rights of other agents, so they need all rules. */
 export async function readRules(target: Target<Member>, agent: Agent): Promise<unknown> {
   const { refresh } = target.dataspace.access
   return target.kind === 'endpoint' && target.endpoint !== 'sparql' ? refresh?.() : refresh?.(agent)

@@ -1,4 +1,4 @@
-// The response fields of a document that depend on the agent, and are the same in every format.
+// The response fields of a document that depend on the agent but not on the format.
 import type { Decision } from '../../policies/decide.js'
 import { documentLinks } from '../../versioning/memento/time-map.js'
 import type { DocumentFacts } from '../documents/facts.js'
@@ -26,7 +26,7 @@ export function agentFields(context: Context, decision: Decision, document: Docu
   ]
 }
 
-/** Of a graph that is no document. */
+/** For a graph that is not a document. */
 const otherFields = ({ application, agent }: Context, decision: Decision, graph: string, vary: string): Field[] => [
   ['Cache-Control', isPublic(agent, decision) ? 'public, no-cache' : 'private, no-cache'],
   ['Vary', vary],
@@ -40,7 +40,7 @@ const linksTo = (application: Application, graph: string): readonly string[] =>
     ? documentLinks(graphUrl(application, graph))
     : []
 
-/** Solid WAC §6.1: the modes of this agent, and those of everyone. */
+/** Solid WAC §6.1: the modes of this agent, and those of the public. */
 function wacAllow(context: Context, { modes }: Decision, document: DocumentFacts): Field {
   const everyone = context.agent.webId === undefined ? { modes } : judgeDocument(context, {}, document)
   const names = (granted: Decision['modes']): string => [...granted].map((mode) => mode.toLowerCase()).join(' ')

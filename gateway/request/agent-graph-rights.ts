@@ -1,5 +1,4 @@
-// The rights of an agent on the graphs of an application's store, as one value for queries and updates
-// (design 4).
+// The rights of an agent on the graphs of an application's store, as one value for queries and updates (design 4).
 import { graphRights, type GraphRights, type GraphsQuestion } from '../../policies/authorizations/graph-rights.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { isDocumentName, type Reach } from '../../policies/authorizations/reach.js'
@@ -14,8 +13,8 @@ import type { Context } from './context.js'
 const REMEMBERED = 1000
 
 /**
- * The graphs on which the agent of the request has the mode. Without rules there are no rights, but a 503.
- * @param settings whether the rules count
+ * The graphs on which the request's agent has the mode. A 503 if the rules are unavailable.
+ * @param settings whether the rules are enforced
  */
 export function rightsOnGraphs(
   { application, dataspace, agent, gateway }: Pick<Context, 'application' | 'dataspace' | 'agent' | 'gateway'>,
@@ -39,7 +38,7 @@ export function rightsOnGraphs(
   return rights
 }
 
-/** `--enforce=false`: what the rules hide is shown, except in the admin application; and lapp:allowRead. */
+/** `--enforce=false` shows what the rules hide, except in the admin application; lapp:allowRead opens all documents. */
 function openness(
   { allowRead, kind }: Member['application'],
   { enforce }: Pick<Gateway['settings'], 'enforce'>,
@@ -49,7 +48,7 @@ function openness(
   return allowRead && mode === 'Read' ? 'documents' : undefined
 }
 
-/** The graphs of its store that belong to an application. */
+/** The graphs of the store that belong to the application. */
 export const reachOf = (member: Member, gateway: Pick<Gateway, 'dataspaces' | 'targetOf'>): Reach =>
   (member.application.cache.reach ??= reachIn(member, gateway))
 
@@ -70,25 +69,25 @@ function reachIn({ application, dataspace }: Member, gateway: Pick<Gateway, 'dat
   }
 }
 
-/** The URL of a graph that has none of its own, where it has a history. */
+/** The URL at which a graph without a URL of its own has its history. */
 export const graphUrl = ({ origin, datasetPath = '' }: Application, graph: string): string =>
   `${origin}${datasetPath}/data?${graph === DEFAULT_GRAPH ? 'default' : `graph=${encodeURIComponent(graph)}`}`
 
-/** A graph of the store, as a decision sees it; undefined for one that is judged as a document. */
+/** A graph of the store as a decision sees it; undefined if it is judged as a document. */
 export function otherGraph(iri: string, reach: Reach): OtherGraph | undefined {
   if (iri === DEFAULT_GRAPH) return { kind: 'default-graph', iri, reach }
   return isDocumentName(reach, iri) ? undefined : { kind: 'graph', iri, reach }
 }
 
-/** The facts that the right on the graph rests on. */
+/** The facts for a decision on the graph. */
 export function graphFactsOf(context: Context, graph: string): OtherFacts | Problem {
   const reach = reachOf(context, context.gateway)
   if (!reach.alone) return SHARED
   return otherGraph(graph, reach) ?? NO_URL
 }
 
-const SHARED = problem('access.graphs', 'Several dataspaces share this store, so that only documents can be used here.')
+const SHARED = problem('access.graphs', 'Several dataspaces share this store: only their documents can be used.')
 const NO_URL = problem(
   'document.absent',
-  'The graph has the name of a document, but its URL means another graph, or none. `triplegate adopt` renames it.',
+  'The graph has the name of a document, but its URL means another graph or none. Rename it with `triplegate adopt`.',
 )

@@ -1,21 +1,21 @@
-// What clients without any right may ask for, sign-ups and requests for access: so many at once and in a day, for
-// one network and in all, so that no client takes the room of the others.
+// The limits of requests that need no right, such as sign-ups and requests for access: per network and in total, at
+// once and per day. No client can use up the share of the others.
 import { makeDaily, makePlaces, type TakeOfDay, type TakePlace } from '../places.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Context } from './context.js'
 
-/** The limits of requests that need no right: how much of it at once and in a day, for one network and in all. */
+/** The limits of requests that need no right. */
 export type OpenDoor = { readonly takePlace: TakePlace; readonly takeOfDay: TakeOfDay }
 
 export const AT_ONCE = { each: 2, all: 16 } as const
 
-/** @param daily in all; one network has a tenth of it */
+/** @param daily the total per day; one network gets a tenth of it */
 export const makeOpenDoor = (daily: number, now: () => number): OpenDoor => ({
   takePlace: makePlaces(AT_ONCE),
   takeOfDay: makeDaily({ each: Math.ceil(daily / 10), all: daily }, now),
 })
 
-/** Acts in a place of the client's network, and counts for its day unless the act fails. */
+/** Acts while holding a place of the client's network. Counts towards the network's day unless the act fails. */
 export async function withinShares<T>(
   { request }: Pick<Context, 'request'>,
   { takePlace, takeOfDay }: OpenDoor,
@@ -40,10 +40,10 @@ export async function withinShares<T>(
 
 /** RFC 6585 §4. `wait` in ms. */
 export const tooManyToday = (wait: number): Problem =>
-  problem('share.daily', 'Too many of these requests today. Retry when the day is over.', {
+  problem('share.daily', 'The daily limit for these requests is reached. Retry tomorrow.', {
     fields: [['Retry-After', String(Math.ceil(wait / 1000))]],
   })
 
-const BUSY = problem('server.overloaded', 'Too many of these requests are under way. Retry shortly.', {
+const BUSY = problem('server.overloaded', 'Too many of these requests are being handled. Retry shortly.', {
   fields: [['Retry-After', '2']],
 })

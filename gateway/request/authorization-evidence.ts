@@ -1,13 +1,11 @@
-// The triples about an authorization as evidence: its target, its agents, and the document that contains it.
+// The triples that present an authorization as evidence: its target, its agents, and the document that contains it.
 import type { Audited, GrantingAuthorization } from '../../policies/authorizations/evidence.js'
 import { blankNode, iri, quad, type Quad } from '../rdf/graph.js'
 import { ACL, FOAF, RDF, RDFS, TGA } from '../rdf/vocabulary.js'
 
 type Shown = Pick<GrantingAuthorization, 'iri' | 'graph' | 'modes' | 'target'>
 
-/**
- * The property by which an authorization names its target; one with Control applies to all of the admin application.
- */
+/** The property by which an authorization names its target. One with Control applies to the whole admin application. */
 const TARGET_PROPERTY: Readonly<Record<GrantingAuthorization['target']['kind'], string>> = {
   accessTo: ACL('accessTo'),
   accessToClass: ACL('accessToClass'),
@@ -15,7 +13,7 @@ const TARGET_PROPERTY: Readonly<Record<GrantingAuthorization['target']['kind'], 
   control: TGA('controls'),
 }
 
-/** The label of a blank node is unique in its graph only: here it gets one that contains the graph. */
+/** Labels of blank nodes are unique only within their graph, so this label includes the graph. */
 export const nodeOf = ({ iri: name, graph }: Pick<Shown, 'iri' | 'graph'>): Quad['subject'] & Quad['object'] =>
   name.startsWith('_:') ? blankNode(`a${Buffer.from(graph + name).toString('hex')}`) : iri(name)
 
@@ -41,7 +39,7 @@ const subjectTriple = (shown: Shown, { kind, iri: who }: Audited['subjects'][num
   return value === undefined ? [] : [quad(nodeOf(shown), iri(property), iri(value))]
 }
 
-/** An authorization that gave a mode, and the subject by which it applies: the agent itself, a group or a class. */
+/** An authorization that granted a mode, and the subject that it matched: the agent itself, a group or a class. */
 export const grantTriples = (grant: GrantingAuthorization, agent: string | undefined): Quad[] => {
   const who = grant.subject === 'agent' ? agent : grant.group
   return [...authorizationShown(grant), ...subjectTriple(grant, { kind: grant.subject, ...(who && { iri: who }) })]

@@ -1,4 +1,4 @@
-// What is known of one request on its way: the value that every step of the pipeline is given.
+// What is known about a request: the value that every step of the pipeline receives.
 import type { Gateway, Member } from '../gateway.js'
 import type { Agent } from '../identity/agent.js'
 import type { Request } from '../http/exchange.js'
@@ -10,16 +10,16 @@ export type { Agent } from '../identity/agent.js'
 
 export type { KnownAgent } from '../gateway.js'
 
-/** One request on its way, with what has been found out about it. */
+/** A request on its way, with everything found out about it so far. */
 export interface Context extends Member {
   readonly gateway: Gateway
   readonly request: Request
   readonly agent: Agent
-  /** The media types that the client accepts: `?accept=`, else the Accept field. */
+  /** The media types that the client accepts: `?accept=`, otherwise the Accept field. */
   readonly accept: string | undefined
   readonly trace: Trace
 }
 
-/** The remote JSON-LD contexts that the gateway fetches for the agent: none for anonymous clients (design 7). */
+/** Loads remote JSON-LD contexts for the agent. Anonymous clients get none (design 7). */
 export const contextsFor = ({ agent, gateway }: Pick<Context, 'agent' | 'gateway'>): LoadContext | undefined =>
   agent.webId === undefined ? undefined : gateway.loadContext

@@ -1,10 +1,10 @@
-// What pages of other origins may do (Fetch §3.2): all may read what is public; those that the operator allows
-// (--allow-origin) may also send what a browser adds by itself, and read the answers.
+// CORS (Fetch §3.2): pages of any origin may read what is public. Pages of origins that the operator allows
+// (--allow-origin) may also send the browser's credentials and read the answers.
 import type { Gateway } from '../gateway.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import { readyFields } from '../http/ready-head.js'
 
-/** The answer, which a page of an allowed origin may read. */
+/** The answer, readable by a page of an allowed origin. */
 export function answerTo(
   { fields: { origin } }: Request,
   given: Response,
@@ -19,6 +19,6 @@ export function answerTo(
 
 const ALLOW_ORIGIN = 'Access-Control-Allow-Origin'
 
-/** RFC 9110 §12.5.5: the answers to allowed origins differ from those to others. */
+/** RFC 9110 §12.5.5: allowed origins get different answers than others. */
 export const originMarks = (allowed: readonly string[]): readonly Field[] =>
   allowed.length === 0 ? [] : [['Vary', 'Origin']]

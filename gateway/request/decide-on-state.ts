@@ -1,4 +1,4 @@
-// Decisions about states of a document that the store does not have: earlier ones, next ones, and those in an index.
+// Decisions about states of a document that are not in the store: earlier ones, next ones, and indexed ones.
 import { decide, type Decision } from '../../policies/decide.js'
 import type { DocumentState } from '../documents/facts.js'
 import { ancestorsOf } from '../documents/hierarchy.js'
@@ -7,10 +7,7 @@ import { isFailure, type Problem } from '../problem.js'
 import type { Agent, Context } from './context.js'
 import { withinToken } from './token-limits.js'
 
-/**
- * The decision of the rules about an agent and a document in a state that the store does not have: an earlier or a next
- * one.
- */
+/** What the rules decide about an agent and an earlier or next state of a document. */
 export function judgeState(
   { application, dataspace }: Member,
   { webId, memberships, token }: Agent,
@@ -24,7 +21,7 @@ export function judgeState(
   return withinToken(decide(index, { ...question, creates: false }), token, iri, { application, dataspace })
 }
 
-/** True where the agent could read the document in this state now. */
+/** True if the agent could read the document now if it were in this state. */
 export function mayReadState(context: Context, agent: Agent, state: DocumentState): boolean {
   const { application, gateway } = context
   const isUnenforced = !gateway.settings.enforce && application.kind !== 'admin'

@@ -1,17 +1,17 @@
-// What may be sent to a document: its methods, and the media types that each takes. The rest depends on rights.
+// The methods of documents and graphs, and the media types that each accepts. Everything else depends on rights.
 import type { Member } from '../gateway.js'
 import type { Field } from '../http/exchange.js'
 import { mediaTypesOf, RDF_FORMATS } from '../http/media-type.js'
 import { ACCEPT_POST } from '../rdf/read.js'
 import { DOCUMENT_METHODS, READ_METHODS } from './respond.js'
 
-/** As Allow lists them. Some documents have fewer methods for everyone (spec 4.1). */
+/** In the form of an Allow field. Some documents have fewer methods for everyone (spec 4.1). */
 export function allowedOn({ application, dataspace }: Member, document: string): string {
   if (dataspace.protectedDocuments.has(document)) return READ_METHODS
   return document === application.base ? DOCUMENT_METHODS.replace(', DELETE', '') : DOCUMENT_METHODS
 }
 
-/** Of a graph of the store that is no document (SPARQL 1.1 Graph Store HTTP Protocol). */
+/** For a graph of the store that is not a document (SPARQL 1.1 Graph Store HTTP Protocol). */
 export const GRAPH_METHODS = 'GET, HEAD, POST, PUT, DELETE, OPTIONS'
 export const GRAPH_ACCEPTS: readonly Field[] = [['Accept-Post', ACCEPT_POST]]
 
@@ -21,7 +21,7 @@ export const DOCUMENT_ACCEPTS: readonly Field[] = [
   ['Accept-Patch', 'application/sparql-update'],
 ]
 
-/** With a document: the formats that it is given in. OPTIONS lists all that may be sent. */
+/** Sent with a document: only the formats that it is served in. OPTIONS lists everything that may be sent. */
 export const SHOWN_ACCEPTS: readonly Field[] = [
   ['Accept-Post', mediaTypesOf(RDF_FORMATS)],
   ['Accept-Patch', 'application/sparql-update'],

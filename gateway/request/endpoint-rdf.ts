@@ -1,4 +1,4 @@
-// The RDF that is sent to an endpoint: reading it, and reporting its violations, to programs too.
+// Reads the RDF that is sent to an endpoint, and reports its violations in a form that programs understand too.
 import { askerOf, contextsFor, type Context } from './context.js'
 import { blankNode, graphOf, iri, nTriplesOf, quad, text, typed, type Quad, type Term } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -8,7 +8,7 @@ import { RDF, SH, XSD } from '../rdf/vocabulary.js'
 /** Forms are small, and clients without any right may send them. */
 const LARGEST = 64 * 1024
 
-/** @param endpoint its own IRI: relative IRIs are resolved against it */
+/** @param endpoint its IRI: the base of relative IRIs */
 export async function readContent(context: Context, endpoint: string): Promise<readonly Quad[] | Problem> {
   const { request, gateway, trace } = context
   const body = await request.readBody(Math.min(LARGEST, gateway.settings.maxBody))
@@ -21,7 +21,7 @@ export async function readContent(context: Context, endpoint: string): Promise<r
   return problem('content.unsupported', 'Send RDF with its Content-Type.', { fields: [['Accept-Post', ACCEPT_POST]] })
 }
 
-/** The triples by subject: a client may send many subjects, and all triples are read once. */
+/** The triples by subject. A client may send many subjects, so all triples are read in one pass. */
 export type TriplesBySubject = ReadonlyMap<string, readonly Quad[]>
 
 const keyOf = ({ termType, value }: Term): string => `${termType} ${value}`
@@ -39,7 +39,7 @@ export function indexBySubject(content: readonly Quad[]): TriplesBySubject {
 export const objectsOf = (content: TriplesBySubject, subject: Term, property: string): Term[] =>
   (content.get(keyOf(subject)) ?? []).flatMap(({ predicate, object }) => (predicate.value === property ? [object] : []))
 
-/** The subjects with one of these types, each once. */
+/** The subjects with one of these types, without duplicates. */
 export const instancesOf = (content: TriplesBySubject, ...types: readonly string[]): Term[] =>
   [...content.values()].flatMap((about) =>
     about.some(({ predicate, object }) => predicate.value === RDF('type') && types.includes(object.value))
@@ -47,10 +47,10 @@ export const instancesOf = (content: TriplesBySubject, ...types: readonly string
       : [],
   )
 
-/** A constraint that the content violates: the property, and a sentence for people. */
+/** A violated constraint: the property, and a sentence for people. */
 export type Violation = readonly [property: string, message: string]
 
-/** All violations as one problem, with a SHACL validation report (SHACL §3.6). */
+/** Combines all violations in one problem, with a SHACL validation report (SHACL §3.6). */
 export function violated(violations: readonly Violation[]): Problem {
   const report = blankNode('report')
   const results = violations.flatMap(([property, message], i) => {

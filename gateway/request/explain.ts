@@ -1,5 +1,5 @@
-// Explaining access to agents with Control on the admin application: why an agent has a mode or not, and which
-// authorizations a target has. The answers are what the rules decide, whether it is enforced or not.
+// Explains access to agents with Control on the admin application: why an agent has a mode or not, and which
+// authorizations apply to a target. The answers are the decisions of the rules, whether or not these are enforced.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { authorizationsAbout, type OtherGraph } from '../../policies/decide.js'
 import { judge, lookUp, decisionTargetOf, type Facts } from './access.js'
@@ -19,13 +19,13 @@ import { readFacts } from '../documents/document.js'
 import { isContainer } from '../documents/hierarchy.js'
 import { documentsFrom, hasDocumentsIn } from '../documents/subtree.js'
 
-/** The document, the endpoint or the graph that a question is about. */
+/** The document, endpoint or graph that the question is about. */
 export type AccessSubject = (Target<Member> & { readonly kind: 'document' | 'endpoint' }) | (Member & OtherGraph)
 
 export const factsAbout = (context: Context, asked: AccessSubject): Awaitable<Facts | Problem> =>
   'reach' in asked ? asked : lookUp(context, asked)
 
-/** The refusal of an agent without Control on the admin application. */
+/** Refuses agents without Control on the admin application. */
 export function controlRefused({ dataspace, agent, trace }: Context): undefined | Problem {
   const { admin } = dataspace
   const decision = judge(
@@ -41,7 +41,7 @@ export function controlRefused({ dataspace, agent, trace }: Context): undefined 
 
 const MODES: readonly Mode[] = ['Read', 'Write', 'Append', 'Control']
 
-/** Answers `?agent=` (empty or left out: an anonymous client) and `?mode=` (default: Read). */
+/** Answers `?agent=` (empty or absent: an anonymous client) and `?mode=` (default: Read). */
 export async function explain(
   context: Context,
   asked: AccessSubject,
@@ -50,11 +50,11 @@ export async function explain(
   const refused = controlRefused(context)
   if (refused) return refused
   const mode = MODES.find((one) => one === (query.get('mode') ?? 'Read'))
-  if (!mode) return problem('request.malformed', `?mode= is one of ${MODES.join(', ')}.`)
+  if (!mode) return problem('request.malformed', `?mode= must be one of ${MODES.join(', ')}.`)
   const agent = query.get('agent') || undefined
   if (agent !== undefined && isFailure(webId(agent))) return problem('request.malformed', '?agent= is not a WebID.')
   const { application } = asked
-  // Write on a missing document is asked about as a PUT that creates it, which needs a right on the parent.
+  // Write on a missing document is treated as a PUT that creates it, which needs a right on the parent.
   const request = { ...context.request, method: mode === 'Write' ? 'PUT' : 'GET' }
   const facts = await factsAbout({ ...context, application, request }, asked)
   if (isFailure(facts)) return facts
@@ -87,19 +87,19 @@ export async function explain(
   return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
 }
 
-/** Why a right on the graph says nothing here. */
+/** Explains why rights on this graph have no effect. */
 function noteOn(asked: AccessSubject, graph: string): readonly string[] {
   if (!('reach' in asked)) return []
   const { traits, store, history, isRecorded } = asked.application
   if (!isRecorded(graph) && history && store.announces)
-    return ['The embedded store has documents only, and no such graph.']
+    return ['The embedded store holds only documents, so this graph does not exist.']
   const isUnion = asked.kind === 'default-graph' && ['union', 'bag'].includes(traits.known()?.defaultGraph ?? '')
   return isUnion
-    ? ['The default graph of this store is the union of its named graphs: rights on these count in place of this one.']
+    ? ['The default graph of this store is the union of its named graphs: rights on those graphs apply.']
     : []
 }
 
-/** Answers `?audit`: every authorization about the document, and its owners. */
+/** Answers `?audit`: every authorization that applies to the document, and the document's owners. */
 export async function audit(context: Context, asked: AccessSubject): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused
@@ -118,15 +118,15 @@ export async function audit(context: Context, asked: AccessSubject): Promise<Res
   return graphAnswer(context.accept, graphOf(triples), [linkField(context.application, context.agent.webId, undefined)])
 }
 
-/** In documents: to write an answer about more of them would hold the event loop. */
+/** In documents. Writing an answer about more of them would block the event loop. */
 const PAGE = 1_250
 
-/** Answers `?tree`: the documents at this URL and below it, `after` one of them; `tga:next` where there may be more. */
+/** Answers `?tree`: the documents at and below this URL, from `after` on; `tga:next` if there may be more. */
 export async function tree(context: Context, asked: AccessSubject, after: string): Promise<Response | Problem> {
   const refused = controlRefused(context)
   if (refused) return refused
   const { application } = asked
-  if (asked.kind !== 'document') return problem('request.malformed', '?tree is about a document.')
+  if (asked.kind !== 'document') return problem('request.malformed', '?tree works only on documents.')
   const page = await treePage(context, asked, after)
   if (isFailure(page)) return page
   const under = iri(asked.document)
@@ -135,7 +135,7 @@ export async function tree(context: Context, asked: AccessSubject, after: string
   return graphAnswer(context.accept, graphOf(triples), [linkField(application, context.agent.webId, undefined)])
 }
 
-/** Of an item that no document is in, the item alone. Else the store goes through the names of its graphs, in turn. */
+/** For an item without documents below it, only the item. Otherwise the store goes through its graph names in order. */
 async function treePage(
   context: Context,
   { application, document }: Member & { readonly document: string },

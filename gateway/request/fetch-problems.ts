@@ -1,4 +1,4 @@
-// What a client sees where the gateway could not fetch something for it.
+// Maps failures of fetches that the gateway makes for a client to the problems that the client sees.
 import type { FetchFailure } from '../../policies/fetch/fetch-failure.js'
 import type { ProblemCode } from '../problem.js'
 

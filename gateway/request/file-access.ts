@@ -1,5 +1,5 @@
-// Who may read a file: those with a right to it, or to all files (LinkedDataHub 2.7), and those who may read a document
-// that describes it and was written by somebody with the file, or with the right to it: to know its digest is no right.
+// Who may read a file: agents with a right to it or to all files (LinkedDataHub 2.7), and readers of a document that
+// describes it, if its author uploaded the file or had the right to it. Knowing the digest gives no right.
 import { uploadsOf, descriptionsOf, type Describing } from '../files/sweep-files.js'
 import { readFacts } from '../documents/document.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -12,7 +12,7 @@ type Asking = Pick<Context, 'application' | 'dataspace' | 'gateway' | 'trace'>
 
 export interface DescribedFile {
   readonly descriptions: readonly Describing[]
-  /** The documents among these that give the right to read the file to their readers. */
+  /** The descriptions among these whose readers may also read the file. */
   readonly giving: readonly Describing[]
 }
 
@@ -25,8 +25,8 @@ export async function describedFile({ application }: Asking, sha1: string): Prom
 }
 
 /**
- * The description by which the agent may read the file; undefined where none does. 'any': each description of it, if
- * there is one.
+ * The description that lets the agent read the file; undefined if none does. 'any': the agent has a right to the file
+ * itself, so every description will do.
  */
 export async function readingOf(
   context: Asking,

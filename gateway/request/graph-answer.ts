@@ -1,5 +1,5 @@
-// Answers that are graphs but no documents: negotiated, with an entity-tag. It needs no key: only who gets the
-// graph gets it.
+// Answers that are graphs but not documents: negotiated, with an entity-tag. The tag needs no secret key, since only
+// those who receive the graph see it.
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Canonical } from '../evaluation/reading.js'
 import type { Field, Request, Response } from '../http/exchange.js'
@@ -23,7 +23,7 @@ export function graphAnswer(accept: string | undefined, graph: Graph, fields: re
   return problem!
 }
 
-/** The same of a long text: a thread writes it (design 7). `sum`: without a key. */
+/** Like `graphAnswer`, for a long text: a thread writes it (design 7). `sum` is computed without a key. */
 export async function longGraphAnswer(
   context: Context,
   { nTriples, sum }: Canonical,
@@ -56,7 +56,7 @@ function answerOf(format: Format, tag: string, body: Buffer, fields: readonly Fi
 export const graphTag = (graph: Graph, { code }: Format): string =>
   entityTag(digestOf(sumOf(graph.lines, ''), ''), code)
 
-/** The answer, or what the conditions of the request make of it (RFC 9110 §13). @param unmet the sentence of a 412 */
+/** Applies the conditions of the request to the answer (RFC 9110 §13). @param unmet the detail of a 412 */
 export function withConditions(request: Request, answered: Response | Problem, unmet: string): Response | Problem {
   if (isFailure(answered)) return answered
   const tag = answered.fields.find(([name]) => name === 'ETag')![1]

@@ -1,9 +1,9 @@
-// What a client is shown of a document that it may read.
+// Decides whether mailboxes are left out of a document that a client may read.
 import type { Document } from '../documents/document.js'
 import { withHashedMailboxes } from '../documents/mailboxes.js'
 import type { Context } from './context.js'
 
-/** Design 3: anonymous clients see no mailbox in the admin application, which has those of everybody who signed up. */
+/** Design 3: anonymous clients see no mailboxes in the admin application, which has those of everyone who signed up. */
 export const hidesMailboxes = ({ application, agent }: Pick<Context, 'application' | 'agent'>): boolean =>
   agent.webId === undefined && application.kind === 'admin'
 

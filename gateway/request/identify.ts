@@ -1,5 +1,5 @@
-// Identifying the agent: from the credentials of a request to a WebID, to an anonymous client, or to a refusal.
-// Profiles that are documents of this gateway are read in process, others through the guarded fetcher.
+// Identifies the agent: from the credentials of a request to a WebID, an anonymous client, or a refusal. Profiles that
+// are documents of this gateway are read in process, others through the guarded fetcher.
 import type { Agent, KnownAgent } from './context.js'
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { failure } from '../../policies/failure.js'
@@ -24,9 +24,9 @@ import { parseTarget, type Site, type Target } from '../http/target.js'
 const ANONYMOUS: Agent = {}
 
 /**
- * The agent that sends the request. A presented credential that is not valid is refused, never taken for none. A
- * certificate and a token have to prove the same agent; a session, which a browser sends unasked, counts where there is
- * neither. On whose behalf the agent acts (On-Behalf-Of) goes with a certificate or a token.
+ * The agent that sends the request. Invalid credentials are refused, never ignored. If both a certificate and a token
+ * are sent, they must prove the same agent. A session, which browsers send unasked, counts only without these two.
+ * On-Behalf-Of (the agent acts for another) needs a certificate or a token.
  */
 export function identify(
   request: Request,
@@ -49,15 +49,15 @@ export function identify(
 interface Identifying {
   readonly gateway: Gateway
   readonly trace: Trace
-  /** True where the request may need more than Read. */
+  /** True if the request may need more than Read. */
   readonly writes: boolean
-  /** Identified by the request that this one is a part of, as strictly: it writes where that does. */
+  /** The agent of the request that this one is a part of. It was verified as strictly: it writes if this one does. */
   readonly known?: KnownAgent | undefined
 }
 
 /**
- * How old a verified profile may be when its agent writes: one elsewhere is read again, since a key that was removed
- * must not write. The gateway knows when its own documents change, but for changes behind it.
+ * How old a verified profile may be when its agent writes. Remote profiles are read again, since a removed key must not
+ * write. The gateway knows when its own documents change, except for changes behind it.
  */
 const ageForWrites =
   ({ isOwn }: Gateway) =>
@@ -81,12 +81,12 @@ function* identified(
   const token = authorization === undefined ? undefined : yield* tokenAgent(request, target, gateway, asking)
   if (isFailure(token)) return token
   if (certified !== undefined && token !== undefined && certified !== token.webId) {
-    return problem('credential.invalid', 'The client certificate and the Authorization field are of different agents.')
+    return problem('credential.invalid', 'The client certificate and the Authorization field name different agents.')
   }
   const explicit = token?.webId ?? certified
   if (principal !== undefined) {
     if (explicit === undefined) {
-      return problem('credential.invalid', 'On-Behalf-Of goes with a client certificate or a token.')
+      return problem('credential.invalid', 'On-Behalf-Of needs a client certificate or a token.')
     }
     const acts = acting(explicit, yield* principalOf(gateway.identities, explicit, principal, asking), trace)
     return token?.token && !isFailure(acts) ? { ...acts, token: token.token } : acts
@@ -114,18 +114,18 @@ function* agentOfCertificate(
   return isFailure(verified) ? certificateRefused(verified, asking.trace) : verified?.webId
 }
 
-/** The same words for every reason: a client that guesses must not learn which documents exist, or what they hold. */
+/** The same message for every reason, so that guessing reveals neither which documents exist nor what they contain. */
 function certificateRefused({ failure, detail }: CredentialFailure, trace: Trace): Problem {
   trace.cause = `${failure}: ${detail}`
   const again = { fields: [['Retry-After', '1']] } as const
   if (failure === 'busy') return problem('server.overloaded', detail, again)
-  // What cannot be checked now is not wrong.
+  // The credential could not be checked; it need not be wrong.
   if (failure === 'store-unavailable' || failure === 'unreachable') {
-    return problem('access.unavailable', 'The WebID profile cannot be read now.', again)
+    return problem('access.unavailable', 'The WebID profile cannot be read now. Retry shortly.', again)
   }
   return problem(
     'credential.invalid',
-    'The client certificate does not prove a WebID; the log of the gateway says why.',
+    'The client certificate does not prove a WebID. The log of the gateway has the reason.',
   )
 }
 
@@ -145,8 +145,8 @@ function* tokenAgent(
 }
 
 /**
- * The agent of the session, or an anonymous client. Where the session has ended, a read goes on as that of an anonymous
- * client, and the browser forgets the session; any other method is refused, and the refusal says why.
+ * The agent of the session, or an anonymous client. If the session has ended, a read continues as anonymous and the
+ * browser is told to drop the session; any other method is refused with the reason.
  */
 function* sessionAgent(
   { fields, method }: Request,
@@ -156,7 +156,7 @@ function* sessionAgent(
 ): Steps<Agent | Problem> {
   const { trace } = asking
   const { base } = target.application
-  // A log-in or log-out works without a session that is valid.
+  // Logging in or out must work even without a valid session.
   if (fields.cookie === undefined || isLogin(target)) return ANONYMOUS
   const agent = yield* agentOfSession(identities, fields.cookie, target, asking)
   if (agent === undefined) return ANONYMOUS
@@ -166,7 +166,7 @@ function* sessionAgent(
     return agent
   }
   if (method !== 'GET' && method !== 'HEAD') {
-    return problem('session.ended', 'The session is over: nothing was done. Log in again.', {
+    return problem('session.ended', 'Your session has ended, so nothing was changed. Log in again.', {
       fields: [['WWW-Authenticate', CHALLENGE], clearCookie('session', base)],
     })
   }
@@ -174,17 +174,17 @@ function* sessionAgent(
   return ANONYMOUS
 }
 
-/** RFC 9110 §15.5.2: what programs can send. */
+/** RFC 9110 §15.5.2: the credentials that programs can send. */
 const CHALLENGE = `Bearer realm="triplegate", DPoP algs="${ALGORITHMS.join(' ')}"`
 
 const isLogin = (target: Target<Member>): boolean => target.kind === 'endpoint' && target.endpoint.startsWith('oauth2/')
 
 const unavailable = (detail: string): ProfileFailure => failure('profile-unavailable', detail)
 
-/** Concurrent readings of remote profiles: for one network, and in all. Own documents need no place. */
+/** Remote profiles that may be read at once, per network and in total. Local documents need no place. */
 export const REMOTE_PROFILES = { each: 16, all: 64 } as const
 
-/** Reads WebID profiles: documents of this gateway straight from their store, all others over HTTP. */
+/** Reads WebID profiles: documents of this gateway directly from their store, all others over HTTP. */
 export function makeReadProfile(
   site: Site<Member>,
   fetcher: GuardedFetch,
@@ -196,7 +196,7 @@ export function makeReadProfile(
     const target = parseTarget(url.pathname + url.search, url.host, site)
     if (!isFailure(target)) {
       if (target.kind !== 'document' || target.document !== document)
-        return unavailable('It is not the URL of a document.')
+        return unavailable('Its URL is not that of a document.')
       const profile = await readProfile(target.application, target.document)
       if (isFailure(profile)) {
         return profile.failure === 'store.too-large'
@@ -212,10 +212,10 @@ export function makeReadProfile(
   }
 }
 
-/** In bytes, unpacked. */
+/** In bytes, decompressed. */
 const LARGEST_PROFILE = 1024 * 1024
 
-/** Works for the network that asks, since the agent is not known yet. Remote contexts are not fetched. */
+/** Counted against the client's network, since the agent is not known yet. Remote contexts are not fetched. */
 async function readRemote(
   document: string,
   asking: ProfileRequest,
@@ -229,7 +229,7 @@ async function readRemote(
   }
   const { status } = answer
   if (status !== 200) {
-    const detail = `It was answered with status ${status}.`
+    const detail = `Its server answered with status ${status}.`
     return status >= 500 || status === 429 ? unreachable(detail) : unavailable(detail)
   }
   const content = await readableContent(answer, LARGEST_PROFILE)
@@ -239,6 +239,6 @@ async function readRemote(
   return triples.failure === 'server.overloaded' ? failure('busy', triples.detail) : unavailable(triples.detail)
 }
 
-/** Of a fetch: the server may answer later. */
+/** Failures of a fetch after which a later attempt may succeed. */
 const PASSING: ReadonlySet<string> = new Set(['unresolvable', 'unreachable', 'time', 'aborted'])
 const unreachable = (detail: string): ProfileFailure => failure('unreachable', detail)

@@ -1,4 +1,4 @@
-// What comes before every representation: the format that the client accepts, and the conditions of the request.
+// Comes before every representation: chooses the accepted format, and evaluates the conditions of the request.
 import { evaluatePreconditions, type Validators } from '../../cache/preconditions.js'
 import { remembered, type GatewayCaches } from '../caches.js'
 import { acceptedCodings, type AcceptedCodings } from '../http/content-coding.js'
@@ -15,7 +15,7 @@ import {
 import { problem, type Problem } from '../problem.js'
 
 /**
- * The format of documents that `accept` prefers, HTML only where it is ranked first; undefined when it allows none.
+ * The document format that `accept` prefers; undefined if it allows none. HTML is chosen only if it ranks first.
  * Cached: parsing `accept` takes longer than a cached read.
  */
 export function rdfFormat(accept: string | undefined, { formats }: GatewayCaches): Format | undefined {
@@ -30,29 +30,29 @@ export function rdfFormat(accept: string | undefined, { formats }: GatewayCaches
 export const notAcceptable = (offered: readonly Format[] = DOCUMENT_FORMATS): Problem =>
   problem(
     'negotiation.not-acceptable',
-    `None of the accepted media types can be given. There are: ${mediaTypesOf(offered)}.`,
+    `None of the accepted media types is available. Use one of ${mediaTypesOf(offered)}.`,
   )
 
-/** RFC 9110 §12.5.3: identity may be excluded too. */
+/** RFC 9110 §12.5.3: even identity may be excluded. */
 export const NOT_CODED = problem(
   'negotiation.not-acceptable',
-  'Accept-Encoding excludes every content coding that can be given. Accept identity, gzip or br.',
+  'Accept-Encoding excludes every available content coding. Accept identity, gzip or br.',
 )
 
-/** The content codings that the client accepts, the most preferred first. Cached, as formats are. */
+/** The content codings that the client accepts, most preferred first. Cached like formats. */
 export const codingsFor = (accepted: string, { codings }: GatewayCaches): AcceptedCodings =>
   remembered(codings, accepted, () => acceptedCodings(accepted))
 
 /**
- * The outcome of the conditions of a request (RFC 9110 §13) for the current state, undefined where there is none.
+ * Evaluates the conditions of a request (RFC 9110 §13) against the current state; undefined if the request may proceed.
  * @param isRead GET and HEAD can answer 304
- * @param unmet the sentence of a 412
+ * @param unmet the detail of a 412
  */
 export function evaluateConditions(
   { fields, receivedAt }: Pick<Request, 'fields' | 'receivedAt'>,
   current: Validators | undefined,
   isRead = true,
-  unmet = 'The document is not in the state that the request asks for.',
+  unmet = 'The document is not in the state that the conditions of the request require.',
 ): 'proceed' | 'not-modified' | Problem {
   const outcome = evaluatePreconditions(fields, current, isRead, receivedAt)
   if (outcome === 'failed') return problem('precondition.failed', unmet)

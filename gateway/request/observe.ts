@@ -1,4 +1,4 @@
-// The log line of a request: its answer, and the evidence of the decision on access.
+// Writes the log line of a request: its answer, and the evidence for the decision on access.
 import { createHmac } from 'node:crypto'
 import type { Decision } from '../../policies/decide.js'
 import type { Request, Response } from '../http/exchange.js'
@@ -7,8 +7,8 @@ import { logRequest, member, type Trace } from '../log.js'
 import { remember, SLOW_MS } from '../recent-failures.js'
 
 /**
- * `triplegate doctor` by its User-Agent, at this base and in this minute: no client whose access is to be observed. It
- * knows a secret of the data folder, and who reads the name in the log of a proxy can use it for some minutes only.
+ * The User-Agent of `triplegate doctor` at this base in this minute. Its requests are not recorded as failures. The
+ * name proves a secret of the data folder; someone who reads it in a proxy's log can use it for only a few minutes.
  */
 export const doctorOf = (tagKey: string, base: string, time: number): string =>
   `triplegate-doctor/${createHmac('sha256', tagKey)
@@ -16,7 +16,7 @@ export const doctorOf = (tagKey: string, base: string, time: number): string =>
     .digest('base64url')}`
 const MINUTE_MS = 60_000
 
-/** One line for a request; a second one, as a warning, where a refusal was let pass (--enforce=false). */
+/** One line per request, and a warning if a refusal was let pass (--enforce=false). */
 export function observe(request: Request, answer: Response, gateway: Gateway, trace: Trace): void {
   const { dataspace, agent, delegate, decision, view, problem, cause, storeMs } = trace
   const { status } = answer
@@ -49,7 +49,7 @@ export function observe(request: Request, answer: Response, gateway: Gateway, tr
   })
 }
 
-/** Only of what the doctor asks: an anonymous GET or HEAD. */
+/** True only for what doctor requests: an anonymous GET or HEAD. */
 function isDoctor({ fields, method, receivedAt }: Request, { dataspaces }: Gateway, trace: Trace): boolean {
   const { agent, dataspace } = trace
   const name = fields['user-agent']
@@ -72,20 +72,20 @@ function observeRecent(
   const { agent, cause, problem, storeMs } = trace
   const path = requestTarget.split('?', 1)[0]!.slice(0, LONGEST_PATH)
   const seen = { time, id, method, path, status, agent, ms, storeMs, reason: cause ?? problem }
-  // Robots ask for what is not there, and conditions are there to fail.
+  // Robots request things that do not exist, and conditions are meant to fail.
   if (status >= 400 && status !== 404 && status !== 412) remember(recent.refused, seen)
   if (ms >= SLOW_MS) remember(recent.slow, seen)
 }
 const LONGEST_PATH = 500
 
-/** The bytes of the content; undefined where it streams. */
+/** The number of bytes in the content; undefined if it is streamed. */
 function sizeOf({ ready, body }: Response): number | undefined {
   if (ready?.text !== undefined) return ready.text.length
   if (body === undefined) return 0
   return Buffer.isBuffer(body) ? body.length : undefined
 }
 
-/** As JSON. A refusal names the missing mode and the authorizations that were considered. */
+/** As JSON. A refusal names the missing mode and the authorizations considered. */
 function observed(decision: Decision): string {
   const { allowed, required, reason, via } = decision
   if (!allowed) return JSON.stringify(evidence(decision))

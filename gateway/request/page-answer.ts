@@ -1,4 +1,4 @@
-// What every page gets about the gateway and the client, and of the answers that are pages but no documents.
+// What every page shows about the gateway and the client, and answers that are pages but not documents.
 import { remembered } from '../caches.js'
 import type { Field, Request, Response } from '../http/exchange.js'
 import type { Gateway, Member } from '../gateway.js'
@@ -38,11 +38,11 @@ export const frameOf = (context: Context, document?: string): Frame => ({
   isIdentified: context.agent.webId !== undefined,
 })
 
-/** True where a page is what the client prefers (design 3: HTML only where it is ranked first). */
+/** True if the client prefers a page (design 3: HTML only if it is ranked first). */
 export const prefersPage = (accept: string | undefined): boolean =>
   accept !== undefined && accept.includes('html') && negotiate(accept, [...RDF_NAMES, HTML]) === HTML
 
-/** A page that is made for this request. @param fields in place of those with the same names, or beside them */
+/** A page made for this request. @param fields added to the usual fields; those of the same name are replaced */
 export function pageAnswer(status: number, { html, language }: MadePage, fields: readonly Field[] = []): Response {
   const usual: readonly Field[] = [
     ['Content-Type', HTML.contentType],

@@ -1,5 +1,5 @@
-// The forms of pages as requests (design 8): reading them, and sending what a form asks for through the gateway as
-// the request that it stands for, so that every right, condition and limit is that of the method.
+// The forms of pages (design 8): reads them, and sends what a form asks for through the gateway as the equivalent
+// request, so that the rights, conditions and limits of the method apply.
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { isOfOwnPage } from '../../policies/cross-site.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
@@ -20,7 +20,7 @@ import { hasMoreFields, rememberForm } from './keep-refused-form.js'
 
 export type FormTarget = Target<Member> & { readonly kind: 'form' }
 
-/** The forms, and the right that each needs on the document that it is about. */
+/** The forms, and the right that each needs on its document. */
 export const FORM_RIGHTS: Readonly<Record<string, Mode>> = {
   edit: 'Write',
   add: 'Append',
@@ -48,13 +48,13 @@ export interface SentForm {
 export const neededByForm = (_method: string, sent: SentForm | Problem | undefined): Mode =>
   isFailure(sent) || sent === undefined ? 'Read' : sent.needs
 
-/** Nothing for a GET. */
+/** Empty for a GET. */
 export async function readForm(request: Request, { form }: FormTarget, limit: number): Promise<SentForm | Problem> {
   const needs = isRead(request.method) ? 'Read' : (FORM_RIGHTS[form] ?? 'Write')
   if (isRead(request.method)) return { needs, values: new URLSearchParams() }
   const unsupported = (detail: string): Problem => problem('content.unsupported', detail, { fields: FORM_ACCEPTS })
   if (parseMediaType(request.fields['content-type'] ?? '')?.type !== FORM_TYPE) {
-    return unsupported(`A form is sent as ${FORM_TYPE}. Programs send PUT, POST, PATCH or DELETE to the document.`)
+    return unsupported(`Forms must be sent as ${FORM_TYPE}. Programs send PUT, POST, PATCH or DELETE to the document.`)
   }
   const refused = (reason: string, detail: string): Problem =>
     reason === 'unsupported' ? unsupported(detail) : problem('request.malformed', detail)
@@ -64,45 +64,45 @@ export async function readForm(request: Request, { form }: FormTarget, limit: nu
   return hasMoreFields(text, MOST_FIELDS) ? tooManyFields : { needs, values: new URLSearchParams(text) }
 }
 
-/** More than a page of the gateway has (form-fields.ts); the form is read in one go (design 7). */
+/** More than any page of the gateway has (form-fields.ts). The form is parsed in one go (design 7). */
 const MOST_FIELDS = 2000
 
 const tooManyFields = problem(
   'content.too-large',
-  `A form has no more than ${MOST_FIELDS} fields. Write what is left as Turtle into its text, or send PUT with a file.`,
+  `A form may have at most ${MOST_FIELDS} fields. Enter the rest as Turtle, or upload a file with PUT.`,
 )
 
-/** The text of an area: browsers send it with CRLF. */
+/** The text of a textarea: browsers send it with CRLF. */
 export const areaText = (values: URLSearchParams, name: string): string =>
   (values.get(name) ?? '').replace(/\r\n?/g, '\n')
 
-/** A form names a method, and a browser adds credentials by itself: only a page of this dataspace may send it. */
+/** A form names a method, and browsers add credentials by themselves: only a page of this dataspace may send it. */
 export const foreignForm = ({ request, dataspace }: Context): Problem | undefined =>
   isOfOwnPage(request.fields, dataspace.origins)
     ? undefined
     : problem(
         'access.cross-site',
-        'Forms are taken from pages of this gateway only. Programs send PUT, POST, PATCH or DELETE to the document.',
+        'Forms are accepted only from pages of this gateway. Programs send PUT, POST, PATCH or DELETE to the document.',
       )
 
-/** A form about a document, which is there. */
+/** A request with a form about an existing document. */
 export interface AskedForm {
   readonly context: Context
   readonly document: Document
   readonly values: URLSearchParams
   readonly isSent: boolean
-  /** The actions that the agent may take on the document. */
+  /** The modes that the agent has on the document. */
   readonly modes: readonly Mode[]
 }
 
-/** After a write: the page that shows what came of it. */
+/** After a write: redirects to the page that shows the result. */
 export const seeOther = (location: string): Response =>
   response(303, [
     ['Location', uriOf(location)],
     ['Cache-Control', 'no-store'],
   ])
 
-/** The action that a form asks for. */
+/** The request that a form stands for. */
 export interface Meant {
   readonly method: 'PUT' | 'POST' | 'DELETE'
   /** The URL of a document or an endpoint. */
@@ -114,20 +114,20 @@ export interface Meant {
 export interface Done {
   readonly status: number
   readonly location: string | undefined
-  /** Of an error. */
+  /** The detail of an error. */
   readonly detail: string
-  /** Retry-After, where the error has it. */
+  /** Retry-After, if the error has it. */
   readonly fields: readonly Field[]
-  /** Of a violation: canonical N-Triples. */
+  /** The report of a violation, in canonical N-Triples. */
   readonly report?: string
 }
 
 export const refusalShown = ({ status, detail, report }: Done): Refusal => ({ status, detail, report })
 
-/** RFC 9110 §15.5.13: the state that the person began with has changed. */
+/** RFC 9110 §15.5.13: the document has changed since the person began. */
 export const isConflict = ({ status }: Done): boolean => status === 412
 
-/** Fields that say who asks, and from where. */
+/** Fields that identify the client and where the request comes from. */
 const KEPT = ['host', 'cookie', 'authorization', 'origin', 'sec-fetch-site', 'x-forwarded-for'] as const
 
 export async function sendForm({ request, gateway, trace }: Context, meant: Meant): Promise<Done> {

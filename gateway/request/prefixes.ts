@@ -1,5 +1,5 @@
-// Who gets the prefixes of the dataset: they may name what hidden graphs are about (design 4), so only agents who may
-// read every graph do.
+// The prefixes of the dataset. They may reveal what hidden graphs are about (design 4), so only agents who may read
+// every graph get them.
 import type { Format } from '../http/media-type.js'
 import { isFailure } from '../problem.js'
 import type { KnownPrefixes } from '../stores/dataset-prefixes.js'

@@ -1,4 +1,4 @@
-// OPTIONS and CORS preflights: the methods and media types of a target, which say nothing about a document.
+// OPTIONS and CORS preflights: the methods and media types of a target. They reveal nothing about a document.
 import type { Gateway, Member } from '../gateway.js'
 import type { Request, Response } from '../http/exchange.js'
 import type { Target } from '../http/target.js'
@@ -6,12 +6,12 @@ import { isFailure, type Problem } from '../problem.js'
 import { response } from './respond.js'
 import type { Route } from './route.js'
 
-/** A preflight carries no credentials, and asks which of these fields a page may send (Fetch §4.8). */
+/** A preflight has no credentials. It asks which of these fields a page may send (Fetch §4.8). */
 const CORS_FIELDS =
   'Accept, Accept-Datetime, Content-Type, If-Match, If-None-Match, If-Modified-Since, If-Unmodified-Since, Authorization, ' +
   'DPoP, On-Behalf-Of, Link, Slug, Prefer'
 
-/** The proxy passes OPTIONS on (spec 4.4), but a preflight carries no credentials: it asks this gateway. */
+/** The proxy forwards OPTIONS (spec 4.4), but a preflight, which has no credentials, is answered by this gateway. */
 export const isAboutTarget = ({ method, fields }: Request, { kind }: Target<Member>): boolean =>
   method === 'OPTIONS' && (kind !== 'proxied' || fields['access-control-request-method'] !== undefined)
 
@@ -27,8 +27,8 @@ export function options(target: Target<Member>, { methods, allow, accepts = [] }
 }
 
 /**
- * A preflight is no redirect (Fetch §4.8): OPTIONS of a document's URL without the slash at its end is answered as with
- * it.
+ * A preflight must not be redirected (Fetch §4.8), so OPTIONS on a document's URL without its final slash is answered
+ * like one with it.
  */
 export function targetOfRequest(
   { method, requestTarget, fields: { host } }: Request,

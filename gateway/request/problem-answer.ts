@@ -1,4 +1,4 @@
-// The answer that a problem becomes: a page where the client prefers one, else RDF (spec 2.2). Both say the same.
+// Turns a problem into an answer: a page if the client prefers one, otherwise RDF (spec 2.2). Both say the same.
 import { STATUS_CODES } from 'node:http'
 import { ALGORITHMS } from '../../policies/identity/bearer-token.js'
 import type { Gateway, Member } from '../gateway.js'
@@ -44,9 +44,9 @@ export function problemAnswer(given: Problem, asked: Refused): Response {
 const ABOUT_RIGHTS: ReadonlySet<Problem['failure']> = new Set(['access.denied', 'access.graphs'])
 
 /**
- * Basic, whose password is an access token, first and in a field of its own: some clients look at one challenge only.
- * Apache Jena does so with each field, and prefers Bearer to a password that it has, unless Bearer stands behind a
- * scheme that it does not know.
+ * Basic (its password is an access token) comes first and in its own field, since some clients read only one challenge.
+ * Apache Jena reads one per field, and prefers Bearer over a password that it has, unless Bearer follows a scheme that
+ * it does not know.
  */
 const CHALLENGES = [
   'Basic realm="Triplegate", charset="UTF-8"',
@@ -54,8 +54,7 @@ const CHALLENGES = [
 ].map((challenge) => ['WWW-Authenticate', challenge] as const)
 
 /**
- * RFC 9110 §15.5.2: many clients of a store send their password only when they are asked for it. Elsewhere, spec 5 has
- * 403.
+ * RFC 9110 §15.5.2: many clients of a store send their password only after a challenge. Elsewhere spec 5 requires 403.
  */
 function challenged(reason: Problem, { target, trace }: Refused): Problem {
   if (trace.agent !== undefined || isFailure(target) || !isOfStore(target)) return reason
@@ -64,17 +63,17 @@ function challenged(reason: Problem, { target, trace }: Refused): Problem {
 
 type WithTyped = (values: URLSearchParams | undefined) => MadePage
 
-/** The page is made when the form has been read. */
+/** The page is made after the form has been read. */
 async function* withTyped(make: WithTyped, request: Request): AsyncGenerator<Buffer, void> {
   yield Buffer.from(make(await sentForm(request)).html)
 }
 
 interface ErrorPage extends MadePage {
-  /** For a form of a page of ours: with what was typed into it. */
+  /** For a form from one of our pages: makes the page again with what was typed. */
   readonly again?: WithTyped
 }
 
-/** Undefined for a host of which the gateway has no application. */
+/** Undefined if the gateway has no application at this host. */
 function pageOfProblem(
   { failure, detail, report }: Problem,
   { gateway, request, target, trace }: Refused,
@@ -94,7 +93,7 @@ function pageOfProblem(
   }
   const page = errorPage(view)
   if (isFailure(target) || !isSentForm(request, member.dataspace.origins)) return page
-  // Forms elsewhere may have a password: they are not read.
+  // Other forms may contain a password, so they are not read.
   if (target.kind !== 'form') return errorPage({ ...view, sent: { action: '', values: undefined } })
   const action = `?form=${encodeURIComponent(target.form)}`
   return { ...page, again: (values) => errorPage({ ...view, sent: { action, values } }) }

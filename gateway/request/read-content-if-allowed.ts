@@ -1,5 +1,5 @@
-// Content that says which right a request needs: it is read only for an agent with one of the rights that it could
-// need (design 7), and the decision is then made on the right that it does need.
+// Handles content that determines which right a request needs. It is read only for agents with one of the possible
+// rights (design 7); then the decision is made on the right that is actually needed.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -13,9 +13,7 @@ interface Read {
   readonly decision: Decision
 }
 
-/**
- * The content of the request, unread where the decision refuses. @param modes the rights that the content could need
- */
+/** Reads the content unless the decision refuses the request. @param modes the rights that the content could need */
 export function* readContentIfAllowed(
   { context, target }: AskedRoute,
   facts: Facts,

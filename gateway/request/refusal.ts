@@ -1,16 +1,16 @@
-// Refusals: the reason in words that reveal nothing that the client may not know.
+// Refusals: their reasons, in words that reveal only what the client may know.
 import type { Decision } from '../../policies/decide.js'
 import type { Context } from './context.js'
 import { isRoot, parentOf } from '../documents/hierarchy.js'
 import { problem, type Problem } from '../problem.js'
 
-/** RFC 9110 §9.3.2: a HEAD has the length of the answer to GET. */
+/** RFC 9110 §9.3.2: a HEAD has the same length as the answer to GET. */
 export const methodNotAllowed = (method: string, allow: string): Problem =>
   problem('method.not-allowed', `The method ${method === 'HEAD' ? 'GET' : method} is not allowed here.`, {
     fields: [['Allow', allow]],
   })
 
-/** The same words whether the document or its parent exists or not, so that existence does not leak (design 3). */
+/** The same words whether or not the document and its parent exist, so that existence does not leak (design 3). */
 export function refusalOf(decision: Decision, { application, request, trace }: Context, iri: string): Problem {
   trace.cause = decision.reason
   if (decision.absent) return problem('document.absent', 'There is no such document.')
@@ -21,13 +21,13 @@ export function refusalOf(decision: Decision, { application, request, trace }: C
   const parent = parentOf(iri)
   return problem(
     'access.denied',
-    `${needed} on the document or, where there is none, on its parent <${parent}>, which has to be an existing container.`,
+    `${needed} on the document or, if it is new, on its parent container <${parent}>, which must exist.`,
   )
 }
 
 /**
- * A query or an update that the store refuses. @param tells whether the store was sent what the client wrote, and
- * nothing else
+ * A query or an update that the store refuses.
+ * @param tells true if the store received exactly what the client wrote
  */
 export const refusedSparql = (failed: Problem, tells: boolean): Problem =>
   tells && failed.failure.endsWith('.syntax') && failed.reason
@@ -35,11 +35,11 @@ export const refusedSparql = (failed: Problem, tells: boolean): Problem =>
     : failed
 
 /**
- * A store that refuses what the client sent: the client's mistake, and no failure of the gateway.
- * @param tells whether the client wrote all that the store was sent, so that its reason hides nothing
+ * A store that refuses what the client sent: a mistake of the client, not a failure of the gateway.
+ * @param tells true if the store received only what the client wrote, so its reason reveals nothing
  */
 export function clientsMistake(failed: Problem, tells: boolean): Problem {
   if (failed.failure !== 'store.refused' || failed.reason === undefined) return failed
   const said = tells && failed.reason !== '' ? `: ${failed.reason}` : '.'
-  return problem('request.malformed', `The triplestore does not take these triples, or this name of a graph${said}`)
+  return problem('request.malformed', `The triplestore rejects these triples or this graph name${said}`)
 }

@@ -1,4 +1,4 @@
-// The messages of a validation report (SHACL §3.6) for the fields of a form.
+// Extracts the messages of a validation report (SHACL §3.6) for the fields of a form.
 import { bySubject } from '../pages/triples-by-subject.js'
 import { readNTriples } from '../rdf/read.js'
 import { SH } from '../rdf/vocabulary.js'
@@ -16,7 +16,7 @@ export const resultsIn = (report: string | undefined): readonly Result[] =>
     return { node: one('focusNode'), path: one('resultPath'), message: one('resultMessage') }
   })
 
-/** The messages of a validation report about a property, whatever they are about. */
+/** The messages about a property, for any focus node. */
 export function messagesAbout(report: string | undefined): (path: string) => string[] {
   const results = resultsIn(report)
   return (path) => results.flatMap((result) => (result.path === path ? (result.message ?? []) : []))

@@ -1,4 +1,4 @@
-// Response fields and error bodies: each field is named here once, each error is written here (spec 2.2).
+// Response fields and error bodies. Each field is named only here, and each error is written only here (spec 2.2).
 import { STATUS_CODES } from 'node:http'
 import { formatHttpDate } from '../../cache/http-date.js'
 import type { Decision } from '../../policies/decide.js'
@@ -15,7 +15,7 @@ import { readNTriples } from '../rdf/read.js'
 import { sharedCacheFields } from './shared-caches.js'
 import { writeGraph } from '../rdf/write.js'
 
-/** Fields that every response carries: CORS as LinkedDataHub has it, and no guessing at media types. */
+/** The fields of every response: CORS as in LinkedDataHub, and no guessing of media types. */
 const COMMON: readonly Field[] = [
   ['Access-Control-Allow-Origin', '*'],
   [
@@ -29,12 +29,12 @@ export const READ_METHODS = 'GET, HEAD, OPTIONS'
 export const DOCUMENT_METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS'
 
 export function response(status: number, fields: readonly Field[], body?: Buffer): Response {
-  // RFC 9110 §8.6: no Content-Length on 204 and 304; elsewhere it frames the message, an empty one too.
+  // RFC 9110 §8.6: no Content-Length on 204 and 304; all other messages are framed by it, even empty ones.
   const framing: Field[] = status === 204 || status === 304 ? [] : [['Content-Length', String(body?.length ?? 0)]]
   return { status, fields: [...fields, ...framing, ...COMMON], ...(body !== undefined && { body }) }
 }
 
-/** A streamed answer, of unknown length. */
+/** A streamed answer of unknown length. */
 export const streamed = (status: number, fields: readonly Field[], body?: AsyncIterable<Uint8Array>): Response => ({
   status,
   fields: [...fields, ...COMMON],
@@ -42,8 +42,8 @@ export const streamed = (status: number, fields: readonly Field[], body?: AsyncI
 })
 
 /**
- * The RFC 8288 `Link` field: the agent, its modes here, the endpoints of the application, and `more`: link-values of a
- * document's history.
+ * The RFC 8288 `Link` field: the agent, its modes on this resource, and the endpoints of the application. `more`: links
+ * to the history of a document.
  */
 export function linkField(
   application: { readonly base: string; readonly iri: string; readonly ontology?: string },
@@ -63,26 +63,26 @@ export function linkField(
   return ['Link', links.join(', ')]
 }
 
-/** A target of another scheme makes clients warn or fail. */
+/** Other schemes make clients warn or fail. */
 const linkTo = (target: string, relation: string): string[] =>
   /^https?:/i.test(target) ? [link(target, relation)] : []
 
-/** RFC 8288 §3.1: the target is a URI. */
+/** RFC 8288 §3.1: the target must be a URI. */
 const link = (target: string, relation: string): string => `<${uriOf(target)}>; rel="${relation}"`
 
-/** Design 5: shared caches may store what an anonymous client may read. */
+/** Design 5: shared caches may store what anonymous clients may read. */
 export const isPublic = (
   { webId }: { readonly webId?: string },
   { unenforced }: Pick<Decision, 'unenforced'>,
 ): boolean => webId === undefined && !unenforced
 
-/** The fields of every response that depend on settings: a mark while access control is not enforced, and CORS. */
+/** Fields of every response that depend on settings: CORS, and a mark if access control is not enforced. */
 export const marksOf = ({ settings }: Pick<Gateway, 'settings'>): Field[] => [
   ...(settings.enforce ? [] : [['Triplegate-Enforce', 'false'] as const]),
   ...originMarks(settings.allowOrigin),
 ]
 
-/** An error names its request as the log does, and pages of other origins may read that name. */
+/** Errors carry the request's id as in the log. Pages of other origins may read it. */
 const idFields = ({ id }: Pick<Request, 'id'>, { status }: Pick<Response, 'status'>): Field[] =>
   status < 400
     ? []
@@ -91,11 +91,11 @@ const idFields = ({ id }: Pick<Request, 'id'>, { status }: Pick<Response, 'statu
         ['Access-Control-Expose-Headers', 'X-Request-ID'],
       ]
 
-/** True where no store was asked. */
+/** True if no store was asked. */
 const isFromMemory = ({ fields }: Pick<Response, 'fields'>, { storeMs }: Trace): boolean =>
   storeMs === 0 && fields.some(([name]) => name === 'Age')
 
-/** The fields of an answer that depend on settings and on the request as a whole. */
+/** The fields of an answer that depend on settings and the whole request. */
 export const answerMarks = (request: Request, answered: Response, trace: Trace, gateway: Gateway): Field[] => [
   ...sharedCacheFields(
     request,
@@ -111,8 +111,8 @@ export const lastModifiedField = (time: number | undefined): Field[] =>
   time === undefined ? [] : [['Last-Modified', formatHttpDate(time)]]
 
 /**
- * The error as an RDF `http:Response` (spec 2.2) in the format that `accept` prefers, Turtle when it allows none.
- * `status` differs from that of the problem only for errors of the HTTP parser.
+ * The error as an RDF `http:Response` (spec 2.2), in the format that `accept` prefers, or Turtle if it allows none.
+ * `status` differs from the problem's status only for errors of the HTTP parser.
  */
 export function problemResponse(
   { failure, detail, fields, report }: Problem,
@@ -142,6 +142,6 @@ export function problemResponse(
   return response(status, [...own, ...fields], Buffer.from(body as string))
 }
 
-/** The name in http://www.w3.org/2011/http-statusCodes#, some of whose phrases are older than those of RFC 9110. */
+/** The name in http://www.w3.org/2011/http-statusCodes#. Some phrases there are older than those of RFC 9110. */
 const OLDER: Readonly<Record<number, string>> = { 413: 'RequestEntityTooLarge', 414: 'RequestURITooLong' }
 const statusCodeName = (status: number, phrase: string): string => OLDER[status] ?? phrase.replace(/[^A-Za-z]/g, '')

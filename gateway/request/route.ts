@@ -1,4 +1,4 @@
-// What a route is: for one kind of target its methods, media types, the right that it needs, and its answer.
+// A route: the methods, media types, required right and answer of one kind of target.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
 import type { Member } from '../gateway.js'
@@ -9,14 +9,14 @@ import type { Awaitable } from '../maybe-async.js'
 import type { Facts } from './access.js'
 import type { Context } from './context.js'
 
-/** A request that may be answered: `Content` is what `Route.read` gave. */
+/** A request that may be answered. `Content` is the result of `Route.read`. */
 export interface AskedRoute<Of extends Target<Member> = Target<Member>, Content = unknown> {
   readonly context: Context
   readonly target: Of
   readonly content: Content | Problem
 }
 
-/** A request on which a decision was made. */
+/** A request that has been decided. */
 export interface Decided<Of extends Target<Member> = Target<Member>, Content = unknown> extends AskedRoute<
   Of,
   Content
@@ -26,37 +26,37 @@ export interface Decided<Of extends Target<Member> = Target<Member>, Content = u
 }
 
 interface Row<Of extends Target<Member>> {
-  /** As Allow lists them, OPTIONS included, or every one. Others are answered 405, before access is decided. */
+  /** In the form of an Allow field, including OPTIONS, or EVERY_METHOD. Others get 405 before access is decided. */
   readonly methods: string
-  /** The methods of one target, where it has fewer than its kind. */
+  /** The methods of a target that has fewer than its kind. */
   allow?(target: Of): string
-  /** True where it takes this content as a stream (`Request.streamBody`), a larger one than `--max-body`. */
+  /** True if this content is accepted as a stream (`Request.streamBody`), which may be larger than `--max-body`. */
   takesFiles?(request: Request): boolean
-  /** The fields with the accepted media types, for OPTIONS. */
+  /** For OPTIONS: the fields that list the accepted media types. */
   readonly accepts?: readonly Field[]
 }
 
-/** The gateway decides before the answer is made: `needs` is the mode that is required on the target. */
+/** The gateway decides before the answer is made. `needs` is the mode required on the target. */
 export interface DecidedRoute<Of extends Target<Member> = Target<Member>, Content = unknown> extends Row<Of> {
   /**
-   * Where the needed right depends on the content: the rights of which it may need one, by method, media type and URL.
+   * If the required right depends on the content: the rights that it may need, by method, media type and URL.
    */
   couldNeed?(request: Request, target: Of): readonly Mode[]
-  /** With `couldNeed`: reads the content, for an agent with one of those rights. */
+  /** Only with `couldNeed`: reads the content for an agent with one of those rights. */
   read?(request: Request, target: Of, maxBody: number): Awaitable<Content | Problem>
   needs(method: string, content: Content | Problem | undefined): Mode
   /**
-   * The answer decides again where access is refused, and refuses other methods itself (a history outlives its
-   * document).
+   * After a refusal the answer decides again, and it refuses other methods itself, since a history outlives its
+   * document.
    */
   readonly decidesAgain?: true
   answer(decided: Decided<Of, Content>): Awaitable<Response | Problem>
 }
 
-/** The answer itself says who may do what. */
+/** The answer itself decides access. */
 export interface OpenRoute<Of extends Target<Member> = Target<Member>> extends Row<Of> {
   readonly needs: 'open'
-  /** The answer is the same for everyone: no credential is looked at, and no store is asked. */
+  /** The answer is the same for everyone, so no credential is checked and no store is asked. */
   readonly isForEveryone?: true
   answer(asked: AskedRoute<Of>): Awaitable<Response | Problem>
 }

@@ -1,4 +1,4 @@
-// `static/` (spec 4.6): the files of the pages. Their names have hashes of their contents, so that caches keep them.
+// `static/` (spec 4.6): the files of the pages. Their names include a hash of the content, so caches can keep them.
 import type { Field, Response } from '../http/exchange.js'
 import { problem, type Problem } from '../problem.js'
 import { codingsFor, NOT_CODED } from './negotiate.js'
@@ -19,7 +19,7 @@ export function staticFile({ context, target }: AskedRoute<EndpointTarget>): Res
   const fields: Field[] = [
     ['Content-Type', file.contentType],
     ['Cache-Control', 'public, max-age=31536000, immutable'],
-    // An SVG that is opened by itself is a document: the operator's own may have scripts.
+    // An SVG opened directly is a document, and the operator's own SVG may contain scripts.
     ['Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox"],
     ...(file.coded ? [['Vary', 'Accept-Encoding'] as const] : []),
     ...encoding,

@@ -1,4 +1,4 @@
-// Streaming answers of the store. An answer that breaks off is logged, and cut for the client (http/send.ts).
+// Streams answers of the store. If one breaks off, it is logged and the client's connection is cut (http/send.ts).
 import type { Field, Response } from '../http/exchange.js'
 import type { Context } from './context.js'
 import { streamed } from './respond.js'
@@ -21,7 +21,7 @@ export async function stream(
       } catch (error) {
         if (!request.signal().aborted) {
           const cause = error instanceof StoreBreak ? error.problem.failure : error
-          gateway.log.warn({ id: request.id, cause }, 'an answer broke off')
+          gateway.log.warn({ id: request.id, cause }, 'the answer of the store broke off')
         }
         throw error
       }
@@ -31,7 +31,7 @@ export async function stream(
   return streamed(200, fields, { [Symbol.asyncIterator]: () => iterator })
 }
 
-/** Waits for the first piece: a query that fails at once is answered with an error, and not with a broken stream. */
+/** Waits for the first piece, so that a query that fails at once gets an error instead of a broken stream. */
 export async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const source = pieces[Symbol.asyncIterator]()
   let first: IteratorResult<Uint8Array> | undefined = await source.next()
@@ -46,7 +46,7 @@ export async function begun(pieces: AsyncIterable<Uint8Array>): Promise<AsyncIte
   return { [Symbol.asyncIterator]: () => iterator }
 }
 
-/** Calls `end` when the pieces have ended, or when nobody wants more of them. */
+/** Calls `end` when the pieces have ended or the consumer stops. */
 export function followed(pieces: AsyncIterable<Uint8Array>, end: () => void): AsyncIterable<Uint8Array> {
   const source = pieces[Symbol.asyncIterator]()
   const iterator: AsyncIterator<Uint8Array> = {

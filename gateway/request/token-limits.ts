@@ -1,5 +1,5 @@
-// What an access token leaves of the rights of its agent, at the one place where decisions are made: never more than
-// the rules give, and less where the token is limited to reading, or to a document and what is below it. Pure.
+// Limits the rights of an agent by its access token, in the one place where decisions are made. A token never adds
+// rights; it may be limited to reading, or to a document and everything below it. Pure.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { narrowed, NO_GRAPHS, type GraphRights } from '../../policies/authorizations/graph-rights.js'
 import type { Decision } from '../../policies/decide.js'
@@ -9,13 +9,13 @@ import { problem } from '../problem.js'
 
 export const isLimited = ({ readOnly, only }: TokenLimits): boolean => readOnly || only !== undefined
 
-/** True where a write that is decided on no document, such as one to another server, is beyond the token. */
+/** True if the token does not allow a write that is not decided on a document, such as one to another server. */
 export const writesBeyond = (token: TokenLimits | undefined, { kind }: { readonly kind: string }): boolean =>
   token !== undefined && (token.readOnly || (token.only !== undefined && kind === 'proxied'))
 
-export const BEYOND_TOKEN = problem('access.denied', 'The access token is limited: it cannot be used for this.')
+export const BEYOND_TOKEN = problem('access.denied', 'The access token is limited and does not allow this.')
 
-/** @param iri of the target, which a PUT may create: a decision on a creation is about the parent */
+/** @param iri the target, which a PUT may create: the decision on a creation is about the parent */
 export function withinToken(
   decision: Decision,
   token: TokenLimits | undefined,
@@ -30,7 +30,7 @@ export function withinToken(
   return { ...decision, modes, allowed: false, absent: false, reason: 'token-limited', via: [] }
 }
 
-/** The same for the graphs that an agent reaches by SPARQL. */
+/** Applies the token's limits to the graphs that an agent reaches by SPARQL. */
 export function graphRightsWithin(rights: GraphRights, mode: Mode, token: TokenLimits | undefined): GraphRights {
   if (!token || !isLimited(token)) return rights
   const { application, base } = rights.reach
@@ -39,7 +39,7 @@ export function graphRightsWithin(rights: GraphRights, mode: Mode, token: TokenL
   return token.only === undefined ? rights : narrowed(rights, token.only)
 }
 
-/** A document of the end-user application says nothing about the rules, though they may be below it. */
+/** A limit below the end-user application's base does not cover the rules, even if their URLs are below it. */
 const isOf = ({ only }: TokenLimits, isAdmin: boolean, adminBase: string): boolean =>
   only === undefined || only.startsWith(adminBase) === isAdmin
 

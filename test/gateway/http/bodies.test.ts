@@ -1,5 +1,4 @@
-// Shares of a listener (design 7): places to wait and room for bodies, by network; bodies that come too slowly;
-// connections.
+// Shares of a listener (design 7): places to wait and room for bodies, per network; slow bodies; connections.
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,13 +18,14 @@ const [ONE, OTHER, THIRD] = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
 
 interface Opened {
   readonly port: number
-  /** The number of requests whose content is being read, or has been read and waits for `release`. */
+  /** The number of requests whose content is being read, or has been read and awaits `release`. */
   readonly reading: () => number
   readonly release: () => void
 }
 
 /**
- * A listener behind a trusted proxy, which names the client. It reads each body, and answers when `release` was called.
+ * A listener behind a trusted proxy, which names the client. It reads each body, and answers after `release` was
+ * called.
  */
 async function opened(t: Test, settings: Partial<ListenerSettings> = {}, waits = false): Promise<Opened> {
   let reading = 0
@@ -77,10 +77,7 @@ async function send(port: number, network: string, length: number, begun: string
 
 const status = ({ text }: Sent): string => text().slice(9, 12)
 
-/**
- * Sends the whole request until it is not refused for lack of room, which becomes free a moment after a client has
- * left.
- */
+/** Sends the whole request until it is accepted, since room becomes free only a moment after a client has left. */
 async function admitted(port: number, network: string, length: number): Promise<string> {
   return until(async () => {
     const sent = await send(port, network, length, 'a'.repeat(length))
@@ -89,7 +86,7 @@ async function admitted(port: number, network: string, length: number): Promise<
   })
 }
 
-void t.test('a network that has used up its quarter of the places is answered 503; others are let in', async (t) => {
+void t.test('a network that has used up its quarter of the places is answered 503; others are admitted', async (t) => {
   const { port, reading } = await opened(t, { concurrency: 8 })
   const slow = [await send(port, ONE, 10, ''), await send(port, ONE, 10, '')]
   await until(() => reading() === 2)
@@ -150,31 +147,28 @@ void t.test('a body below the least rate is answered 408 long before the time li
   t.equal(status(slow), '408')
 })
 
-void t.test(
-  'room for bodies: a quarter for one network, and a limit in all; it is free after the answers',
-  async (t) => {
-    const { port, reading, release } = await opened(t, { bodyRoom: { each: 300, all: 500 } }, true)
-    const held = [await send(port, ONE, 300, 'a'.repeat(300)), await send(port, OTHER, 150, 'a'.repeat(150))]
-    await until(() => reading() === 2)
-    const rows: [network: string, length: number, expected: string][] = [
-      [ONE, 1, '503'],
-      [THIRD, 100, '503'],
-      [THIRD, 0, '200'],
-    ]
-    const sent: Sent[] = []
-    for (const [network, length] of rows) sent.push(await send(port, network, length, 'a'.repeat(length)))
-    await until(() => sent.slice(0, 2).every(({ text }) => text() !== ''))
-    release()
-    await until(() => [...sent, ...held].every(({ text }) => text() !== ''))
-    t.same(
-      sent.map(status),
-      rows.map(([, , expected]) => expected),
-    )
-    t.same(held.map(status), ['200', '200'])
-    for (const { socket } of held) socket.destroy()
-    t.equal(await admitted(port, ONE, 300), '200')
-  },
-)
+void t.test('room for bodies: a quarter for one network, and a total limit; answers free it', async (t) => {
+  const { port, reading, release } = await opened(t, { bodyRoom: { each: 300, all: 500 } }, true)
+  const held = [await send(port, ONE, 300, 'a'.repeat(300)), await send(port, OTHER, 150, 'a'.repeat(150))]
+  await until(() => reading() === 2)
+  const rows: [network: string, length: number, expected: string][] = [
+    [ONE, 1, '503'],
+    [THIRD, 100, '503'],
+    [THIRD, 0, '200'],
+  ]
+  const sent: Sent[] = []
+  for (const [network, length] of rows) sent.push(await send(port, network, length, 'a'.repeat(length)))
+  await until(() => sent.slice(0, 2).every(({ text }) => text() !== ''))
+  release()
+  await until(() => [...sent, ...held].every(({ text }) => text() !== ''))
+  t.same(
+    sent.map(status),
+    rows.map(([, , expected]) => expected),
+  )
+  t.same(held.map(status), ['200', '200'])
+  for (const { socket } of held) socket.destroy()
+  t.equal(await admitted(port, ONE, 300), '200')
+})
 
 void t.test('a body that grows beyond the room is refused while reading', async (t) => {
   const { port } = await opened(t, { bodyRoom: { each: 50, all: 200 } })
@@ -217,7 +211,7 @@ void t.test('a body of many chunks is whole', async (t) => {
 })
 
 void t.test(
-  'a body that is streamed: in pieces, as slowly as they are taken, within its limit and its rate',
+  'a streamed body arrives in pieces, as slowly as they are consumed, within its limit and rate',
   async (t) => {
     const outcomes: string[] = []
     const answer = async (request: Request): Promise<Response> => {
@@ -284,7 +278,7 @@ void t.test(
   },
 )
 
-void t.test('a body that is declared too large, or finds no room, gets no 100 (Continue)', async (t) => {
+void t.test('a body that is declared too large, or finds no room, does not get 100 (Continue)', async (t) => {
   const { port } = await opened(t, { bodyRoom: { each: 50, all: 200 } })
   for (const [length, expected] of [
     [2_000_000, '413'],
@@ -299,7 +293,7 @@ void t.test('a body that is declared too large, or finds no room, gets no 100 (C
   t.equal(status(sent), '100')
 })
 
-void t.test('a network has so many connections, over TLS too; one that is closed makes room', async (t) => {
+void t.test('the connections of a network are limited, also over TLS; closing one makes room', async (t) => {
   const pem = await makeServerCertificate(['localhost'], Date.now())
   for (const server of [createServer(), createTlsServer({ cert: pem, key: pem })]) await connectionRows(t, server)
 })
@@ -331,7 +325,7 @@ async function connectionRows(t: Test, server: Server): Promise<void> {
   first!.socket.destroy()
   await until(() => connections(server).then((count) => count === 1))
   const last = await connected()
-  // It stays open.
+  // The connection stays open.
   t.equal(await Promise.race([last.closed.then(() => 'closed'), sleep(100).then(() => 'open')]), 'open')
   for (const socket of open) socket.destroy()
 }

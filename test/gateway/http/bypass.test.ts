@@ -1,5 +1,5 @@
-// No spelling of a URL reaches a graph other than the one authorised (design 1): a recording proxy is the witness.
-// And HTTP framing: requests that the parser refuses get an error in our form.
+// No spelling of a URL reaches a graph other than the authorised one (design 1): a recording proxy is the witness. Also
+// HTTP framing: requests that the parser refuses get an error in our format.
 import { connect as connectTls } from 'node:tls'
 import { once } from 'node:events'
 import t from 'tap'
@@ -11,8 +11,7 @@ import { A_MINUTE, gate, until } from '../../support/wait.js'
 import { makeWorld, ttl, type World } from '../../support/world.js'
 
 /**
- * Sends bytes over TLS, and returns the bytes received until the connection ends, or `ms` have passed, or they are
- * `enough`.
+ * Sends bytes over TLS. Returns the bytes received until the connection ends, `ms` have passed, or `enough` is true.
  */
 async function raw(world: World, who: string, bytes: string, { ms = A_MINUTE, enough = '' } = {}): Promise<string> {
   const pem = who === 'anonymous' ? {} : { cert: world.pemOf(who), key: world.pemOf(who) }
@@ -33,7 +32,7 @@ async function raw(world: World, who: string, bytes: string, { ms = A_MINUTE, en
   return text
 }
 
-/** The facts of a document are asked for by a query. */
+/** Facts of documents are requested by a query. */
 const isQuery = ({ fields }: Recorded): boolean => fields['content-type'] === 'application/sparql-query'
 const isWrite = (request: Recorded): boolean => request.method !== 'GET' && !isQuery(request)
 

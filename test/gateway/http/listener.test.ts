@@ -1,4 +1,4 @@
-// The listener without a gateway behind it: which requests are let in, and which are answered at once (design 2, 7).
+// The listener without a gateway: which requests are admitted, and which are answered at once (design 2, 7).
 import t, { type Test } from 'tap'
 import { listen, type AnswerRequest, type Listener } from '../../../gateway/http/listener.js'
 import type { Request, Response } from '../../../gateway/http/exchange.js'
@@ -10,7 +10,7 @@ const OK = response(200, [['Content-Type', 'text/plain']], Buffer.from('done'))
 
 const PAGE = response(503, [['Content-Type', 'text/html']], Buffer.from('<p>'))
 
-/** A listener on a free port that answers so; `concurrency` requests may wait. */
+/** A listener on a free port with these answers; `concurrency` requests may wait. */
 async function listener(t: Test, answer: AnswerRequest, concurrency = 1): Promise<Listener> {
   let count = 0
   const nextId = () => String(++count)
@@ -24,7 +24,7 @@ async function listener(t: Test, answer: AnswerRequest, concurrency = 1): Promis
   return opened
 }
 
-/** Answers that wait until `release` is called; each request that waits is in `waiting`. */
+/** Answers that wait until `release` is called. `waiting` has the waiting requests. */
 function held(): { waiting: Request[]; release: () => void; answer: (request: Request) => Promise<Response> } {
   const { promise, resolve } = withResolvers()
   const waiting: Request[] = []
@@ -42,7 +42,7 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
   return { promise, resolve }
 }
 
-void t.test('a request that has no place to wait is answered 503 with Retry-After', async (t) => {
+void t.test('a request without a place to wait is answered 503 with Retry-After', async (t) => {
   const { waiting, release, answer } = held()
   const { inject } = await listener(t, answer)
   const first = inject({ method: 'PUT', url: '/' })
@@ -59,7 +59,7 @@ void t.test('a request that has no place to wait is answered 503 with Retry-Afte
   t.equal((await first).statusCode, 200)
 })
 
-void t.test('a read that needs no wait is answered while every place is taken', async (t) => {
+void t.test('a read that need not wait is answered even if all places are taken', async (t) => {
   const { waiting, release, answer } = held()
   const { port, inject } = await listener(t, (request) => (request.requestTarget === '/cached' ? OK : answer(request)))
   const first = inject({ method: 'PUT', url: '/' })
@@ -71,27 +71,24 @@ void t.test('a read that needs no wait is answered while every place is taken', 
   await first
 })
 
-void t.test(
-  'above the limit a request is not admitted: a read is asked for what is cached, a write is not begun',
-  async (t) => {
-    const { waiting, release, answer } = held()
-    const asked: string[] = []
-    const begin = (request: Request): Response | Promise<Response> => {
-      asked.push(`${request.method} ${request.isAdmitted ? 'admitted' : 'not admitted'}`)
-      return answer(request)
-    }
-    const { port, inject } = await listener(t, begin)
-    const first = inject({ method: 'PUT', url: '/' })
-    await until(() => waiting.length === 1)
-    t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 503)
-    t.equal((await fetch(`http://127.0.0.1:${port}/`, { method: 'DELETE' })).status, 503)
-    t.same(asked, ['PUT admitted', 'GET not admitted'])
-    release()
-    await first
-  },
-)
+void t.test('above the limit only cached reads are answered, and no write begins', async (t) => {
+  const { waiting, release, answer } = held()
+  const asked: string[] = []
+  const begin = (request: Request): Response | Promise<Response> => {
+    asked.push(`${request.method} ${request.isAdmitted ? 'admitted' : 'not admitted'}`)
+    return answer(request)
+  }
+  const { port, inject } = await listener(t, begin)
+  const first = inject({ method: 'PUT', url: '/' })
+  await until(() => waiting.length === 1)
+  t.equal((await fetch(`http://127.0.0.1:${port}/`)).status, 503)
+  t.equal((await fetch(`http://127.0.0.1:${port}/`, { method: 'DELETE' })).status, 503)
+  t.same(asked, ['PUT admitted', 'GET not admitted'])
+  release()
+  await first
+})
 
-void t.test('an answer that cannot be written cuts its connection, and the listener lives on', async (t) => {
+void t.test('an answer that cannot be written cuts its connection, and the listener continues', async (t) => {
   const wrong = response(200, [['Link', '<https://example.org/\u0142>']])
   const { port } = await listener(t, (request) => (request.requestTarget === '/wrong' ? wrong : OK))
   await t.rejects(fetch(`http://127.0.0.1:${port}/wrong`))

@@ -38,7 +38,7 @@ void t.test('the format that Accept prefers', async (t) => {
     ['three digits', 'text/turtle;q=0.998, application/ld+json;q=0.999', JSON_LD],
     ['white space around the weight', 'text/turtle ; q=0.5 ,\tapplication/ld+json\t;\tq=0.8', JSON_LD],
     ['the name of the weight in upper case', 'text/turtle;Q=0.5, application/ld+json;Q=0.8', JSON_LD],
-    ['the RFC: mostly plain text, but anything of use', 'text/turtle; q=0.5, text/html, text/x-dvi; q=0.8, */*;q=0.1', TURTLE],
+    ['from the RFC: plain text preferred, anything else accepted', 'text/turtle; q=0.5, text/html, text/x-dvi; q=0.8, */*;q=0.1', TURTLE],
     ['the RFC: audio/*; q=0.2, audio/basic', 'application/*; q=0.2, application/rdf+xml', RDF_XML],
     ['q=0 excludes', 'text/turtle;q=0, */*', N_TRIPLES],
     ['q=0.000 excludes', 'text/turtle;q=0.000, */*;q=0.1', N_TRIPLES],
@@ -155,7 +155,7 @@ void t.test('the choice is the one that RFC 9110 §12.5.1 defines', async () => 
     }),
     { selector: ({ range }) => range, minLength: 1, maxLength: 8 },
   )
-  // Written from the text of the section: for each representation, the ranges that match, the most specific of them.
+  // Written from the text of the section: for each representation, the matching ranges, and the most specific of them.
   const oracle = (members: readonly { range: string; thousandths: number }[]): string | undefined => {
     const quality = (mediaType: string): number => {
       const named = members.find(({ range }) => range === mediaType)
@@ -176,7 +176,7 @@ void t.test('the choice is the one that RFC 9110 §12.5.1 defines', async () => 
   )
 })
 
-void t.test('whatever the field holds, an answer that was offered or none', async (t) => {
+void t.test('any field gives an offered format or none', async (t) => {
   const pieces = fc.constantFrom(
     'text/turtle',
     '*/*',

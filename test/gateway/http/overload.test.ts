@@ -1,5 +1,5 @@
-// A store under load (design 2 and 5): overload is reported at once, and a slow query does not delay
-// documents; on both stores.
+// A store under load (design 2 and 5): overload is reported at once, and a slow query does not delay documents. On both
+// stores.
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { connect as connectTls } from 'node:tls'
@@ -30,7 +30,7 @@ async function narrow(t: Test, { kind, datasets }: Stores): Promise<GraphStore> 
   return store
 }
 
-/** A query that counts 20 to the power of 9 rows: it is at work for longer than the test. */
+/** A query that counts 20 to the power of 9 rows, and so runs longer than the test. */
 const slow = (name: string): string =>
   `SELECT (COUNT(*) AS ?${name}) { ${Array.from({ length: 9 }, (_, i) => `VALUES ?v${i} { 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 }`).join(' ')} }`
 
@@ -49,7 +49,7 @@ void forEachStore(t, 'overload', async (t, makeStores, kind) => {
     const gone = new AbortController()
     let atWork: Promise<unknown>[] = []
     let ended: unknown
-    // The gateway itself may still ask something when the test begins: then one of the two is a query too many.
+    // The gateway itself may still be querying when the test begins. Then one of the two queries is one too many.
     await until(async () => {
       ended = undefined
       const tried = new AbortController()
@@ -76,7 +76,7 @@ void forEachStore(t, 'overload', async (t, makeStores, kind) => {
 })
 
 void t.test(
-  'above the limit only a cached document is read, and nothing is begun',
+  'above the limit only cached documents are read, and no work is started',
   { skip: process.env.TRIPLEGATE_TEST_CACHE === 'off' },
   async (t) => {
     const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
@@ -145,7 +145,7 @@ void t.test(
   },
 )
 
-void t.test('nothing is read for a client before the gateway knows that it may ask (design 7)', async (t) => {
+void t.test('nothing is read for a client before the gateway knows that it is allowed (design 7)', async (t) => {
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   const world = await makeWorld(t, { endUser, admin })
@@ -186,7 +186,7 @@ void t.test('nothing is read for a client before the gateway knows that it may a
   t.equal((await form('update=CLEAR%20ALL')).status, 403, 'the content says that it needs Write')
 })
 
-void t.test('long and deep paths cost no time', async (t) => {
+void t.test('long and deep paths are refused quickly', async (t) => {
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   const world = await makeWorld(t, { endUser, admin })

@@ -90,7 +90,7 @@ void t.test('the cached read over plain sockets', async (t) => {
     })
   }
 
-  await row('a result of which the agent may read a part: the same again and again, and without Age', async () => {
+  await row('a result of which the agent may read only a part: always the same, without Age', async () => {
     const query = `/sparql?query=${encodeURIComponent('SELECT ?o { GRAPH ?g { ?s ?p ?o } } ORDER BY ?o')}`
     const asked = ['', '', 'Connection: close\r\n'].map((more) => ask(query, more).replace('text/turtle', 'text/csv'))
     const answers: Sent[] = []
@@ -102,7 +102,7 @@ void t.test('the cached read over plain sockets', async (t) => {
     t.ok(first!.body.includes(Buffer.from('ünïcode').toString('latin1')))
   })
 
-  await row('GET and HEAD by turns have the same fields, and GET alone the content', async () => {
+  await row('alternating GET and HEAD have the same fields, and only GET has content', async () => {
     const answers = await exchange(http, ask(small) + ask(small, '', 'HEAD') + ask(small), 3)
     const parsed = answers.split(/(?=HTTP\/1\.1 200)/).map(parse)
     t.equal(parsed.length, 3)
@@ -128,8 +128,7 @@ void t.test('the cached read over plain sockets', async (t) => {
     t.equal(Buffer.from(body, 'latin1').toString('utf8').includes('"ünïcode '), true)
   })
 
-  // An answer that has to wait for the rules comes when the body has arrived: then it is whole, and the connection
-  // stays.
+  // If the answer waits for the rules, the body has arrived before it, so the connection can stay open.
   await cachedRowsOf(t, 'none')('a GET whose body is not read is answered, and the connection closed', async () => {
     const answers = await exchange(http, `${ask(small, 'Content-Length: 4\r\n')}body${ask(small)}`, 2)
     t.equal(answers.split('HTTP/1.1 ').length - 1, 1, 'the bytes after it get no answer')

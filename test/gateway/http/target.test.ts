@@ -133,7 +133,7 @@ void t.test('the default port of the scheme, and of no other', async (t) => {
     t.equal(isFailure(parseTarget('/', host, own)), !isKnown, host)
 }) // prettier-ignore
 
-void t.test('a parser that remembers gives what one gives that does not', async (t) => {
+void t.test('a parser with a cache gives the same targets as one without', async (t) => {
   const remembering = makeTargetParser(site)
   for (let round = 0; round < 2; round++)
     for (const target of ['/a/', '/sparql?query=x', '/ds/data?graph=urn:g', '/a/?version=ab', '/a', '/%2F/', `/${'a/'.repeat(99)}?${'x'.repeat(1000)}`])
@@ -171,7 +171,7 @@ void t.test('long and deep paths (RFC 9110 §15.5.15)', (t) => {
   t.end()
 })
 
-void t.test('a graph is a document exactly if a request for its name leads to it', async (t) => {
+void t.test('a graph is a document if and only if a request for its name leads to it', async (t) => {
   const [endUser, admin] = ['https://data.example.org/', 'https://data.example.org/admin/']
   const isDocument = (kind: 'end-user' | 'admin', graph: string): boolean =>
     isDocumentOf({ base: kind === 'admin' ? admin : endUser, kind }, admin, graph)
@@ -285,7 +285,7 @@ void t.test('400 for a URI that can be read in two ways', async (t) => {
   }
 })
 
-void t.test('the name of a parameter is all of it', async (t) => {
+void t.test('the whole name of a parameter counts', async (t) => {
   for (const query of ['??timemap', '??version=abcd', '?%3Ftimegate'])
     t.match(parse(`/a/${query}`), { kind: 'document' })
 })
@@ -369,7 +369,7 @@ void t.test('property: one document has one spelling, and parsing a parsed docum
       const parsed = parse(`/${pieces.join('')}/`)
       if (isFailure(parsed) || parsed.kind !== 'document') return
       const again = parse(new URL(parsed.document).pathname)
-      // The URL class normalises spellings that we refuse: if one were left, the two would differ.
+      // The URL class normalises spellings that we refuse. If one were accepted, the two would differ.
       if (isFailure(again) || again.kind !== 'document') throw new Error('refused the second time')
       if (again.document !== parsed.document) throw new Error(`${parsed.document} became ${again.document}`)
       if (new URL(parsed.document).href !== parsed.document) throw new Error('not in the normal form')

@@ -45,7 +45,7 @@ async function authorizations(world: World, row: Row): Promise<void> {
   }
   const get = async (who: string, path: string): Promise<number> => (await world.as(who)('GET', path)).status
 
-  await row('acl:accessTo: granted on the next request, taken away on the next', async (t) => {
+  await row('acl:accessTo: granted on the next request, revoked on the one after', async (t) => {
     const path = await made()
     t.equal(await get('stranger', path), 403)
     const revoke = await grant(`acl:accessTo <${world.origin}${path}>`)
@@ -55,7 +55,7 @@ async function authorizations(world: World, row: Row): Promise<void> {
     t.equal(await revoke(), 204)
     t.equal(await get('stranger', path), 403)
   })
-  await row('whether there is a document, its forms tell nobody who may not read it', async (t) => {
+  await row('forms do not reveal to agents without Read whether a document exists', async (t) => {
     const paths = [await made(), world.freshPath()]
     for (const form of ['edit', 'restore', 'restore&of=abcd']) {
       const statuses = await Promise.all(paths.map((path) => get('stranger', `${path}?form=${form}`)))
@@ -81,7 +81,7 @@ async function authorizations(world: World, row: Row): Promise<void> {
     t.same([await get('anonymous', open), await get('stranger', open)], [200, 200])
     t.same([await get('anonymous', identified), await get('stranger', identified)], [403, 200])
   })
-  await row('acl:agentGroup: in on the next request, out on the next', async (t) => {
+  await row('acl:agentGroup: a member on the next request, no longer one on the request after', async (t) => {
     const path = await made()
     const group = '/admin/acl/groups/testers/'
     await grant(`acl:accessTo <${world.origin}${path}>`, 'acl:Read', `acl:agentGroup <${world.origin}${group}#this>`)
@@ -120,7 +120,7 @@ async function authorizations(world: World, row: Row): Promise<void> {
     t.equal(await get('stranger', deep), 403)
     t.equal(await get('stranger', `${inner}new/`), 200, 'the owner of a document still reads it')
   })
-  await row('attack: an authorization in a document of the end-user application counts for nothing', async (t) => {
+  await row('attack: an authorization in a document of the end-user application has no effect', async (t) => {
     const secret = await made()
     const body = `<#this> a acl:Authorization ; acl:mode acl:Read ; acl:agent <${world.webIdOf('writer')}> ; acl:accessTo <${world.base}admin/acl/authorizations/> .
       <#g> a foaf:Group ; foaf:member <${world.webIdOf('stranger')}> .
@@ -273,7 +273,7 @@ void t.test('failing stores', async (t) => {
   const row = rowsOf(t, 'fuseki')
   const proxies = { endUser: await startProxy(await freshDataset(t)), admin: await startProxy(await freshDataset(t)) }
   t.teardown(() => Promise.all([proxies.endUser.stop(), proxies.admin.stop()]))
-  // The limits of time are short where one of them has to end the request.
+  // Time limits are short where one of them must end the request.
   let isHasty = false
   const open = (url: string): GraphStore => {
     const patient = openHttpStore(fusekiEndpoints(url))
@@ -289,7 +289,7 @@ void t.test('failing stores', async (t) => {
   }
   const stores = { endUser: open(proxies.endUser.url), admin: open(proxies.admin.url) }
   t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
-  // Without the cache: every read is one of the store.
+  // Without the cache, every read reaches the store.
   const world = await makeWorld(t, stores, { flags: ['--cache', 'off'] })
   const owner = world.as('owner')
   await owner('PUT', '/a/', rdf(`<> dct:description """${'x'.repeat(100_000)}""" .`))
@@ -375,7 +375,7 @@ void t.test('failing stores', async (t) => {
     },
   )
   await row('rules that cannot be read: 503, never "no rules"', async (t) => {
-    // From the write on, the store drops connections: the outcome of the write is unknown and cannot be looked up.
+    // From the write on, the store drops connections: the outcome of the write is unknown and cannot be checked.
     let isWritten = false
     const only = (request: Recorded): boolean => (isWritten ||= isWrite(request))
     proxies.admin.fault({ kind: 'drop', when: 'before', only })

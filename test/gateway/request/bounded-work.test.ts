@@ -60,7 +60,7 @@ void t.test('bounded work', async (t) => {
   }
   const refused = await anonymous('POST', signUp, withContext)
   t.equal(refused.status, 400, refused.text)
-  t.match(refused.text, /identified agents only/)
+  t.match(refused.text, /only for identified agents/)
   t.equal(fetched, 0, 'no context is fetched for an anonymous client')
   t.equal((await owner('PUT', '/context/', withContext)).status, 201)
   t.equal((await owner('PUT', '/context/', withContext)).status, 200)
@@ -74,11 +74,11 @@ void t.test('bounded work', async (t) => {
     const path = `/slow${i}/`
     await owner('PUT', path, ttl(turtle('"a"')))
     const answer = await owner('PATCH', path, slow)
-    // Those that have waited too long were not at work.
+    // Jobs that waited too long were never started.
     if (answer.status === 413) ended++
     return answer
   })
-  // All of them are at work or wait. On a machine that stalls they may have ended.
+  // All of them are running or waiting. On a stalling machine they may have ended.
   await new Promise((resolve) => setTimeout(resolve, 200))
   const before = ended
   const quick = writer('PATCH', '/quick/', update('INSERT { <> <http://e/p> 1 } WHERE {}'))
@@ -110,7 +110,7 @@ void t.test('bounded work', async (t) => {
   const endless = (name: string): string =>
     `SELECT (COUNT(*) AS ?${name}) { ${numbers} ${numbers.replaceAll('?v', '?w')} }`
   const long = Array.from({ length: 5 }, (_, i) => owner('POST', '/sparql', ask(endless(`n${i}`))).then(() => ended++))
-  // All of them are at work or wait, or have ended on a machine that stalls.
+  // All of them are running or waiting, or have ended on a stalling machine.
   await new Promise((resolve) => setTimeout(resolve, 200))
   const endedBefore = ended
   const fair = ask('ASK { ?s ?p "fair" }')

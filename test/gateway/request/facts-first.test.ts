@@ -1,5 +1,5 @@
-// A decision rests on types and owners alone (design 4): nothing else of a document is read for a client who may not
-// read it, and a document that does not exist is asked for in the same way as one that does.
+// Decisions depend only on types and owners (design 4). Nothing else of a document is read for a client who may not
+// read it, and a missing document causes the same requests as an existing one.
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import type { Fact, Mode } from '../../../policies/authorizations/authorization.js'
@@ -21,7 +21,7 @@ const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>'
 const OWNER = '<http://www.w3.org/ns/auth/acl#owner>'
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 
-/** Notes what is asked of each graph. */
+/** Records what is requested of each graph. */
 function recorded(store: GraphStore, asked: string[]): GraphStore {
   const note = <Rest extends unknown[], Answer>(what: string, call: (graph: string, ...rest: Rest) => Answer) =>
     ((graph, ...rest) => {
@@ -49,7 +49,7 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
     admin: recorded(stores.admin, asked),
   })
   const { gateway } = world.running
-  /** The questions of a request to the stores with empty caches, and its status. */
+  /** The requests to the stores that a request with empty caches causes, and its status. */
   const trace = async (client: Client, method: string, target: string): Promise<[number, ...string[]]> => {
     for (const { endUser, admin } of gateway.dataspaces) {
       endUser.cache.versions.everythingChanged()
@@ -58,12 +58,12 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
     asked.length = 0
     const { status } = await client(method, target, method === 'PUT' ? ttl(turtle('"x"')) : {})
     const own = asked.map((one) => one.replace(world.origin, ''))
-    // The agents of the test are identified first.
+    // The agents are identified before the test.
     return [status, ...own.filter((one) => !one.startsWith('profile /admin/'))]
   }
   const large = await makeLarge(world, stores.endUser)
 
-  await row('refusals ask for facts alone, of documents that exist and of others', async (t) => {
+  await row('refusals read only facts, whether or not the document exists', async (t) => {
     // prettier-ignore
     const rows: [method: string, target: (path: string) => string, asked: (path: string) => string[]][] = [
       ['GET',    (path) => path,                                    (path) => [`facts ${path}`]],
@@ -85,13 +85,13 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
       }
     }
   })
-  await row('the endpoint that tells an agent’s rights asks for facts alone', async (t) => {
+  await row('the endpoint that reports an agent’s rights reads only facts', async (t) => {
     for (const path of [large, '/never-existed/']) {
       const target = `/access?this=${encodeURIComponent(world.origin + path)}`
       t.same(await trace(world.as('reader'), 'GET', target), [200, `facts ${path}`], path)
     }
   })
-  await row('a right to whatever document is there: one question, for the document', async (t) => {
+  await row('a right to any document at the URL: one request, for the document', async (t) => {
     t.same(await trace(world.as('reader'), 'GET', large), [200, `read ${large}`])
     t.same(await trace(world.as('reader'), 'GET', '/never-existed/'), [404, 'read /never-existed/'])
     t.same(await trace(world.as('reader'), 'GET', '/'), [200, 'read /'])
@@ -109,7 +109,7 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
     t.same(await trace(world.as('anonymous'), 'GET', owned), [403, `facts ${owned}`])
     await world.as('owner')('DELETE', '/admin/acl/authorizations/facts-first/')
   })
-  await row('a right to one kind of documents: one question, where the store can tell the kind', async (t) => {
+  await row('a right to one kind of documents: one request, if the store can check the kind', async (t) => {
     const DH = 'https://www.w3.org/ns/ldt/document-hierarchy#'
     const rule = `<#this> a <${ACL}Authorization> ; <${ACL}mode> <${ACL}Read> ; <${ACL}accessToClass> <${DH}Item> ;
       <${ACL}agent> <${world.webIdOf('stranger')}> .`
@@ -144,7 +144,7 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
       t.same(await trace(world.as('stranger'), 'GET', path), [status, ...asks.map((one) => `${one} ${path}`)], what)
       if (status !== 200) continue
       const { text, fields } = await world.as('stranger')('GET', path)
-      // With empty caches the document comes by another question.
+      // With empty caches the document is read by another request.
       t.same(await trace(world.as('reader'), 'GET', path), [200, `read ${path}`], what)
       const plain = await world.as('reader')('GET', path)
       t.same([plain.text, plain.fields.etag], [text, fields.etag], what)
@@ -153,7 +153,7 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
     t.same(absent, [404, ...[...first, 'facts'].map((one) => `${one} /never-existed/`)], 'none')
     await world.as('owner')('DELETE', '/admin/acl/authorizations/items/')
   })
-  await row('a PUT keeps the provenance of a document, and rests on what the store has now', async (t) => {
+  await row("a PUT keeps the provenance of a document, and uses the store's current state", async (t) => {
     const path = world.freshPath()
     const iri = world.origin + path
     const created = `<${iri}> <http://purl.org/dc/terms/created> "2026-01-02T03:04:05Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .\n`
@@ -177,7 +177,7 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
     await stores.endUser.remove(iri)
     t.equal((await put('"three"'))[0], 403, 'removed behind the gateway')
   })
-  await row('facts that were cached for a refusal are no document, and end with the next write', async (t) => {
+  await row('facts cached for a refusal are never served as a document, and expire with the next write', async (t) => {
     const path = world.freshPath()
     await world.as('owner')('PUT', path, ttl(turtle('"one"')))
     t.equal((await trace(world.as('anonymous'), 'GET', path))[0], 403)
@@ -227,7 +227,7 @@ const withoutDecisions = ({ iri, types, owners, lastModified }: DocumentFacts): 
 })
 
 async function properties(t: Test, store: GraphStore): Promise<void> {
-  await t.test('the facts of the excerpt are those of the whole document', async () => {
+  await t.test('the excerpt has the same facts as the whole document', async () => {
     const base = 'https://facts.example/'
     let count = 0
     await fc.assert(
@@ -254,7 +254,7 @@ async function properties(t: Test, store: GraphStore): Promise<void> {
       { numRuns: 20 },
     )
   })
-  await t.test('who may read a document of the least facts may read one of any', async () => {
+  await t.test('an agent who may read a document with the fewest facts may read one with any facts', async () => {
     const iri = `${BASE}c/doc/`
     const agents = ['https://alice/#me', 'https://bob/#me', undefined]
     const statements = fc.record(

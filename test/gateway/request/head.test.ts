@@ -38,7 +38,7 @@ void forEachStore(t, 'HEAD', async (t, makeStores, kind) => {
   })
 })
 
-/** But for those that differ between two GETs. A field of a content that is not at hand may be left out. */
+/** Except for fields that differ between two GETs. Fields of content that is not at hand may be missing. */
 function fieldsOf({ status, fields }: Answer, { fields: wanted, text }: Answer) {
   const isMeasured = / ms\b/.test(text)
   const left = Object.entries(fields).filter(

@@ -249,7 +249,7 @@ void t.test('identity', async (t) => {
     t.equal((await plain('PUT', '/', { fields })).status, 400)
     t.equal(await status(fields), 400)
   })
-  await row('profiles on a server that never answers: own profiles and those of other networks are read', async (t) => {
+  await row('profiles on a server that never answers: local ones and other networks are served', async (t) => {
     const server = createPlain(() => undefined).listen(0, '127.0.0.1')
     const good = createPlain(
       (_request, response) => void response.writeHead(200, { 'Content-Type': 'text/turtle' }).end(profile),

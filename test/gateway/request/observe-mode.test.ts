@@ -54,7 +54,7 @@ void t.test('observe mode', async (t) => {
     })
     t.ok((warning!.decision as { considered: unknown[] }).considered.length > 0)
   })
-  await row('only the doctor that knows the secret of the data folder is left out', async (t) => {
+  await row('only a doctor that knows the secret of the data folder is not recorded', async (t) => {
     const count = warnings().length
     const { tagKey } = world.running.dataspaces[0]!.endUser.cache
     const now = Date.now()
@@ -95,7 +95,7 @@ void t.test('observe mode', async (t) => {
     t.equal((await anonymous('DELETE', '/new/')).status, 204)
     t.equal((await anonymous('GET', '/sparql?query=ASK%7B%7D')).status, 200)
   })
-  await row('refusals for other reasons than rights stay', async (t) => {
+  await row('refusals for reasons other than rights remain', async (t) => {
     t.equal((await anonymous('PUT', '/no/parent/', ttl(turtle('"Orphan"')))).status, 403)
     t.equal((await anonymous('PUT', '/doc/child/', ttl(turtle('"Child of an item"')))).status, 403)
     const crossSite = { 'Content-Type': 'text/turtle', 'Sec-Fetch-Site': 'cross-site' }
@@ -147,7 +147,7 @@ void t.test('observe mode', async (t) => {
       t.same(seen.filter(({ on }) => !on.endsWith('sparql')).map(({ required, on }) => `${required} ${on}`), expected, sent?.body ?? path) // prettier-ignore
     }
   })
-  await row('access observed sums it up, and its authorizations let all of it pass', async (t) => {
+  await row('access observed sums it up, and its authorizations would allow everything', async (t) => {
     const log = join(mkdtempSync(join(tmpdir(), 'triplegate-observed-')), 'log')
     const lines = [
       ...world.log.map((line) => JSON.stringify(line)),
@@ -176,7 +176,7 @@ void t.test('observe mode', async (t) => {
     writeFileSync(log, '')
     t.match(await command('access', 'observed', log), [0, /^Nothing/])
   })
-  await row('by default the rules are enforced, and no field says anything', async (t) => {
+  await row('by default the rules are enforced, and there is no special field', async (t) => {
     const enforced = await observing(t, [])
     const answer = await enforced.as('anonymous')('GET', '/')
     t.equal(answer.status, 403)

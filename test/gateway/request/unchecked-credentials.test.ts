@@ -1,5 +1,5 @@
-// A credential that cannot be checked now is not a wrong one: 503 with Retry-After, and the next request counts again.
-// What is the same for everyone needs no credential and no store.
+// A credential that cannot be checked now is not wrong: 503 with Retry-After, and the next request is checked again.
+// Answers that are the same for everyone need no credential and no store.
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
@@ -40,7 +40,7 @@ void t.test('credentials that cannot be checked now', async (t) => {
     return client
   }
 
-  await row('the store of a profile is down: 503, and right again at once', async (t) => {
+  await row('the store of a profile is down: 503, and accepted again at once', async (t) => {
     isDown = true
     const refused = await world.as('stranger')('GET', '/')
     t.equal(refused.status, 503)
@@ -53,7 +53,7 @@ void t.test('credentials that cannot be checked now', async (t) => {
     t.equal((await world.as('stranger')('GET', '/')).status, 403, 'nothing was remembered')
   })
 
-  await row('the server of a profile elsewhere fails: 503, and right again at once', async (t) => {
+  await row('the server of a profile elsewhere fails: 503, and accepted again at once', async (t) => {
     let answer: readonly [status: number, text: string] = [503, '']
     const server = createServer((_request, response) =>
       response.writeHead(answer[0], { 'Content-Type': 'text/turtle' }).end(answer[1]),
@@ -73,7 +73,7 @@ void t.test('credentials that cannot be checked now', async (t) => {
     t.equal((await client('GET', '/')).status, 400, 'there is no such profile: that is known')
   })
 
-  await row('statements of a profile, and the keys of an issuer, are asked for again', async (t) => {
+  await row('statements of a profile, and the keys of an issuer, are requested again', async (t) => {
     let profile: ProfileFailure | 'read' = failure('unreachable', 'away')
     const of = 'https://agent.example/#me'
     const statements = makeProfileStatements({
