@@ -1,5 +1,5 @@
-// The next state of a document that a POST or a PATCH changes in part (spec 2.1): only the lines that change are
-// parsed, sorted and hashed, so that a write to a large document costs what it changes and a copy of the text. Pure.
+// Computes the next state of a document that a POST or PATCH changes in part (spec 2.1). Only the changed lines are
+// parsed, sorted and hashed: a write costs what it changes plus one copy of the text. Pure.
 import { changedSum } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
 import { changedText, type Canonical } from '../evaluation/large-changes.js'
@@ -21,16 +21,14 @@ import {
 export interface DocumentChange extends Pick<Write, 'document' | 'base' | 'now' | 'uuid' | 'forms'> {
   readonly method: 'POST' | 'PATCH'
   readonly current: Document
-  /** Lines of the current state. */
+  /** Lines to remove from the current state. */
   readonly removed: readonly string[]
   readonly added: readonly Quad[]
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
 }
 
-/**
- * For an existing document; it keeps its kind where that is not changed. A PATCH may leave nothing, or change nothing.
- */
+/** For existing documents. The kind is kept unless it is changed. A PATCH may leave nothing, or change nothing. */
 export function changedDocument(change: DocumentChange): Document | 'absent' | 'unchanged' {
   const { method, current, uuid, tagKey } = change
   const changed = changedText(current.nTriples, change, uuid)
@@ -40,7 +38,7 @@ export function changedDocument(change: DocumentChange): Document | 'absent' | '
   return documentAfter(change, { nTriples, sum })
 }
 
-/** The document with these lines, and its managed triples. */
+/** The document made of these lines and its managed triples. */
 export function documentAfter(change: Omit<DocumentChange, 'removed' | 'added'>, left: Canonical): Document | 'absent' {
   const { method, document, base, current, now, tagKey } = change
   if (left.nTriples === '') return 'absent'
@@ -52,7 +50,7 @@ export function documentAfter(change: Omit<DocumentChange, 'removed' | 'added'>,
   return withManaged({ document, base, tagKey }, left, managed)
 }
 
-/** The document after a PUT of a large content. */
+/** The document after a PUT of large content. */
 export function replacedDocument(
   write: Omit<Write, 'content'> & { readonly tagKey: string },
   content: Omit<Canonical, 'sum'> & Partial<Canonical>,

@@ -1,5 +1,5 @@
-// The children of a container, a part at a time: the store puts them in order and counts no further than that part, so
-// that the work here does not grow with their number. Its answers are cached as results of queries are.
+// Lists the children of a container page by page. The store sorts them and counts no further than the page, so our work
+// does not grow with their number. The store's answers are cached like query results.
 import { createHash } from 'node:crypto'
 import type { ReadSet, StoredResults } from '../../cache/stored-results.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -22,18 +22,18 @@ export interface Child {
 export const ORDERS = ['name', 'created', 'modified'] as const
 export type Order = (typeof ORDERS)[number]
 
-/** Of these children a part is asked for. */
+/** The children to list. */
 export interface ChildrenListing {
   readonly container: string
   readonly order: Order
-  /** Of SPARQL, on `?child`: only these are listed. */
+  /** A SPARQL condition on `?child`: only matching children are listed. */
   readonly condition: string
-  /** And these, if they are children. */
+  /** Also lists these, if they are children. */
   readonly named: readonly string[]
 }
 
 export interface Listed extends Pick<ChildrenListing, 'condition' | 'named'> {
-  /** The rights are too many: not all children are listed. */
+  /** True if there are too many rights, so not all children are listed. */
   readonly isCut: boolean
 }
 
@@ -43,27 +43,27 @@ export interface ChildrenSource {
     readonly cache: { readonly results: StoredResults }
     isDocument(graph: string): boolean
   }
-  /** To put children in order takes a store the longer the more there are. */
+  /** Bounds concurrent sorting, which takes a store longer the more children there are. */
   readonly turns: Turns
   readonly asker: Asker
   readonly signal: AbortSignal
 }
 
-/** So many names are asked for at once: those of 20 pages. */
+/** The number of names read at once: 20 pages. */
 export const MOST_NAMES = 1000
-/** Above that, a store takes too long to look for the names of all: their URLs are the order. */
+/** Above this number a store takes too long to look up all names, so the children are sorted by URL. */
 const MOST_ORDERED = 50_000
 const MAX_BYTES = 8 * 1024 * 1024
 
 export interface NamedChild {
-  /** The URLs where there are too many for another order. */
+  /** 'url' if there are too many children for another order. */
   readonly order: Order | 'url'
   readonly names: readonly string[]
-  /** True where there are more after them. */
+  /** True if more children follow these. */
   readonly hasMore: boolean
 }
 
-/** The children from this place on in the order. */
+/** The names of the children, in order, from this position on. */
 export async function namesOf(
   source: ChildrenSource,
   listing: ChildrenListing,
@@ -91,7 +91,7 @@ export async function namesOf(
   })
 }
 
-/** The children are found by an index, and only those that may be listed are looked into. */
+/** Finds the children by an index and looks into only those that may be listed. */
 function foundBy({ container, condition, named }: ChildrenListing): string {
   const children = `VALUES ?in { <${SIOC('has_container')}> <${SIOC('has_parent')}> } GRAPH ?child { ?child ?in <${container}> }`
   const found = `${children} FILTER(?child != <${container}> && ${condition})`
@@ -103,12 +103,10 @@ const valuesOf = (names: readonly string[]): string => `VALUES ?child { ${names.
 
 const KEY_CHARACTERS = 100
 
-/** The first title of a document; its first label where it has no title; its URL where it has neither. */
+/** The first title of a document; without a title its first label; without a label its URL. */
 const NAME = `COALESCE(SUBSTR(MIN(CONCAT(IF(?p = <${DCT('title')}>, "0", "1"), STR(?value))), 2), STR(?child))`
 
-/**
- * Of names without regard to case, and with numbers of up to 12 digits by their values. The latest date comes first.
- */
+/** Names ignore case and sort numbers of up to 12 digits by value. Dates are sorted latest first. */
 const KEYS: Readonly<Record<Order, readonly [properties: readonly string[], key: string, direction: string]>> = {
   name: [
     [DCT('title'), RDFS('label')],
@@ -128,7 +126,7 @@ function ordered(listing: ChildrenListing, order: Order | 'url'): string {
   } GROUP BY ?child } } ORDER BY ${direction} ?child`
 }
 
-/** The children with these names, in this order: those that still exist, and of which the condition is true. */
+/** The children with these names, in this order, if they still exist and satisfy the condition. */
 export async function childrenNamed(
   source: ChildrenSource,
   { condition, named }: Pick<ChildrenListing, 'condition' | 'named'>,
@@ -155,12 +153,12 @@ function childrenIn(rows: readonly Row[], names: readonly string[]): readonly Ch
   })
 }
 
-/** Longer titles are cut in a list. */
+/** Longer titles are cut off in a list. */
 const VALUE_CHARACTERS = 500
 
 const ABOUT = [DCT('title'), RDFS('label'), DCT('created'), DCT('modified'), SIOC('has_container'), SIOC('has_parent')]
 
-/** One value of each property, however many there are. */
+/** One value per property, even if there are several. */
 const aboutQuery = (condition: string, names: readonly string[]): string => `
   SELECT ?child ?p (MIN(SUBSTR(STR(?o), 1, ${VALUE_CHARACTERS})) AS ?value) WHERE {
     { ${valuesOf(names)} FILTER(${condition}) }
@@ -185,10 +183,10 @@ function timeOf(value: string | undefined): number | undefined {
 
 interface Question<Made> {
   readonly variables: readonly string[]
-  /** The answer rests on it; the same text has the same answer, whoever asks. */
+  /** What the answer depends on. The same text gives the same answer to everyone. */
   readonly readSet: ReadSet
   readonly turns?: Turns
-  /** Called once for a cached answer, whose rows it gets: what it makes is cached with the answer. */
+  /** Called once per cached answer, with its rows. The result is cached with the answer. */
   make(rows: readonly Row[]): Made
 }
 
@@ -221,7 +219,7 @@ async function ask<Made>(
   cache.results.grown(key, answer.result, MADE * bytes.length)
   return made
 }
-/** What is made of an answer takes some times the room of its text. */
+/** The result takes about this many times as much memory as the answer's text. */
 const MADE = 3
 
 async function* withEnd(pieces: AsyncIterable<Uint8Array>, end: () => void): AsyncGenerator<Uint8Array> {

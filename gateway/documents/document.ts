@@ -1,4 +1,4 @@
-// A document as its store has it: its content, the facts that access and preconditions rest on, and the
+// A document as it is in its store: its content, the facts that access and preconditions rest on, and the
 // representations made from it. The store's answers are cached (stored-documents.ts).
 import { digestOf, entityTag, sumOf } from '../../cache/entity-tag.js'
 import type { Stored, StoredGraphs } from '../../cache/stored-graphs.js'
@@ -19,54 +19,48 @@ import { isDocumentUri } from '../http/target.js'
 export interface Document extends DocumentFacts {
   /** Canonical N-Triples. */
   readonly nTriples: string
-  /**
-   * The same for the same triples, on every instance with the same key (design 3). Computed when it is first asked for.
-   */
+  /** The same for the same triples, on every instance with the same key (design 3). Computed on first use. */
   readonly digest: string
-  /** Of its lines (cache/entity-tag.ts): never shown. */
+  /** The sum of its lines (cache/entity-tag.ts). Never shown to clients. */
   readonly sum: string
-  /** The triples. The second call parses the text again: the triples take far more memory than their text. */
+  /** The triples. Each call after the first parses the text again: the triples take far more memory than the text. */
   graph(): Graph
-  /**
-   * By the code of the format, and `codedName` of it; each is made when it is first asked for, and shared while it is
-   * made.
-   */
+  /** By the code of the format, or its `codedName`. Each is made on first use; concurrent users share the work. */
   readonly representations: Map<string, Awaitable<Representation | Problem>>
   /**
-   * The document with hashes in place of its mailboxes, once it was asked for (mailboxes.ts); itself where it has none.
+   * This document with hashes in place of mailboxes, made on first use (mailboxes.ts); itself if it has no mailboxes.
    */
   hashed?: Document
-  /** Of such a document: the one that is cached. */
+  /** Only on such a hashed document: the cached document that it was made from. */
   readonly original?: Document
 }
 
 export interface Representation {
   readonly bytes: Buffer
-  /** The same bytes as a string, one character for each byte, where they are few. */
+  /** The same bytes as a string, one character per byte, if there are few. */
   readonly text?: string
 }
 
 /**
- * A document whose content is not here: it is too large for memory and streamed (methods/read-large.ts), or cannot be
- * read.
+ * A document without its content, which is too large for memory and streamed (methods/read-large.ts), or unreadable.
  */
 export interface LargeDocument extends DocumentFacts {
-  /** The graph's version (cache/graph-versions.ts) that these facts are about. */
+  /** The version of the graph (cache/graph-versions.ts) that these facts describe. */
   readonly version: number
   /** Undefined until the whole document has been streamed once. */
   digest: string | undefined
-  /** The same of what anonymous clients are shown in the admin application (mailboxes.ts). */
+  /** The digest of what anonymous clients see in the admin application (mailboxes.ts). */
   hashedDigest?: string
-  /** Why the content cannot be read at all, though it is in the store; and the managed triples, which a PUT keeps. */
+  /** Set if the stored content cannot be read: the reason, and the managed triples, which a PUT keeps. */
   readonly unreadable?: { readonly problem: Problem; readonly managed: Pick<Document, 'iri' | 'nTriples'> }
 }
 
 export const isLarge = (document: DocumentFacts): document is LargeDocument => 'version' in document
 
-/** True where the content is here, and not the facts alone. */
+/** True if the document has its content, not only the facts. */
 export const isWhole = (document: DocumentFacts): document is Document => 'nTriples' in document
 
-/** The documents of an application: from the cache, or from the store. */
+/** The documents of an application, from the cache or the store. */
 export type Documents = StoredGraphs<Document | LargeDocument, Problem, Client>
 
 export interface HasDocuments {
@@ -82,10 +76,7 @@ export interface HasFacts {
   readonly cache: HasDocuments['cache'] & { readonly facts: StoredGraphs<DocumentFacts, Problem> }
 }
 
-/**
- * @param tagKey the secret of the entity-tags (cache/entity-tag.ts)
- * @param sum that of its lines, where it is known
- */
+/** @param tagKey the secret of the entity-tags (cache/entity-tag.ts) @param sum the sum of the lines, if known */
 export const documentOf = (iri: string, base: string, graph: Graph, tagKey: string, sum?: string): Document =>
   new WholeDocument(
     documentFactsOf(iri, base, graph),
@@ -95,8 +86,8 @@ export const documentOf = (iri: string, base: string, graph: Graph, tagKey: stri
   )
 
 /**
- * Its getters stand in a class: an object literal with getters has a hidden class of its own, which keeps the object in
- * memory until all of that is swept.
+ * A class because of its getters: an object literal with getters gets its own hidden class, which keeps the object in
+ * memory until the whole class is collected.
  */
 class WholeDocument implements Document {
   readonly iri
@@ -145,15 +136,15 @@ class WholeDocument implements Document {
   }
 }
 
-/** Canonical N-Triples, and the sum of their lines where it is known. */
+/** Canonical N-Triples, and the sum of their lines if known. */
 interface Content {
   readonly nTriples: string
   readonly sum?: string
 }
 
 /**
- * A document of canonical N-Triples. Only the facts are parsed. @param original the document of which it is what may be
- * shown
+ * Makes a document from canonical N-Triples. Parses only the facts.
+ * @param original the full document, if this one is only its visible part
  */
 export function documentOfText(
   iri: string,
@@ -178,15 +169,15 @@ function factLines(iri: string, nTriples: string): string[] {
 }
 
 /**
- * In bytes of N-Triples. Every request about a document reads all of it, so a document that clients keep appending to
- * needs a limit.
+ * In bytes of N-Triples. Every request about a document reads all of it, so documents that clients keep appending to
+ * need a limit.
  */
 export const MAX_DOCUMENT = 32 * 1024 * 1024
 
-/** The same of the facts, which a store must be able to tell: MAX_EXCERPT, less room for how a store writes them. */
+/** Maximum size of the facts: MAX_EXCERPT minus slack for the store's serialisation. */
 const MAX_FACTS = MAX_EXCERPT - 16 * 1024
 
-/** Why a document is too large to be stored. */
+/** The problem if a document is too large to be stored. */
 export function documentTooLarge({ iri, nTriples }: Pick<Document, 'iri' | 'nTriples'>): Problem | undefined {
   const bytes = Buffer.byteLength(nTriples)
   if (bytes > MAX_DOCUMENT)
@@ -194,12 +185,12 @@ export function documentTooLarge({ iri, nTriples }: Pick<Document, 'iri' | 'nTri
   return bytes > MAX_FACTS && Buffer.byteLength(factLines(iri, nTriples).join('\n')) > MAX_FACTS
     ? problem(
         'content.too-large',
-        `The types, owners and dates of a document may take ${MAX_FACTS / 1024} KiB of N-Triples at most.`,
+        `The types, owners and dates of a document may take at most ${MAX_FACTS / 1024} KiB of N-Triples.`,
       )
     : undefined
 }
 
-/** The document from the cache, else from the store. */
+/** The document from the cache, otherwise from the store. */
 export function readDocument(
   { cache }: HasDocuments,
   iri: string,
@@ -209,13 +200,13 @@ export function readDocument(
   return traced(cache.documents.get(iri, client), trace)
 }
 
-/** A question that waits has gone to the store. */
+/** Counts the wait as time of the store: only calls to the store wait. */
 const traced = <T>(found: Awaitable<T>, trace: Trace): Awaitable<T> =>
   found instanceof Promise ? trace.store(found) : found
 
 /**
- * The document where the store says that it has this type: nothing of it is read where it has not, and there is no
- * value then. With a store that can tell this in one request.
+ * Reads the document only if it has this type, otherwise there is no value. For stores that can check the type and read
+ * in one request.
  */
 export function readDocumentOfType(
   { cache }: HasDocuments,
@@ -226,14 +217,12 @@ export function readDocumentOfType(
   return traced(cache.documents.getWhere(iri, type, client), trace)
 }
 
-/**
- * The facts: those of the cached document, those that are cached themselves, else the store is asked for them alone.
- */
+/** The facts: from the cached document, from cached facts, or from the store. */
 export function readFacts({ cache }: HasFacts, iri: string, trace: Trace): Awaitable<Stored<DocumentFacts> | Problem> {
   return traced(cache.documents.cached(iri) ?? cache.facts.get(iri), trace)
 }
 
-/** The facts as the store has them now. */
+/** The facts that the store has now. */
 export const readFactsNow = (
   { cache }: HasFacts,
   iri: string,
@@ -241,8 +230,8 @@ export const readFactsNow = (
 ): Promise<Stored<DocumentFacts> | Problem> => trace.store(cache.facts.fetch(iri))
 
 /**
- * The statements of the document about agents, as a profile: all that is read of it for a client who is not identified
- * yet, whoever may read it. The cached document will do while the store fails.
+ * The document's statements about agents, as a profile. For clients not yet identified, nothing else of it is read,
+ * whoever may read the document. Falls back to the cached document if the store fails.
  */
 export async function readProfile(
   { cache, store }: HasDocuments & { readonly store: GraphStore },
@@ -255,7 +244,7 @@ export async function readProfile(
   return text === undefined || isFailure(text) ? text : readStored(text)
 }
 
-/** The document as the store has it now. */
+/** The document that the store has now. */
 export function readDocumentNow(
   { cache }: HasDocuments,
   iri: string,
@@ -265,7 +254,7 @@ export function readDocumentNow(
   return trace.store(cache.documents.fetch(iri, client))
 }
 
-/** True where the graph is a document of this application: no URL of the admin application below it leads there. */
+/** True if the graph is a document of this application: no URL of an admin application below the base means it. */
 export const isDocumentOf = (
   { base, kind }: Pick<DescribedApplication, 'base' | 'kind'>,
   adminBase: string,

@@ -1,17 +1,17 @@
-// Names that no graph gets when it becomes a document: those that are called like an endpoint of the gateway. Pure.
+// Names of endpoints. A graph that becomes a document must not get one of them. Pure.
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import { SERVICES } from '../http/dataset-target.js'
 
 export interface EndpointNames {
-  /** True for the URL of an endpoint, with a slash at its end or without. */
+  /** True for the URL of an endpoint, with or without a slash at its end. */
   has(iri: string): boolean
-  /** Another name for a document that would be called so. */
+  /** A replacement name for a document that would have the name of an endpoint. */
   instead(url: string): string
 }
 
 /**
- * @param bases of the applications
- * @param names of endpoints below a base; one that ends with a slash has others below it
+ * @param bases the bases of the applications
+ * @param names the endpoints below a base; a name that ends with a slash includes everything below it
  * @param datasets the store's own URLs (http/dataset-target.ts)
  */
 export function makeEndpointNames(
@@ -40,7 +40,7 @@ export function makeEndpointNames(
 
 const withoutSlash = (iri: string): string => iri.replace(/\/$/, '')
 
-/** Those of these applications. @param names as above */
+/** The endpoint names of these applications. @param names as above */
 export const endpointNamesOf = (
   applications: readonly Pick<DescribedApplication, 'base' | 'origin' | 'datasetPath'>[],
   names: readonly string[],

@@ -1,5 +1,5 @@
-// The facts of a document: what access and preconditions rest on, whatever the document's size. The store is asked
-// for these before a right is decided, and for the document after it (design 4).
+// The facts of a document: everything that access and preconditions depend on. The store is asked for them before a
+// decision, and for the document only afterwards (design 4).
 import { makeStoredGraphs, type StoredGraphs, type CacheSettings } from '../../cache/stored-graphs.js'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Decision } from '../../policies/decide.js'
@@ -12,28 +12,28 @@ import type { Call, GraphStore } from '../stores/store.js'
 import { isRoot, typesOf } from './hierarchy.js'
 import { lastModifiedOf } from './next-state.js'
 
-/** The facts that rights on a document rest on, beside the rules. */
+/** Together with the rules, all that rights on a document depend on. */
 export interface DocumentState {
   readonly iri: string
   readonly types: readonly string[]
   readonly owners: readonly string[]
 }
 
-/** The facts of a document of any size: access rests on them. */
+/** The facts of a document of any size. Access depends on them. */
 export interface DocumentFacts extends DocumentState {
   /** Milliseconds since the epoch. */
   readonly lastModified: number | undefined
-  /** Decisions on this very state, by mode and agent. */
+  /** Decisions on exactly this state, by mode and agent. */
   readonly decisions: Decisions
 }
 
 export type Decisions = Readonly<Record<Mode, Map<string, RememberedDecision>>>
 
 export interface RememberedDecision {
-  /** The version of the rules: the decision is valid while they have no later one. */
+  /** The version of the rules. A newer version makes the decision invalid. */
   readonly version: number
   readonly decision: Decision
-  /** The heads of the responses that rest on the decision, by the code of the format. */
+  /** The heads of responses that depend on the decision, by the code of the format. */
   readonly heads: Readonly<Record<200 | 304, Map<string, ReadyHead>>>
 }
 
@@ -44,7 +44,7 @@ export const noDecisions = (): Decisions => ({
   Control: new Map(),
 })
 
-/** `graph`: the document, or its excerpt (stores/document-facts-query.ts). */
+/** @param graph the document, or its excerpt (stores/document-facts-query.ts) */
 export const documentFactsOf = (iri: string, base: string, graph: Graph): DocumentFacts => ({
   iri,
   types: typesOf(graph, iri, base),
@@ -54,15 +54,15 @@ export const documentFactsOf = (iri: string, base: string, graph: Graph): Docume
 })
 
 /**
- * The least that any document at this IRI has: a right to each of these is a right to the document, whatever its types
- * and owners are, since more of them only give more.
+ * The fewest facts that a document at this IRI can have. An agent with a right to each of these has the right to the
+ * document, since more types and owners can only add rights.
  */
 export const leastFacts = (iri: string, base: string): DocumentFacts[] =>
   (isRoot(iri, base) ? [DEF('Root')] : [DH('Item'), DH('Container')]).map((type) => ({
     ...{ iri, types: [type], owners: [], lastModified: undefined, decisions: noDecisions() },
   }))
 
-/** Asks the store for the facts alone; undefined where the document does not exist. */
+/** Asks the store only for the facts; undefined if the document does not exist. */
 export async function askFacts(
   store: GraphStore,
   iri: string,
@@ -70,15 +70,15 @@ export async function askFacts(
   call?: Call,
 ): Promise<DocumentFacts | undefined | Problem> {
   const asked = await store.excerpt(iri, 'facts', call)
-  // A SPARQL update can leave more than can be read for each decision. Fewer types and owners give fewer rights, and
-  // those of the hierarchy let the owner of the dataspace write or delete the document.
+  // A SPARQL update can leave more facts than can be read for each decision. Fewer types and owners give fewer rights,
+  // and the hierarchy's types are enough for the owner of the dataspace to write or delete the document.
   const text = isFailure(asked) && asked.failure === 'store.too-large' ? await store.excerpt(iri, 'fewFacts') : asked
   if (text === undefined || isFailure(text)) return text
-  // One that cannot be read gives none.
+  // An unreadable statement gives no rights.
   return documentFactsOf(iri, base, graphOf(readLegible(text)))
 }
 
-/** Facts from the cache, or from the store: of documents that are not cached themselves. */
+/** Reads facts from the cache or the store, for documents that are not cached. */
 export const makeFacts = (
   store: GraphStore,
   base: string,

@@ -1,10 +1,10 @@
-// The hierarchy of documents: root, containers and items, as URLs and types say it (spec 2.1). Pure.
+// The hierarchy of documents (root, containers and items), derived from URLs and types (spec 2.1). Pure.
 import { irisOf, type Graph } from '../rdf/graph.js'
 import { DEF, DH, RDF } from '../rdf/vocabulary.js'
 
 export const isRoot = (document: string, base: string): boolean => document === base
 
-/** The URL of the parent: the document's own without its last path segment (spec 2.1). */
+/** The URL of the parent: the document's URL without its last path segment (spec 2.1). */
 export const parentOf = (document: string): string =>
   document.slice(0, document.lastIndexOf('/', document.length - 2) + 1)
 
@@ -18,14 +18,14 @@ export function ancestorsOf(document: string, base: string): string[] {
   return ancestors
 }
 
-/** The types that the gateway manages itself. */
+/** Types that the gateway manages. */
 export const KINDS: ReadonlySet<string> = new Set([DH('Item'), DH('Container'), DEF('Root')])
-/** True where the gateway manages this type of a document itself. */
+/** True if the gateway manages this type. */
 export const isKind = (type: string): boolean => KINDS.has(type)
 
 /**
- * The types that access and hierarchy rest on. A stored graph with none of the hierarchy's types is an item, as is
- * every graph that is older than the gateway (design 3: "anything else: dh:Item").
+ * The types that access and hierarchy depend on. A stored graph without a type of the hierarchy is an item, like all
+ * graphs older than the gateway (design 3: "anything else: dh:Item").
  */
 export function typesOf(graph: Graph, document: string, base: string): string[] {
   const types = irisOf(graph, document, RDF('type')).filter((type) => type !== DEF('Root'))

@@ -1,5 +1,5 @@
-// Documents whose names have characters beyond ASCII: which graph the URL of such a document means, where the store has
-// both spellings too (RFC 3987 §3.1). Each URL means one name, and each document has one URL.
+// Documents whose names have characters beyond ASCII. If the store has both spellings of a name (RFC 3987 §3.1),
+// decides which graph a URL means. Each URL means one name, and each document has one URL.
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { isFailure, type Problem } from '../problem.js'
 import { selectEach } from '../stores/select.js'
@@ -8,37 +8,33 @@ import { parentOf } from './hierarchy.js'
 
 export interface Names {
   /**
-   * The name of the document at this URL: with characters beyond ASCII where the store has it, or a container above it,
-   * so.
+   * The name of the document at this URL. It is spelled with characters beyond ASCII if the store has that spelling for
+   * the document or a container above it.
    */
   nameOf(url: string): string
-  /** True where a graph is a document: its own URL means it. */
+  /** True if a graph is a document: its own URL means it. */
   isDocument(graph: string): boolean
   /**
-   * True where a graph has the URL of a document whose name is spelled otherwise: after a start it may be this
-   * document.
+   * True if a graph has the URL of a document but not its name. After a restart, the URL may mean this graph instead.
    */
   isOtherSpelling(graph: string): boolean
-  /** Learns the names of a source in place of what was known; the URLs of deleted documents mean them still. */
+  /** Replaces the known names by those of a source. URLs of deleted documents keep their meaning. */
   learn(source: NameSource): Promise<FoundNames | Problem>
 }
 
 export interface FoundNames {
   /** Names with characters beyond ASCII. */
   readonly literal: readonly string[]
-  /**
-   * Names that are URLs themselves, where without them one of these or of their containers would give them another
-   * meaning.
-   */
+  /** Names that equal their URLs. They are listed because without them the URLs would mean another name. */
   readonly encoded: readonly string[]
 }
 
-/** Of each kind: others have no URLs, and the start reports them. */
+/** The limit for each kind. Graphs beyond it have no URLs, and the start reports them. */
 export const MOST_SPELLINGS = 10_000
 
 export const NONE: FoundNames = { literal: [], encoded: [] }
 
-/** @param isUrl true where a URL is that of a document of the application with this base */
+/** @param isUrl true if a URL is that of a document of the application with this base */
 export function makeNames(base: string, isUrl: (url: string) => boolean, remembered = NONE): Names {
   const known = new Set(remembered.literal)
   let table = tableOf(remembered, [], (name) => known.has(name))
@@ -70,7 +66,7 @@ export function makeNames(base: string, isUrl: (url: string) => boolean, remembe
   }
 }
 
-/** RFC 3987 §2.2: unreserved, sub-delims and ucschar. What a URL has in another spelling is no such name. */
+/** RFC 3987 §2.2: unreserved, sub-delims and ucschar. Anything that a URL spells differently is no such name. */
 const IRI_PATH =
   /^[!$%&-;=@-Z_a-z~\u{a0}-\u{d7ff}\u{f900}-\u{fdcf}\u{fdf0}-\u{ffef}\u{10000}-\u{1fffd}\u{20000}-\u{2fffd}\u{30000}-\u{3fffd}]+$/u
 
@@ -80,9 +76,9 @@ const isLiteral = (name: string, isUrl: (url: string) => boolean): boolean => {
 }
 
 /**
- * The names of URLs. Of two, the one that had the URL before keeps it as long as it exists; else the URL itself is the
- * name. A container that does not exist has the spelling of what is below it.
- * @param had true of a name that its URL has meant
+ * Maps URLs to names. If two names share a URL, the name that had it before keeps it while it exists; otherwise the
+ * name that equals the URL wins. A missing container is spelled like the documents below it.
+ * @param had true if a name's URL has meant it
  */
 function tableOf(found: FoundNames, remembered: readonly string[], had?: (name: string) => boolean) {
   const table = new Map<string, string>()
@@ -99,19 +95,19 @@ function tableOf(found: FoundNames, remembered: readonly string[], had?: (name: 
   return table
 }
 
-/** Gives each name of a graph, or those alone that have characters beyond ASCII, or a percent sign. */
+/** Yields the names of graphs of this kind: those with characters beyond ASCII, or with a percent sign. */
 export type NameSource = (kind: keyof FoundNames, take: (name: string) => void) => Promise<undefined | Problem>
 
 interface Found extends FoundNames {
-  /** Of deleted documents. */
+  /** Names of deleted documents. */
   readonly remembered: readonly string[]
 }
 
 /**
- * In two passes over the source: few stores need the second. Where there are too many percent-encoded names, those
- * below the outermost container that has the most (of two, the one whose name sorts last) are left out until the others
- * fit, and its names beyond ASCII with them: below it, URLs are names. These are known when all are counted, and a
- * third pass takes the others.
+ * Reads the source twice; few stores need the second pass. If there are too many percent-encoded names, outermost
+ * containers are left out, largest first (ties: the name that sorts last), until the rest fits. Their names beyond
+ * ASCII are left out too, so below them names equal URLs. The containers are known only after counting, so a third pass
+ * collects the remaining names.
  */
 async function findNames(
   source: NameSource,
@@ -163,7 +159,7 @@ async function findNames(
 export const namesOfStore =
   (store: Pick<GraphStore, 'query' | 'traits'>, base: string, call: Call = {}): NameSource =>
   (kind, take) => {
-    // Oxigraph has a list of its graphs; a pattern makes it go through all triples.
+    // Oxigraph keeps a list of its graphs; a triple pattern would make it scan all triples.
     const all = store.traits?.listsGraphs ? 'GRAPH ?g {}' : '{ SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } } }'
     const query = `SELECT ?g WHERE { ${all}
       FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)}) && ${PATTERNS[kind]}) }`

@@ -1,5 +1,5 @@
-// The locks that requests hold while they write: for each document one writer, or any number of holders who
-// only keep the document from being deleted.
+// The locks that requests hold while they write. Each document has either one writer, or any number of holders who only
+// prevent its deletion.
 import { problem, type Problem } from '../problem.js'
 import { isRoot, parentOf } from './hierarchy.js'
 
@@ -19,29 +19,28 @@ interface Held {
 export type Release = () => void
 export interface Locks {
   /**
-   * Waits its turn: first come, first served. Undefined when `limit` requests wait for this lock already, and when the
-   * signal aborts while it waits.
-   * @param signalOf is asked only where it has to wait
+   * Waits in order of arrival. Undefined if `limit` requests already wait for this lock, or if the signal aborts first.
+   * @param signalOf called only if the lock has to wait
    */
   acquire(name: string, mode: Mode, signalOf?: () => AbortSignal): Promise<Release | undefined>
-  /** ms that a request may wait for all of its locks. */
+  /** How long a request may wait for all its locks, in ms. */
   readonly patience: number
 }
 
 /**
- * Every write of an application shares this lock; a write that may change any of its documents holds it alone. Its name
- * comes before that of every document.
+ * Every write of an application shares this lock. A write that may change any document holds it exclusively. Its name
+ * sorts before all documents.
  */
 export const everyWrite = ({ base }: { readonly base: string }, mode: Mode): Lock => [`* ${base}`, mode]
 
 /**
- * The SPARQL updates of an application share this lock; one that reads graphs by variables, and so cannot lock each of
- * them, holds it alone: no other update changes what it has read, so that updates are as if they came one after the
- * other (design 3). Its name comes before that of every write: who waits for it keeps no other write waiting.
+ * SPARQL updates of an application share this lock. An update that reads graphs by variables cannot lock each of them,
+ * so it holds this lock exclusively: updates behave as if they ran one after another (design 3). The name sorts before
+ * that of every write, so an update that waits here does not block other writes.
  */
 export const everyUpdate = ({ base }: { readonly base: string }, mode: Mode): Lock => [`! ${base}`, mode]
 
-/** The locks of a write to one document; a write that may create the document keeps its parent from being deleted. */
+/** The locks for a write to one document. A write that may create it also keeps its parent from being deleted. */
 export const locksOf = (application: { readonly base: string }, document: string, creates: boolean): Lock[] => [
   everyWrite(application, 'shared'),
   ...(creates && !isRoot(document, application.base) ? [[parentOf(document), 'shared'] as const] : []),
@@ -49,9 +48,9 @@ export const locksOf = (application: { readonly base: string }, document: string
 ]
 
 /**
- * Acts while it holds all of these locks. Everyone takes locks in the order of their names, so that no two requests
- * wait for each other: the lock of updates, that of every write, then the documents, a parent before its children. It
- * gives up waiting after a while, and when the client leaves (`left`); never once `act` has begun.
+ * Acts while holding all these locks. All requests take locks in order of their names, so they cannot deadlock: first
+ * the lock of updates, then that of every write, then documents, parents before children. Waiting ends after a time
+ * limit or when the client leaves (`left`), but an `act` that has begun is never interrupted.
  */
 export async function underLocks<T>(
   { locks: { acquire, patience } }: { readonly locks: Locks },
@@ -75,7 +74,7 @@ export async function underLocks<T>(
   }
 }
 
-/** One limit of time for all locks of a request. */
+/** One time limit for all locks of a request. */
 function makeWait(ms: number, left: AbortSignal | undefined) {
   let enough: AbortController | undefined
   let timer: NodeJS.Timeout | undefined
@@ -99,7 +98,7 @@ function makeWait(ms: number, left: AbortSignal | undefined) {
 const byName = ([a]: Lock, [b]: Lock): number => (a < b ? -1 : Number(a > b))
 
 const tooManyWaiting = (): Problem =>
-  problem('server.overloaded', 'Too many writes to the same document are waiting, or one takes long. Retry shortly.', {
+  problem('server.overloaded', 'Other writes to this document are not done yet. Retry shortly.', {
     fields: [['Retry-After', '1']],
   })
 
@@ -141,7 +140,7 @@ export function makeLocks(limit = 256, patience = 30_000): Locks {
   }
 }
 
-/** Lets those in who come next. */
+/** Admits the next requests in the queue. */
 function admit(lock: Held): void {
   while (lock.queue.length > 0) {
     const next = lock.queue[0]!
@@ -153,13 +152,13 @@ function admit(lock: Held): void {
   }
 }
 
-/** False where the signal aborts first. */
+/** False if the signal aborts first. */
 function turnIn(lock: Held, exclusive: boolean, signal: AbortSignal | undefined): Promise<boolean> {
   if (signal?.aborted) return Promise.resolve(false)
   return new Promise((resolve) => {
     const leave = (): void => {
       lock.queue.splice(lock.queue.indexOf(waiting), 1)
-      // Those behind it may have waited for it alone.
+      // The requests behind this one may have waited only for it.
       admit(lock)
       resolve(false)
     }

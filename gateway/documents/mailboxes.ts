@@ -1,5 +1,5 @@
-// Documents without mailboxes, as anonymous clients of the admin application see them: `foaf:mbox_sha1sum` in
-// place of `foaf:mbox` (design 3).
+// Hides mailboxes from anonymous clients of the admin application: replaces `foaf:mbox` by `foaf:mbox_sha1sum` (design
+// 3).
 import { createHash } from 'node:crypto'
 import { changedSum } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
@@ -14,9 +14,7 @@ import { StoreBreak } from '../stores/store.js'
 const MAILBOX = FOAF('mbox')
 const HASH = FOAF('mbox_sha1sum')
 
-/**
- * FOAF: the SHA-1 of the mailto: IRI, in hexadecimal digits. Other properties that name a mailbox get it in its place.
- */
+/** FOAF: the SHA-1 of the mailto: IRI in hexadecimal. Replaces mailboxes in other properties too. */
 function hashed(triple: Quad): Quad {
   const isMailbox = triple.predicate.value === MAILBOX
   const { value } = triple.object
@@ -28,7 +26,7 @@ function hashed(triple: Quad): Quad {
   return quad(triple.subject, isMailbox ? iri(HASH) : triple.predicate, text(sum))
 }
 
-/** The document itself where it has no mailbox. Made once for each state; decisions are those on the document. */
+/** The document itself if it has no mailbox. Made once per state; decisions are made on the original document. */
 export function withHashedMailboxes({ cache }: HasTags, document: Document, base: string): Document {
   if (document.hashed) return document.hashed
   document.hashed = document
@@ -42,12 +40,10 @@ export function withHashedMailboxes({ cache }: HasTags, document: Document, base
   return (document.hashed = shown)
 }
 
-/** Text that may have a mailbox: escapes may spell anything. */
+/** Matches text that may contain a mailbox, even one spelled with escapes. */
 const SUSPECT = /mbox|mailto:|\\u/i
 
-/**
- * N-Triples of any spelling, such as those of a version. A line that cannot be read stays, for the caller to refuse.
- */
+/** For N-Triples in any spelling, such as those of a version. Unreadable lines are kept for the caller to refuse. */
 export function hashedNTriples(nTriples: string): string {
   if (!SUSPECT.test(nTriples)) return nTriples
   const lines = nTriples.split('\n').map((line) => {
@@ -57,14 +53,14 @@ export function hashedNTriples(nTriples: string): string {
   return [...new Set(lines)].join('\n')
 }
 
-/** In characters; the lines of a store are far shorter. */
+/** In characters. Lines of a store are far shorter. */
 const MAX_LINE = 4 * 1024 * 1024
 const TOO_LONG = problem(
   'store.too-large',
-  'A statement of the document is too large to be shown to anonymous clients.',
+  'A statement of the document is too large to show to anonymous clients. Log in to read it.',
 )
 
-/** The same while streaming N-Triples of a store. */
+/** The same for N-Triples streamed from a store. */
 export async function* hashedPieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder()
   let rest = ''

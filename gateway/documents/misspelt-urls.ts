@@ -1,18 +1,18 @@
-// Graphs whose names are almost URLs of documents: which URL each was meant to have. Pure.
+// Graphs whose names are almost document URLs: finds the URL that each was meant to have. Pure.
 import { normalisedPath } from '../http/normal-path.js'
 import { isFailure } from '../problem.js'
 
-/** The same base with the other scheme: http for https, https for http. */
+/** The base with the other scheme: http instead of https, https instead of http. */
 export const withOtherScheme = (base: string): string =>
   base.startsWith('https:') ? `http${base.slice(5)}` : `https${base.slice(4)}`
 
-/** True where a name is under the base, or would be with the other scheme. */
+/** True if a name is under the base, or would be with the other scheme. */
 export const isMeantFor = (graph: string, base: string): boolean =>
   graph.startsWith(base) || graph.startsWith(withOtherScheme(base))
 
 /**
- * The document that a graph would be with a slash at the end, percent-encoded, in normal form, with the scheme of the
- * base; undefined where it is no document for another reason.
+ * The document URL that results from normalising and percent-encoding the name, adding a final slash, and taking the
+ * scheme of the base; undefined if the graph could not be a document even then.
  */
 export function documentMeant(graph: string, base: string, isDocument: (graph: string) => boolean): string | undefined {
   if (!isMeantFor(graph, base)) return undefined
@@ -21,7 +21,7 @@ export function documentMeant(graph: string, base: string, isDocument: (graph: s
   return name !== undefined && isDocument(name) ? name : undefined
 }
 
-/** The normal form of a name as the URL of a document; undefined where a part of it would get another meaning. */
+/** Normalises a name to a document URL; undefined if that would change the meaning of a part. */
 export function documentNameOf(name: string, base: string): string | undefined {
   if (!name.startsWith(base) || /[?#\\]/.test(name) || !name.isWellFormed()) return undefined
   const path = name

@@ -1,4 +1,4 @@
-// The next state of a document: the triples that a write leaves, managed ones included (spec 2.1). Pure.
+// Computes the next state of a document: the triples that a write leaves, including managed ones (spec 2.1). Pure.
 import { graphOf, irisOf, iri, triple, typed, valuesOf, type Graph, type Quad } from '../rdf/graph.js'
 import { AS_WRITTEN, inForms, type LiteralForms } from '../rdf/literal-forms.js'
 import { readNTriples } from '../rdf/read.js'
@@ -7,7 +7,7 @@ import { linesAbout, linesBeginning } from '../rdf/sorted-lines.js'
 import { isKind, isRoot, parentOf } from './hierarchy.js'
 import { ACL, DCT, DEF, DH, RDF, SIOC, XSD } from '../rdf/vocabulary.js'
 
-/** When the document was last changed: the latest of dct:created and dct:modified, in ms since the epoch. */
+/** The time of the last change: the latest of dct:created and dct:modified, in ms since the epoch. */
 export function lastModifiedOf(graph: Pick<Graph, 'triples'>, document: string): number | undefined {
   const times = [DCT('created'), DCT('modified')]
     .flatMap((property) => valuesOf(graph, document, property))
@@ -17,7 +17,7 @@ export function lastModifiedOf(graph: Pick<Graph, 'triples'>, document: string):
 }
 
 const ON_CREATION = [DCT('created'), DCT('creator'), ACL('owner')]
-/** The properties of a document that the gateway manages itself. */
+/** The properties that the gateway manages. */
 export const MANAGED: ReadonlySet<string> = new Set([
   ...ON_CREATION,
   DCT('modified'),
@@ -31,20 +31,20 @@ const isManaged = ({ subject, predicate, object }: Quad, document: string): bool
 
 export interface Write {
   readonly document: string
-  /** The application's base: the root document's URI. */
+  /** The base of the application: the URI of the root document. */
   readonly base: string
-  /** Undefined when the document does not exist yet; its managed triples will do. */
+  /** Undefined if the document does not exist yet. The managed triples alone are enough. */
   readonly current: Graph | undefined
-  /** The triples of the body. */
+  /** The triples in the request body. */
   readonly content: readonly Quad[]
   readonly agent: string | undefined
   readonly now: number
   readonly uuid: () => string
-  /** How the store keeps literals; as they were written where it is left out. */
+  /** How the store normalises literals; if absent, they stay as written. */
   readonly forms?: LiteralForms
 }
 
-/** The state after a PUT. For an existing document `dct:modified` grows strictly, whatever the clock says. */
+/** The state after a PUT. On an existing document `dct:modified` always grows, whatever the clock says. */
 export function nextState(write: Write): Graph {
   const { document, base, current, content } = write
   const given = inForms(skolemised(content, document, write.uuid), write.forms ?? AS_WRITTEN)
@@ -62,7 +62,7 @@ export function nextState(write: Write): Graph {
 
 type Kind = 'item' | 'container'
 
-/** PUT decides it by dh:Container, POST leaves it, PATCH changes it only where it leaves exactly one of both types. */
+/** PUT decides by dh:Container, POST keeps the kind, PATCH changes it only if it leaves exactly one of both types. */
 export function kindOf(
   method: 'PUT' | 'POST' | 'PATCH',
   before: readonly string[],
@@ -84,8 +84,8 @@ export function hierarchyTriples(document: string, base: string, kind: Kind): Qu
 }
 
 /**
- * Spec 2.1: in milliseconds. Stores drop zeros at the end (XML Schema 1.1 Datatypes §3.3.7.2: the canonical form), so a
- * time that would end in one is a millisecond later (design 3).
+ * Spec 2.1: in milliseconds. Stores drop trailing zeros (XML Schema 1.1 Datatypes §3.3.7.2: the canonical form), so a
+ * time that would end with a zero gets one more millisecond (design 3).
  */
 export const dateTime = (time: number): string => new Date(time % 10 === 0 ? time + 1 : time).toISOString()
 
@@ -104,7 +104,7 @@ export function provenanceAfter(current: Graph, document: string, now: number): 
 }
 
 /**
- * The managed triples of a document: a PUT needs no others of the state that it replaces, and the rest is not parsed.
+ * The managed triples of a document. A PUT needs nothing else of the state that it replaces, so only these are parsed.
  */
 export function managedTriples({
   iri: document,

@@ -1,4 +1,4 @@
-// The bytes of a document in a format, and in a content coding: made at most once, and large ones off the main thread
+// Makes the bytes of a document in a format and a content coding, at most once. Large ones are made off the main thread
 // (design 7).
 import { codedOnce, type Coding } from '../http/content-coding.js'
 import { N_TRIPLES, type Format } from '../http/media-type.js'
@@ -8,15 +8,13 @@ import { writeGraph } from '../rdf/write.js'
 import type { Awaitable } from '../maybe-async.js'
 import type { Document, HasDocuments, Representation } from './document.js'
 
-/**
- * Writes a large graph of canonical N-Triples off the main thread. The key names the work, for others who wait for it.
- */
+/** Writes a large graph of canonical N-Triples off the main thread. Callers with the same key share the work. */
 type WriteLarge = (nTriples: string, format: Format, key: string) => Promise<Uint8Array | Problem>
 
-/** Names the work of writing the document off the main thread. */
+/** The key of writing the document off the main thread. */
 export const writingKey = ({ iri }: Document, { code }: Format): string => `${iri} ${code}`
 
-/** In characters of N-Triples: longer ones are written off the main thread, which may take some 50 ms for a request. */
+/** In characters of N-Triples. Longer documents are written off the main thread: they may take about 50 ms. */
 const QUICKLY_WRITTEN = 128 * 1024
 
 export const representationOfBytes = (bytes: Buffer): Representation => ({
@@ -24,7 +22,7 @@ export const representationOfBytes = (bytes: Buffer): Representation => ({
   ...(bytes.length <= ONE_PIECE && { text: bytes.toString('latin1') }),
 })
 
-/** The bytes of the document in a format, made at most once. */
+/** The bytes of the document in a format. Made at most once. */
 export function representationOf(
   { cache }: HasDocuments,
   document: Document,
@@ -53,7 +51,7 @@ export function representationOf(
   return writing
 }
 
-/** The representation in a content coding; undefined where it is not compressed now (http/content-coding.ts). */
+/** The representation in a content coding; undefined if it is not compressed now (http/content-coding.ts). */
 export function codedRepresentation(
   { cache: { documents } }: HasDocuments,
   document: Document,

@@ -1,5 +1,5 @@
-// The documents of an application as its store answers: parsed, or the facts alone where the content is too large
-// for memory or cannot be read; cached (cache/stored-graphs.ts).
+// Reads the documents of an application from its store and caches them (cache/stored-graphs.ts): parsed, or only the
+// facts if the content is too large for memory or cannot be read.
 import { makeStoredGraphs, type CacheSettings } from '../../cache/stored-graphs.js'
 import { askerOf, type Asker, type Client } from '../evaluation/job-queue.js'
 import type { Reading } from '../evaluation/reading.js'
@@ -20,10 +20,10 @@ import {
 import { askFacts } from './facts.js'
 import { MANAGED } from './next-state.js'
 
-/** In characters of N-Triples: the form of longer ones is computed off the main thread. */
+/** In characters of N-Triples. The canonical form of longer ones is computed off the main thread. */
 const QUICKLY_READ = 128 * 1024
 
-/** About the size of the facts of a large document. */
+/** The approximate memory for the facts of a large document. */
 const LARGE_BYTES = 4096
 
 export const makeDocuments = (
@@ -74,7 +74,7 @@ async function readWhole(
   }: { readonly reading: Pick<Reading, 'canonical'>; readonly tagKey: string; readonly asker: Asker },
 ): Promise<Document | undefined | Problem> {
   if (nTriples.length > QUICKLY_READ) {
-    // All who wait for it share the answer of the store.
+    // Everyone waiting for this document shares the store's answer.
     const content = await reading.canonical(asker, nTriples, tagKey, iri)
     if (isFailure(content)) return content
     return content.nTriples ? documentOfText(iri, base, content, tagKey) : undefined
@@ -90,7 +90,7 @@ const legiblyManaged = (iri: string, nTriples: string): Pick<Document, 'iri' | '
 }
 
 /**
- * True where a short text of a store has these lines, in any order: parsing it would take most of the time of a write.
+ * True if a short text of a store has the same lines in any order. Parsing it would take most of the time of a write.
  */
 const isSame = (canonical: string, text: string): boolean =>
   canonical === text ||

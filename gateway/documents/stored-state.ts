@@ -1,5 +1,5 @@
-// The states of documents in the store, as canonical N-Triples. Large ones are read and compared in a thread: that
-// takes seconds, and requests are answered meanwhile (design 7).
+// The stored states of documents as canonical N-Triples. Large ones are read and compared in a thread: that takes
+// seconds, and requests are answered meanwhile (design 7).
 import type { ReadingJob, ReadingReply } from '../evaluation/reading-worker.js'
 import { stateIn, type StateForm } from '../evaluation/state.js'
 import { openThreads } from '../evaluation/threads.js'
@@ -10,9 +10,9 @@ import { makeSliceTurns } from '../stores/slices.js'
 import type { GraphStore } from '../stores/store.js'
 
 export interface States {
-  /** The document as the store has it, in canonical N-Triples; undefined when it does not exist. */
+  /** The stored document in canonical N-Triples; undefined if it does not exist. */
   stored(store: GraphStore, document: string): Promise<string | undefined | Problem>
-  /** The same of many, in their order, or Git's ids of them. Other work is done in between. */
+  /** The states of many documents in order, or their Git ids. Lets other work run in between. */
   each(store: GraphStore, documents: readonly string[], form: StateForm): AsyncGenerator<StoredState>
   /** Undefined for an empty graph. */
   canonical(nTriples: string): Promise<string | undefined | Problem>
@@ -26,23 +26,23 @@ export interface StoredState {
   readonly state: string | undefined | Problem
 }
 
-/** In characters: reading so much takes some milliseconds. */
+/** In characters: this much can be read within a few milliseconds. */
 const SHORT = 64 * 1024
 const MEMORY = 2 ** 30
-/** ms: more than the largest graph that is read whole takes. */
+/** In ms: more than the largest graph that is read whole needs. */
 const TIME_LIMIT = 120_000
 const TOO_LARGE = problem('store.too-large', 'The document is too large to be compared with its history.')
-/** The thread works for no client. */
+/** The thread does not work for a client. */
 const ASKER = 'the gateway'
 
-/** The thread starts with the first large state. */
+/** The thread is started when the first large state is read. */
 export function openStates(): States {
   const settings = {
     script: new URL('../evaluation/reading-worker.js', import.meta.url),
     data: undefined,
     memory: MEMORY,
     broken: (outOfMemory: boolean) =>
-      outOfMemory ? TOO_LARGE : problem('internal', 'Reading the state of a document broke off.'),
+      outOfMemory ? TOO_LARGE : problem('internal', 'The thread that reads states of documents stopped.'),
   }
   const limits = { workers: 1, timeLimit: TIME_LIMIT }
   const threads = openThreads<ReadingJob, ReadingReply>(settings, () => TOO_LARGE, limits)

@@ -1,4 +1,4 @@
-// The documents below a container, by their URLs: as the store has them, whether their parents exist or not.
+// Finds the stored documents below a container by their URLs, whether or not their parents exist.
 import { isFailure, type Problem } from '../problem.js'
 import { SIOC } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'
@@ -14,15 +14,13 @@ interface HasDocuments {
 }
 
 interface Asked {
-  /** Of SPARQL, on `?g`. */
+  /** A SPARQL condition on `?g`. */
   readonly condition: string
   readonly most: number
   readonly isOrdered?: boolean
 }
 
-/**
- * The names of graphs. Where the store lists them, it looks into none but those that are meant: it may list empty ones.
- */
+/** Names of graphs. If the store lists its graphs, only matching ones are checked for triples: some may be empty. */
 async function namesOf(
   { store, traits }: HasDocuments,
   { condition, most, isOrdered = false }: Asked,
@@ -40,7 +38,7 @@ async function namesOf(
   return { names, hasMore: rows.length >= most }
 }
 
-/** Documents at this URL and below it, in the order of their URLs; `last` where there may be more after it. */
+/** Documents at and below this URL, in the order of their URLs; `last` is set if there may be more. */
 export async function documentsFrom(
   application: HasDocuments,
   top: string,
@@ -54,7 +52,7 @@ export async function documentsFrom(
   return { documents: names.filter(application.isDocument), last: hasMore ? names.at(-1) : undefined }
 }
 
-/** True where a document says that it is in this one: the store has an index for that. */
+/** True if some document says that it is in this one. The store finds that by an index. */
 export async function hasDocumentsIn({ store }: HasDocuments, document: string): Promise<boolean | Problem> {
   const query = `SELECT ?g WHERE { VALUES ?in { <${SIOC('has_container')}> <${SIOC('has_parent')}> }
     GRAPH ?g { ?g ?in <${document}> } } LIMIT 1`
@@ -62,7 +60,7 @@ export async function hasDocumentsIn({ store }: HasDocuments, document: string):
   return isFailure(rows) ? rows : rows.length > 0
 }
 
-/** The documents below this one, parents before their children; `more` where there are `most` or more. */
+/** The documents below this one, parents before children; `more` if there are at least `most`. */
 export async function documentsBelow(
   application: HasDocuments,
   container: string,

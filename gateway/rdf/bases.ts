@@ -1,18 +1,16 @@
-// The IRIs that a text makes others from: its bases and the namespaces of its prefixes. Each use of one costs its
-// length, so they are bounded, and dot segments are removed once (RFC 3986 §5.2.4). Pure.
+// Bases and prefix namespaces, from which a text builds other IRIs. Each use costs their length, so they are bounded,
+// and dot segments are removed once (RFC 3986 §5.2.4). Pure.
 import { resolve } from 'relative-to-absolute-iri'
 
-/** The most characters of a base or a namespace. */
+/** The most characters in a base or a namespace. */
 export const LONGEST_BASE = 2048
 
 export const BASE_TOO_LONG = `a base or a namespace is longer than ${LONGEST_BASE} characters`
 
-/** True where a base that a text declares is too long. It may be as long as the URL of the document. */
+/** True if a declared base is too long. A base may always be as long as the document's URL. */
 export const isTooLong = (base: string, document = ''): boolean => base.length > Math.max(LONGEST_BASE, document.length)
 
-/**
- * The base without dot segments before its last slash; what follows that never becomes part of another IRI (§5.2.3).
- */
+/** The base without dot segments before its last slash. The rest never becomes part of another IRI (§5.2.3). */
 export function normalBase(base: string): string {
   const path = base.search(/[?#]|$/)
   const slash = base.lastIndexOf('/', path)
@@ -21,7 +19,7 @@ export function normalBase(base: string): string {
   return resolve(base.slice(0, slash + 1), '') + base.slice(slash + 1)
 }
 
-/** True where an IRI reference has dot segments that resolving it removes. */
+/** True if resolving this IRI reference removes dot segments. */
 export const baseHasDotSegment = (reference: string): boolean => DOT_SEGMENT.test(reference)
 
 const DOT_SEGMENT = /(?:^|\/)\.\.?(?:$|[/?#])/

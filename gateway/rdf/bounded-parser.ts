@@ -1,5 +1,5 @@
-// N3's parser with bounds on the bases and namespaces that a text declares. Uses internals of n3, whose version
-// package.json pins: without a bound, a short text with a long base costs seconds.
+// N3's parser with bounds on declared bases and namespaces: without them a short text with a long base costs seconds.
+// Uses internals of n3, whose version package.json pins.
 import type { ParserOptions } from 'n3'
 import { isTooLong, BASE_TOO_LONG } from './bases.js'
 import { Parser } from './n3.js'
@@ -50,7 +50,7 @@ export class BoundedParser extends Parser {
   }
 }
 
-/** n3 gives the line at the end of its message, and no column. */
+/** n3 puts the line number at the end of its message and gives no column. */
 export interface N3Error extends Error {
   readonly context?: { readonly line: number; readonly token?: { readonly start?: number } }
 }

@@ -1,10 +1,10 @@
-// Canonical N-Triples from text (RDF 1.2 N-Triples §4): most lines of a store are canonical already, and only the
-// others are parsed, which takes ten times as long. Pure.
+// Canonicalises N-Triples text (RDF 1.2 N-Triples §4). Most lines of a store are canonical already; only the others are
+// parsed, which takes ten times as long. Pure.
 import { nTriplesLine, sortedAsBytes } from './graph.js'
 import { readNTriples } from './n-triples.js'
 
-// The terms that flawOf (graph.ts) finds no flaw in and that nTriplesTerm writes as they are here, some rare ones
-// excepted.
+// Matches terms without flaws (flawOf in graph.ts) that nTriplesTerm writes exactly as they are here, except for some
+// rare ones.
 const PLAIN = '[^\\x00-\\x20\\x7f<>"{}|^`\\\\%#[\\]]*'
 const IN_IRI = `${PLAIN}(?:%[0-9A-Fa-f]{2}${PLAIN})*`
 const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:${IN_IRI}(?:#${IN_IRI})?>`
@@ -16,12 +16,12 @@ const LITERAL = `"${IN_LITERAL}(?:\\\\[tbnrf"\\\\]${IN_LITERAL})*"(?:${LANGUAGE}
 const CANONICAL = new RegExp(`^(?:${IRI}|${BLANK_NODE}) ${IRI} (?:${IRI}|${BLANK_NODE}|${LITERAL}) \\.$`)
 
 /**
- * True where a canonical line is a triple of RDF 1.1 for sure: its terms have no flaw (graph.ts). False for some that
- * are.
+ * True only if a canonical line is certainly an RDF 1.1 triple whose terms have no flaw (graph.ts). May be false for
+ * some that are.
  */
 export const isPlain = (line: string): boolean => CANONICAL.test(line)
 
-/** The distinct lines in canonical form, sorted as UTF-8 bytes; undefined where the text is malformed. */
+/** The distinct lines in canonical form, sorted as UTF-8 bytes; undefined if the text is malformed. */
 export function canonicalLines(nTriples: string): string[] | undefined {
   if (!nTriples.isWellFormed()) return undefined
   const lines = new Set<string>()

@@ -1,4 +1,4 @@
-// Writing the content of another server in another format: RDF and SPARQL results.
+// Converts the content of another server (RDF or SPARQL results) to another format.
 import { blankNode, graphOf, withNodes, type BlankNode, type Graph, type Quad } from './graph.js'
 import type { Format } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -9,19 +9,17 @@ import { writeGraph } from './write.js'
 import { writeResults } from './write-sparql-results.js'
 
 export interface ForeignContent {
-  /** As `parseMediaType` gives it. */
+  /** As returned by `parseMediaType`. */
   readonly mediaType: string
   readonly contentType: string
-  /** The URL it came from: relative IRIs are resolved against it. */
+  /** The URL that it was read from: the base of relative IRIs. */
   readonly url: string
   readonly body: Uint8Array
 }
 
 export const RESULT_TYPES: ReadonlySet<string> = new Set([RESULTS_JSON, RESULTS_XML])
 
-/**
- * The content in the first of these formats that it has a form in. Problems as those of `readGraph` and `writeGraph`.
- */
+/** The content in the first of these formats that can express it. Fails like `readGraph` and `writeGraph`. */
 export async function convert(
   content: ForeignContent,
   formats: readonly Format[],
@@ -35,7 +33,7 @@ export async function convert(
     if (typeof text === 'string') return { format, text }
     failed = text ?? failed
   }
-  return failed ?? problem('negotiation.not-acceptable', `The ${content.mediaType} has no form in an accepted format.`)
+  return failed ?? problem('negotiation.not-acceptable', `The ${content.mediaType} fits into no accepted format.`)
 }
 
 async function meaningOf(content: ForeignContent, options: ReadOptions): Promise<Graph | Results | Problem> {
@@ -49,7 +47,7 @@ async function meaningOf(content: ForeignContent, options: ReadOptions): Promise
   return isFailure(triples) ? triples : graphOf(relabelled(triples))
 }
 
-/** Blank nodes are numbered in the order of the content: equal content gives equal bytes, as its entity-tag says. */
+/** Numbers blank nodes in order of appearance, so that equal content gives equal bytes, as its entity-tag promises. */
 function relabelled(triples: readonly Quad[]): Quad[] {
   const labels = new Map<string, string>()
   const nodeOf = (own: string): BlankNode => {

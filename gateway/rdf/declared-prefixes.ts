@@ -1,4 +1,4 @@
-// The prefixes that a Turtle text declares, as far as they are of use for writing: bounded, and of http namespaces.
+// The prefixes declared by a Turtle text, limited to a bounded number of http namespaces that are useful for writing.
 // Pure.
 export type Prefixes = Readonly<Record<string, string>>
 
@@ -12,7 +12,7 @@ const declarations = (turtle: string) => [...turtle.slice(0, LARGEST).matchAll(D
 export const prefixesIn = (turtle: string): Prefixes =>
   Object.fromEntries(declarations(turtle).map(([, prefix, namespace]) => [prefix!, namespace!] as const))
 
-/** The declarations alone. */
+/** Only the declarations, as text. */
 export const declarationsIn = (turtle: string): string =>
   declarations(turtle)
     .map(([text]) => text)

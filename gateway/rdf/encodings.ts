@@ -1,8 +1,8 @@
-// The encodings of text that may have several: XML and HTML. All other syntaxes are UTF-8. Pure.
+// The encodings of XML and HTML text. All other syntaxes are UTF-8. Pure.
 import { parseMediaType } from '../http/media-type.js'
 import { problem, type Problem } from '../problem.js'
 
-/** The encoding of a byte order mark (Encoding Standard §6.1). */
+/** The encoding that a byte order mark stands for (Encoding Standard §6.1). */
 export function bomOf(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8'
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be'
@@ -24,32 +24,32 @@ const DECLARATION_BYTES = 256
 const DECLARED = /^<\?xml\s[^>]*?\sencoding\s*=\s*(?:"([\w.-]+)"|'([\w.-]+)')/
 
 /**
- * The text of XML or HTML. RFC 7303 §3: a byte order mark goes first, then the charset of the media type, then what the
- * XML declares (XML 1.0 §4.3.3); without any of these it is UTF-8.
+ * Decodes XML or HTML. RFC 7303 §3: a byte order mark takes precedence, then the charset of the media type, then the
+ * XML declaration (XML 1.0 §4.3.3), then UTF-8.
  */
 export function markupText(body: Buffer, contentType: string): string | Problem {
   const charset = parseMediaType(contentType)?.parameters.get('charset')
   const encoding = bomOf(body) ?? charset ?? declaredIn(body) ?? 'utf-8'
   const decoder = decoderOf(
-    // ASCII is UTF-8 too; the Encoding Standard would read it as windows-1252.
+    // ASCII is valid UTF-8, but the Encoding Standard would read it as windows-1252.
     /^(?:us-)?ascii$/i.test(encoding) ? 'utf-8' : /^utf-?16$/i.test(encoding) ? (wideIn(body) ?? 'utf-8') : encoding,
   )
   const name = encoding.slice(0, 100)
   if (!decoder) return problem('content.unsupported', `The encoding ${name} is not supported. Send UTF-8.`)
   try {
-    // At once, Node.js 20 decodes windows-1252 as Latin-1.
+    // Without `stream`, Node.js 20 decodes windows-1252 as Latin-1.
     return decoder.decode(body, { stream: true }) + decoder.decode()
   } catch {
     return problem('content.syntax', `The content is not valid ${name.toUpperCase()}.`)
   }
 }
 
-/** XML 1.0 appendix F: a declaration is readable before its encoding is known. */
+/** XML 1.0 appendix F: a declaration can be read before its encoding is known. */
 function declaredIn(body: Buffer): string | undefined {
   const [, double, single] = DECLARED.exec(body.subarray(0, DECLARATION_BYTES).toString('latin1')) ?? []
   return wideIn(body) ?? double ?? single
 }
 
-/** Of XML without a byte order mark: it begins with `<`. */
+/** The encoding of XML without a byte order mark, recognised by its `<`. */
 const wideIn = ([first, second]: Uint8Array): string | undefined =>
   first === 0x3c && second === 0 ? 'utf-16le' : first === 0 && second === 0x3c ? 'utf-16be' : undefined

@@ -1,12 +1,12 @@
-// What subclasses and subproperties entail (RDF 1.1 Semantics §9.2.1: rdfs5, rdfs7, rdfs9, rdfs11). Pure.
+// Entailment from subclasses and subproperties (RDF 1.1 Semantics §9.2.1: rdfs5, rdfs7, rdfs9, rdfs11). Pure.
 import { problem, type Problem } from '../problem.js'
 import { quad, type Quad, type Term } from './graph.js'
 import { RDF, RDFS } from './vocabulary.js'
 
-/** A long chain of classes entails a multitude of its length. */
+/** A long chain of classes entails many times its own number of triples. */
 const MOST = 500_000
 
-/** The triples with those that follow from them, possibly with duplicates. */
+/** The triples and everything entailed by them, possibly with duplicates. */
 export function entailed(triples: readonly Quad[]): readonly Quad[] | Problem {
   const all: Quad[] = [...triples]
   const most = MOST + triples.length
@@ -39,7 +39,7 @@ export function entailed(triples: readonly Quad[]): readonly Quad[] | Problem {
 
 const TOO_MUCH = problem('ontology.failed', `The ontologies entail more than ${MOST} triples.`)
 
-/** All that is above a class or property, without itself. */
+/** All superclasses or superproperties, without the term itself. */
 function makeAbove(triples: readonly Quad[], relation: string): (below: Term) => readonly Term[] {
   const direct = new Map<string, Term[]>()
   for (const { subject, predicate, object } of triples) {

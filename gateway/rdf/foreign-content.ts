@@ -1,5 +1,5 @@
-// RDF from other servers and files: unpacks it, finds its media type by name or beginning if the server does not say
-// it, and adds the JSON-LD context that the server names.
+// RDF from other servers and files: unpacks it, guesses its media type by name or content if the server sends none, and
+// adds the JSON-LD context that the server names.
 import { linksIn } from '../http/link-field.js'
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -18,7 +18,7 @@ export interface ReadableContent {
   readonly contentType: string | undefined
 }
 
-/** @param limit in bytes, unpacked */
+/** @param limit in bytes, decompressed */
 export async function readableContent(answer: ForeignAnswer, limit: number): Promise<ReadableContent | Problem> {
   const body = await unpacked(answer.body, limit)
   if (isFailure(body)) return body
@@ -29,13 +29,13 @@ const JSON_LD = 'application/ld+json'
 const CONTEXT = 'http://www.w3.org/ns/json-ld#context'
 const BOM = Buffer.from('\ufeff')
 
-/** JSON-LD 1.1 API, LoadDocumentCallback: plain JSON may get its context from a Link field. */
+/** JSON-LD 1.1 API, LoadDocumentCallback: a Link field may supply the context of plain JSON. */
 function withContext({ fields, url }: ForeignAnswer, content: ReadableContent): ReadableContent | Problem {
   const type = parseMediaType(content.contentType ?? '')?.type ?? ''
   if (!isJson(type) || type === JSON_LD) return content
   const [link, another] = linksIn(fields.link, url, CONTEXT)
-  if (another) return problem('content.syntax', 'The server names several contexts for its JSON.')
-  // RFC 6839 §3.1: such as application/activity+json, which is JSON-LD.
+  if (another) return problem('content.syntax', 'The server links more than one context to its JSON.')
+  // RFC 6839 §3.1: for example application/activity+json, which is JSON-LD.
   if (!link)
     return type.endsWith('+json') && syntaxIn(content.body) === JSON_LD ? { ...content, contentType: JSON_LD } : content
   const json = content.body.subarray(content.body.indexOf(BOM) === 0 ? BOM.length : 0)

@@ -1,5 +1,5 @@
-// A graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes.
-// Checks each term that becomes part of a line, so that no client can end a term or a line early.
+// A graph as a value: triples and their canonical N-Triples (RDF 1.2 N-Triples §4), sorted as bytes. Checks each term
+// that becomes part of a line, so that no client can end a term or a line early.
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
 import { DataFactory } from './n3.js'
 import { RDF, XSD } from './vocabulary.js'
@@ -7,7 +7,7 @@ import { RDF, XSD } from './vocabulary.js'
 export const { namedNode, blankNode, literal, quad, defaultGraph } = DataFactory
 
 /**
- * The triples of one graph, distinct, with the canonical N-Triples line of each (no line end), sorted as UTF-8 bytes.
+ * The distinct triples of a graph, each with its canonical N-Triples line (without line end), sorted as UTF-8 bytes.
  */
 export interface Graph {
   readonly triples: readonly Quad[]
@@ -16,25 +16,25 @@ export interface Graph {
 
 const XSD_STRING = XSD('string')
 
-// RDF 1.1 Turtle §6.5 IRIREF: the characters that an IRI may not contain, even where an escape stood for them.
+// RDF 1.1 Turtle §6.5 IRIREF: characters that an IRI may not contain, even if they were escaped.
 const NOT_IN_IRI = /[\x00-\x20<>"{}|^`\\]/
 const ABSOLUTE = /^[A-Za-z][A-Za-z0-9+.-]*:/
-// RFC 3987 §2.2: complete percent-encodings, brackets around an IP address only, one fragment; stores refuse the rest.
+// RFC 3987 §2.2: complete percent-encodings, brackets only around an IP address, one fragment. Stores refuse the rest.
 const isWellFormedIri = (value: string): boolean =>
   !/%(?![0-9A-Fa-f]{2})|#.*#/s.test(value) &&
   (!/[[\]]/.test(value) ||
     (/^[A-Za-z][A-Za-z0-9+.-]*:\/\/(?:[^/?#[\]]*@)?\[[0-9A-Fa-f:.]+\](?::\d*)?(?:[/?#][^[\]]*)?$/.test(value) &&
       URL.canParse(value)))
 
-// BCP 47, as far as Turtle's LANGTAG allows it.
+// BCP 47, restricted to what Turtle's LANGTAG allows.
 const LANGUAGE = /^[a-zA-Z]{1,8}(-[a-zA-Z0-9]{1,8})*$/
 
-/** How many triple terms may stand within one another. */
+/** How deeply triple terms may be nested. */
 export const DEEPEST_TERM = 32
 
 const TAGGED: ReadonlySet<string> = new Set([RDF('langString'), RDF('dirLangString')])
 
-/** Why clients may not write a triple, or undefined when they may: RDF 1.2 terms, absolute IRIs, well-formed text. */
+/** The reason why clients may not write a triple; undefined for well-formed RDF 1.2 terms with absolute IRIs. */
 export function flawOf({ subject, predicate, object }: Quad, depth = 0): string | undefined {
   if (subject.termType !== 'NamedNode' && subject.termType !== 'BlankNode')
     return `a ${nameOf(subject.termType)} as subject`
@@ -42,7 +42,7 @@ export function flawOf({ subject, predicate, object }: Quad, depth = 0): string 
   return flawOfTerm(subject) ?? flawOfTerm(predicate) ?? flawOfTerm(object, depth)
 }
 
-/** True of an absolute IRI that a client may write. */
+/** True for an absolute IRI that clients may write. */
 export const isIri = (value: string): boolean => flawOfTerm(namedNode(value)) === undefined
 
 const nameOf = (termType: string): string => (termType === 'Quad' ? 'triple term' : termType)
@@ -79,7 +79,7 @@ function flawOfTag(language: string, direction: string | undefined): string | un
 /** The base direction of a literal (RDF 1.2 Concepts §3.4). */
 export const directionOf = (term: Literal): string | undefined => term.direction || undefined
 
-/** True where the term is one of RDF 1.2 that RDF 1.1 does not have. */
+/** True if the term exists only in RDF 1.2. */
 export const isOfRdf12 = (term: Term): boolean =>
   term.termType === 'Quad' || (term.termType === 'Literal' && directionOf(term) !== undefined)
 
@@ -97,7 +97,7 @@ const TO_ESCAPE = /[\x00-\x1f\x7f"\\]/g
 const escaped = (text: string): string =>
   text.replace(TO_ESCAPE, (character) => ESCAPES[character] ?? codeEscape(character))
 
-/** Text as a literal in canonical N-Triples, without a term on the way. */
+/** Text as a literal in canonical N-Triples, without creating a term. */
 export const nTriplesText = (text: string): string => `"${escaped(text)}"`
 
 const codeEscape = (character: string): string =>
@@ -105,10 +105,10 @@ const codeEscape = (character: string): string =>
 
 const EACH_NOT_IN_IRI = new RegExp(NOT_IN_IRI, 'g')
 
-/** No character of an IRI that a store has let in can end the term early. */
+/** No character in a stored IRI may end the term early. */
 const iriText = (value: string): string => (NOT_IN_IRI.test(value) ? value.replace(EACH_NOT_IN_IRI, codeEscape) : value)
 
-/** A term in canonical N-Triples. Language tags are lower case: they compare so (RDF 1.1 Concepts §3.3). */
+/** A term in canonical N-Triples. Language tags are lower case, as they are compared (RDF 1.1 Concepts §3.3). */
 export function nTriplesTerm(term: Term): string {
   switch (term.termType) {
     case 'NamedNode':
@@ -129,8 +129,8 @@ export function nTriplesTerm(term: Term): string {
 }
 
 /**
- * The line of a triple that was read from canonical N-Triples: writing it again would take most of the time of a write.
- * It stands in the triple: a WeakMap would keep it, and the text that it is a part of, until the whole memory is swept.
+ * The canonical line that a triple was read from: writing it again would take most of the time of a write. It is stored
+ * on the triple, since a WeakMap would retain it, and its whole text, until the next full garbage collection.
  */
 const LINE = Symbol('line')
 type Read = Quad & { [LINE]?: string }
@@ -140,15 +140,15 @@ export const nTriplesLine = (triple: Quad): string =>
   (triple as Read)[LINE] ??
   `${nTriplesTerm(triple.subject)} ${nTriplesTerm(triple.predicate)} ${nTriplesTerm(triple.object)} .`
 
-/** Each once, in the order of UTF-8 bytes. */
+/** Without duplicates, in the order of UTF-8 bytes. */
 export const sortedAsBytes = (lines: Iterable<string>): string[] => sortAsBytes([...new Set(lines)])
 
-/** In place: in the order of the language, which is far faster, where no character makes a difference. */
+/** Sorts in place. Uses the default order, which is far faster, if no character makes a difference. */
 export const sortAsBytes = (lines: string[]): string[] =>
   lines.some((line) => SURROGATES.test(line)) ? lines.sort(compareAsBytes) : lines.sort()
 const SURROGATES = /[\ud800-\uffff]/
 
-/** Order of UTF-8 bytes (`LC_ALL=C sort`), which UTF-16 keeps except between surrogates and U+E000 to U+FFFF. */
+/** The order of UTF-8 bytes (`LC_ALL=C sort`). UTF-16 differs only between surrogates and U+E000 to U+FFFF. */
 export function compareAsBytes(a: string, b: string): number {
   if (a === b) return 0
   const end = Math.min(a.length, b.length)
@@ -161,7 +161,7 @@ export function compareAsBytes(a: string, b: string): number {
   return a.length - b.length
 }
 
-// Surrogates stand for U+10000 and above, so they come after U+E000 to U+FFFF.
+// Surrogates encode U+10000 and above, so they come after U+E000 to U+FFFF.
 const utf8Rank = (unit: number): number => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800)
 
 /** The graph of these triples: duplicates removed, sorted. */
@@ -176,19 +176,19 @@ export function graphOf(triples: Iterable<Quad>): Graph {
 export const nTriplesOf = ({ lines }: Pick<Graph, 'lines'>): string =>
   lines.length === 0 ? '' : lines.join('\n') + '\n'
 
-/** The values of a property of a subject, IRIs and literals alike, as strings. */
+/** The values of a property of a subject, IRIs and literals, as strings. */
 export const valuesOf = (graph: Pick<Graph, 'triples'>, subject: string, predicate: string): string[] =>
   graph.triples
     .filter((t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType !== 'Quad')
     .map((t) => t.object.value)
 
-/** The IRIs among the values of a property of a subject. */
+/** The values of a property of a subject that are IRIs. */
 export const irisOf = (graph: Pick<Graph, 'triples'>, subject: string, predicate: string): string[] =>
   graph.triples
     .filter((t) => t.subject.value === subject && t.predicate.value === predicate && t.object.termType === 'NamedNode')
     .map((t) => t.object.value)
 
-/** The triple with other nodes in place of its blank nodes, also within triple terms; itself where it has none. */
+/** Replaces the blank nodes of a triple, also in triple terms. Returns the triple itself if it has none. */
 export function withNodes(triple: Quad, nodeOf: (label: string) => NamedNode | BlankNode): Quad {
   const other = (term: Term): Term =>
     term.termType === 'BlankNode'

@@ -1,4 +1,4 @@
-// Remote JSON-LD contexts as texts: fetched through the guarded fetcher only, cached for a while, bounded in bytes.
+// Loads the texts of remote JSON-LD contexts: only through the guarded fetcher, cached for a while, bounded in bytes.
 import { LRUCache } from 'lru-cache'
 import type { FetchAnswer, GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { decodeText } from '../http/body.js'
@@ -11,7 +11,7 @@ import { unpacked } from './unpacked.js'
 
 const LIFETIME_MS = 3_600_000
 const CACHE_BYTES = 4 * 1024 * 1024
-/** The largest context. That of schema.org has 200 kB. */
+/** The largest context. schema.org's has 200 kB. */
 const LONGEST_CONTEXT = 512 * 1024
 
 const JSON_LD = 'application/ld+json'
@@ -31,9 +31,7 @@ export function makeLoadContext(fetcher: GuardedFetch): LoadContext {
   }
 }
 
-/**
- * JSON-LD 1.1 API, LoadDocumentCallback: a page may name the JSON-LD that is its alternate, as that of schema.org does.
- */
+/** JSON-LD 1.1 API, LoadDocumentCallback: a page may link to JSON-LD as its alternate, as schema.org's does. */
 async function answerTo(fetcher: GuardedFetch, url: string, isAlternate = false): Promise<FetchAnswer | undefined> {
   const answer = await fetcher.fetch(url, { accept: ACCEPT })
   if (isFailure(answer) || answer.status !== 200) return undefined

@@ -1,11 +1,11 @@
-// The terms that jsonld-streaming-parser makes: it leaves out what is no IRI, and writes large numbers wrongly.
-// Replaces methods of its `util`, whose version package.json pins. What is malformed is refused later, as in every
-// other syntax (graph.ts).
+// Corrects the terms of jsonld-streaming-parser, which drops anything that is not an IRI and writes large numbers
+// wrongly. Replaces methods of its `util`, whose version package.json pins. Malformed terms are refused later, as in
+// every other syntax (graph.ts).
 import type { BlankNode, DataFactory, NamedNode } from '@rdfjs/types'
 import type { JsonLdParser } from 'jsonld-streaming-parser'
 import { XSD } from './vocabulary.js'
 
-/** No more than what other syntaxes cannot have in a label (RDF 1.1 Turtle §6.5). */
+/** Excludes only what other syntaxes cannot have in a label (RDF 1.1 Turtle §6.5). */
 const BLANK_NODE = /^_:[^\0-\x20<>"{}|^`\\]+$/
 
 interface Context {
@@ -28,7 +28,7 @@ export function keepTerms(parser: JsonLdParser, factory: DataFactory): void {
   const expanded = (context: Context, text: string, isVocabulary: boolean): string | null =>
     context.expandTerm(text, isVocabulary, parsingContext.getExpandOptions())
   const nodeOf = (iri: string | null): NamedNode | null =>
-    // JSON-LD 1.1 API §5.2.2: what has the form of a keyword is no IRI, and ignored.
+    // JSON-LD 1.1 API §5.2.2: anything shaped like a keyword is not an IRI and is ignored.
     iri === null || /^@[A-Za-z]+$/.test(iri) ? null : factory.namedNode(iri)
   const blank = (text: string): BlankNode | undefined => {
     if (!text.startsWith('_:')) return undefined
@@ -50,21 +50,21 @@ export function keepTerms(parser: JsonLdParser, factory: DataFactory): void {
   util.intToString = lexicalForm
 }
 
-/** The first integer that would have an exponent. */
+/** The first integer that would need an exponent. */
 const TOO_LARGE = 1e21
 
 /**
- * JSON-LD 1.1 API §8.2.2: of a number that is no integer, or is typed as xsd:double, the canonical form of that,
- * whatever its type.
+ * JSON-LD 1.1 API §8.2.2: numbers that are not integers, or are typed as xsd:double, get the canonical form of
+ * xsd:double, whatever their type.
  */
 export function lexicalForm(value: unknown, datatype: { readonly value: string } | undefined): string {
   if (typeof value !== 'number') return String(value)
   const isInteger = Number.isInteger(value) && Math.abs(value) < TOO_LARGE && datatype?.value !== XSD('double')
   if (isInteger) return String(value)
-  // JSON has numbers that are too large for a double.
+  // JSON allows numbers too large for a double.
   if (!Number.isFinite(value)) return value > 0 ? 'INF' : '-INF'
   const [mantissa, exponent] = value.toExponential(15).split('e') as [string, string]
-  // At most 15 digits: the first after the point stays.
+  // At most 15 digits. The first digit after the point is kept.
   const [whole, digits] = mantissa.split('.') as [string, string]
   return `${whole}.${digits[0]}${digits.slice(1).replace(/0{1,14}$/, '')}E${Number(exponent)}`
 }

@@ -12,11 +12,11 @@ export type Family = 'integer' | 'decimal' | 'double' | 'float' | 'boolean' | 'd
 export interface LiteralForms {
   /** The datatypes that it keeps by value, in the forms of `storedForm`. */
   readonly byValue: readonly Family[]
-  /** Its forms are not known: a document is read again after a write. */
+  /** The store's forms are unknown, so a document is read again after a write. */
   readonly isUnclear: boolean
   /**
-   * It shows both 1.5 and 1.50 as 1.5, but deletes each only under the form in which it was written (TDB2 of Jena 5).
-   * If others write to the store, only removing the whole graph surely removes such a decimal.
+   * The store shows both 1.5 and 1.50 as 1.5, but deletes each only in the form in which it was written (TDB2 of Jena
+   * 5). If others write to the store, such a decimal is removed for certain only with the whole graph.
    */
   readonly hidesZeros: boolean
 }

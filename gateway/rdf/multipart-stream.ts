@@ -1,10 +1,10 @@
-// Content in several parts while it arrives (RFC 7578, RFC 2046 §5.1): each part is passed on piece by piece, so that
-// a part may be of any size. It reads what `partsOf` of read-multipart.ts reads. Pure.
+// Reads multipart content while it arrives (RFC 7578, RFC 2046 §5.1). Each part is passed on in pieces, so it may have
+// any size. Accepts exactly what `partsOf` of read-multipart.ts accepts. Pure.
 import { CRLF, flaw, headOf, LONGEST_HEAD, NO_HEAD, type PartHead } from './read-multipart.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Awaitable } from '../maybe-async.js'
 
-/** Is given the parts, one after the other. A problem ends the reading. */
+/** Receives the parts one after the other. A problem stops the reading. */
 export interface TakeParts {
   begin(head: PartHead): Awaitable<undefined | Problem>
   data(piece: Buffer): Awaitable<undefined | Problem>
@@ -12,29 +12,29 @@ export interface TakeParts {
 }
 
 export interface PartsReader {
-  /** Call it for one piece after the other. */
+  /** Call it for each piece in order. */
   write(piece: Buffer): Promise<undefined | Problem>
-  /** After the last piece: why the content is not whole. */
+  /** Call it after the last piece: returns the reason if the content is incomplete. */
   finish(): undefined | Problem
 }
 
-/** A form has a part for each of its fields. */
+/** A form has one part per field. */
 const MOST_PARTS = 10_000
 
 export function makePartsReader(boundary: string, take: TakeParts): PartsReader {
   const begin = Buffer.from(`${CRLF}--${boundary}`)
   let place: 'before' | 'head' | 'start' | 'body' | 'after' = 'before'
   let parts = 0
-  // RFC 2046 §5.1.1: the line break before a delimiter belongs to it; before the first there may be none.
+  // RFC 2046 §5.1.1: the line break before a delimiter belongs to it. The first delimiter may have none.
   let rest: Buffer = Buffer.from(CRLF)
 
-  /** The rest of the piece waits for the next one: it may be the begin of a delimiter. */
+  /** Keeps the rest of the piece for the next one, since it may be the start of a delimiter. */
   async function step(): Promise<'more' | 'on' | Problem> {
     if (place === 'head') return readHead()
     const found = delimiterIn(rest, begin)
     if (isFailure(found)) return found
     if (place === 'start') {
-      // The line break after the fields is no part of a delimiter.
+      // The line break after the fields is not part of a delimiter.
       if (found.before === 0) return found.kind === 'none' ? 'more' : flaw(NO_HEAD)
       rest = rest.subarray(CRLF.length)
       place = 'body'
@@ -75,18 +75,18 @@ export function makePartsReader(boundary: string, take: TakeParts): PartsReader 
       }
     },
     finish() {
-      if (place !== 'after') return flaw(place === 'before' ? 'its boundary is nowhere' : 'its last part has no end')
-      return parts > 0 ? undefined : flaw('it has no part')
+      if (place !== 'after') return flaw(place === 'before' ? 'its boundary is missing' : 'its last part is not closed')
+      return parts > 0 ? undefined : flaw('it has no parts')
     },
   }
 }
 
-/** `before`: how many bytes are certainly before it; `end`: after its line. */
+/** `before`: how many bytes certainly precede the delimiter; `end`: the position after its line. */
 type Found =
   | { readonly kind: 'none'; readonly before: number }
   | { readonly kind: 'next' | 'last'; readonly before: number; readonly end: number }
 
-/** The next line that is a delimiter, from its line break on: a longer line only begins like one. */
+/** Finds the next line that is a delimiter, including its line break. A longer line only starts like one. */
 function delimiterIn(content: Buffer, begin: Buffer): Found | Problem {
   for (let start = content.indexOf(begin); start >= 0; start = content.indexOf(begin, start + 1)) {
     const after = start + begin.length
@@ -94,14 +94,14 @@ function delimiterIn(content: Buffer, begin: Buffer): Found | Problem {
     if (next === '--') return { kind: 'last', before: start, end: after + 2 }
     let end = after
     while (content[end] === 0x20 || content[end] === 0x09) end++
-    if (end - after > LONGEST_HEAD) return flaw('the line of a delimiter is too long')
+    if (end - after > LONGEST_HEAD) return flaw('a delimiter line is too long')
     if (content.length < after + 2 || content.length < end + 2) {
-      // The next piece says whether it is a delimiter.
+      // The next piece decides whether it is a delimiter.
       const rest = content.toString('latin1', end)
       if (rest === '' || rest === '\r' || (rest === '-' && end === after)) return { kind: 'none', before: start }
     } else if (content[end] === 0x0d && content[end + 1] === 0x0a) return { kind: 'next', before: start, end: end + 2 }
   }
-  // The begin of a delimiter may stand at the end.
+  // The content may end with the start of a delimiter.
   for (let length = Math.min(begin.length - 1, content.length); length > 0; length--) {
     if (content.subarray(-length).equals(begin.subarray(0, length)))
       return { kind: 'none', before: content.length - length }

@@ -1,9 +1,9 @@
-// Reading N-Triples leniently, as stores and histories have it (design 3): Jena lets in IRIs and language tags that RDF
-// does not allow, and no document may be out of reach for that. Content of clients is read strictly (read.ts). Pure.
+// Reads N-Triples leniently, as found in stores and histories (design 3): Jena accepts IRIs and language tags that RDF
+// forbids, and such documents must stay readable. Content from clients is read strictly (read.ts). Pure.
 import { blankNode, DEEPEST_TERM, literal, namedNode, quad, rememberLine, type Quad, type Term } from './graph.js'
 
-// Any text between the signs is a term. A literal is plain text, and plain text again after each escape: there is one
-// way only to match, so that it takes linear time.
+// Any text between the delimiters is a term. A literal is plain text, with more plain text after each escape. Matching
+// is unambiguous and so takes linear time.
 const TERM =
   /[ \t]*(?:<([^<>]*)>|_:([^\s<>"()]*[^\s<>"().])|"([^"\\]*(?:\\[^][^"\\]*)*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>]+)>)?|<<\()/y
 const CLOSE = /[ \t]*\)>>/y
@@ -16,7 +16,7 @@ const CHARACTERS: Readonly<Record<string, string>> = {
   ...{ t: '\t', b: '\b', n: '\n', r: '\r', f: '\f', '"': '"', "'": "'", '\\': '\\' },
 }
 
-/** The text without its escapes; undefined where one does not exist, or stands for half a character. */
+/** Resolves the escapes of a text; undefined if one is invalid or stands for half a character. */
 function unescaped(text: string): string | undefined {
   if (!text.includes('\\')) return text
   let isWhole = true
@@ -31,7 +31,7 @@ function unescaped(text: string): string | undefined {
   return isWhole && plain.isWellFormed() ? plain : undefined
 }
 
-/** The term at TERM.lastIndex, which moves behind it. */
+/** The term at TERM.lastIndex, which moves past it. */
 function termIn(line: string, depth: number): Term | undefined {
   const match = TERM.exec(line)
   if (!match) return undefined
@@ -58,7 +58,7 @@ function literalOf(text: string, language: string | undefined, datatype: string 
   return iri === undefined || iri.includes('"') ? undefined : literal(value, namedNode(iri))
 }
 
-/** Jena has triple terms as subjects too. */
+/** Jena allows triple terms as subjects too. */
 function tripleIn(line: string, depth: number): Quad | undefined {
   const subject = termIn(line, depth)
   if (!subject || subject.termType === 'Literal') return undefined
@@ -68,7 +68,7 @@ function tripleIn(line: string, depth: number): Quad | undefined {
   return object && quad(subject as Quad['subject'], predicate, object as Quad['object'])
 }
 
-// Most lines are these: without blank nodes and escapes, and with one space between terms.
+// Most lines look like this: no blank nodes, no escapes, one space between terms.
 const SIMPLE = /^<([^<>\\]*)> <([^<>\\]*)> (?:<([^<>\\]*)>|"([^"\\]*)"(?:@([A-Za-z0-9-]+)|\^\^<([^<>"\\]+)>)?) \.$/
 
 function simpleTriple(line: string): Quad | undefined {
@@ -80,7 +80,7 @@ function simpleTriple(line: string): Quad | undefined {
   return quad(namedNode(match[1]!), namedNode(match[2]!), object)
 }
 
-/** The triple of a line; 'nothing' where it is blank or a comment. */
+/** The triple on a line; 'nothing' if the line is blank or a comment. */
 function readLine(line: string): Quad | 'nothing' | undefined {
   const simple = simpleTriple(line)
   if (simple) return simple
@@ -93,7 +93,7 @@ function readLine(line: string): Quad | 'nothing' | undefined {
 
 const linesOf = (text: string): string[] => text.split(text.includes('\r') ? /[\r\n]/ : '\n')
 
-/** The triples of N-Triples, with its blank node labels; undefined when a line is no triple. */
+/** The triples of N-Triples, with their blank node labels; undefined if a line is not a triple. */
 export function readNTriples(text: string): Quad[] | undefined {
   if (!text.isWellFormed()) return undefined
   const triples: Quad[] = []
@@ -105,7 +105,7 @@ export function readNTriples(text: string): Quad[] | undefined {
   return triples
 }
 
-/** The triples of those lines that are triples: enough to find facts, where the whole cannot be read. */
+/** The triples of all readable lines: enough to find facts if the whole cannot be read. */
 export function readLegible(text: string): Quad[] {
   return linesOf(text).flatMap((line) => {
     const triple = readLine(line)
@@ -126,7 +126,7 @@ export function readCanonical(nTriples: string): Quad[] {
   return triples
 }
 
-/** The term that a text in N-Triples is; undefined where it is none. */
+/** Parses a single N-Triples term; undefined if the text is not one. */
 export function readTerm(text: string): Term | undefined {
   TERM.lastIndex = 0
   const term = termIn(text, 0)

@@ -1,5 +1,5 @@
-// The parts of n3 that are used, each from its own file: its index loads a store and streams too, which takes
-// longer than all of these, in each thread and command. package.json pins its version.
+// The used parts of n3, each loaded from its own file. Its index also loads a store and streams, which would take
+// longer than all of these in each thread and command. package.json pins its version.
 import { createRequire } from 'node:module'
 import type * as n3 from 'n3'
 

@@ -1,5 +1,5 @@
-// RDF/POST forms with files (LinkedDataHub 3.3): the resource with the name of a file becomes the file, by the URL
-// of its digest. Pure.
+// RDF/POST forms with files (LinkedDataHub 3.3): the resource that has a file's name becomes the file, identified by
+// the URL of its digest. Pure.
 import { flawOf, iri, namedNode, quad, text, type Quad, type Term } from './graph.js'
 import { triplesOfPairs, type FormPair } from './read-form.js'
 import { makeTerms, syntaxProblem } from './terms.js'
@@ -8,16 +8,16 @@ import { parseMediaType } from '../http/media-type.js'
 import { isFailure, type Problem } from '../problem.js'
 
 export interface FormFile {
-  /** Where its field stands in the form: the value of that pair is not used. */
+  /** The position of the file's field in the form. The value of that pair is ignored. */
   readonly at: number
-  /** The name as the client gives it: it becomes a literal, and never a path. */
+  /** The name given by the client. It becomes a literal, never a path. */
   readonly name: string
   readonly contentType: string | undefined
   readonly url: string
   readonly sha1: string
 }
 
-/** @param base the document's URI */
+/** @param base the URI of the document */
 export function readFileForm(pairs: readonly FormPair[], files: readonly FormFile[], base: string): Quad[] | Problem {
   const mark = (at: number): string => `a file ${at} of this form ${base}`
   const places = new Map(files.map((file) => [file.at, file]))
@@ -27,7 +27,7 @@ export function readFileForm(pairs: readonly FormPair[], files: readonly FormFil
   if (isFailure(read)) return syntaxProblem('RDF/POST', read.detail, terms)
   const renamed = new Map<string, FormFile>()
   const names = new Map<string, string>()
-  // Reversed: the first one counts.
+  // Reversed, so that the first one counts.
   const namings = new Map(read.toReversed().map((triple) => [triple.object.value, triple]))
   for (const file of files) {
     const naming = namings.get(mark(file.at))
@@ -38,7 +38,7 @@ export function readFileForm(pairs: readonly FormPair[], files: readonly FormFil
     )
       return syntaxProblem(
         'RDF/POST',
-        `the file ${JSON.stringify(file.name)} has to be the nfo:fileName of a resource of its own`,
+        `the file ${JSON.stringify(file.name)} must be the nfo:fileName of exactly one resource`,
       )
     renamed.set(keyOf(naming.subject), file)
     names.set(mark(file.at), file.name)
@@ -70,7 +70,7 @@ function withFiles(triple: Quad, renamed: ReadonlyMap<string, FormFile>, names: 
   const { object } = triple
   const other = object.termType === 'Literal' ? undefined : fileOf(object)
   const name = object.termType === 'Literal' ? names.get(object.value) : undefined
-  // LinkedDataHub 3.4: the media type may be written as text.
+  // LinkedDataHub 3.4: the media type may be given as text.
   const format =
     own && predicate.value === DCT('format') && object.termType === 'Literal' ? mediaTypeIri(object.value) : undefined
   return quad(
@@ -86,10 +86,10 @@ export function mediaTypeIri(text: string): string | undefined {
 }
 
 /**
- * RFC 7578 §4.2: a name without folders; without characters that would break lines. @param written as the field has it
+ * RFC 7578 §4.2: the name without folders or line breaks. @param written the name as given in the field
  */
 export function fileNameOf(written: string): string {
-  // HTML §4.10.21.8: how browsers write these three characters.
+  // HTML §4.10.21.8: how browsers encode these three characters.
   const decoded = written.replace(/%(22|0D|0A)/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)))
   const last = decoded.slice(Math.max(decoded.lastIndexOf('/'), decoded.lastIndexOf('\\')) + 1)
   const name = last

@@ -1,12 +1,12 @@
-// Reading RDF/POST: RDF as the fields of an HTML form (LinkedDataHub 3.1).
+// Reads RDF/POST: RDF encoded as the fields of an HTML form (LinkedDataHub 3.1).
 import type { DataFactory, Literal, NamedNode, Quad } from '@rdfjs/types'
 import { resolve } from 'relative-to-absolute-iri'
 import { baseHasDotSegment, isTooLong, BASE_TOO_LONG } from './bases.js'
 import { malformed, type SyntaxFailure } from './terms.js'
 
 /**
- * The triples of an RDF/POST form. Fields are read from left to right; a field that makes no sense at its place is
- * skipped. Undefined when the form is not RDF/POST (its first key is not `rdf`).
+ * The triples of an RDF/POST form. Fields are read in order, and fields that are meaningless in their position are
+ * skipped. Undefined if the form is not RDF/POST (its first key is not `rdf`).
  */
 export function readRdfPost(form: string, base: string, terms: DataFactory): Quad[] | SyntaxFailure | undefined {
   let pairs: FormPair[]
@@ -21,7 +21,7 @@ export function readRdfPost(form: string, base: string, terms: DataFactory): Qua
 /** A key of RDF/POST and its value. */
 export type FormPair = readonly [key: string, value: string]
 
-/** The triples of an RDF/POST form whose keys and values are read already, such as the parts of a form with files. */
+/** The triples of an RDF/POST form given as keys and values, such as the parts of a form with files. */
 export function triplesOfPairs(pairs: readonly FormPair[], base: string, terms: DataFactory): Quad[] | SyntaxFailure {
   try {
     return triplesOf(fieldsOf(pairs), base, terms)
@@ -30,7 +30,7 @@ export function triplesOfPairs(pairs: readonly FormPair[], base: string, terms: 
   }
 }
 
-/** application/x-www-form-urlencoded (URL Standard §5.1), but text that is not UTF-8 is an error, not replaced. */
+/** application/x-www-form-urlencoded (URL Standard §5.1), except that text that is not UTF-8 is an error. */
 function pairsOf(form: string): FormPair[] {
   const pairs = form.split('&').filter((pair) => pair !== '')
   return pairs.map((pair) => {
@@ -47,13 +47,13 @@ function decoded(text: string): string {
   }
 }
 
-/** A pair, or several pairs that form one term. */
+/** One pair, or several that form one term. */
 interface Field {
   readonly key: string
   readonly value: string
-  /** The value of the `n`, `sn`, `pn` or `on` before a `v`, `sv`, `pv` or `ov`. */
+  /** The value of the `n`, `sn`, `pn` or `on` that precedes a `v`, `sv`, `pv` or `ov`. */
   readonly prefix: string
-  /** The `lt` or `ll` before or after an `ol`. */
+  /** The `lt` or `ll` that precedes or follows an `ol`. */
   readonly qualifier: FormPair | undefined
 }
 
@@ -111,7 +111,7 @@ function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): 
     const [role, form] = [field.key[0], field.key[1]]
     if (field.key === 'v') namespaces.set(field.prefix, namespaceOf(field.value, base))
     else if (field.key === 'ol') {
-      // The empty value of an input that was not filled in.
+      // An input that was left empty.
       if (field.value !== '') add(literal(field))
     } else if (field.key === 'pb') throw new Error('a blank node as predicate')
     else if (!/^(s[buv]|p[uv]|o[buv])$/.test(field.key)) continue
@@ -127,7 +127,7 @@ function triplesOf(fields: readonly Field[], base: string, terms: DataFactory): 
 
 interface Namespace {
   readonly written: string
-  /** Resolved, where a name without dot segments only has to be appended. */
+  /** The resolved namespace, if names without dot segments can simply be appended to it. */
   readonly resolved: string | undefined
 }
 

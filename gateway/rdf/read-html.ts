@@ -1,4 +1,4 @@
-// Finding the JSON-LD islands in HTML (JSON-LD 1.1 §7): the texts of its script elements, and its base.
+// Finds JSON-LD islands in HTML (JSON-LD 1.1 §7): the texts of the script elements, and the base.
 import { Parser } from 'htmlparser2'
 import { resolve } from 'relative-to-absolute-iri'
 import { isTooLong, normalBase, BASE_TOO_LONG } from './bases.js'
@@ -7,7 +7,7 @@ import { malformed, type SyntaxFailure } from './terms.js'
 
 const DEPTH_LIMIT = 512
 
-/** The texts of the JSON-LD script elements and the base of the page; a failure when the page is nested too deeply. */
+/** The JSON-LD script texts and the base of the page; a failure if the page is nested too deeply. */
 export function islandsOf(html: string, base: string): { texts: readonly string[]; base: string } | SyntaxFailure {
   const texts: string[] = []
   let inIsland = false
@@ -15,7 +15,7 @@ export function islandsOf(html: string, base: string): { texts: readonly string[
   let depth = 0
   const parser = new Parser({
     onopentag(name, { type, href }) {
-      // The parser's own stack costs the square of the depth.
+      // The parser's own stack costs time quadratic in the depth.
       if (++depth > DEPTH_LIMIT) parser.pause()
       inIsland = name === 'script' && parseMediaType(type ?? '')?.type === 'application/ld+json'
       if (inIsland) texts.push('')

@@ -1,6 +1,6 @@
-// Reading JSON-LD: bounded in depth, in size and in the work of its contexts; in pieces, so that a long document does
-// not hold up the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser`), whose
-// version package.json pins: the parser has no bound of its own on the work of nested and scoped contexts.
+// Reads JSON-LD, bounded in depth, size and the work of its contexts, and in pieces, so that a long document does not
+// block the event loop. Uses internals of jsonld-streaming-parser (`parsingContext.contextParser`), whose version
+// package.json pins: the parser does not bound the work of nested and scoped contexts.
 import { JsonLdParser } from 'jsonld-streaming-parser'
 import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
@@ -11,29 +11,29 @@ import { keepTerms, lexicalForm } from './json-ld-terms.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { malformed, quadsFrom, syntaxProblem, type SyntaxFailure, type Terms } from './terms.js'
 
-/** The text of the context document at a URL; undefined when it is not available or not allowed. */
+/** The text of the context document at a URL; undefined if it is unavailable or not allowed. */
 export type LoadContext = (url: string) => Promise<string | undefined>
 
 const SYNTAX = 'JSON-LD'
 const DEPTH_LIMIT = 64
-/** The weight of a value is its depth, since its processing costs as much. */
+/** The weight of a value is its depth, which is proportional to its cost. */
 const WHOLE_WEIGHT_LIMIT = 1_000_000
 const PIECE_WEIGHT_LIMIT = 100_000
 const PIECE_WEIGHT = 10_000
 const REMOTE_CONTEXTS_LIMIT = 8
-/** The characters of all remote contexts of a document together. */
+/** The total characters of all remote contexts of a document. */
 const REMOTE_WEIGHT_LIMIT = 1024 * 1024
-/** Processed term definitions, over all contexts: each context processes those in scope again. */
+/** Term definitions processed over all contexts. Each context processes again those that are in scope. */
 const DEFINITIONS_LIMIT = 2_000_000
-/** Processing a context costs as much as so many definitions, also where it is empty. */
+/** Processing a context, even an empty one, costs as much as this many definitions. */
 const CONTEXT_WEIGHT = 20
 
 const TOO_LARGE = problem(
   'content.too-large',
-  'The JSON-LD content has too many values, in all or in one node. Send Turtle or N-Triples, or several smaller requests.',
+  'The JSON-LD content has too many values. Send Turtle or N-Triples, or split it into several requests.',
 )
 
-/** The quads of JSON-LD documents that share their blank nodes (JSON-LD 1.1 API §7.1), in one or several texts. */
+/** The quads of JSON-LD texts that share their blank nodes (JSON-LD 1.1 API §7.1). */
 export async function readJsonLd(
   texts: readonly string[],
   base: string,
@@ -65,7 +65,7 @@ export async function readJsonLd(
   const dataFactory = withoutMarks(terms.factory, mark)
   const quads: Quad[] = []
   for (const piece of pieces) {
-    // Strict: the parser would leave out malformed language tags and directions.
+    // Strict, since otherwise the parser drops malformed language tags and directions.
     const options = { baseIRI: base, dataFactory, documentLoader: contexts.loader, strictValues: true }
     const parser = new JsonLdParser(options)
     contexts.bound(parser)
@@ -79,37 +79,37 @@ export async function readJsonLd(
   return quads
 }
 
-const NO_TRIPLES = syntaxProblem(SYNTAX, 'none of its properties is an IRI or a term of its @context')
+const NO_TRIPLES = syntaxProblem(SYNTAX, 'no property is an IRI or a term of the @context')
 
 const MARK_BYTES = 8
 
-// A whole text, or the prefix of a compact IRI, that every JavaScript object inherits as a property: the parser looks
-// terms up in such objects. In JSON without white space, a quotation mark after one of these signs begins a text.
+// The parser looks terms up in plain objects, which inherit some properties. Matches their names, as a whole text or as
+// a prefix of one. In JSON without white space, a quotation mark after one of these characters begins a text.
 const INHERITED = new RegExp(`(?<=[{[,:]")(${Object.getOwnPropertyNames(Object.prototype).join('|')})(?=[":])`, 'g')
 
-/** The names of inherited properties get a mark, which no content can know, while the parser reads them. */
+/** Marks the names of inherited properties while the parser reads them. No content can guess the mark. */
 const withMarks = (json: string, mark: string): string => json.replace(INHERITED, (name) => name + mark)
 
-/** JSON-LD 1.1 API §9.3, rdfDirection null: a base direction is dropped. */
+/** JSON-LD 1.1 API §9.3, rdfDirection null: base directions are dropped. */
 const withoutMarks = (factory: DataFactory, mark: string): DataFactory => ({
   ...factory,
   namedNode: ((value: string) => factory.namedNode(value.replaceAll(mark, ''))) as DataFactory['namedNode'],
   literal(value: unknown, kind) {
     const tag = typeof kind === 'object' && kind && !('termType' in kind) ? kind.language || undefined : kind
-    // The parser passes the numbers and truth values of value objects with a type as they are.
+    // The parser passes numbers and booleans of typed value objects on unconverted.
     const datatype = typeof tag === 'object' && tag ? tag : undefined
     return factory.literal(lexicalForm(value, datatype).replaceAll(mark, ''), tag)
   },
 })
 
-/** Where a value stands: in what is data, in a context, or in JSON that is itself the value. */
+/** Where a value is: in data, in a context, or in a JSON literal. */
 type Place = 'data' | 'context' | 'json'
 
 const PLACES: Readonly<Record<string, Place>> = { '@context': 'context', '@value': 'json' }
-/** The parser leaves out a single value that is not in an array. */
+/** The parser drops a single value that is not in an array. */
 const LISTS = ['@set', '@list']
 
-/** The sum of the depths of all values. A failure for nesting without end, and for half surrogate pairs. */
+/** The sum of the depths of all values. Fails on excessive nesting and on lone surrogates. */
 function weigh(value: unknown, depth: number, place: Place): number | SyntaxFailure {
   if (typeof value === 'string') {
     const flaw = flawOfString(value, place)
@@ -133,17 +133,17 @@ type Node = Record<string, unknown>
 
 const flawOfEntry = (key: string, value: unknown, place: Place): string | undefined =>
   place === 'data' && key === '@id' && typeof value !== 'string'
-    ? 'the value of @id is no string'
+    ? 'the value of @id is not a string'
     : flawOfString(key, place)
 
 const flawOfString = (text: string, place: Place): string | undefined => {
   if (!text.isWellFormed()) return 'half a surrogate pair'
   return place === 'context' && isTooLong(text)
-    ? `a context holds a text of more than ${LONGEST_BASE} characters`
+    ? `a context has a text of more than ${LONGEST_BASE} characters`
     : undefined
 }
 
-/** True where the document has keys that mean something only if its context has them as terms. */
+/** True if the document has keys that mean something only if its context defines them as terms. */
 function hasTerms(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (Array.isArray(value)) return value.some(hasTerms)
@@ -159,9 +159,7 @@ interface Piece {
 
 const weightOf = (value: unknown, depth: number): number => Number(weigh(value, depth, 'data'))
 
-/**
- * The document as several that mean the same: the members of a top-level array, or of a top-level `@graph`, in groups.
- */
+/** Splits the document into several of the same meaning: groups of members of a top-level array or `@graph`. */
 function piecesOf(value: unknown): Piece[] {
   if (Array.isArray(value)) return groupsOf(value, 2).map(({ value, weight }) => ({ value, weight }))
   if (typeof value !== 'object' || value === null) return []
@@ -194,7 +192,8 @@ function contextsFor(loadContext: LoadContext | undefined, mark: string) {
   return {
     loader: {
       async load(url: string): Promise<{ '@context': never }> {
-        if (!loadContext) throw new Error('contexts are fetched for identified agents only: write it into the content')
+        if (!loadContext)
+          throw new Error('contexts are fetched only for identified agents; include the context in the content')
         if (!loaded.has(url)) {
           if (loaded.size >= REMOTE_CONTEXTS_LIMIT) throw new Error('the document has too many remote contexts')
           const loading = loadContext(url)
@@ -204,20 +203,20 @@ function contextsFor(loadContext: LoadContext | undefined, mark: string) {
         }
         if (weight > REMOTE_WEIGHT_LIMIT) throw new Error('the remote contexts of the document are too large')
         const document = parsed(await loaded.get(url))
-        if (typeof document !== 'object' || document === null) throw new Error('it is not available, or not allowed')
+        if (typeof document !== 'object' || document === null) throw new Error('the context is not available')
         const flaw = weigh(document, 1, 'context')
         if (isFailure(flaw)) throw new Error(flaw.detail)
         return JSON.parse(withMarks(JSON.stringify(document), mark)) as { '@context': never }
       },
     },
-    /** Wraps the parser's own context parser: without a bound, nested contexts make a short document cost minutes. */
+    /** Wraps the parser's context parser: without a bound, nested contexts make a short document cost minutes. */
     bound(parser: JsonLdParser): void {
       const { contextParser } = (parser as unknown as { parsingContext: { contextParser: ContextParser } })
         .parsingContext
       const parse = contextParser.parse
       contextParser.parse = async (context, options, ...internal) => {
         definitions += CONTEXT_WEIGHT + sizeOf(context) + sizeOf(options?.parentContext)
-        if (definitions > DEFINITIONS_LIMIT) throw new Error('its contexts are too much work')
+        if (definitions > DEFINITIONS_LIMIT) throw new Error('its contexts are too complex')
         return parse.call(contextParser, context, options, ...internal)
       }
       const expand = contextParser.expandPrefixedTerms
@@ -245,13 +244,13 @@ interface NormalizedContext {
   expandTerm(term: string, ...others: unknown[]): string | null
 }
 
-/** Prefixes whose IRIs have prefixes of their own, on average over the terms of a context. */
+/** The most expansions, on average per term of a context: the IRIs of prefixes may use prefixes too. */
 const EXPANSIONS_OF_TERM = 16
 const EXPANSIONS = 100
 
 /**
- * The context, for the parser's expansion of terms until they no longer change: a vocabulary `#a:`, and prefixes that
- * are defined by one another, grow without an end.
+ * Bounds the parser's expansion of terms, which stops only when nothing changes: with a vocabulary `#a:`, or prefixes
+ * that are defined by each other, it would never end.
  */
 function withEnd(context: NormalizedContext): NormalizedContext {
   let left = EXPANSIONS + EXPANSIONS_OF_TERM * Object.keys(context.getContextRaw()).length
@@ -265,7 +264,7 @@ function withEnd(context: NormalizedContext): NormalizedContext {
   }
 }
 
-/** The error with line and column, where V8 gives a position. */
+/** Adds line and column if V8 reports a position. */
 function withLine(error: unknown, text: string): string {
   const message = (error as Error).message
   const position = message.includes('end of JSON') ? text.length : Number(/position (\d+)/.exec(message)?.[1] ?? NaN)

@@ -1,5 +1,5 @@
-// Content in several parts (SPARQL 1.1 Graph Store HTTP Protocol §5.5, RFC 7578, RFC 2046 §5.1), read strictly: what a
-// reader skips would be lost without a word. Pure.
+// Multipart content (SPARQL 1.1 Graph Store HTTP Protocol §5.5, RFC 7578, RFC 2046 §5.1). Read strictly: skipped parts
+// would be lost silently. Pure.
 import { parseMediaType } from '../http/media-type.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { mediaTypeOf } from './syntaxes.js'
@@ -34,27 +34,27 @@ export function partsOf(body: Buffer, contentType: string): readonly BodyPart[] 
   while (begun && !begun.isLast) {
     if (parts.length === MOST_PARTS) return flaw(`it has more than ${MOST_PARTS} parts`)
     const ended = nextDelimiter(content, boundary, begun.end - CRLF.length)
-    if (!ended) return flaw('its last part has no end')
+    if (!ended) return flaw('its last part is not closed')
     const part = partOf(content.subarray(begun.end, ended.start))
     if (isFailure(part)) return part
     parts.push(part)
     begun = ended
   }
-  if (!begun) return flaw('its boundary is nowhere')
-  return parts.length > 0 ? parts : flaw('it has no part')
+  if (!begun) return flaw('its boundary is missing')
+  return parts.length > 0 ? parts : flaw('it has no parts')
 }
 
 export const flaw = (detail: string): Problem =>
-  problem('content.syntax', `The content is no well-formed ${MULTIPART}: ${detail}.`)
+  problem('content.syntax', `The content is not well-formed ${MULTIPART}: ${detail}.`)
 
 interface Delimiter {
   readonly start: number
-  /** After its line. */
+  /** The position after its line. */
   readonly end: number
   readonly isLast: boolean
 }
 
-/** The next line that is a delimiter, from its line break on: a longer line only begins like one. */
+/** Finds the next line that is a delimiter, including its line break. A longer line only starts like one. */
 function nextDelimiter(content: Buffer, boundary: string, from: number): Delimiter | undefined {
   const begin = `${CRLF}--${boundary}`
   for (let start = content.indexOf(begin, from); start >= 0; start = content.indexOf(begin, start + 1)) {
@@ -79,7 +79,7 @@ function partOf(content: Buffer): BodyPart | Problem {
 
 export const NO_HEAD = 'a part has no fields, or too many'
 
-/** The fields of a part: its name, its media type, and the name of the file that it is. */
+/** The fields of a part: its name, its media type, and its file name. */
 export interface PartHead {
   readonly name: string
   readonly contentType: string | undefined

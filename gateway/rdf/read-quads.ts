@@ -1,5 +1,5 @@
-// Reading N-Quads, TriG, N-Triples and Turtle piece by piece, of any length: what one piece says is given before the
-// next one is read.
+// Reads N-Quads, TriG, N-Triples and Turtle of any length in pieces: the quads of a piece are passed on before the next
+// piece is read.
 import { BoundedParser, placed } from './bounded-parser.js'
 import { flawOf, nTriplesTerm, quad, withNodes, type BlankNode, type NamedNode, type Quad } from './graph.js'
 import { makeTerms } from './terms.js'
@@ -12,7 +12,7 @@ export const STREAMED = {
   'text/turtle': 'Turtle',
 } as const
 
-/** Is given a triple in N-Triples, without its point, and its graph: '' for the default graph. */
+/** Receives a triple in N-Triples without its final point, and its graph ('' for the default graph). */
 export type TakeQuad = (graph: string, triple: string) => void
 
 export interface QuadReader {
@@ -21,14 +21,14 @@ export interface QuadReader {
   end(): void
 }
 
-/** Content that is not in its syntax, while it is read. */
+/** Thrown while reading if the content violates its syntax. */
 export class SyntaxBreak extends Error {
   constructor(readonly failure: Failure<'syntax'>) {
     super(failure.detail)
   }
 }
 
-/** @param nameNode what stands for a blank node, by its label and its graph */
+/** @param nameNode the replacement for a blank node, by its label and graph */
 export function makeQuadReader(
   format: (typeof STREAMED)[keyof typeof STREAMED],
   base: string,

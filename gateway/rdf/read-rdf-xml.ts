@@ -1,6 +1,6 @@
-// Reading RDF/XML with rdfxml-streaming-parser: fixes what it lacks (text in several parts, XML literals,
-// relative IRIs in two places, truncated documents), and bounds depth and entities. Uses its internals (`saxParser`,
-// `activeTagStack`, `baseIRI`, and the methods that BoundedParser overrides), whose version package.json pins.
+// Reads RDF/XML with rdfxml-streaming-parser: adds what it lacks (text in several parts, XML literals, relative IRIs in
+// two places, truncated documents), and bounds depth and entities. Uses its internals (`saxParser`, `activeTagStack`,
+// `baseIRI`, and the methods that BoundedParser overrides), whose version package.json pins.
 import { resolve } from 'relative-to-absolute-iri'
 import { isTooLong, normalBase, BASE_TOO_LONG } from './bases.js'
 import { ParseType, RdfXmlParser, type IActiveTag } from 'rdfxml-streaming-parser'
@@ -82,17 +82,17 @@ class BoundedParser extends RdfXmlParser {
     const parent = stack.at(-1)
     if (parent?.childrenStringTags) return this.onLiteralTag(tag, parent.rendered)
     if (!parent && tag.uri + tag.local !== `${RDF}RDF`) {
-      if (tag.uri === '') throw this.newParseError(`the element ${tag.name} has no namespace`)
-      // RDF/XML §2.6: a document that is one node element.
+      if (tag.uri === '') throw this.newParseError(`the element ${tag.name} is not in a namespace`)
+      // RDF/XML §2.6: the document may be a single node element.
       stack.push({ childrenParseType: ParseType.RESOURCE, baseIRI: this.internals.baseIRI })
     }
     super.onTag(tag)
-    // The parser would copy the list of all namespaces in scope for each element.
+    // Otherwise the parser would copy the list of namespaces in scope for each element.
     delete stack.at(-1)!.namespaces
   }
 
   /**
-   * RDF/XML §7.2.17: writes an element of an XML literal so that it is well-formed alone (Exclusive XML
+   * RDF/XML §7.2.17: writes an element of an XML literal so that it is well-formed on its own (Exclusive XML
    * Canonicalization §3).
    */
   private onLiteralTag(tag: Tag, rendered: ReadonlyMap<string, string> = new Map([['', '']])): void {
@@ -123,7 +123,7 @@ class BoundedParser extends RdfXmlParser {
     super.onTagProperty(tag, activeTag, parentTag)
   }
 
-  /** The base of an element and those in it. The attribute has it too, since the parser resolves that again. */
+  /** The base of an element and its content. Also set on the attribute, since the parser resolves that again. */
   private baseOf(tag: Tag, { baseIRI }: IActiveTag): string {
     const attribute = tag.attributes['xml:base']
     if (!attribute) return baseIRI!
@@ -134,7 +134,7 @@ class BoundedParser extends RdfXmlParser {
     return base
   }
 
-  /** Character data, which arrives in parts where it contains a CDATA section or a comment. */
+  /** Character data. It arrives in parts if it contains a CDATA section or a comment. */
   protected override onText(text: string): void {
     const tag = this.internals.activeTagStack.at(-1)
     if (tag?.childrenStringTags) super.onText(xmlText(text))
@@ -148,9 +148,8 @@ const EXPANSION_CHARACTERS_LIMIT = 1024 * 1024
 const DECLARATION = /\s+|<!--[^]*?-->|<!ENTITY\s+([^\s"'<>&%]+)\s+(?:"([^"<&%]*)"|'([^'<&%]*)')\s*>/y
 
 /**
- * The entities of a document type declaration as properties that count the characters of their expansion. It may
- * declare nothing else: no external entity, none with markup or another entity, so that expansion is neither a fetch
- * nor a bomb.
+ * The entities of a document type declaration as properties that count the characters of their expansion. Anything else
+ * is refused (external entities, markup, entities in entities), so expansion cannot fetch or explode.
  */
 function entitiesOf(doctype: string): PropertyDescriptorMap | SyntaxFailure {
   const [whole, subset = ''] = /^\s*[^\s"'<>[\]]+\s*(?:\[([^]*)\]\s*)?$/.exec(doctype) ?? []
@@ -160,13 +159,14 @@ function entitiesOf(doctype: string): PropertyDescriptorMap | SyntaxFailure {
   for (let at = 0; at < subset.length; at = DECLARATION.lastIndex) {
     DECLARATION.lastIndex = at
     const found = DECLARATION.exec(subset)
-    if (!found) return malformed('only entities that stand for plain text may be declared')
+    if (!found) return malformed('only plain-text entities may be declared')
     const [, name, value = found[3] ?? ''] = found
     // XML §4.2: the first declaration counts; §4.6: predefined entities cannot be redefined.
     if (name === undefined || name in entities || name in PREDEFINED) continue
     if (value.length > ENTITY_CHARACTERS_LIMIT) return malformed(`the entity ${name} is too long`)
     const get = (): string => {
-      if ((expanded += value.length) > EXPANSION_CHARACTERS_LIMIT) throw new Error('its entities expand to too much')
+      if ((expanded += value.length) > EXPANSION_CHARACTERS_LIMIT)
+        throw new Error('its entities expand to too much text')
       return value
     }
     entities[name] = { get, enumerable: true, configurable: true }

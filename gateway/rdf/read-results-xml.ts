@@ -1,4 +1,4 @@
-// Reading SPARQL results from XML (SPARQL Query Results XML Format). Pure.
+// Reads SPARQL results from XML (SPARQL Query Results XML Format). Pure.
 import { Parser } from 'htmlparser2'
 import type { Term } from './graph.js'
 import type { Results } from './sparql-results.js'
@@ -13,7 +13,7 @@ export interface TermDescription {
 
 export type MakeTerm = (description: TermDescription) => Term
 
-/** Undefined where they are not well-formed. `depth`: of elements; `termOf` throws where there is no such term. */
+/** Undefined if malformed. `depth` limits nested elements; `termOf` throws for invalid terms. */
 export function readResultsXml(xml: string, termOf: MakeTerm, depth: number): Results | undefined {
   const path: string[] = []
   const variables: string[] = []
@@ -50,7 +50,7 @@ export function readResultsXml(xml: string, termOf: MakeTerm, depth: number): Re
       },
       ontext: (text) => void (content += text),
       onclosetag(_tag, implied) {
-        // An element may close itself where it opens; any other needs an end tag.
+        // Only a self-closing element may lack an end tag.
         if (implied && parser.startIndex !== openedAt) return stop()
         const at = path.join('/')
         path.pop()
@@ -61,7 +61,7 @@ export function readResultsXml(xml: string, termOf: MakeTerm, depth: number): Re
           .at(-1)!
           .set(name, termOf({ type: at.slice(at.lastIndexOf('/') + 1), value: content, language, datatype }))
       },
-      // XML §2.8: a document type could declare entities, which results never need.
+      // XML §2.8: a document type could declare entities. Results never need them.
       onprocessinginstruction: (tag) => void (tag.startsWith('!') && stop()),
     },
     { xmlMode: true },

@@ -1,5 +1,5 @@
-// Reading SPARQL results from JSON, XML and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV
-// Formats). Pure.
+// Reads SPARQL results from JSON, XML and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV Formats).
+// Pure.
 import { blankNode, flawOf, iri, literal, quad, text, typed, type NamedNode, type Quad, type Term } from './graph.js'
 import { readTerm } from './n-triples.js'
 import type { MakeTerm, TermDescription } from './read-results-xml.js'
@@ -7,7 +7,7 @@ import { RESULTS_XML, type Results, type ResultRow } from './sparql-results.js'
 import { makeTerms } from './terms.js'
 import { XSD } from './vocabulary.js'
 
-/** The results in this text; undefined when it is not well-formed, or has a term that RDF does not know. */
+/** The results in this text; undefined if it is malformed or has a term that is not RDF. */
 export async function readResults(text: string, mediaType: string): Promise<Results | undefined> {
   try {
     const results = mediaType === RESULTS_XML ? await readXml(text) : readJson(text)
@@ -18,8 +18,8 @@ export async function readResults(text: string, mediaType: string): Promise<Resu
 }
 
 /**
- * The solutions in JSON that Oxigraph wrote in this process: unlike those of a server they are not checked, and their
- * blank nodes keep their labels.
+ * Solutions in JSON that Oxigraph wrote in this process. Unlike those of a server they are not checked, and blank nodes
+ * keep their labels.
  */
 export function readOwnSolutions(json: string): readonly ResultRow[] {
   const { results } = JSON.parse(json) as Json
@@ -48,7 +48,7 @@ function isSound(results: Results): boolean {
   )
 }
 
-/** The terms of one text, bounded in size. The same text gives its blank nodes the same labels. */
+/** The terms of one text, bounded in size. Equal texts give their blank nodes equal labels. */
 function termsOfText(): MakeTerm {
   const { factory } = makeTerms()
   const labels = new Map<string, string>()
@@ -86,7 +86,7 @@ function readJson(text: string): Results | undefined {
   return { kind: 'solutions', variables: head.vars.map(String), solutions }
 }
 
-/** The parser of XML takes longer to load than all else here, and few results are in XML. */
+/** Loaded on demand: the XML parser takes longer to load than everything else here, and few results are XML. */
 const readXml = async (text: string): Promise<Results | undefined> =>
   (await import('./read-results-xml.js')).readResultsXml(text, termsOfText(), DEPTH_LIMIT)
 
@@ -95,18 +95,18 @@ const solutionOf = (binding: Readonly<Record<string, JsonTerm>>, termOf: MakeTer
 
 const DEPTH_LIMIT = 16
 
-/** SPARQL 1.2 Query Results JSON has triple terms too. */
+/** SPARQL 1.2 Query Results JSON also has triple terms. */
 function jsonTermOf(term: JsonTerm, termOf: MakeTerm, depth = 0): Term {
   const { type, value, 'xml:lang': language, 'its:dir': direction, datatype } = term
   if (type !== 'triple') return termOf({ type, value: String(value), language, direction, datatype })
-  if (typeof value !== 'object' || depth > DEPTH_LIMIT) throw new TypeError('no triple term')
+  if (typeof value !== 'object' || depth > DEPTH_LIMIT) throw new TypeError('not a triple term')
   const [subject, predicate, object] = (['subject', 'predicate', 'object'] as const).map((part) =>
     jsonTermOf(value[part], termOf, depth + 1),
   )
   return quad(subject as Quad['subject'], predicate as Quad['predicate'], object as Quad['object'])
 }
 
-// SPARQL 1.1 TSV §4: terms as in Turtle. Any text between < and > is an IRI, as it was for the store.
+// SPARQL 1.1 TSV §4: terms as in Turtle. Any text between < and > is an IRI, since the store accepted it.
 const LANGUAGE = /^[A-Za-z0-9-]+$/
 // RDF 1.1 Turtle §6.4
 const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|U(00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|([tbnrf"'\\]))/g
@@ -118,7 +118,7 @@ const ABBREVIATED: readonly (readonly [form: RegExp, datatype: string])[] = [
   [/^(?:true|false)$/, XSD('boolean')],
 ]
 
-/** The term in a field of TSV that is not empty; undefined where there is none. */
+/** The term in a non-empty field of TSV; undefined if it is invalid. */
 export function readTsvTerm(field: string): Term | undefined {
   if (field.startsWith('<<(')) return readTerm(field.replace(IN_TRIPLE, (token) => spelledOut(token)))
   if (field.startsWith('<')) return field.endsWith('>') ? iri(unescaped(field.slice(1, -1))) : undefined
@@ -128,7 +128,7 @@ export function readTsvTerm(field: string): Term | undefined {
   return abbreviated && typed(field, abbreviated[1])
 }
 
-/** Strings, IRIs and labels; and what may be the object of a triple term without a datatype, as Jena writes numbers. */
+/** Strings, IRIs and labels, and objects of triple terms without a datatype, as Jena writes numbers. */
 const IN_TRIPLE = /"[^"\\]*(?:\\[^][^"\\]*)*"?|<[^<>]*>|_:[^ ]+|(?<= )[-+.\dtf][-+.\w]*(?= )/g
 
 function spelledOut(token: string): string {
@@ -136,7 +136,7 @@ function spelledOut(token: string): string {
   return abbreviated ? `"${token}"^^<${abbreviated[1]}>` : token
 }
 
-/** The quotation mark that begins it ends its text too: the last one that can. */
+/** The text ends at the last possible quotation mark of the kind that opens it. */
 function literalIn(field: string, mark: string): Term | undefined {
   if (field.length > 1 && field.endsWith(mark)) return literal(unescaped(field.slice(1, -1)))
   const typedAt = field.endsWith('>') ? field.lastIndexOf(`${mark}^^<`) : 0

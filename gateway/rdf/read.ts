@@ -1,5 +1,5 @@
-// Reading RDF: content by its media type, the store's answers, and configuration files. Content from others may be
-// slow to read: evaluation/reading.ts reads it off the main thread.
+// Reads RDF: content by its media type, answers of the store, and configuration files. Content from others may be slow
+// to read, so evaluation/reading.ts reads it off the main thread.
 import { BoundedParser, placed, type N3Error } from './bounded-parser.js'
 import { readableContent, type ForeignAnswer } from './foreign-content.js'
 import { flawOf, quad, type Quad } from './graph.js'
@@ -24,18 +24,18 @@ import {
 export { readCanonical, readLegible, readNTriples } from './n-triples.js'
 
 export interface ReadOptions {
-  /** The remote JSON-LD context at a URL. Absent: content that names one is refused. */
+  /** Loads the remote JSON-LD context at a URL. If absent, content that names one is refused. */
   readonly loadContext?: LoadContext | undefined
-  /** The most characters that the graph may have when written out. */
+  /** The most characters that the graph may have in N-Triples. */
   readonly limit?: number
-  /** The content is a dataset: its graphs may have any names. */
+  /** The content is a dataset, whose graphs may have any names. */
   readonly allGraphs?: boolean
 }
 
 type Result = Quad[] | Problem
 type Reader = (text: string, base: string, terms: Terms, options: ReadOptions) => Result | Promise<Result>
 
-// The parsers of these formats take longer to load than all else here, and most threads and commands need none.
+// Loaded on demand: these parsers take longer to load than everything else here, and most threads need neither.
 const readJsonLd: typeof import('./read-json-ld.js').readJsonLd = async (...content) =>
   (await import('./read-json-ld.js')).readJsonLd(...content)
 const readRdfXml: Reader = async (text, base, terms) =>
@@ -53,23 +53,23 @@ const READERS: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['application/rdf+x-www-form-urlencoded', readForm],
 ])
 
-/** The media types that requests may have, as the value of an `Accept-Post` field (LDP §7.1). */
+/** The media types accepted in requests, as the value of an `Accept-Post` field (LDP §7.1). */
 export const ACCEPT_POST = [...READERS.keys()].join(', ')
 
-/** An `Accept` value for requests to other servers whose documents `readGraph` reads. */
+/** An `Accept` value for requesting documents that `readGraph` can read. */
 export const READABLE_ACCEPT =
   'text/turtle, application/n-triples, application/ld+json;q=0.9, application/rdf+xml;q=0.8, text/html;q=0.2'
 
-/** True where `readGraph` reads content of this Content-Type. */
+/** True if `readGraph` can read this Content-Type. */
 export function isReadable(contentType: string | undefined): boolean {
   const type = syntaxOf(contentType)
   return type !== undefined && (type === MULTIPART || READERS.has(type))
 }
 
 /**
- * The triples of a request's content, possibly with duplicates. Blank node labels are of our own making, and no other
- * text has them. Problems: `content.unsupported`, `content.syntax`, `content.too-large`.
- * @param base the document's URI: relative IRIs are resolved against it, and a named graph must have this name
+ * The triples of a request's content, possibly with duplicates. Blank node labels are generated, and unique across
+ * texts. Problems: `content.unsupported`, `content.syntax`, `content.too-large`.
+ * @param base the URI of the document: relative IRIs are resolved against it, and a named graph must have this name
  */
 export async function readGraph(
   body: Buffer,
@@ -102,7 +102,7 @@ function textIn(body: Buffer, contentType: string, isMarkup: boolean): string | 
   return decodeText(body) ?? problem('content.syntax', 'The content is not valid UTF-8.')
 }
 
-/** SPARQL 1.1 Graph Store HTTP Protocol §5.5: the parts are merged. Blank nodes of different parts are different. */
+/** SPARQL 1.1 Graph Store HTTP Protocol §5.5: merges the parts. Each part has its own blank nodes. */
 async function readParts(body: Buffer, contentType: string, base: string, options: ReadOptions): Promise<Result> {
   const parts = partsOf(body, contentType)
   if (isFailure(parts)) return parts
@@ -111,7 +111,7 @@ async function readParts(body: Buffer, contentType: string, base: string, option
     const isNested = syntaxOf(part.contentType) === MULTIPART
     const content = part.file === undefined ? part : await readableContent(foreignOf(part), LIMIT_CHARACTERS)
     const read = isNested
-      ? unsupported('It has parts.')
+      ? unsupported('A part may not have parts itself.')
       : isFailure(content)
         ? content
         : await readGraph(content.body, content.contentType ?? 'none', base, options)
@@ -130,14 +130,14 @@ const foreignOf = ({ body, contentType, file = '' }: BodyPart): ForeignAnswer =>
 
 /** RFC 9110 §15.5.16: the fields name the supported media types. */
 const unsupported = (detail: string): Problem =>
-  problem('content.unsupported', `${detail} Supported are: ${ACCEPT_POST}.`, {
+  problem('content.unsupported', `${detail} Use one of ${ACCEPT_POST}.`, {
     fields: [
       ['Accept-Post', ACCEPT_POST],
       ['Accept', ACCEPT_POST],
     ],
   })
 
-/** The triples of the one graph that a dataset may have: the default graph, or the one named as the document. */
+/** The triples of a dataset with a single graph: the default graph, or one named like the document. */
 function oneGraph(quads: readonly Quad[], document: string, mediaType: string): Result {
   const name = quads[0]?.graph
   const triples: Quad[] = []
@@ -154,7 +154,7 @@ function oneGraph(quads: readonly Quad[], document: string, mediaType: string): 
 }
 
 function n3Reader(format: 'Turtle' | 'N-Triples' | 'TriG' | 'N-Quads'): Reader {
-  // RDF 1.1 N-Triples §2.1: IRIs are absolute, so that there is no base.
+  // RDF 1.1 N-Triples §2.1: IRIs are absolute, so there is no base.
   const relative = format === 'Turtle' || format === 'TriG'
   return (text, base, { factory, overgrown }) => {
     const parser = new BoundedParser({ format, factory, blankNodePrefix: '_:', ...(relative && { baseIRI: base }) })
@@ -171,7 +171,7 @@ async function readHtml(html: string, base: string, terms: Terms, { loadContext 
   const islands = islandsOf(html, base)
   if (isFailure(islands)) return syntaxProblem('HTML', islands.detail)
   if (islands.texts.length === 0) {
-    return problem('content.syntax', 'The HTML has no RDF: no script element of the type application/ld+json.')
+    return problem('content.syntax', 'The HTML has no script element of type application/ld+json.')
   }
   return readJsonLd(islands.texts, islands.base, terms, loadContext)
 }
@@ -182,17 +182,17 @@ function readForm(form: string, base: string, terms: Terms): Result {
   return isFailure(triples) ? syntaxProblem('RDF/POST', triples.detail, terms) : triples
 }
 
-/** The triples of N-Triples that a store has answered; `store.unreadable` when it is malformed. */
+/** The triples of N-Triples from a store; `store.unreadable` if it is malformed. */
 export const readStored = (text: string): Quad[] | Problem => readNTriples(text) ?? NOT_N_TRIPLES
 
 export const NOT_N_TRIPLES = problem(
   'store.unreadable',
-  'The triplestore has this in a form that cannot be read as N-Triples. DELETE removes such a document, and a PUT replaces it.',
+  'The stored document cannot be read as N-Triples. Replace it with PUT or remove it with DELETE.',
 )
 
 /**
- * The quads of a TriG document, such as a configuration file; or its first error and the line of it, from 1. Blank
- * nodes of several documents have distinct labels.
+ * The quads of a TriG document such as a configuration file, or its first error with the line, from 1. Blank node
+ * labels are distinct across documents.
  */
 export function readTrig(text: string, base: string): Quad[] | (SyntaxFailure & { readonly line: number }) {
   try {

@@ -1,5 +1,5 @@
-// Deciding whether two texts stand for the same graph: stores give blank nodes labels of their own, and some
-// keep the value of a literal, not its spelling. Pure.
+// Decides whether two texts represent the same graph, though stores relabel blank nodes and some keep only the values
+// of literals. Pure.
 import { createHash } from 'node:crypto'
 import { INTEGERS, isTimeType, typeNamed } from '../../policies/datatypes.js'
 import { literal, namedNode, nTriplesTerm, type Quad, type Term } from './graph.js'
@@ -8,16 +8,16 @@ import { readNTriples } from './n-triples.js'
 import { XSD } from './vocabulary.js'
 
 /**
- * True where two graphs, in N-Triples, are isomorphic, with literals compared by value; undefined is a document that
- * does not exist. Isomorphic graphs are always the same. Others differ, except some that differ only in the links
- * between blank nodes that look alike: such a change shows with the next one.
+ * True if two graphs in N-Triples are isomorphic, comparing literals by value; undefined means a missing document.
+ * Never false for isomorphic graphs. May be true for graphs that differ only in the links between blank nodes that look
+ * alike; such a change is noticed with the next one.
  */
 export function areSame(a: string | undefined, b: string | undefined): boolean {
   if (a === b) return true
   return a !== undefined && b !== undefined && formOf(a) === formOf(b)
 }
 
-/** A form that isomorphic graphs share: their lines, with a colour in place of each label. */
+/** A form shared by isomorphic graphs: their lines, with a colour in place of each label. */
 function formOf(nTriples: string): string {
   const triples = readNTriples(nTriples)?.map(partsOf)
   if (!triples) return nTriples
@@ -30,7 +30,7 @@ function formOf(nTriples: string): string {
 }
 
 type Part = string
-/** The terms of a triple, and those of the triple terms in it. */
+/** The terms of a triple, including those of its triple terms. */
 type Parts = readonly Part[]
 
 const partsOf = ({ subject, predicate, object }: Pick<Quad, 'subject' | 'predicate' | 'object'>): Parts =>
@@ -39,10 +39,10 @@ const partsOf = ({ subject, predicate, object }: Pick<Quad, 'subject' | 'predica
   )
 const isLabel = (part: Part): boolean => part.startsWith('_:')
 
-/** After so many rounds a colour stands for everything within so many steps of a blank node. */
+/** After this many rounds a colour represents everything within this many steps of a blank node. */
 const ROUNDS = 32
 
-/** Colour refinement: blank nodes with alike surroundings have the same colour. */
+/** Colour refinement: blank nodes with the same surroundings get the same colour. */
 function coloursOf(triples: readonly Parts[]): ReadonlyMap<Part, string> {
   const about = new Map<Part, Parts[]>()
   for (const parts of triples) {
@@ -72,7 +72,7 @@ function coloursOf(triples: readonly Parts[]): ReadonlyMap<Part, string> {
 
 const digest = (lines: readonly string[]): string => createHash('sha256').update(lines.join('\n')).digest('base64')
 
-/** The literal in a form that equal values share, for the datatypes that stores keep by value (graph.ts). */
+/** A form of the literal that equal values share, for datatypes that stores keep by value (graph.ts). */
 function byValue(term: Term): Term {
   const name = term.termType === 'Literal' ? typeNamed(term.datatype.value) : ''
   if (name === '' || term.value.length > LONGEST) return term
@@ -96,7 +96,7 @@ function valueOf(text: string, type: string): string | undefined {
   return `${sign === '-' ? '-' : ''}${whole || '0'}.${withoutEndingZeros(part).slice(1) || '0'}`
 }
 
-/** The digits after a point, with it; '' where they are all zero. */
+/** The fraction with its point but without trailing zeros; '' if all digits are zero. */
 function withoutEndingZeros(part: string): string {
   let end = part.length
   while (part[end - 1] === '0') end--

@@ -1,7 +1,7 @@
-// The IRIs that blank nodes of documents get when they are stored (design 3), and of the way back. Pure.
+// Replaces blank nodes by IRIs when documents are stored (design 3), and the reverse. Pure.
 import { blankNode, namedNode, quad, withNodes, type NamedNode, type Quad, type Term } from './graph.js'
 
-/** Blank nodes become `<document>#id<UUID>`, wherever they stand. */
+/** Every blank node becomes `<document>#id<UUID>`. */
 export function skolemised(content: readonly Quad[], document: string, uuid: () => string): Quad[] {
   const names = new Map<string, NamedNode>()
   const nameOf = (label: string): NamedNode => {
@@ -12,19 +12,19 @@ export function skolemised(content: readonly Quad[], document: string, uuid: () 
   return content.map((triple) => withNodes(triple, nameOf))
 }
 
-/** RFC 9562 §5.8: version 8 tells the UUIDs of the gateway from those that clients put in IRIs of their own. */
+/** RFC 9562 §5.8: version 8 distinguishes the gateway's UUIDs from those that clients put into their own IRIs. */
 const RANDOM = /^([0-9a-f]{8}-[0-9a-f]{4}-)4/
 const HEX = '[0-9a-f]'
-/** Of an import: the name rests on what the node is (imports/). */
+/** Names made by an import, which depend on the node's content (imports/). */
 const OWN = `${HEX}{8}-${HEX}{4}-8${HEX}{3}-${HEX}{4}-${HEX}{12}|${HEX}{32}`
 const OWN_NAME = new RegExp(`#id(?:${OWN})$`)
-/** Of earlier releases, and of LinkedDataHub: clients may have made such an IRI too. */
+/** Names made by earlier releases and LinkedDataHub. Clients may also have made such IRIs. */
 const ANY_NAME = new RegExp(`#id(?:${OWN}|${HEX}{8}(?:-${HEX}{4}){3}-${HEX}{12})$`)
 
-/** True where the IRI may have taken the place of a blank node. */
+/** True if the IRI may stand for a blank node. */
 export const isSkolem = (iri: string): boolean => ANY_NAME.test(iri)
 
-/** The IRIs that the gateway made in this document become blank nodes again. @param isName true for those that stay */
+/** Turns the IRIs that the gateway made in this document back into blank nodes. @param isName true for those to keep */
 export function unskolemised(
   content: readonly Quad[],
   document: string,

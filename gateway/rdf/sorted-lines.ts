@@ -1,8 +1,8 @@
-// Canonical N-Triples as sorted lines in one text that is never taken apart: lines are found by bisection, and a
-// change costs a copy of the text beside the lines that change. Pure.
+// Canonical N-Triples as sorted lines in one text that is never split. Lines are found by bisection, and a change costs
+// the changed lines plus one copy of the text. Pure.
 import { compareAsBytes } from './graph.js'
 
-/** Where the first line stands, from `from` on, that is not before `line`. */
+/** The position of the first line at or after `from` that does not sort before `line`. */
 function placeOf(text: string, line: string, from = 0): number {
   let [low, high] = [from, text.length]
   while (low < high) {
@@ -19,23 +19,23 @@ const lineAt = (text: string, at: number): string => text.slice(at, text.indexOf
 
 export const hasLine = (text: string, line: string): boolean => text.startsWith(`${line}\n`, placeOf(text, line))
 
-/** The first line with this beginning. */
+/** The first line that begins with this text. */
 export function lineBeginning(text: string, beginning: string): string | undefined {
   const at = placeOf(text, beginning)
   return text.startsWith(beginning, at) ? lineAt(text, at) : undefined
 }
 
-/** The lines about this IRI as one text: looking for several of these costs less there. */
+/** The lines about this IRI as one text, in which further searches are cheaper. */
 export function linesAbout(text: string, iri: string): string {
   const from = placeOf(text, `<${iri}> `)
-  // The character after the space in the order of bytes.
+  // `!` is the character after the space in byte order.
   return text.slice(from, placeOf(text, `<${iri}>!`, from))
 }
 
-/** All lines with this beginning: they stand together. */
+/** All lines that begin with this text. They are adjacent. */
 export const linesBeginning = (text: string, beginning: string): string[] => firstBeginning(text, beginning, Infinity)
 
-/** The first of them. */
+/** The first such lines, at most `most`. */
 export function firstBeginning(text: string, beginning: string, most: number): string[] {
   const lines: string[] = []
   let at = placeOf(text, beginning)
@@ -45,7 +45,7 @@ export function firstBeginning(text: string, beginning: string, most: number): s
   return lines
 }
 
-/** The text without the lines `removed`, and with those `added`; the text itself where that changes nothing. */
+/** The text without the lines `removed` and with the lines `added`; the same text if nothing changes. */
 export function changedLines(text: string, removed: Iterable<string>, added: Iterable<string>): string {
   const changes = new Map<string, 'goes' | 'comes'>()
   for (const line of removed) changes.set(line, 'goes')

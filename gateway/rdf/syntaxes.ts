@@ -1,4 +1,4 @@
-// The syntax of content: one table of media types, file endings and first characters, for all that is read. Pure.
+// The syntax of content: one table of media types, file endings and first characters for everything that is read. Pure.
 import { OTHER_RDF_NAMES, parseMediaType } from '../http/media-type.js'
 import { bomOf } from './encodings.js'
 
@@ -12,10 +12,10 @@ export const TSV = 'text/tab-separated-values'
 export const N_QUADS = 'application/n-quads'
 export const TRIG = 'application/trig'
 
-/** Answers use these names for a single graph; content under them is a dataset. */
+/** In answers these names stand for a single graph; content under them is a dataset. */
 const NAMES_OF_DATASETS = [TRIG, N_QUADS]
 
-/** Every name under which the gateway writes a syntax is also a name under which it reads it. */
+/** Every name that the gateway writes a syntax under, it also reads. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ...OTHER_RDF_NAMES.filter(({ mediaType }) => !NAMES_OF_DATASETS.includes(mediaType)).map(
     ({ mediaType, source }) => [mediaType, source!.mediaType] as const,

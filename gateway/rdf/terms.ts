@@ -1,4 +1,4 @@
-// What all readers of RDF share: the terms they create, the bound on the size of a graph, and their failures.
+// What all RDF readers share: the terms that they create, the bound on graph size, and their failures.
 import { randomBytes } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { DataFactory } from '@rdfjs/types'
@@ -7,31 +7,31 @@ import { problem, type Failure, type Problem } from '../problem.js'
 
 /** The terms of one text, for any parser. */
 export interface Terms {
-  /** For RDFJS parsers; throws when the graph grows beyond its bound. */
+  /** For RDFJS parsers; throws if the graph exceeds its bound. */
   readonly factory: DataFactory
-  /** The graph has grown beyond its bound. */
+  /** True if the graph has exceeded its bound. */
   overgrown(): boolean
 }
 
-/** Content that is not in its syntax. */
+/** Content that violates its syntax. */
 export type SyntaxFailure = Failure<'syntax'>
 
 export const malformed = (detail: string): SyntaxFailure => ({ failure: 'syntax', detail })
 
-// A short text can stand for a huge graph, by prefixes, entities, contexts and repeated subjects. So the size of the
-// graph in N-Triples counts.
+// Prefixes, entities, contexts and repeated subjects let a short text stand for a huge graph. So the size is measured
+// in N-Triples.
 export const LIMIT_CHARACTERS = 32 * 1024 * 1024
 const QUAD_CHARACTERS = 16
 const MARK_BYTES = 8
 
-/** Blank nodes get labels of our own, which no other text has, so that no label can clash or be ill-formed. */
+/** Blank nodes get generated labels, unique to this text, so labels can neither clash nor be malformed. */
 export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
   const mark = randomBytes(MARK_BYTES).toString('base64url')
   const labels = new Map<string, string>()
   let count = 0
   let size = 0
   const grow = (characters: number): void => {
-    if ((size += characters) > limit) throw new Error('the graph grows too large')
+    if ((size += characters) > limit) throw new Error('the graph is too large')
   }
   const label = (own: string | undefined): string => {
     if (own === undefined) return `d${mark}b${count++}`
@@ -46,10 +46,10 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
     },
     blankNode: (own?: string) => blankNode(label(own)),
     literal(value: string, kind?: Parameters<DataFactory['literal']>[1]) {
-      // Some parsers pass null for no datatype.
+      // Some parsers pass null if there is no datatype.
       const suffix = !kind || typeof kind === 'string' ? (kind ?? '') : 'termType' in kind ? kind.value : kind.language
-      // n3 stores a literal as one string and finds its end by the last quotation mark, and a base direction by two
-      // hyphens.
+      // n3 stores a literal as one string. It finds the end of the text by the last quotation mark, and a base
+      // direction by two hyphens.
       const isTag = typeof kind === 'string' || (kind && !('termType' in kind))
       if (suffix.includes('"') || (isTag && suffix.includes('--')))
         throw new Error(`a malformed language tag or datatype: ${suffix}`)
@@ -65,7 +65,7 @@ export function makeTerms(limit: number = LIMIT_CHARACTERS): Terms {
   return { factory: factory as unknown as DataFactory, overgrown: () => size > limit }
 }
 
-/** Triple terms count whole: an annotation repeats its triple in one character. */
+/** Triple terms count in full: an annotation repeats its triple with a single character. */
 function lengthOf(term: Term, depth = 0): number {
   if (term.termType === 'Literal') return term.value.length + term.datatype.value.length
   if (term.termType !== 'Quad') return term.value.length
@@ -76,14 +76,14 @@ function lengthOf(term: Term, depth = 0): number {
   )
 }
 
-/** The quads that a streaming parser reads in a text, or its first error. */
+/** The quads that a streaming parser finds in a text, or its first error. */
 export const quadsFrom = (parser: Duplex, text: string): Promise<Quad[] | SyntaxFailure> =>
   new Promise((resolve) => {
     const quads: Quad[] = []
     parser.on('data', (quad: Quad) => quads.push(quad))
     parser.on('error', (error: Error) => {
-      // The parser has met a value of another type than it expects.
-      resolve(malformed(error instanceof TypeError ? 'a value is of a kind that is not allowed there' : error.message))
+      // The parser has met a value of an unexpected type.
+      resolve(malformed(error instanceof TypeError ? 'a value has a type that is not allowed there' : error.message))
       parser.destroy()
     })
     parser.on('end', () => resolve(quads))
@@ -95,13 +95,13 @@ const MESSAGE_CHARACTERS = 200
 export const shortened = (text: string): string =>
   (text.length > MESSAGE_CHARACTERS ? `${text.slice(0, MESSAGE_CHARACTERS)}…` : text).toWellFormed()
 
-/** The problem of a reader's error: `content.too-large` when the terms are overgrown, else `content.syntax`. */
+/** The problem for a reader's error: `content.too-large` for an overgrown graph, otherwise `content.syntax`. */
 export function syntaxProblem(syntax: string, reason: string, terms?: Terms): Problem {
   if (terms?.overgrown()) {
-    return problem('content.too-large', `The ${syntax} content stands for a graph that is too large when written out.`)
+    return problem('content.too-large', `The graph in the ${syntax} content is too large. Split it up.`)
   }
   return problem('content.syntax', `The content is not valid ${syntax}: ${shortened(reason)}`)
 }
 
 export const graphProblem = (reason: string): Problem =>
-  problem('content.syntax', `The content must be one graph, that of the document: ${shortened(reason)}`)
+  problem('content.syntax', `The content must be a single graph, that of the document: ${shortened(reason)}`)

@@ -1,4 +1,4 @@
-// A TimeMap as triples (spec 9.4). Pure, so that long ones can be written in a thread.
+// A TimeMap as triples (spec 9.4). Pure, so that a thread can write long ones.
 import type { Version } from '../../versioning/change.js'
 import { mementoUri, timeMapUri, type TimeMap } from '../../versioning/memento/time-map.js'
 import { flawOf, iri, text, triple, typed, type Quad } from './graph.js'
@@ -8,8 +8,8 @@ import { DCT, HTTP, PROV, RDF, XSD } from './vocabulary.js'
 export const dateTimeInSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')
 
 /**
- * The TimeMap in PROV-O (spec 9.4), with the agent and method of each version. One that deleted the document
- * invalidates the one before it, and is no member. Of several TimeMaps, the newest has the others as its parts.
+ * The TimeMap in PROV-O (spec 9.4), with the agent and method of each version. A version that deleted the document is
+ * not a member but invalidates the one before it. If there are several TimeMaps, the newest has the others as parts.
  */
 export function timeMapTriples({ document, uri: timeMap, versions, ...map }: TimeMap): Quad[] {
   const newest = timeMapUri(document)
@@ -42,11 +42,11 @@ export function timeMapTriples({ document, uri: timeMap, versions, ...map }: Tim
     }
     before = memento
   }
-  // Commits that the gateway did not make may name agents by texts that are no IRIs.
+  // Commits not made by the gateway may name agents by texts that are not IRIs.
   return triples.filter((one) => flawOf(one) === undefined)
 }
 
-/** The write, with its method and agent. A commit that the gateway did not make has none. */
+/** The write, with its method and agent. Commits not made by the gateway have neither. */
 function activity(document: string, version: Version, entity: string, relation: string): Quad[] {
   const { method, agent } = version
   if (method === undefined) return []

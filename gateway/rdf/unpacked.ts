@@ -1,5 +1,5 @@
-// Gzip (RFC 1952): recognised by its first bytes, and unpacked up to a limit, so that a small file cannot become a huge
-// one.
+// Gzip (RFC 1952): recognised by its first bytes, and unpacked only up to a limit, so that a small file cannot become a
+// huge one.
 import { promisify } from 'node:util'
 import { constants, gunzip } from 'node:zlib'
 import { problem, type Problem } from '../problem.js'
@@ -15,11 +15,11 @@ export async function unpacked(bytes: Buffer, limit: number): Promise<Buffer | P
   }
 }
 
-/** In bytes: no deflated data stands for more than about a thousand times as many. */
+/** In bytes. Deflate expands data at most about a thousand times. */
 const PACKED_START = 2048
 const MOST_OF_START = 4 * 1024 * 1024
 
-/** The beginning of content whose beginning this is; empty where it cannot be unpacked. */
+/** Unpacks the beginning of content; empty if that fails. */
 export async function unpackedStart(bytes: Buffer): Promise<Buffer> {
   if (!isPacked(bytes)) return bytes
   const cut = { maxOutputLength: MOST_OF_START, finishFlush: constants.Z_SYNC_FLUSH }
@@ -27,5 +27,5 @@ export async function unpackedStart(bytes: Buffer): Promise<Buffer> {
 }
 
 export const tooLargeUnpacked = (limit: number): Problem =>
-  problem('content.too-large', `The source is larger than ${limit} bytes when it is unpacked.`)
-export const BROKEN_PACKING = problem('content.syntax', 'The source is no well-formed gzip.')
+  problem('content.too-large', `The decompressed source is larger than ${limit} bytes.`)
+export const BROKEN_PACKING = problem('content.syntax', 'The source is not well-formed gzip.')

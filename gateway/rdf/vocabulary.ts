@@ -29,9 +29,9 @@ export const LAPP = terms('https://w3id.org/atomgraph/linkeddatahub/apps#')
 export const LDS = terms('https://w3id.org/atomgraph/linkeddatahub/dataspaces#')
 export const LDH = terms('https://w3id.org/atomgraph/linkeddatahub#')
 export const LACL = terms('https://w3id.org/atomgraph/linkeddatahub/admin/acl#')
-/** Terms of our own: the evidence for a decision on access. */
+/** Our own terms: the evidence for a decision on access. */
 export const TGA = terms('urn:triplegate:access#')
-/** Terms of our own: the state of an import. */
+/** Our own terms: the state of an import. */
 export const TGI = terms('urn:triplegate:import#')
 export const SPIN = terms('http://spinrdf.org/spin#')
 export const SP = terms('http://spinrdf.org/sp#')
@@ -48,8 +48,8 @@ export const HTTP = terms('http://www.w3.org/2011/http#')
 export const SC = terms('http://www.w3.org/2011/http-statusCodes#')
 
 /**
- * Vocabularies of others that much data uses, under the names of the RDFa initial context where it has one. Written
- * only where they are used. More are added at the end: the same graph gives the same bytes.
+ * Widely used vocabularies, named as in the RDFa initial context if they are there. Their prefixes are written only if
+ * used. Add new ones at the end, so that the same graph still gives the same bytes.
  */
 const WELL_KNOWN: Readonly<Record<string, string>> = {
   skos: 'http://www.w3.org/2004/02/skos/core#',

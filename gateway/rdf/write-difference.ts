@@ -1,5 +1,5 @@
-// Writing the difference between two versions of a document (spec 9.6): as RDF Patch, as JSON, or as RDF in the
-// ChangeSet vocabulary. Pure, for a thread of its own: versions may be large.
+// Writes the difference between two versions of a document (spec 9.6) as RDF Patch, JSON, or RDF in the ChangeSet
+// vocabulary. Pure: versions may be large, so a thread runs it.
 import {
   linesBySubject,
   documentDifference,
@@ -28,19 +28,19 @@ export interface Compared {
 
 interface ComparedVersion {
   readonly commit: string
-  /** Undefined where this version deleted the document. */
+  /** Undefined if this version deleted the document. */
   readonly uri: string | undefined
   /** xsd:dateTime. */
   readonly time: string
-  /** N-Triples; '' where this version deleted the document. */
+  /** N-Triples; '' if this version deleted the document. */
   readonly content: string
 }
 
-/** In UTF-16 units of the lines that differ, by format: RDF Patch has these lines, RDF has five triples for each. */
+/** In UTF-16 units of the differing lines, by format. RDF Patch contains these lines; RDF has five triples for each. */
 const LARGEST: Readonly<Record<string, number>> = { [RDF_PATCH.code]: 32 * 2 ** 20, [JSON_FORMAT.code]: 8 * 2 ** 20 }
 const LARGEST_RDF = 2 * 2 ** 20
 
-/** The difference in the first of these formats that can express it; a Problem where none can. */
+/** The difference in the first of these formats that can express it, otherwise a Problem. */
 export function writeDifference(
   compared: Compared,
   formats: readonly Format[],
@@ -64,13 +64,13 @@ const largestIn = ({ code }: Format): number => LARGEST[code] ?? LARGEST_RDF
 const tooLarge = ({ added, removed }: DocumentDifference, format: Format): Problem =>
   problem(
     'negotiation.not-acceptable',
-    `${added.length} triples added and ${removed.length} removed are too many to be written as ${format.mediaType}. ` +
+    `${added.length} triples added and ${removed.length} removed are too many for ${format.mediaType}. ` +
       (isPatch(format) ? 'Read both versions.' : `Ask for ${rdfPatch}, or read both versions.`),
   )
 
 function compare({ from, to }: Compared): DocumentDifference | Problem {
   const { added, removed } = documentDifference(inOrder(from.content), inOrder(to.content))
-  // Commits that the gateway did not make may write the same triple in another way: only differing triples count.
+  // Commits not made by the gateway may spell the same triple differently, so canonical lines are compared.
   const [more, less] = [canonical(added), canonical(removed)]
   if (more === undefined || less === undefined) {
     return problem('history.failed', 'These versions cannot be compared: one of them is not N-Triples.')
@@ -78,7 +78,7 @@ function compare({ from, to }: Compared): DocumentDifference | Problem {
   return documentDifference(less, more)
 }
 
-/** Commits that the gateway did not make may have lines in any order, and some twice. */
+/** Commits not made by the gateway may have lines in any order, or duplicates. */
 function inOrder(text: string): string {
   const lines = text.split('\n')
   return new Set(lines).size === lines.length ? text : [...new Set(lines)].join('\n')
@@ -107,7 +107,7 @@ const subjectsOf = (difference: DocumentDifference): SubjectTriples[] =>
     return { subject: [...added, ...removed][0]!.subject, added, removed }
   })
 
-/** The difference in the ChangeSet vocabulary: one change set for each subject, with reified statements. */
+/** The difference in the ChangeSet vocabulary: one change set per subject, with reified statements. */
 function changeSetTriples({ uri, from, to }: Compared, difference: DocumentDifference): Quad[] {
   const triples = [triple(uri, RDF('type'), iri(PROV('Collection')))]
   for (const version of [from, to]) {

@@ -1,4 +1,4 @@
-// Writing JSON-LD: expanded, and compacted with the prefixes that it uses.
+// Writes JSON-LD: expanded, or compacted with the prefixes that it uses.
 import type { Graph, Quad, Term } from './graph.js'
 import { RDF, XSD } from './vocabulary.js'
 
@@ -12,9 +12,9 @@ export function writeExpandedJsonLd({ triples }: Graph): string {
 }
 
 /**
- * The same with compact IRIs, without arrays of one value, and with JSON's own strings, truth values and integers: of
- * these only the canonical ones, which a reader gives the same lexical form (JSON-LD 1.1 API §8.2.2).
- * @param prefixes of the context: no IRI of the triples has one as its scheme
+ * Compacted: compact IRIs, no arrays of one value, and JSON's own strings, booleans and integers. The latter only in
+ * canonical form, so that readers restore the same lexical form (JSON-LD 1.1 API §8.2.2).
+ * @param prefixes for the context: none may be the scheme of an IRI in the triples
  */
 export function writeCompactedJsonLd({ triples }: Graph, prefixes: Readonly<Record<string, string>>): string {
   const prefixOf = new Map(Object.entries(prefixes).map(([prefix, namespace]) => [namespace, prefix]))
@@ -28,13 +28,13 @@ export function writeCompactedJsonLd({ triples }: Graph, prefixes: Readonly<Reco
   return `{"@context":${JSON.stringify(prefixes)},"@graph":[\n${lines.join(',\n')}\n]}\n`
 }
 
-/** A local name that cannot be read as anything else: `dct://x` would be an IRI (JSON-LD 1.1 §4.1.5). */
+/** A local name that has only one reading: `dct://x` would be an IRI (JSON-LD 1.1 §4.1.5). */
 const NAMESPACE_AND_LOCAL = /^(.*[/#])([_a-zA-Z0-9][-_a-zA-Z0-9]*)$/s
 
 const single = ([key, values]: [string, unknown]): [string, unknown] =>
   Array.isArray(values) && values.length === 1 ? [key, values[0]] : [key, values]
 
-/** @param compact makes IRIs short */
+/** @param compact shortens IRIs */
 function nodesOf(
   triples: readonly Quad[],
   compact: (iri: string) => string,
@@ -61,7 +61,7 @@ function valueOf(object: Quad['object'], compact: (iri: string) => string): Node
   return value === XSD('string') ? { '@value': object.value } : { '@value': object.value, '@type': compact(value) }
 }
 
-/** Few digits: others would be read as xsd:double. */
+/** With more digits, readers would take it for xsd:double. */
 const CANONICAL_INTEGER = /^(?:0|-?[1-9]\d{0,14})$/
 
 function native(object: Quad['object']): string | number | boolean | undefined {

@@ -1,19 +1,19 @@
-// Writing RDF/XML (RDF 1.1 XML Syntax), and of escaping for XML: one rdf:Description per subject.
+// Writes RDF/XML (RDF 1.1 XML Syntax), one rdf:Description per subject, and escapes text for XML.
 import type { Graph, NamedNode, Quad, Term } from './graph.js'
 import { problem, type Problem } from '../problem.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'
 
-// XML 1.0 (5th ed.) §2.2: the characters that no document can contain, not even as references.
+// XML 1.0 (5th ed.) §2.2: characters that no document may contain, not even as references.
 export const NOT_IN_XML = /[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
 
-// XML Namespaces §3, XML 1.0 (5th ed.) §2.3: the characters that a name begins with, and those that may follow.
+// XML Namespaces §3, XML 1.0 (5th ed.) §2.3: the characters that may begin a name, and those that may only follow.
 const NAME_START =
   /[A-Z_a-z\xc0-\xd6\xd8-\xf6\xf8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\u{10000}-\u{effff}]/u
 const NAME_ONLY = /[-.0-9\xb7\u0300-\u036f\u203f\u2040]/
 
 const XMLNS = 'http://www.w3.org/2000/xmlns/'
 
-// RDF/XML §5.1: names that stand for syntax, or that mean something else as a property element (rdf:li).
+// RDF/XML §5.1: names that are syntax, or that have another meaning as a property element (rdf:li).
 const NOT_PROPERTIES: ReadonlySet<string> = new Set(
   `RDF ID about bagID parseType resource nodeID datatype li Description aboutEach aboutEachPrefix`.split(' ').map(RDF),
 )
@@ -28,15 +28,15 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\r': '&#xD;',
 }
 
-/** Text as element content. XML §2.11: a bare carriage return would be read as a line feed. */
+/** Text as element content. XML §2.11: an unescaped carriage return would be read as a line feed. */
 export const xmlText = (text: string): string => text.replace(/[&<>\r]/g, (character) => ESCAPES[character]!)
 
-/** Text as a quoted attribute value. XML §3.3.3: bare white space would be read as spaces. */
+/** Text as a quoted attribute value. XML §3.3.3: unescaped white space would be read as spaces. */
 export const xmlAttribute = (text: string): string => text.replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character]!)
 
 /**
- * The graph as RDF/XML: the same graph gives the same bytes. `negotiation.not-acceptable` where it has no RDF/XML form:
- * a property whose IRI does not end in an XML name, or a character that XML cannot contain.
+ * The graph as RDF/XML; equal graphs give equal bytes. `negotiation.not-acceptable` if a property's IRI does not end
+ * with an XML name, or a text has a character that XML cannot contain.
  */
 export function writeRdfXml({ triples }: Graph): string | Problem {
   const prefixes = new Map([[RDF(''), 'rdf']])
@@ -51,7 +51,7 @@ export function writeRdfXml({ triples }: Graph): string | Problem {
     const flaw = flawInXml(triple)
     if (flaw) return notAcceptable(flaw)
     const split = splitName(triple.predicate.value)
-    if (!split) return notAcceptable(`the property <${triple.predicate.value}> has no XML name`)
+    if (!split) return notAcceptable(`the property <${triple.predicate.value}> cannot be written as an XML element`)
     if (!subject?.equals(triple.subject)) {
       if (subject) body.push('</rdf:Description>\n')
       body.push(`<rdf:Description ${nodeAttribute('about', triple.subject)}>\n`)
@@ -78,13 +78,11 @@ function propertyElement(name: string, object: Quad['object']): string {
   return `  <${name}${attribute}>${xmlText(object.value)}</${name}>\n`
 }
 
-/** A blank node label may begin with a digit, an XML name may not: a letter before each keeps them distinct. */
+/** Unlike an XML name, a blank node label may begin with a digit. One letter is put before every label. */
 const nodeAttribute = (attribute: 'about' | 'resource', { termType, value }: Term): string =>
   termType === 'BlankNode' ? `rdf:nodeID="b${xmlAttribute(value)}"` : `rdf:${attribute}="${xmlAttribute(value)}"`
 
-/**
- * The IRI as a namespace and the longest XML name (NCName) that it ends in; undefined when a property cannot have it.
- */
+/** Splits an IRI before the longest XML name (NCName) at its end; undefined if it cannot be a property. */
 function splitName(iri: NamedNode['value']): readonly [namespace: string, local: string] | undefined {
   let local: number | undefined
   for (let at = iri.length; at > 0;) {
@@ -117,5 +115,5 @@ function flawInXml({ subject, predicate, object }: Quad): string | undefined {
 const notAcceptable = (reason: string): Problem =>
   problem(
     'negotiation.not-acceptable',
-    `The document has no RDF/XML form: ${reason}. Ask for text/turtle, application/n-triples or application/ld+json.`,
+    `The document cannot be written as RDF/XML: ${reason}. Ask for text/turtle, application/n-triples or application/ld+json.`,
   )

@@ -1,5 +1,5 @@
-// Writing SPARQL results as JSON, XML, CSV and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and
-// TSV Formats). Pure.
+// Writes SPARQL results as JSON, XML, CSV and TSV (SPARQL 1.1 Query Results JSON Format; XML Format; CSV and TSV
+// Formats). Pure.
 import { directionOf, nTriplesTerm, type Term } from './graph.js'
 import type { Format } from '../http/media-type.js'
 import type { Results, ResultRow } from './sparql-results.js'
@@ -7,8 +7,8 @@ import { XSD } from './vocabulary.js'
 import { NOT_IN_XML, xmlAttribute, xmlText } from './write-rdf-xml.js'
 
 /**
- * In a format of RESULT_FORMATS; undefined where that cannot hold them: some characters in XML, a boolean in CSV and
- * TSV.
+ * In a format of RESULT_FORMATS; undefined if that cannot hold the results: XML lacks some characters, CSV and TSV have
+ * no boolean.
  */
 export function writeResults(results: Results, { code }: Format): string | undefined {
   switch (code) {
@@ -35,7 +35,7 @@ const typeOf = ({ termType }: Term): string => TYPES[termType as keyof typeof TY
 
 const XSD_STRING = XSD('string')
 
-/** The datatype, where the format has to write it. */
+/** The datatype, if the format has to write it. */
 const datatypeOf = (term: Term): string | undefined =>
   term.termType !== 'Literal' || term.language || term.datatype.value === XSD_STRING ? undefined : term.datatype.value
 
@@ -43,7 +43,7 @@ const languageOf = (term: Term): string | undefined => (term.termType === 'Liter
 
 const directionIn = (term: Term): string | undefined => (term.termType === 'Literal' && directionOf(term)) || undefined
 
-/** A term as in SPARQL 1.1 Query Results JSON §3.2.2; those of RDF 1.2 as in SPARQL 1.2. */
+/** A term as in SPARQL 1.1 Query Results JSON §3.2.2; RDF 1.2 terms as in SPARQL 1.2. */
 export function jsonTerm(term: Term): object {
   if (term.termType === 'Quad') {
     const { subject, predicate, object } = term

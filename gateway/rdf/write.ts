@@ -1,4 +1,4 @@
-// Writing RDF in the negotiated format: the same graph gives the same bytes.
+// Writes RDF in the negotiated format. Equal graphs give equal bytes.
 import type { BaseQuad } from '@rdfjs/types'
 import { isPlain } from './canonical.js'
 import { flawOf, isOfRdf12, nTriplesOf, type Graph, type Quad, type Term } from './graph.js'
@@ -12,8 +12,8 @@ import { writeRdfXml } from './write-rdf-xml.js'
 import { PREFIXES, RDF, XSD } from './vocabulary.js'
 
 /**
- * The graph in a format of RDF_FORMATS. `negotiation.not-acceptable` where the graph has no form in it: some graphs
- * have no RDF/XML.
+ * The graph in a format of RDF_FORMATS; `negotiation.not-acceptable` if the format cannot express it, which happens
+ * with RDF/XML and JSON-LD.
  */
 export function writeGraph(graph: Graph, format: Format): string | Problem {
   switch (sourceOf(format).code) {
@@ -28,13 +28,13 @@ export function writeGraph(graph: Graph, format: Format): string | Problem {
     case EXPANDED_JSON_LD.code:
       return beyondRdf11(graph, 'JSON-LD') ?? writeExpandedJsonLd(graph)
     default:
-      throw new TypeError(`${format.mediaType} is no RDF format`)
+      throw new TypeError(`${format.mediaType} is not an RDF format`)
   }
 }
 
 /**
- * RDF/XML and JSON-LD have the terms of RDF 1.1 only, and readers of both leave out an IRI that is malformed. So such a
- * graph has no form in them (design 3).
+ * RDF/XML and JSON-LD have only RDF 1.1 terms, and readers of both drop malformed IRIs. So graphs with such terms
+ * cannot be written in them (design 3).
  */
 function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undefined {
   for (const [i, triple] of triples.entries()) {
@@ -43,20 +43,20 @@ function beyondRdf11({ triples, lines }: Graph, syntax: string): Problem | undef
     if (flaw === undefined) continue
     return problem(
       'negotiation.not-acceptable',
-      `The document has no ${syntax} form: ${shortened(flaw)}. Ask for text/turtle or application/n-triples.`,
+      `The document cannot be written as ${syntax}: ${shortened(flaw)}. Ask for text/turtle or application/n-triples.`,
     )
   }
   return undefined
 }
 
-// A character that no IRI may contain is written as an escape. The writer would not do that: such lines are written as
-// in N-Triples, which are Turtle (RDF 1.1 Turtle §6).
+// Forbidden characters in an IRI must be escaped, which the writer does not do. Such lines are written as N-Triples,
+// which is valid Turtle (RDF 1.1 Turtle §6).
 const ESCAPED_IRI = /<[^<>"]*\\u/
 const hasEscapedIri = (line: string): boolean => line.includes('\\u') && ESCAPED_IRI.test(line)
 
 /**
- * Turtle for a person to change: IRIs are relative to the document, which is the base where it is read again.
- * @param own prefixes, which go before the usual ones
+ * Turtle for people to edit. IRIs are relative to the document, which is the base when the text is read again.
+ * @param own prefixes that precede the usual ones
  */
 export const writeRelativeTurtle = (graph: Graph, document: string, own: Prefixes = {}): string =>
   writeTurtle(graph, document, own)
@@ -77,15 +77,15 @@ function writeTurtle({ triples, lines }: Graph, baseIRI?: string, own: Prefixes 
 const PREFIX_OF: ReadonlyMap<string, string> = new Map(
   Object.entries(PREFIXES).map(([prefix, namespace]) => [namespace, prefix]),
 )
-/** Datatypes that Turtle has short forms for (RDF 1.1 Turtle §2.5.2). */
+/** Datatypes with short forms in Turtle (RDF 1.1 Turtle §2.5.2). */
 const ABBREVIATED: ReadonlySet<string> = new Set(['string', 'boolean', 'integer', 'decimal', 'double'].map(XSD))
-// The local names that the writer abbreviates.
+// Local names that the writer abbreviates.
 const NAMESPACE_AND_LOCAL = /^(.*[/#])[_a-zA-Z0-9](?:\.?[-_a-zA-Z0-9])*$/s
 const SCHEME = /^([^:/?#]+):(?!\/\/)/
 
 /**
- * The prefixes that the triples use. The writer would write an IRI such as <acl:Read> as a prefixed name, so no scheme
- * of an IRI is declared as a prefix.
+ * The prefixes that the triples use. No scheme of an IRI is declared as a prefix, since the writer would then write an
+ * IRI such as <acl:Read> as a prefixed name.
  */
 function prefixesFor(triples: readonly Quad[], own: Prefixes = {}): Record<string, string> {
   const declared = Object.entries(own).map(([prefix, namespace]) => [namespace, prefix] as const)

@@ -1,20 +1,19 @@
-// XML that a store has written, while it passes: some stores write characters that XML 1.0 cannot contain, and carriage
-// returns that its readers take for line feeds. Pure.
+// Checks XML from a store while it streams. Some stores write characters that XML 1.0 cannot contain, and carriage
+// returns that readers would take for line feeds. Pure.
 import { NOT_IN_XML } from './write-rdf-xml.js'
 
-// As bytes of UTF-8, each of which is a character here: control characters, U+FFFE and U+FFFF, and halves of surrogate
-// pairs.
+// Works on UTF-8 bytes, one per character here: control characters, U+FFFE and U+FFFF, and surrogates.
 const FORBIDDEN = /[\x00-\x08\x0b\x0c\x0e-\x1f]|\xef\xbf[\xbe\xbf]|\xed[\xa0-\xbf]/
 const REFERENCE = /&#(?:x([0-9a-f]+)|(\d+));/gi
-/** What the next piece may complete. */
+/** A beginning that the next piece may complete. */
 const BEGUN = /(?:&#?[0-9a-z]{0,9}|\xef\xbf?|\xed)$/i
 
-/** Throws `flaw` where the XML is not well-formed (XML 1.0 §2.2), which is before the flaw is passed on. */
+/** Throws `flaw` if the XML is malformed (XML 1.0 §2.2), before the malformed part is passed on. */
 export async function* wellFormed(pieces: AsyncIterable<Uint8Array>, flaw: Error): AsyncGenerator<Uint8Array> {
   let rest = ''
   const passed = (text: string): Buffer => {
     if (FORBIDDEN.test(text) || hasForbiddenReference(text)) throw flaw
-    // XML 1.0 §2.11: a bare carriage return would be read as a line feed.
+    // XML 1.0 §2.11: an unescaped carriage return would be read as a line feed.
     return Buffer.from(text.includes('\r') ? text.replaceAll('\r', '&#13;') : text, 'latin1')
   }
   for await (const piece of pieces) {

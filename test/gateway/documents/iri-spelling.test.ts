@@ -81,20 +81,20 @@ void t.test('RFC 3987 §3.1: the name that a URL means', async (t) => {
   }
 })
 
-void t.test('a URL means one name, no two mean the same, and a start changes no meaning', async (t) => {
+void t.test('a URL means one name, no two URLs mean the same, and a restart changes no meaning', async (t) => {
   const segments = fc.array(fc.constantFrom('ä', '%C3%A4', 'ß', '%C3%9F', 'a'), { minLength: 1, maxLength: 3 })
   const name = segments.map((each) => `${base}${each.join('/')}/`)
   const all = fc.uniqueArray(name, { maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(all, all, all, fc.array(name), async (stored, made, later, asked) => {
       const first = await learned(stored)
-      // Documents that are made at their URLs, and then graphs of any name behind the gateway.
+      // Documents created at their URLs, and then graphs with any names behind the gateway.
       const documents = [...stored, ...made.map((one) => first.names.nameOf(uriOf(one)))]
       const again = await learned([...documents, ...later], first.known)
       for (const { names } of [first, again]) {
         for (const one of [...asked, ...stored, ...later]) {
           const [url, meant] = [uriOf(one), names.nameOf(uriOf(one))]
-          // So the URL can be had back, and no two are merged.
+          // So the URL can be restored, and no two are merged.
           if (uriOf(meant) !== url) throw new Error(`${url} means ${meant}`)
           if (names.nameOf(meant) !== meant || !names.isDocument(meant)) throw new Error(`${meant} is no document`)
           if (names.isDocument(one) !== (one === meant)) throw new Error(`${one} and ${meant} have one URL`)

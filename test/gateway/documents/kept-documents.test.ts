@@ -54,7 +54,7 @@ void forEachStore(t, 'cache', async (suite, makeStores, kind) => {
     ['two PUTs', ['PUT', tenth(3)], ['PUT', tenth(4)]],
     ['POST', ['POST', turtle('"y"')]],
   ] as const)
-    await row(`the tag of a write is that of the document read anew: ${name}`, async (t) => {
+    await row(`the tag of a write equals that of the document read again: ${name}`, async (t) => {
       const path = world.freshPath()
       await owner('PUT', path, ttl(tenth(-1)))
       let etag: string | undefined
@@ -284,12 +284,12 @@ async function cachedEqualsUncached(world: World, port: number): Promise<void> {
   )
 }
 
-/** Waits until the probe, which looks on a real timer, has seen every write so far. */
+/** Waits until the probe, which runs on a real timer, has seen every write so far. */
 async function probed({ requests }: StoreProxy): Promise<void> {
   const before = new Set(requests)
   const looks = (): number =>
     requests.filter((request) => !before.has(request) && request.body.includes('MAX(?changed)')).length
-  // The probe looks again only after it has compared the answer to its last look.
+  // The probe runs again only after comparing the answer with its previous one.
   await until(() => looks() >= 2)
 }
 
@@ -306,7 +306,7 @@ void t.test('the cache in front of a store', async (suite) => {
   const stores = { endUser, admin }
   const flags = ['--cache-max-age', '1000', '--stale-if-error', '60000', '--probe', '300']
   const world = await makeWorld(suite, stores, { flags })
-  // What is cached grows old only where a row says so.
+  // Cached entries age only in the rows that say so.
   world.stopClock(suite)
   const owner = world.as('owner')
   const reads = (path: string): number =>
@@ -435,7 +435,7 @@ void t.test('property: stored graphs never give a state older than the last writ
           isFailure: (answer): answer is { failure: true } => answer !== undefined && 'failure' in answer,
           sizeOf: () => 10,
         })
-        // One writer at a time, as the document's lock has it.
+        // One writer at a time, as the document's lock ensures.
         let writing: Promise<void> = Promise.resolve()
         const write = async (): Promise<void> => {
           const n = stored + 1

@@ -82,7 +82,7 @@ void t.test('the locks of a write', async (t) => {
   t.equal(done, 'done', 'no lock is left held')
 })
 
-void t.test('who waits too long for a lock, or has left, gives up its place before it acts', async (t) => {
+void t.test('a request that waits too long for a lock, or whose client has left, never acts', async (t) => {
   const READ: Lock = ['a', 'shared']
   const WRITE: Lock = ['a', 'exclusive']
   // prettier-ignore

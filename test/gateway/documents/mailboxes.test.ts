@@ -1,5 +1,5 @@
-// Design 3: anonymous clients see foaf:mbox_sha1sum in place of foaf:mbox in the admin application: in every format, in
-// versions and differences, in large documents, and through no query. Each of the two is a representation of its own.
+// Design 3: in the admin application anonymous clients see foaf:mbox_sha1sum instead of foaf:mbox: in every format, in
+// versions and differences, in large documents, and through no query. Both are separate representations.
 import { createHash } from 'node:crypto'
 import { Parser } from 'n3'
 import t, { type Test } from 'tap'
@@ -94,7 +94,7 @@ void forEachStore(t, 'mailboxes', async (t, makeStores, kind) => {
     t.equal((await owner('PUT', '/admin/acl/authorizations/open-document/', ttl(rule))).status, 201)
     t.match((await anonymous('GET', document)).text, 'carol@example.org')
   })
-  await row('versions and differences have hashes too, with validators of their own', async (t) => {
+  await row('versions and differences have hashes too, with their own validators', async (t) => {
     const { versions } = JSON.parse(
       (await owner('GET', `${path}?timemap`, accept('application/json'))).text,
     ) as TimeMapJson
@@ -110,7 +110,7 @@ void forEachStore(t, 'mailboxes', async (t, makeStores, kind) => {
     ]
     for (const [target, formats, addresses] of targets) {
       for (const format of formats) {
-        // In this order, so that neither is answered with what was made for the other.
+        // In this order, so that neither is answered with a cached form of the other.
         const whole = await owner('GET', target, accept(format))
         const shown = await anonymous('GET', target, accept(format))
         t.same([whole.status, shown.status], [200, 200], `${target} ${format}: ${shown.text}`)

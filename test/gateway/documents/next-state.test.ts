@@ -41,7 +41,7 @@ const AGENT = 'https://alice.example/#me'
 const KEY = 'k'.repeat(43)
 let counter = 0
 type More = Partial<Write> & { readonly method?: 'PUT' | 'POST' | 'PATCH' }
-/** The content of a PATCH is what the update leaves. */
+/** The content of a PATCH is the result of the update. */
 const put = (content: Quad[], { method = 'PUT', ...more }: More = {}): Graph => {
   const write = { document: DOC, base: BASE, current: undefined, content, agent: AGENT, now: NOW, ...more }
   const uuid = () => `u${counter++}`
@@ -61,7 +61,7 @@ const put = (content: Quad[], { method = 'PUT', ...more }: More = {}): Graph => 
   same(next, whole, 'the facts and the digest are those of the text')
   return whole.graph()
 }
-/** Names of blank nodes count in the order of their use only. */
+/** Names of blank nodes are replaced by their order of first use. */
 const same = (found: Document, wanted: Document, name: string): void => {
   const isNamed = /#id/.test(found.nTriples)
   const seen = ({ nTriples, digest, types, owners, lastModified }: Document): object => ({
@@ -138,7 +138,7 @@ void t.test('managed triples that a client sends are replaced', async (t) => {
   t.same(valuesOf(put([elsewhere]), `${DOC}#x`, ACL('owner')), [evil], 'only the document itself is managed')
 })
 
-void t.test('spec 2.1: dates in milliseconds, none of which a store that keeps values would leave out', (t) => {
+void t.test('spec 2.1: dates in milliseconds, which stores that keep values do not shorten', (t) => {
   const minute = Date.UTC(2026, 6, 10, 20, 50)
   for (const [ms, time] of [
     [0, '2026-07-10T20:50:00.001Z'],
@@ -197,7 +197,7 @@ void t.test('a stored graph without a type of the hierarchy is an item; only the
   t.same(typesOf(graphOf([title]), BASE, BASE), [DEF('Root')])
 })
 
-void t.test('lines added to and removed from a sorted text: as if it were a set', async () => {
+void t.test('adding lines to and removing lines from a sorted text behaves like a set', async () => {
   // Characters before and after the surrogates sort differently as bytes and as UTF-16.
   const lines = fc.uniqueArray(
     fc.string({ unit: fc.constantFrom('a', 'b', '"', ' ', '\u{ffff}', '\u{10000}', 'é'), maxLength: 4 }),
@@ -227,7 +227,7 @@ void t.test('lines added to and removed from a sorted text: as if it were a set'
   )
 })
 
-void t.test('a POST and a PATCH leave what parsing the whole document would', async () => {
+void t.test('a POST and a PATCH give the same result as parsing the whole document', async () => {
   const terms = fc.constantFrom('a', 'b', 'c').map((name) => namedNode(`${DOC}#${name}`))
   const subjects = fc.oneof({ weight: 1, arbitrary: fc.constant(namedNode(DOC)) }, { weight: 2, arbitrary: terms })
   const properties = fc
@@ -252,7 +252,7 @@ void t.test('a POST and a PATCH leave what parsing the whole document would', as
       cases,
       fc.constantFrom('POST' as const, 'PATCH' as const),
       ({ given, stored, added, removed }, method) => {
-        // Others store what they want: blank nodes, and managed triples of their own.
+        // Other clients may store blank nodes and their own managed triples.
         const current = graphOf([...put(given).triples, ...stored])
         const gone = graphOf(method === 'PATCH' ? removed : []).lines
         const names = (text: string): string => text.replace(/#idu\d+/g, '#id')
@@ -273,7 +273,7 @@ void t.test('a POST and a PATCH leave what parsing the whole document would', as
   )
 })
 
-/** The change as a reading thread makes it. */
+/** The change as computed by a reading thread. */
 function changedLarge(change: DocumentChange): Document | 'absent' | 'unchanged' {
   const { method, document, current, tagKey, removed } = change
   const common = { document, tagKey, forms: AS_WRITTEN }
@@ -285,7 +285,7 @@ function changedLarge(change: DocumentChange): Document | 'absent' | 'unchanged'
   return documentAfter(change, left === 'unchanged' ? current : left)
 }
 
-/** The rules of spec 2.1 on all triples: client triples as they are left, the kind, and provenance from before. */
+/** The rules of spec 2.1 applied to all triples: client triples unchanged, the kind, and the previous provenance. */
 function naive(left: Graph, current: Graph, method: 'POST' | 'PATCH'): Graph {
   const named = graphOf(put(left.triples as Quad[], { now: NOW }).triples)
   const was = irisOf(current, DOC, RDF('type')).includes(DH('Container')) ? 'container' : 'item'

@@ -1,4 +1,4 @@
-// Reading content in several parts while it arrives: whatever the pieces are, the parts are those of the whole content.
+// Reading multipart content while it arrives: the parts do not depend on how the content is divided into pieces.
 import fc from 'fast-check'
 import t from 'tap'
 import { isFailure, type Problem } from '../../../gateway/problem.js'
@@ -37,7 +37,7 @@ function whole(content: Buffer): readonly Omit<Read, 'file'>[] | Problem {
   return isFailure(parts) ? parts : parts.map(({ body, ...head }) => ({ ...head, body: body.toString('latin1') }))
 }
 
-/** Text of what delimiters are made of. */
+/** Text made of the characters of delimiters. */
 const near = fc
   .array(fc.constantFrom('\r\n', '--b', '--', '-', 'b', '\r', '\n', ' ', '\t', 'x'), { maxLength: 12 })
   .map((some) => some.join(''))

@@ -7,7 +7,7 @@ import { DOC, read, table, type Row } from './reading.js'
 const TYPE = RDF('type')
 const TITLE = 'http://purl.org/dc/terms/title'
 const INTEGER = XSD('integer')
-const NOT_ALLOWED = 'content.syntax: http://169.254.169.254/: it is not available, or not allowed'
+const NOT_ALLOWED = 'content.syntax: http://169.254.169.254/: the context is not available'
 const withContext = (name: string): string => `{"@context":"https://c.example/${name}","@id":""}`
 const relative = '{"@id":"","http://b/c":[{"@id":"x"},{"@id":"../e"}]}'
 const lastContext = '{"@id":"","t":"a","@type":"T","@context":{"@vocab":"http://v/"}}'
@@ -22,7 +22,7 @@ const direction = '{"http://p/":[{"@value":"x","@language":"en","@direction":"lt
 const INHERITED = ['valueOf', 'constructor', 'toString', '__proto__', 'hasOwnProperty']
 const literalIris = '{"@id":"","http://p/":["http://[::1]/##",{"@value":"http://[::1]/##"}]}'
 
-/** JSON-LD 1.1 API §8.2.2: the form of a number does not depend on its type, but for xsd:double. */
+/** JSON-LD 1.1 API §8.2.2: the form of a number does not depend on its type, except for xsd:double. */
 const NATIVE: readonly (readonly [value: string, type: string, expected: string])[] = [
   ['5', XSD('integer'), '5'],
   ['5', XSD('decimal'), '5'],
@@ -80,13 +80,13 @@ const ROWS: readonly Row[] = [
   ['an @id with an IPv6 address', ipv6, ['<> <http://p/> <http://[::1]/>']],
   ['a property with an IPv6 address', '{"@id":"","http://[::1]/":"x"}', ['<> <http://[::1]/> "x"']],
   ['a type with two fragments', '{"@id":"","@type":["http://x/##"]}', 'content.syntax: malformed IRI'],
-  ['an @id that is no string', '{"@id":["a"],"http://p/":1}', 'content.syntax: @id is no string'],
+  ['an @id that is no string', '{"@id":["a"],"http://p/":1}', 'content.syntax: @id is not a string'],
   ['any @id within JSON that is the value', '{"@id":"","http://p/":{"@type":"@json","@value":{"@id":5}}}', [`<> <http://p/> "{\\"@id\\":5}"^^<${RDF('JSON')}>`]],
-  ['what has the form of a keyword is no IRI', '{"@id":"","http://p/":[{"@id":"@foo"},"x"]}', ['<> <http://p/> "x"']],
+  ['a text in the form of a keyword is not an IRI', '{"@id":"","http://p/":[{"@id":"@foo"},"x"]}', ['<> <http://p/> "x"']],
   ['a single value of a set', '{"@id":"","http://p/":{"@set":"x"}}', ['<> <http://p/> "x"']],
   ['a single value of a list', '{"@id":"","http://p/":{"@list":{"@id":"a"}}}', ['<> <http://p/> _:b0', `_:b0 <${RDF('first')}> <a>`, `_:b0 <${RDF('rest')}> <${RDF('nil')}>`]],
   ['a key that is no term', '{"@id":"","http://p/":"x","name":"y"}', ['<> <http://p/> "x"']],
-  ['only keys that are no terms', '{"@id":"","name":"y"}', 'content.syntax: none of its properties'],
+  ['only keys that are no terms', '{"@id":"","name":"y"}', 'content.syntax: no property is an IRI'],
   ['a value that is null', '{"@id":"","http://p/":{"@value":null}}', []],
   ['a value of a wrong kind', '{"@context":{"p":{"@id":"http://p/","@container":5}},"p":1}', 'content.syntax: not allowed there'],
   ...NATIVE.map(([value, type, expected]): Row => [`${value} with the type ${type}`, `{"@id":"","http://p/":{"@value":${value},"@type":"${type}"}}`, [`<> <http://p/> "${expected}"^^<${type}>`]]),
@@ -130,8 +130,8 @@ const HTML_ROWS: readonly Row[] = [
   ['several islands share blank nodes', `${island1}<p>${island2}`, ['_:b0 <http://p/> "1"', '_:b0 <http://p/> "2"']],
   ['the base element', `<base href="/e/">${inBase}<base href="/f/">`, ['<https://x.example/e/a> <http://p/> "1"']],
   ['upper case', '<SCRIPT TYPE=APPLICATION/LD+JSON>{"@id":"","http://p/":"1"}</SCRIPT>', ['<> <http://p/> "1"']],
-  ['other scripts are ignored', `${island('{', 'text/javascript')}<!-- ${island('{}')} -->`, 'content.syntax: no RDF'],
-  ['no islands', '<p>x</p>', 'content.syntax: no RDF'],
+  ['other scripts are ignored', `${island('{', 'text/javascript')}<!-- ${island('{}')} -->`, 'content.syntax: no script element'],
+  ['no islands', '<p>x</p>', 'content.syntax: no script element'],
   ['an island with an error', island('{"a":}'), 'content.syntax: JSON-LD'],
   ['one of several with an error', island('{}') + island('{'), 'content.syntax: JSON-LD'],
   ['an empty island', island(''), 'content.syntax: JSON-LD'],

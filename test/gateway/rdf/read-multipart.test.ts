@@ -31,18 +31,18 @@ const ROWS: readonly Row[] = [
   ['no fields', '--b\r\n\r\nx\r\n--b--', 'content.syntax: no fields'],
   ['before and after the parts', `x${'\r\n'}${form(TURTLE)}--b x`, [A]],
   ['blanks after the boundary', form(TURTLE).replace('--b', '--b \t'), [A]],
-  ['line ends of one character', form(TURTLE).replaceAll('\r', ''), 'content.syntax: no well-formed'],
+  ['line ends of one character', form(TURTLE).replaceAll('\r', ''), 'content.syntax: not well-formed'],
   ['a type that is no RDF', form(TURTLE, typed('image/png', 'x')), 'content.unsupported: The part "a"'],
   ['parts within a part', form(typed('multipart/form-data; boundary=c', '--c--')), 'content.unsupported: The part "a"'],
   ['a syntax error', form(TURTLE, typed('text/turtle', '<> <#p>')), 'content.syntax: The part "a"'],
   ['base64', form([`${TURTLE[0]}\r\nContent-Transfer-Encoding: base64`, 'PD4=']), 'content.syntax: Content-Transfer-Encoding'],
   ['no parts', '--b--\r\n', 'content.syntax: no part'],
-  ['another boundary', form(TURTLE).replaceAll('--b', '--c'), 'content.syntax: no well-formed'],
-  ['without an end', form(TURTLE).slice(0, -8), 'content.syntax: no well-formed'],
+  ['another boundary', form(TURTLE).replaceAll('--b', '--c'), 'content.syntax: not well-formed'],
+  ['without an end', form(TURTLE).slice(0, -8), 'content.syntax: not well-formed'],
   ['too many parts', form(...Array.from({ length: 101 }, () => TURTLE)), 'content.syntax: more than 100 parts'],
 ]
 
 void t.test('multipart/form-data', async (t) => {
   await table(t, 'multipart/form-data; boundary=b', ROWS)
-  await table(t, 'multipart/form-data', [['no boundary', form(TURTLE), 'content.syntax: no well-formed']])
+  await table(t, 'multipart/form-data', [['no boundary', form(TURTLE), 'content.syntax: not well-formed']])
 })

@@ -57,7 +57,7 @@ const ROWS: readonly Row[] = [
   ['line and column', `${XML}\n<rdf:Description>\n<e:p>x</e:q>`, 'content.syntax: line 3'],
   ['truncated', `${XML}<rdf:Description rdf:about=""><e:p>a</e:p>`, 'content.syntax: unclosed'],
   ['only white space', ' ', 'content.syntax: root element'],
-  ['HTML', '<html><body/></html>', 'content.syntax: no namespace'],
+  ['HTML', '<html><body/></html>', 'content.syntax: not in a namespace'],
   ['an undeclared prefix', '<rdf:RDF/>', 'content.syntax: unbound'],
   ['an undeclared entity', about('<e:p>&x;</e:p>'), 'content.syntax: undefined entity'],
   ['an entity with an inherited name', about('<e:p>&constructor;</e:p>'), 'content.syntax: undefined entity'],

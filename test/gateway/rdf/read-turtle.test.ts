@@ -78,7 +78,7 @@ const TRIG_ROWS: readonly Row[] = [
   ['the default graph', '<> <p> "a" .', ['<> <p> "a"']],
   ['the default graph in braces', '{ <> <p> "a" }', ['<> <p> "a"']],
   ['the graph of the document', '<> { <> <p> "a" , "b" }', ['<> <p> "a"', '<> <p> "b"']],
-  ['another graph', '<g> { <> <p> "a" }', `content.syntax: must be one graph, that of the document: it has <${DOC}g>`],
+  ['another graph', '<g> { <> <p> "a" }', `content.syntax: must be a single graph, that of the document: it has <${DOC}g>`],
   ['two graphs', '<> <p> "a" . <> { <> <p> "b" }', 'content.syntax: it has several'],
   ['a blank graph', '_:g { <> <p> "a" }', 'content.syntax: that of the document'],
 ]

@@ -1,4 +1,4 @@
-// Which content is read (design 3), and reading the answers of stores and configuration files.
+// Which content can be read (design 3); also reading answers of stores and configuration files.
 import t from 'tap'
 import { parseAccept, RDF_FORMATS } from '../../../gateway/http/media-type.js'
 import { isFailure } from '../../../gateway/problem.js'

@@ -1,4 +1,4 @@
-// Reading RDF in tests: tables of content and of the triples or the failure that it gives.
+// Reading RDF in tests: tables of content with the expected triples or failure.
 import type { Test } from 'tap'
 import { isFailure, type Problem } from '../../../gateway/problem.js'
 import { nTriplesLine, type Quad } from '../../../gateway/rdf/graph.js'

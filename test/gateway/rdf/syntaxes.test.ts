@@ -1,4 +1,4 @@
-// Which syntax content is in: by its media type, its name, or its first characters; and content of other servers made
+// Detects the syntax of content by its media type, its name or its first characters, and makes content of other servers
 // readable.
 import t from 'tap'
 import { gzipSync } from 'node:zlib'
@@ -20,7 +20,7 @@ const [TTL, NT, NQ, TRIG, LD, HTML, RDFXML] = [
 const BYTES = 'application/octet-stream'
 const TRIPLE = '<http://s/> <http://p/> "x" .'
 
-void t.test('the media type, else the ending, else the beginning', (t) => {
+void t.test('the media type, otherwise the file ending, otherwise the beginning', (t) => {
   const rows: readonly [type: string | undefined, name: string, start: string | undefined, expected?: string][] = [
     [TTL, 'a.rdf', undefined, TTL],
     ['text/plain', 'https://x/a.ttl?v=1#x', undefined, TTL],
@@ -49,7 +49,7 @@ void t.test('the media type, else the ending, else the beginning', (t) => {
   t.end()
 })
 
-void t.test('what content begins like', (t) => {
+void t.test('the syntax that a beginning looks like', (t) => {
   const rows: readonly [behaviour: string, start: string, expected: string | undefined][] = [
     ['a directive', '@prefix a: <http://a/> .\na:b a:c a:d .', TTL],
     ['a directive of SPARQL, after comments', '# a\n\n  # b\nPREFIX a: <http://a/>\na:b a:c a:d .', TTL],

@@ -1,9 +1,9 @@
-// One check of terms for every syntax: what one refuses, no other lets in or leaves out (design 3).
+// One check of terms for all syntaxes: a term refused in one is neither accepted nor dropped in another (design 3).
 import t, { type Test } from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import { read, XML } from './reading.js'
 
-/** Texts in each syntax; `%` is what is tried, as that syntax escapes it. */
+/** Texts in each syntax. `%` is the tested term, escaped for that syntax. */
 type Syntax = readonly [contentType: string, around: string, escape: (text: string) => string]
 
 const inTurtle = (text: string): string =>
@@ -102,7 +102,7 @@ void t.test('language tags', async (t) => {
   await same(t, 'a base direction belongs to RDF 1.2 Turtle', TAGGED.slice(1), 'en--ltr', false)
 })
 
-void t.test('what is no triple of RDF', async (t) => {
+void t.test('statements that are not RDF triples', async (t) => {
   const refused: readonly (readonly [behaviour: string, contentType: string, body: string])[] = [
     ['a blank node as predicate', TURTLE, '<http://s/> _:p "x" .'],
     ['a blank node as predicate', JSON_LD, '{"@id":"http://s/","_:p":"x"}'],

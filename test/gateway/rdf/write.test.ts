@@ -34,14 +34,14 @@ import { read } from './reading.js'
 // prettier-ignore
 const UNWRITABLE: readonly [behaviour: string, predicate: string, text: string, detail: string][] = [
   ['a property that ends in a digit', 'http://e/1', '', 'http://e/1'],
-  ['a property that ends in a slash', 'http://e/', '', 'no XML name'],
-  ['rdf:li', RDF('li'), '', 'no XML name'],
-  ['rdf:Description', RDF('Description'), '', 'no XML name'],
+  ['a property that ends in a slash', 'http://e/', '', 'as an XML element'],
+  ['rdf:li', RDF('li'), '', 'as an XML element'],
+  ['rdf:Description', RDF('Description'), '', 'as an XML element'],
   ['a character that XML cannot contain', 'http://e/p', '\u0001', 'U+0001'],
   ['another such character', 'http://e/p', '\uffff', 'U+FFFF'],
 ]
 
-void t.test('vocabularies that much data uses have their prefixes, where they are used', async (t) => {
+void t.test('prefixes of common vocabularies are written if they are used', async (t) => {
   const label = 'http://www.w3.org/2004/02/skos/core#prefLabel'
   const graph = graphOf([quad(namedNode('http://a/'), namedNode(label), literal('x'))])
   const written = (format: Format): string => writeGraph(graph, format) as string
@@ -215,7 +215,7 @@ void t.test('property: reading a written graph gives the same graph', async (t) 
   fc.assert(fc.property(graphs(true), compare), { numRuns: 200 })
 })
 
-void t.test('property: any term that a store may have has one line, and comes back from it', async (t) => {
+void t.test('property: any term of a store has one line, and is restored from it', async (t) => {
   const any = fc.string({ unit: 'binary' }).filter((text) => text !== '' && !/^_:/.test(text))
   const odd = fc.string({ unit: fc.constantFrom(...'<>"{}|^`\\ \n\u0000%#[]é\'_:a') }).map((text) => `x:${text}`)
   const iris = fc.oneof(any, odd).map((value) => namedNode(value))
@@ -239,7 +239,7 @@ void t.test('property: any term that a store may have has one line, and comes ba
     return back?.length === 1 && back[0]!.equals(triple) && canonicalLines(line)?.join() === line
   }
   fc.assert(fc.property(triples, isSame), { numRuns: 300 })
-  // Terms beyond RDF 1.1 have no RDF/XML and no JSON-LD; in Turtle it stands as it does in N-Triples.
+  // Terms beyond RDF 1.1 exist in neither RDF/XML nor JSON-LD; Turtle writes them like N-Triples.
   fc.assert(
     fc.property(triples, (triple) => {
       const graph = graphOf([triple])

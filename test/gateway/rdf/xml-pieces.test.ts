@@ -1,11 +1,11 @@
-// XML of stores: what XML 1.0 can contain arrives, wherever its bytes are parted; what it cannot contain is never
+// XML from stores: everything that XML 1.0 allows is passed on, however the bytes are split; anything else is never
 // passed on as XML.
 import t from 'tap'
 import { wellFormed } from '../../../gateway/rdf/xml-pieces.js'
 
 const FLAW = new Error('flaw')
 
-/** The XML that comes out of these pieces; 'flaw' where none does. */
+/** The XML that results from these pieces; 'flaw' if it is malformed. */
 async function through(...pieces: readonly Uint8Array[]): Promise<string> {
   async function* source(): AsyncGenerator<Uint8Array> {
     yield* pieces
