@@ -1,4 +1,4 @@
-// What a mailbox is known for: the one agent that has proved to receive mail there, and invitations to sign up.
+// The meaning of a mailbox: the one agent that has proved to receive mail there, and invitations to sign up.
 import type { GraphStore } from '../stores/store.js'
 import { isFailure, type Problem } from '../problem.js'
 import { select } from '../stores/select.js'
@@ -32,7 +32,7 @@ export const mailboxHolder = (place: Place, mailbox: string): Promise<string | u
   )
 
 /**
- * True where the owner has invited this mailbox: `<…> tga:invites <mailto:…>` in a document at or below
+ * True if the owner has invited this mailbox: `<…> tga:invites <mailto:…>` in a document at or below
  * `acl/invitations/`.
  */
 export async function isInvited(place: Place, mailbox: string): Promise<boolean | Problem> {

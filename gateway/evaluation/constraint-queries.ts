@@ -1,4 +1,4 @@
-// Running the queries of constraints on the data graph (SHACL §5, §6; SPIN), in the evaluation thread.
+// Runs the queries of constraints on the data graph (SHACL §5, §6; SPIN), in the evaluation thread.
 import type { ConstraintQuery, RunQuery, Solution } from '../../policies/constraints/shape.js'
 import type { ShapePath } from '../../policies/constraints/paths.js'
 import { isFailure, type Failure } from '../problem.js'
@@ -9,17 +9,17 @@ import { withPlaces } from '../sparql/language/prebound.js'
 import { iriTerm, type Path as QueryPath, type PathOperator } from '../sparql/language/syntax.js'
 import type { CoveredStore } from './covered-store.js'
 
-/** Analysed queries, by their text: the parts between which the values are inserted. */
+/** Analysed queries by their text: the parts between which values are inserted. */
 export type Prepared = Map<string, readonly string[] | Failure<'unusable'>>
 
 const BASE = 'urn:triplegate:constraint'
 /**
- * This graph maps IRIs to blank nodes, since SPARQL cannot name one. Constraints may not use GRAPH, so they cannot see
+ * A graph that maps IRIs to blank nodes, which SPARQL cannot name. Constraints may not use GRAPH, so they cannot see
  * it.
  */
 const NODES = 'urn:triplegate:nodes'
 const IS = 'urn:triplegate:is'
-/** The most violations of one node that are looked at. */
+/** The most violations of one node that are examined. */
 const MOST = 100
 
 const unusable = (detail: string): Failure<'unusable'> => ({ failure: 'unusable', detail })
@@ -40,7 +40,7 @@ export function makeRunQuery(store: CoveredStore, data: readonly Quad[], prepare
       if (query.form === 'ASK') return store.ask(text) ? [new Map()] : []
       return readOwnSolutions(store.select(text))
     } catch (error) {
-      // Oxigraph's own errors are plain; any other ends the thread.
+      // Oxigraph's own errors are plain; any other error ends the thread.
       if (!(error instanceof Error) || error.name !== 'Error') throw error
       return unusable(`a query cannot be run: ${error.message.split('\n')[0]!.slice(0, 200)}`)
     }
@@ -56,7 +56,7 @@ function nQuadsOf(data: readonly Quad[]): readonly string[] {
   ]
 }
 
-/** The pattern that gives the variables their values. */
+/** The pattern that binds the variables to their values. */
 function valuesOf(bindings: Solution): string {
   const all = [...bindings]
   const [blank, plain] = [true, false].map((isBlank) =>
@@ -71,15 +71,15 @@ function valuesOf(bindings: Solution): string {
   ].join(' ')
 }
 
-/** A constraint may read the data graph only, and call only functions of SPARQL. */
+/** Constraints may read only the data graph and call only functions of SPARQL. */
 function prepare(query: ConstraintQuery): readonly string[] | Failure<'unusable'> {
   const { text, form, prebound: names, path, language } = query
   const analysed = analyseQuery(text, BASE)
-  if (isFailure(analysed)) return unusable(`a query is no SPARQL: ${analysed.detail}`)
-  if (analysed.form !== form) return unusable(`a query is no ${form}`)
+  if (isFailure(analysed)) return unusable(`a query is not valid SPARQL: ${analysed.detail}`)
+  if (analysed.form !== form) return unusable(`a query is not of the form ${form}`)
   const [called] = analysed.functions
-  if (called !== undefined) return unusable(`a query calls <${called}>, which is not known here`)
-  if (!analysed.tree) return unusable('a query has what is not supported here')
+  if (called !== undefined) return unusable(`a query calls <${called}>, an unknown function`)
+  if (!analysed.tree) return unusable('a query uses an unsupported feature')
   const prebinding = { names, path: path && queryPath(path), isStrict: language === 'SHACL', limit: MOST }
   const placed = withPlaces(analysed.tree, prebinding)
   return typeof placed === 'string' ? unusable(`a query cannot be used: ${placed}`) : placed.parts

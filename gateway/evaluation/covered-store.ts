@@ -18,7 +18,7 @@ export interface CoveredStore {
   loadAll(lines: readonly string[]): void
   /** The results in JSON. `graph`: the default graph of the query. */
   select(query: string, graph?: { readonly termType: string; readonly value: string }): string
-  /** A term in N-Triples as it stands in a query that `select` gets from `text`. */
+  /** A term in N-Triples in the spelling of a query from `text`, for `selectText`. */
   term(nTriples: string): string
   /** A query as text for `selectText`. Load everything first. */
   text(query: string): string
@@ -52,7 +52,7 @@ export function withCoveredStore<T>({ Store, parse }: Oxigraph, use: (store: Cov
   return result
 }
 
-// Not called after an error: the broken module would throw another one and hide it. `free` is missing in its types.
+// Not called after an error: the broken module would throw again and hide it. Its types lack `free`.
 const free = (store: Store): void => (store as Store & { free(): void }).free()
 
 function load(lines: readonly string[], into: (nQuads: string) => void): void {
@@ -67,5 +67,5 @@ function load(lines: readonly string[], into: (nQuads: string) => void): void {
   }
 }
 
-/** The names of Oxigraph's own errors. Any other error, such as a lack of memory, ends the thread. */
+/** The names of Oxigraph's own errors. Any other error, such as running out of memory, ends the thread. */
 const REFUSALS: ReadonlySet<string> = new Set(['Error', 'URIError'])

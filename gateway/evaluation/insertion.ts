@@ -1,4 +1,4 @@
-// Quads that were sent, as the text of an update that adds them.
+// Turns quads from a request into the text of an update that adds them.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { flawOf, namedNode, nTriplesLine, quad, type Quad } from '../rdf/graph.js'
 import { readGraph } from '../rdf/read.js'
@@ -12,7 +12,7 @@ export interface SentQuads {
   readonly base: string
 }
 
-/** Triples belong to the default graph; graphs may share blank nodes. As large as a document at most (design 7). */
+/** Triples go to the default graph; graphs may share blank nodes. Limited to the size of a document (design 7). */
 export async function insertionOf({ body, contentType, base }: SentQuads): Promise<string | Problem> {
   const quads = await readGraph(body, contentType, base, { allGraphs: true })
   if (isFailure(quads)) return quads.failure === 'content.too-large' ? TOO_LARGE : quads
@@ -38,5 +38,5 @@ function flawOfGraph({ termType, value }: Quad['graph']): string | undefined {
 
 const TOO_LARGE = problem(
   'content.too-large',
-  `The quads take more than ${LIMIT_CHARACTERS} characters when written out. Send fewer at once, or import them (POST to importer, or triplegate import).`,
+  `The quads are longer than ${LIMIT_CHARACTERS} characters. Send fewer at once, or import them (POST to importer, or triplegate import).`,
 )

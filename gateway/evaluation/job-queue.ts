@@ -1,35 +1,35 @@
-// The jobs that wait for a thread: taken in turn by network and agent, bounded in number and in time, so that no
-// client makes the others wait, however many agents it has made (design 7).
+// Jobs waiting for a thread, taken in turns by network and agent and bounded in number and time. No client can make the
+// others wait, however many agents it has created (design 7).
 import { problem, type Problem } from '../problem.js'
 import { makeRounds, type Asker, type RoundsBounds, type Waiting } from '../stores/fair-queue.js'
 
 export type { Asker } from '../stores/fair-queue.js'
 
-/** A request, as far as it says for whom the gateway works. */
+/** The part of a request that says for whom the gateway works. */
 export interface Client {
   readonly agent: { readonly webId?: string }
   readonly request: { network(): string }
 }
 
-/** Shares of threads are counted by agent and network, by network for anonymous clients (design 7). */
+/** Shares of threads are counted per agent and network, for anonymous clients per network (design 7). */
 export const askerOf = ({ agent: { webId }, request }: Client): Asker =>
   webId === undefined ? request.network() : { agent: webId, network: request.network() }
 
-/** A job that a thread has taken. */
+/** A job taken by a thread. */
 export interface Taken<Job, Result> {
   readonly job: Job
-  /** Its result, once: its asker no longer holds the thread. */
+  /** Call it once, with the result. The asker then no longer occupies the thread. */
   settle(result: Result | Problem): void
 }
 
 export interface JobQueue<Job, Result> {
   /**
-   * The result of the job. `server.overloaded` where too many jobs wait, or this one has waited too long.
-   * @param key names the job, for `join`
+   * The result of the job. `server.overloaded` if too many jobs wait, or this one has waited too long.
+   * @param key names the job for `join`
    */
   add(asker: Asker, job: Job, key?: string): Promise<Result | Problem>
   /**
-   * This asker waits for the result of that job too: while it waits, it is taken in the turn of whoever comes first.
+   * Lets another asker wait for the same job. Until it starts, the job has the best queue position of all its askers.
    */
   join(asker: Asker, key: string): void
   /** The next job; undefined once the queue is closed. */
@@ -38,20 +38,20 @@ export interface JobQueue<Job, Result> {
 }
 
 export interface QueueBounds extends RoundsBounds {
-  /** ms that a job may wait. */
+  /** How long a job may wait, in ms. */
   readonly patience: number
 }
 
-const OVERLOADED = problem('server.overloaded', 'Too much work waits for a thread. Retry shortly.', {
+const OVERLOADED = problem('server.overloaded', 'Too much work is waiting. Retry shortly.', {
   fields: [['Retry-After', '1']],
 })
-export const CLOSING = problem('server.closing', 'The server is closing.')
+export const CLOSING = problem('server.closing', 'The gateway is stopping.')
 
 interface Entry<Job, Result> extends Taken<Job, Result>, Waiting {}
 
 export function makeJobQueue<Job, Result>({ patience, ...bounds }: QueueBounds): JobQueue<Job, Result> {
   const rounds = makeRounds<Entry<Job, Result>>(bounds)
-  /** The latest entries with these keys that are not settled. */
+  /** The latest unsettled entry with each key. */
   const named = new Map<string, Entry<Job, Result>>()
   let closed = false
   let sleepers: (() => void)[] = []

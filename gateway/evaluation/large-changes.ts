@@ -1,5 +1,5 @@
-// Large contents and changes of documents as texts: a reading thread parses, sorts and hashes them, so that the
-// write of a document splices lines only (design 7). Pure.
+// Large contents and changes of documents as texts: a reading thread parses, sorts and hashes them, so the write itself
+// only splices lines (design 7). Pure.
 import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { randomUUID } from 'node:crypto'
 import { changedSum, sumOf } from '../../cache/entity-tag.js'
@@ -18,11 +18,11 @@ export interface Canonical {
   readonly sum: string
 }
 
-/** The triples that a write leaves or gives, without blank nodes. */
+/** The triples that result from a write or are given to it, without blank nodes. */
 export interface LargeContent extends Canonical {
-  /** A store may return them in another spelling. */
+  /** True if a store may return them in another spelling. */
   readonly isRewritable: boolean
-  /** The same with the blank nodes of the content, where it has any. */
+  /** The same triples with the content's blank nodes, if it has any. */
   readonly labelled?: string
 }
 
@@ -31,7 +31,7 @@ export interface StoredWith {
   readonly document: string
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
-  /** How the store keeps literals. */
+  /** How the store normalises literals. */
   readonly forms: LiteralForms
 }
 
@@ -47,7 +47,7 @@ export function largeContentOf(triples: readonly Quad[], { document, tagKey, for
   }
 }
 
-/** Lines of canonical N-Triples that are removed; N-Triples that are added. */
+/** `removed`: lines of canonical N-Triples; `added`: N-Triples. */
 export interface LargeChange extends StoredWith {
   readonly method: 'POST' | 'PATCH'
   readonly current: Canonical
@@ -55,11 +55,11 @@ export interface LargeChange extends StoredWith {
   readonly added: string
 }
 
-/** The graph after the change; 'unchanged' where no line changes. */
+/** The graph after the change; 'unchanged' if no line changes. */
 export function changeLarge(change: LargeChange): LargeContent | 'unchanged' | Problem {
   const { method, current, removed, document, tagKey, forms } = change
   const added = readNTriples(change.added)
-  if (!added) return problem('internal', 'The update gave triples that cannot be read.')
+  if (!added) return problem('internal', 'The update produced triples that cannot be read.')
   const lines = { method, removed: linesOf(removed), added, document, forms }
   const after = changedText(current.nTriples, lines, randomUUID)
   if (after === 'unchanged') return after
@@ -78,8 +78,8 @@ interface LinesChange extends Pick<LargeChange, 'method' | 'document'> {
 }
 
 /**
- * Canonical N-Triples after a change. Blank nodes that others have stored become IRIs too; the labels of a PATCH are
- * theirs.
+ * Canonical N-Triples after a change. Blank nodes that other clients stored become IRIs too, and a PATCH refers to them
+ * by their labels.
  */
 export function changedText(
   nTriples: string,

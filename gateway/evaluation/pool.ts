@@ -1,5 +1,5 @@
-// Evaluating the updates and shapes of clients and ontologies in threads, with limits on time and memory: updates
-// are analysed and run (PATCH), constraints are checked. Work on writes only: reading.ts has threads of its own.
+// Evaluates updates and shapes from clients and ontologies in threads, with limits on time and memory: runs updates
+// (PATCH) and checks constraints. Serves only writes: reading.ts has its own threads.
 import type { Updated } from './run-update.js'
 import type { Evaluated, EvaluationJob, Limits, SentPatch, Validation, ValidationInput } from './worker.js'
 import type { Asker } from './job-queue.js'
@@ -13,25 +13,25 @@ import { problem, type Problem } from '../problem.js'
 export type { Validation } from './worker.js'
 
 /**
- * Each job may be `update.time` (over a limit), `server.overloaded`, `server.closing` or `internal`. `asker`: for whom
- * the gateway works (`askerOf`); all askers have the same share.
+ * Every job may fail with `update.time` (over a limit), `server.overloaded`, `server.closing` or `internal`. `asker`:
+ * for whom the gateway works (`askerOf`); all askers have equal shares.
  */
 export interface EvaluationPool {
-  /** `analysePatch` with a time limit, off the main thread. */
+  /** `analysePatch` off the main thread and with a time limit. */
   analyse(asker: Asker, sent: SentPatch): Promise<Patch | Problem>
   /**
-   * The changes of the update in the document (run-patch.ts). `nTriples` must be canonical. Any
-   * problem of `analyse`, `update.syntax` where only the run finds it, `content.too-large` for too large a result.
+   * The changes that the update makes in the document (run-patch.ts). `nTriples` must be canonical. Fails like
+   * `analyse`, with `update.syntax` if only the run finds an error, or `content.too-large` for too large a result.
    */
   patch(asker: Asker, nTriples: string, sent: SentPatch): Promise<Patched | Problem>
   /**
-   * The changes of an update with a plan (sparql/language/update-steps.ts) in the graphs that it names (run-update.ts).
+   * The changes that an update with a plan (sparql/language/update-steps.ts) makes in its named graphs (run-update.ts).
    */
   update(asker: Asker, update: UpdateOnCopies): Promise<Updated | Problem>
   /**
-   * The result of the CONSTRUCT on this graph (run-construct.ts), in N-Triples; its template names no graph. `target`:
-   * the document in which new nodes get their names. `query.syntax` where only the run finds it, `content.too-large`
-   * for too large a result.
+   * The result of a CONSTRUCT on this graph in N-Triples (run-construct.ts). Its template names no graph. New nodes are
+   * named under the document `target`. `query.syntax` if only the run finds an error, `content.too-large` if the result
+   * is too large.
    */
   construct(
     asker: Asker,
@@ -40,8 +40,8 @@ export interface EvaluationPool {
     target: string,
   ): Promise<{ readonly nTriples: string } | Problem>
   /**
-   * SHACL and SPIN: the shapes of the ontologies, and a document. `constraint.unusable` where the shapes cannot be
-   * evaluated: the document must not pass.
+   * Checks a document against the shapes of the ontologies (SHACL and SPIN). `constraint.unusable` if the shapes cannot
+   * be evaluated: then the document must not pass.
    */
   validate(asker: Asker, input: ValidationInput): Promise<Validation | Problem>
   close(): Promise<void>
@@ -52,7 +52,7 @@ export interface PoolOptions extends ThreadsOptions {
 }
 
 const DEFAULT_LIMITS: Limits = { memory: 256 * 2 ** 20, growth: 16 * 2 ** 20 }
-const BROKEN = problem('internal', 'The evaluation broke off.')
+const BROKEN = problem('internal', 'The evaluation stopped unexpectedly.')
 
 /** The threads start with the first jobs. */
 export function openPool(options: PoolOptions = {}): EvaluationPool {
@@ -63,7 +63,7 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
     memory: limits.memory,
     broken: (outOfMemory: boolean) =>
       outOfMemory
-        ? problem('update.time', `The evaluation needs more memory than the ${limits.memory} bytes it may take.`)
+        ? problem('update.time', `The evaluation needs more memory than the limit of ${limits.memory} bytes.`)
         : BROKEN,
   }
   const threads = openThreads<EvaluationJob, Evaluated>(settings, tooLong, options)
@@ -83,8 +83,5 @@ export function openPool(options: PoolOptions = {}): EvaluationPool {
 
 function tooLong({ kind }: EvaluationJob, timeLimit: number): Problem {
   const work = kind === 'validate' ? 'Checking the constraints' : kind === 'construct' ? 'The query' : 'The update'
-  return problem(
-    'update.time',
-    `${work} took longer than the limit of ${timeLimit / 1000} s (--patch-timeout), and was ended.`,
-  )
+  return problem('update.time', `${work} was stopped after the limit of ${timeLimit / 1000} s (--patch-timeout).`)
 }

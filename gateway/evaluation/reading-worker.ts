@@ -1,4 +1,4 @@
-// The reading thread: parses RDF and SPARQL that others sent, and writes large graphs, one job after the other.
+// The reading thread: parses foreign RDF and SPARQL and writes large graphs, one job after the other.
 import { sumOf } from '../../cache/entity-tag.js'
 import type { TimeMap } from '../../versioning/memento/time-map.js'
 import type { Format } from '../http/media-type.js'
@@ -35,25 +35,23 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { parentPort } from 'node:worker_threads'
 
-/** Bytes of heap that a thread may hold while it is idle: collecting less is not worth its time. */
+/** The heap that an idle thread may hold, in bytes. Collecting less is not worth the time. */
 const IDLE_BYTES = 64 * 2 ** 20
 
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** To be called when the reply has been sent. */
+/** Call it after the reply has been sent. */
 function returnMemory(): void {
   if (getHeapStatistics().total_heap_size > IDLE_BYTES) collect()
 }
 
-/**
- * The remote contexts by URL, as far as they have been asked for; null: not available. Undefined: none may be fetched.
- */
+/** The remote contexts requested so far, by URL; null: not available. Undefined if none may be fetched. */
 export type KnownContexts = ReadonlyMap<string, string | null> | undefined
 
 export type ReadingJob =
   | { readonly kind: 'analyse'; readonly sparql: SparqlText }
-  /** `text`: of a QueryAnalysis. */
+  /** `text` is the text of a QueryAnalysis. */
   | { readonly kind: 'view'; readonly text: string; readonly step: ViewStep }
   /** `analyseConstruct`. */
   | { readonly kind: 'construct'; readonly text: string; readonly base: string; readonly given: string | undefined }
@@ -64,12 +62,12 @@ export type ReadingJob =
       readonly base: string
       readonly document: string | undefined
       readonly contexts: KnownContexts
-      /** Where the content is to be stored: then a LargeContent is wanted. */
+      /** Set if the content is to be stored: then the result is a LargeContent. */
       readonly toStore: Omit<StoredWith, 'document'> | undefined
     }
   | { readonly kind: 'change'; readonly change: LargeChange }
   | { readonly kind: 'insertion'; readonly quads: SentQuads }
-  /** `entailed` of rdf/entailment.ts: gives N-Triples. */
+  /** `entailed` of rdf/entailment.ts. Returns N-Triples. */
   | { readonly kind: 'entail'; readonly nTriples: string }
   | { readonly kind: 'compare'; readonly a: string; readonly b: string }
   | { readonly kind: 'lostType'; readonly gone: string; readonly after: string }
@@ -85,7 +83,7 @@ export type ReadingJob =
   | { readonly kind: 'timeMap'; readonly timeMap: TimeMap; readonly format: Format }
   | { readonly kind: 'difference'; readonly compared: Compared; readonly formats: readonly Format[] }
 
-/** URLs of contexts that the content names and that are not known yet. */
+/** URLs of contexts named by the content but not loaded yet. */
 export interface MissingContexts {
   readonly missing: readonly string[]
 }
@@ -95,8 +93,8 @@ export interface Converted {
 }
 
 /**
- * `read`: canonical N-Triples, or a LargeContent. `change`: that, or 'unchanged'. `compare`: 'same' or 'different'.
- * `lostType`, `state`: '' for none. `write`: bytes.
+ * `read`: canonical N-Triples, or a LargeContent. `change`: a LargeContent, or 'unchanged'. `compare`: 'same' or
+ * 'different'. `lostType`, `state`: '' if there is none. `write`: bytes.
  */
 export type ReadingReply =
   | string
@@ -158,7 +156,7 @@ function doJob(job: ReadingJob): ReadingReply | Promise<ReadingReply> {
   }
 }
 
-/** The main thread takes over no tree that would hold it (design 7). */
+/** Trees above this size are not sent to the main thread, since taking them over would block it (design 7). */
 const LONGEST_TREE = 8 * 1024
 
 const withoutTree = (found: QueryAnalysis | UpdateAnalysis | Problem): QueryAnalysis | UpdateAnalysis | Problem =>
@@ -188,7 +186,7 @@ function write({ nTriples, format }: ReadingJob & { kind: 'write' }): Uint8Array
 
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-/** A first run finds the contexts that are missing; where there are any, what it has read does not count. */
+/** The first run finds missing contexts. If there are any, its result is discarded. */
 async function withContexts<Reply extends ReadingReply>(
   contexts: KnownContexts,
   run: (options: ReadOptions) => Promise<Reply>,

@@ -1,5 +1,5 @@
-// Reading and writing what may take long off the main thread, with limits on time and memory: RDF and SPARQL
-// that others sent, and large graphs in other formats (design 7). Short Turtle and N-Triples are read at once.
+// Reads and writes off the main thread whatever may take long, with limits on time and memory: RDF and SPARQL from
+// clients, and large graphs in other formats (design 7). Short Turtle and N-Triples are read at once.
 import { setImmediate } from 'node:timers/promises'
 import type { Reach } from '../../policies/authorizations/reach.js'
 import type { TimeMap } from '../../versioning/memento/time-map.js'
@@ -27,26 +27,26 @@ export type { Converted } from './reading-worker.js'
 export interface Content {
   readonly body: Buffer
   readonly contentType: string | undefined
-  /** The document's URI: relative IRIs are resolved against it, and a named graph must have this name. */
+  /** The URI of the document: relative IRIs are resolved against it, and a named graph must have this name. */
   readonly base: string
-  /** The document that it is to be stored in, where that is another: new nodes get their names there. */
+  /** The document to store it in, if it is another one: new nodes are named under it. */
   readonly document?: string
 }
 
 /**
- * Each may be `server.overloaded`, `server.closing` or `internal`. `asker`: for whom the gateway works (`askerOf`); all
- * askers have the same share. `loadContext`: undefined where no remote contexts are fetched for the asker.
+ * Each call may fail with `server.overloaded`, `server.closing` or `internal`. `asker`: for whom the gateway works
+ * (`askerOf`); all askers have equal shares. Without `loadContext` no remote contexts are fetched.
  */
 export interface Reading {
   /**
-   * The triples of the content. `content.too-large` over a limit on time or memory, else problems as of `readGraph`.
+   * The triples of the content. `content.too-large` over a limit on time or memory; otherwise fails like `readGraph`.
    */
   readRdf(asker: Asker, content: Content, loadContext: LoadContext | undefined): Promise<readonly Quad[] | Problem>
-  /** The same as canonical N-Triples. */
+  /** Like `readRdf`, but as canonical N-Triples. */
   readText(asker: Asker, content: Content, loadContext: LoadContext | undefined): Promise<string | Problem>
   /**
-   * The same for content that is to be stored in the document `base`: the triples of a short one, with their blank
-   * nodes, else a text.
+   * Like `readRdf`, for content to be stored in the document `base`. Short content becomes triples with their blank
+   * nodes, longer content a text.
    */
   readContent(
     asker: Asker,
@@ -58,11 +58,11 @@ export interface Reading {
   change(asker: Asker, change: LargeChange): Promise<LargeContent | 'unchanged' | Problem>
   /** `insertionOf` of insertion.ts. */
   insertion(asker: Asker, quads: SentQuads): Promise<string | Problem>
-  /** `entailed` of rdf/entailment.ts, of canonical N-Triples. */
+  /** `entailed` of rdf/entailment.ts, on canonical N-Triples. */
   entail(asker: Asker, nTriples: string): Promise<string | Problem>
   /** `areSame` of rdf/same-graph.ts. */
   areSame(asker: Asker, a: string, b: string): Promise<boolean | Problem>
-  /** `lostType` of lost-type.ts, of lines joined. */
+  /** `lostType` of lost-type.ts. `gone`: the lines, joined. */
   lostType(asker: Asker, gone: string, after: string): Promise<string | undefined | Problem>
   /** `convert` of rdf/convert.ts. */
   convert(
@@ -73,12 +73,9 @@ export interface Reading {
   ): Promise<Converted | Problem>
   /** `writeGraph`; `nTriples` must be canonical. */
   writeRdf(asker: Asker, nTriples: string, format: Format, key?: string): Promise<Uint8Array | Problem>
-  /**
-   * N-Triples that a store has answered, in canonical form; `store.failed` where it is malformed. `tagKey`: the secret
-   * of the entity-tags.
-   */
+  /** Canonicalises N-Triples from a store; `store.failed` if malformed. `tagKey`: the secret of the entity-tags. */
   canonical(asker: Asker, nTriples: string, tagKey: string, key?: string): Promise<Canonical | Problem>
-  /** Of a job with a key: this asker waits for its result too. */
+  /** Lets another asker wait for the result of the job with this key. */
   join(asker: Asker, key: string): void
   /** The TimeMap of a document as RDF. */
   writeTimeMap(asker: Asker, timeMap: TimeMap, format: Format): Promise<Uint8Array | Problem>
@@ -86,7 +83,7 @@ export interface Reading {
   writeDifference(asker: Asker, compared: Compared, formats: readonly Format[]): Promise<Converted | Problem>
   /** `analyse` of sparql/language/analyse.ts; `content.too-large` over a limit. */
   analyseSparql(asker: Asker, sparql: SparqlText): Promise<QueryAnalysis | UpdateAnalysis | Problem>
-  /** `takeViewStep` of sparql/rights/restrict-in-thread.ts. `text`: of an analysis. */
+  /** `takeViewStep` of sparql/rights/restrict-in-thread.ts. `text` is the text of an analysis. */
   view(asker: Asker, text: string, step: ViewStep): Promise<Viewed>
   /** `analyseConstruct` of sparql/language/construct.ts. */
   analyseConstruct(asker: Asker, text: string, base: string, given?: string): Promise<ConstructPlan | Problem>
@@ -103,8 +100,8 @@ export function openReading(options: ThreadsOptions = {}): Reading {
       memory: MEMORY,
       broken: (outOfMemory) =>
         outOfMemory
-          ? problem('content.too-large', `The content needs more memory than the ${MEMORY} bytes it may take.`)
-          : problem('internal', 'Reading the content broke off.'),
+          ? problem('content.too-large', `The content needs more memory than the limit of ${MEMORY} bytes.`)
+          : problem('internal', 'Reading the content stopped unexpectedly.'),
     },
     tooLong,
     options,
@@ -159,7 +156,7 @@ export function openReading(options: ThreadsOptions = {}): Reading {
 const ABOUT_CONTENT: ReadonlySet<ReadingJob['kind']> = new Set(['read', 'convert', 'change', 'insertion', 'lostType'])
 
 function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
-  const limit = `the limit of ${timeLimit / 1000} s (--reading-timeout), and was ended.`
+  const limit = `the limit of ${timeLimit / 1000} s (--reading-timeout).`
   if (kind === 'analyse' || kind === 'view' || kind === 'construct')
     return problem('content.too-large', `Reading the query or update took longer than ${limit}`)
   if (!ABOUT_CONTENT.has(kind)) {
@@ -168,7 +165,7 @@ function tooLong({ kind }: ReadingJob, timeLimit: number): Problem {
   return problem('content.too-large', `Reading the content took longer than ${limit} Send it in several requests.`)
 }
 
-// Reading so much takes some milliseconds, whatever it says.
+// Content below these sizes can be read within a few milliseconds, whatever it is.
 const SHORT = 32 * 1024
 const SHORT_GRAPH = 1024 * 1024
 const SHORT_QUERY = 1024
@@ -179,7 +176,7 @@ const isShort = ({ body, contentType = '' }: Content): boolean =>
   !isReadable(contentType) ||
   (body.length <= SHORT && PLAIN.has(parseMediaType(contentType)?.type))
 
-/** The triples of a short content; undefined where it is long, or stands for much. */
+/** The triples of short content; undefined if it is long, or short but expands to much. */
 async function readShort(content: Content): Promise<readonly Quad[] | Problem | undefined> {
   const { body, contentType, base } = content
   if (contentType !== undefined && !isShort(content)) return undefined
@@ -192,7 +189,7 @@ async function readShortText(content: Content): Promise<string | Problem | undef
   return short && !isFailure(short) ? nTriplesOf(graphOf(short)) : short
 }
 
-/** The names of graphs decide, and a function cannot be sent. */
+/** Functions cannot be sent to a thread. The graph names suffice to decide. */
 function viewJob(text: string, { rights, ...step }: ViewStep): ReadingJob {
   const reach = { ...rights.reach, isEndpoint: undefined } as unknown as Reach
   return { kind: 'view', text, step: { ...step, rights: { ...rights, reach } } }
@@ -206,16 +203,13 @@ const readLong = (
 ): Promise<ReadingReply> =>
   withContexts(threads, asker, { kind: 'read', body, contentType: contentType!, base, document, toStore }, loadContext)
 
-/** Contexts that name contexts that name contexts. */
+/** How deeply contexts may name other contexts. */
 const CONTEXT_ROUNDS = 3
 const MOST_CONTEXTS = 8
 
 type ContextJob = { [Kind in 'read' | 'convert']: Omit<ReadingJob & { kind: Kind }, 'contexts'> }['read' | 'convert']
 
-/**
- * Does the job. Contexts that it names are fetched meanwhile, so that a slow server holds no thread, and the job is
- * done again.
- */
+/** Runs the job. If it needs contexts, they are fetched while no thread is occupied, and then the job runs again. */
 async function withContexts(
   threads: Threads<ReadingJob, ReadingReply>,
   asker: Asker,
@@ -234,12 +228,12 @@ async function withContexts(
 
 const TOO_MANY_CONTEXTS = problem(
   'content.syntax',
-  `The content names more than ${MOST_CONTEXTS} remote contexts, or contexts that name others more than ${CONTEXT_ROUNDS} levels deep.`,
+  `The content needs more than ${MOST_CONTEXTS} remote contexts, or nests them more than ${CONTEXT_ROUNDS} levels deep.`,
 )
 
 const SLICE = 64 * 1024
 
-/** The triples of canonical N-Triples, read in slices: other requests are answered between them. */
+/** The triples of canonical N-Triples, read in slices so that other requests are answered in between. */
 async function triplesOf(nTriples: string): Promise<Quad[]> {
   const triples: Quad[] = []
   for (let at = 0; at < nTriples.length;) {

@@ -1,6 +1,6 @@
-// Running a CONSTRUCT on data: Oxigraph finds the solutions, the template is filled here. Over many rows at once each
-// row is a graph of its own. Nodes without a name get IRIs that follow from the seed, the row and their place: the same
-// data gives the same triples, however often it is run.
+// Runs a CONSTRUCT on data: Oxigraph finds the solutions, and the template is filled here. With many rows, each row is
+// a graph of its own. New nodes get IRIs derived from the seed, the row and their position, so that repeated runs give
+// the same triples.
 import { createHash } from 'node:crypto'
 import { flawOf, iri, nTriplesTerm, quad, type Term } from '../rdf/graph.js'
 import { readOwnSolutions } from '../rdf/read-sparql-results.js'
@@ -17,13 +17,13 @@ import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import { withCoveredStore, type CoveredStore } from './covered-store.js'
 
-/** A triple in N-Triples, without its point, and the IRI of its graph: '' for the one that the caller chooses. */
+/** A triple in N-Triples without its final point, and the IRI of its graph ('' for the one that the caller chooses). */
 export type Constructed = readonly [graph: string, triple: string]
 
 export interface ConstructRow {
-  /** The IRI that stands for it. */
+  /** The IRI of the row. */
   readonly name: string
-  /** Predicates and objects in N-Triples. */
+  /** Properties and values in N-Triples. */
   readonly cells: readonly (readonly [property: string, value: string])[]
 }
 
@@ -33,7 +33,7 @@ const ANY = iri('urn:any')
 const tooLarge = (): Problem =>
   problem('content.too-large', `The query has more than ${MOST_SOLUTIONS} solutions, or too large ones.`)
 
-/** On one graph, in N-Triples. @param seed from which the names of new nodes follow */
+/** Runs on one graph in N-Triples. @param seed determines the names of new nodes */
 export function constructFrom(
   oxigraph: Oxigraph,
   { query, template }: ConstructPlan,
@@ -50,7 +50,7 @@ export function constructFrom(
   return filled(template, solutions, makeNodes(seed, target))
 }
 
-/** On each of these rows by itself. */
+/** Runs on each of these rows separately. */
 export function constructRows(
   oxigraph: Oxigraph,
   construct: ConstructPlan,
@@ -59,7 +59,7 @@ export function constructRows(
 ): readonly Constructed[] | Problem {
   const { ofRow, template } = construct
   const { seed, target } = seeded
-  // The escapes of SPARQL begin like those of a literal (SPARQL 1.1 §19.2).
+  // SPARQL's escapes begin like those of a literal (SPARQL 1.1 §19.2).
   if (!ofRow || rows.some(({ cells }) => cells.some(([, value]) => ESCAPES.test(value))))
     return constructFromGraphs(oxigraph, construct, rows, seeded)
   const fill = makeFilling(template, [ofRow.row, ...ofRow.columns.map(({ variable }) => variable)])
@@ -75,7 +75,7 @@ export function constructRows(
 
 const ESCAPES = /\\u/i
 
-/** In the order of the rows; undefined where a row has none. */
+/** In the order of the rows; undefined for rows without a solution. */
 function solutionsOfRows(
   oxigraph: Oxigraph,
   { row, columns, rest }: RowPattern,
@@ -96,7 +96,7 @@ function solutionsOfRows(
   if (!rest) return found
   const { needs, query } = rest
   const neededThere = needs.map((name) => places.get(name)!)
-  // Many rows have the same cells there.
+  // Many rows have the same cells in these columns.
   const alike = new Map<string, Value[][]>()
   for (const values of found) {
     if (!values) continue
@@ -112,7 +112,7 @@ function solutionsOfRows(
       const cells = neededThere.map((place) => store.term(cellOf(first![place])))
       return `(${group} ${cells.join(' ')})\n`
     })
-    // The table is long, and has no expressions.
+    // Only the query around the table is analysed: the table is long and has no expressions.
     const [before, after] = store.text(query.join(TABLE)).split(TABLE)
     return store.selectText(`${before}${table.join('')}${after}`)
   })
@@ -128,7 +128,7 @@ function solutionsOfRows(
   return found.map((values) => (values && passed.has(values) ? values : undefined))
 }
 
-/** Stands for the table in the query. */
+/** The placeholder for the table in the query. */
 const TABLE = '<urn:x-triplegate:table>'
 
 const cellOf = (value: Value): string =>
@@ -170,12 +170,12 @@ function constructFromGraphs(
 const solutionsOf = (store: CoveredStore, query: string, name: string): readonly ResultRow[] =>
   readOwnSolutions(store.select(query, iri(name)))
 
-/** The IRI of a node without a name: below the document that it stands in first. */
+/** Names a new node: under the document in which it first appears. */
 type NameNode = (key: string, graph: string) => string
 
-/** What a variable has: a term in N-Triples; as it is, where it has none yet or has a flaw. */
+/** The value of a variable: an N-Triples term, or the original term if it has no name yet or has a flaw. */
 type Value = string | Term | undefined
-/** By the places of variables. */
+/** Indexed by the positions of the variables. */
 type Values = readonly Value[]
 
 function makeNodes(seed: string, target: string): NameNode {
@@ -203,7 +203,7 @@ const filled = (
   return made
 }
 
-/** The template made ready for many solutions. @param known variables that have a place, as those of the template do */
+/** Prepares the template for many solutions. @param known variables whose positions precede the template's own */
 function makeFilling(template: readonly TemplateGraph[], known: readonly string[]) {
   const places = new Map<string, number>()
   const placeOf = (variable: string): number => {
@@ -211,7 +211,7 @@ function makeFilling(template: readonly TemplateGraph[], known: readonly string[
     return places.get(variable)!
   }
   known.forEach(placeOf)
-  /** The place of a variable; anything else as it is. */
+  /** The position of a variable; other terms unchanged. */
   const ready = (term: string): string | number => (term.startsWith('?') ? placeOf(term.slice(1)) : term)
   const graphs = template.map(({ graph, triples }) => ({
     graph: graph.startsWith('?') ? placeOf(graph.slice(1)) : graph.slice(1, -1),
@@ -220,7 +220,7 @@ function makeFilling(template: readonly TemplateGraph[], known: readonly string[
   const add = (made: Constructed[], at: number, values: Values, nameOf: NameNode): void => {
     for (const { graph, triples } of graphs) {
       const name = typeof graph === 'number' ? iriIn(values[graph]) : graph
-      // SPARQL 1.1 §10.2: what is unbound, or would be no RDF, gives no triple.
+      // SPARQL 1.1 §10.2: unbound variables and invalid triples produce nothing.
       if (name === undefined) continue
       const fill = (term: string | number): string | undefined => {
         if (typeof term === 'string') return term.startsWith('_:') ? nameOf(`${at} ${term}`, name) : term
@@ -245,7 +245,7 @@ const iriIn = (value: Value): string | undefined => {
   return value?.termType === 'NamedNode' ? value.value : undefined
 }
 
-/** Blank nodes get their names in the template. */
+/** Blank nodes are left for the template to name. */
 const written = (term: Term | undefined): Value =>
   term && term.termType !== 'BlankNode' && flawOf(quad(ANY, ANY, term as never)) === undefined
     ? nTriplesTerm(term)

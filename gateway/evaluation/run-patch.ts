@@ -1,5 +1,5 @@
-// Running a PATCH on a document: Oxigraph finds the solutions, the templates are filled with exact terms.
-// The document stays a set of N-Triples lines, of which a PATCH changes only those that it names.
+// Runs a PATCH on a document: Oxigraph finds the solutions, and the templates are filled with exact terms. The document
+// stays a set of N-Triples lines, of which a PATCH changes only those that it names.
 import { randomUUID } from 'node:crypto'
 import type { Oxigraph } from '../stores/bounded-oxigraph.js'
 import { nTriplesTerm } from '../rdf/graph.js'
@@ -10,20 +10,20 @@ import { tripleTerm, type TemplateTerms } from '../sparql/language/quad-template
 import { isFailure, problem, type Problem } from '../problem.js'
 import { withCoveredStore } from './covered-store.js'
 
-/** The value of each bound variable (`?name`) in canonical N-Triples. */
+/** The values of bound variables (`?name`) in canonical N-Triples. */
 export type PatchValues = ReadonlyMap<string, string>
 
 const RESULT_LIMIT = 64 * 1024 * 1024
 
 export interface PatchEngine {
   readonly oxigraph: Oxigraph
-  /** The characters that an update may add to a document. */
+  /** How many characters an update may add to a document. */
   readonly growth: number
-  /** The labels of one solution's new blank nodes, by their labels in the template. */
+  /** New labels for the blank nodes of one solution, by their labels in the template. */
   readonly newLabels: () => (label: string) => string
 }
 
-/** SPARQL 1.1 Update §3.1.3: a blank node of a template is a new one in every solution, and shared within it. */
+/** SPARQL 1.1 Update §3.1.3: a template's blank node is new in every solution and shared within it. */
 export function makeNewLabels(): PatchEngine['newLabels'] {
   const mark = randomUUID().replaceAll('-', '')
   let solutions = 0
@@ -33,15 +33,15 @@ export function makeNewLabels(): PatchEngine['newLabels'] {
   }
 }
 
-/** Lines in N-Triples; those added may be in another form than the canonical one. */
+/** Lines of N-Triples. Added lines need not be in canonical form. */
 export interface Patched {
   readonly removed: readonly string[]
   readonly added: readonly string[]
 }
 
 /**
- * The changes of the PATCH in the document. `nTriples` must be canonical (nTriplesOf); its blank nodes keep their
- * labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or where the document would grow by more than `growth`
+ * The changes that the PATCH makes in the document. `nTriples` must be canonical (nTriplesOf); blank nodes keep their
+ * labels. `content.too-large` beyond SOLUTION_LIMIT solutions, or if the document would grow by more than `growth`
  * characters.
  */
 export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, forms = AS_WRITTEN): Patched | Problem {
@@ -67,7 +67,7 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
       come.push(lineInForm(line, forms))
     }
   }
-  // SPARQL 1.1 Update §3.1.3: all that is deleted before all that is inserted.
+  // SPARQL 1.1 Update §3.1.3: all deletions precede all insertions.
   const coming = new Set(come)
   return {
     removed: [...new Set(gone)].filter((line) => lines.has(line) && !coming.has(line)),
@@ -78,8 +78,8 @@ export function runPatch(engine: PatchEngine, nTriples: string, patch: Patch, fo
 export const patchTooLarge = (effect: string): Problem => problem('content.too-large', `The update would ${effect}.`)
 
 /**
- * The line that a template triple gives with a solution: undefined where a variable is unbound or the triple would be
- * no RDF (SPARQL 1.1 Update §3.1.3).
+ * The line that a template triple produces for a solution; undefined if a variable is unbound or the triple would not
+ * be valid RDF (SPARQL 1.1 Update §3.1.3).
  */
 export function lineOf(
   template: TemplateTerms,

@@ -1,5 +1,5 @@
-// Carrying an update out on copies of the graphs that it names: Oxigraph finds the solutions, and the copies change
-// as sets of N-Triples lines, as with a PATCH (run-patch.ts). WHERE reads the visible graphs alone (design 4).
+// Runs an update on copies of the graphs that it names. Oxigraph finds the solutions, and the copies change as sets of
+// N-Triples lines, as in a PATCH (run-patch.ts). WHERE reads only visible graphs (design 4).
 import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { canonicalLines } from '../rdf/canonical.js'
@@ -19,26 +19,26 @@ import { boundedSolutions, lineOf, patchTooLarge, type PatchEngine, type PatchVa
 export interface CopiedGraph {
   /** An IRI, or DEFAULT_GRAPH. */
   readonly graph: string
-  /** Canonical; '' where there is no such graph, undefined where its content is not needed. */
+  /** Canonical; '' if the graph does not exist, undefined if its content is not needed. */
   readonly nTriples: string | undefined
-  /** True where WHERE may read it. */
+  /** True if WHERE may read it. */
   readonly isVisible: boolean
-  /** In place of `nTriples`: the triples of it that any pattern may read. */
+  /** Replaces `nTriples`: only the triples that some pattern may read. */
   readonly part?: string
 }
 
 export interface UpdateOnCopies {
   readonly update: string
-  /** Relative IRIs are resolved against it. */
+  /** The base of relative IRIs. */
   readonly base: string
   readonly graphs: readonly CopiedGraph[]
-  /** Those of the first step, where the store has found them. */
+  /** The solutions of the first step, if the store has found them. */
   readonly solutions: readonly PatchValues[] | undefined
-  /** True where patterns read the union of the named graphs as default graph. */
+  /** True if the default graph of patterns is the union of the named graphs. */
   readonly isUnion?: boolean
-  /** The sources of LOAD, in canonical N-Triples; those that are missing load nothing. */
+  /** The sources of LOAD in canonical N-Triples. Missing ones load nothing. */
   readonly loaded?: ReadonlyMap<string, string> | undefined
-  /** How the store keeps literals. */
+  /** How the store normalises literals. */
   readonly forms?: LiteralForms
 }
 
@@ -51,19 +51,19 @@ interface Copy {
   isCleared: boolean
 }
 
-/** What an update does. */
+/** The effects of an update. */
 export interface Updated {
   readonly edits: readonly GraphEdit[]
   /**
-   * By variables of steps whose solutions were not given, and by those that clear all graphs: graphs without a copy are
-   * among them.
+   * The graphs touched by variables in steps without given solutions, and by steps that clear all graphs. They may
+   * include graphs without a copy.
    */
   readonly touches: readonly Touch[]
-  /** Where a copy has no source: the touches of the other steps are found all the same. */
+  /** Set if a copy has no source. The touches of the other steps are still complete. */
   readonly failed?: Problem | undefined
 }
 
-/** Only such updates get here as have a plan (update-steps.ts). */
+/** The update must have a plan (update-steps.ts). */
 export function runUpdate(
   engine: PatchEngine,
   { update, base, graphs, solutions, isUnion = false, loaded, forms = AS_WRITTEN }: UpdateOnCopies,
@@ -71,7 +71,7 @@ export function runUpdate(
   const parsed = parseSparql(update, { kind: 'update', base, forms })
   if (isFailure(parsed)) return parsed
   const steps = stepsOf(parsed, 'whole')
-  if (!steps) return problem('internal', 'The update cannot be carried out on copies.')
+  if (!steps) return problem('internal', 'The update cannot be run on copies.')
   const copies = new Map(graphs.map((copied, i) => [copied.graph, copyOf(copied, i)]))
   const room = { left: engine.growth, forms }
   const touches: Touch[] = []
@@ -103,7 +103,7 @@ function copyOf({ nTriples, isVisible, part }: CopiedGraph, number: number): Cop
   return { isVisible, before, lines, removed: new Set(), added: new Set(), isCleared: false }
 }
 
-/** The same label in two graphs need not be the same blank node: each graph has labels of its own. */
+/** Equal labels in two graphs may be different blank nodes, so each graph gets its own labels. */
 const labelled = (nTriples: string, mark: string): string => withLabels(nTriples, (label) => mark + label)
 
 const withLabels = (nTriples: string, labelOf: (label: string) => string): string =>
@@ -151,19 +151,19 @@ function clear(copy: Copy): void {
 
 type Copies = ReadonlyMap<string, Copy>
 
-/** SPARQL 1.1 Update §3.2. A source that its agent may not read is one that does not exist. */
+/** SPARQL 1.1 Update §3.2. A source that the agent may not read counts as missing. */
 function rearrange(
   copies: Copies,
   step: Exclude<UpdateStep, { kind: 'change' | 'clearAll' | 'load' }> & { found: UpdateOnCopies['solutions'] },
 ): undefined | Problem {
   if ('graph' in step) {
-    // The gateway records no empty graphs: CREATE changes nothing.
+    // CREATE changes nothing, since the gateway does not record empty graphs.
     if (step.kind === 'clear') clear(copies.get(step.graph)!)
     return undefined
   }
   const { source, destination, silent, kind, found } = step
   const [from, to] = [copies.get(source), copies.get(destination)!]
-  // The default graph, of which the store was asked, is always there.
+  // The default graph is read from the store and always exists.
   const lines =
     found?.map((triple) => lineOf(['?s', '?p', '?o'], triple)!) ?? (from!.isVisible ? [...from!.lines!] : [])
   if (lines.length === 0 && source !== DEFAULT_GRAPH) return silent ? undefined : NO_SOURCE
@@ -174,7 +174,7 @@ function rearrange(
   return undefined
 }
 
-/** `found`: the graphs that were decided on for this, and no others: a copy may be here for what other steps do. */
+/** `found`: the graphs that this step was allowed to clear. Other copies may exist because of other steps. */
 function clearAll(
   { copies, touches }: Changing,
   found: readonly string[] | undefined,
@@ -191,10 +191,10 @@ function clearAll(
 
 const NO_SOURCE = problem(
   'update.form',
-  'The source of COPY, MOVE or ADD does not exist. Write SILENT where it need not.',
+  'The source of COPY, MOVE or ADD does not exist. Add SILENT if it may be missing.',
 )
 
-/** SPARQL 1.1 Update §3.1.4: each time with new blank nodes. */
+/** SPARQL 1.1 Update §3.1.4: every load makes new blank nodes. */
 function load({ growth, newLabels }: PatchEngine, copy: Copy, nTriples: string, room: Room): undefined | Problem {
   if ((room.left -= nTriples.length) < 0) return patchTooLarge(`add more than ${growth} characters`)
   const fresh = newLabels()
@@ -205,7 +205,7 @@ function load({ growth, newLabels }: PatchEngine, copy: Copy, nTriples: string, 
   return undefined
 }
 
-const UNREADABLE = problem('internal', 'The update gave triples that cannot be read.')
+const UNREADABLE = problem('internal', 'The update produced triples that cannot be read.')
 
 /** How many characters the update may still add. */
 interface Room {
@@ -213,7 +213,7 @@ interface Room {
   readonly forms: LiteralForms
 }
 
-/** The means and the state of an update under way. */
+/** The tools and the state of a running update. */
 interface Changing {
   readonly engine: PatchEngine
   readonly copies: Copies
@@ -257,7 +257,7 @@ function change(
     const failed = collect(removals, solution, gone) ?? collect(additions, solution, come, engine.newLabels())
     if (failed) return failed
   }
-  // SPARQL 1.1 Update §3.1.3: all that is deleted before all that is inserted.
+  // SPARQL 1.1 Update §3.1.3: all deletions precede all insertions.
   for (const [copy, line] of gone) remove(copy, line)
   for (const [copy, line] of come) {
     const canonical = canonicalLines(line)
@@ -279,7 +279,7 @@ function solve(
       if (isNamed && lines) store.load([...lines].map((line) => `${line.slice(0, -1)}<${graph}> .`))
     }
     const ofStore = isUnion ? [...copies.keys()].filter((graph) => graph !== DEFAULT_GRAPH) : [DEFAULT_GRAPH]
-    // SPARQL 1.1 §13.2: the merge of several graphs has each triple once.
+    // SPARQL 1.1 §13.2: merging several graphs removes duplicate triples.
     const merged = (pattern.default ?? ofStore).flatMap((graph) => {
       const copy = copies.get(graph)
       return copy?.isVisible ? [...(copy.lines ?? [])] : []

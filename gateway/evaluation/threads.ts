@@ -1,12 +1,12 @@
-// A pool of threads, each limited in time and memory: jobs are taken from a fair queue, and no agent and no network
-// ever holds all threads (design 7).
+// A pool of threads, each limited in time and memory. Jobs come from a fair queue, and no single agent or network can
+// occupy all threads (design 7).
 import { availableParallelism } from 'node:os'
 import { CLOSING, makeJobQueue, type Asker, type QueueBounds } from './job-queue.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { startThread, type LimitedThread, type ThreadSettings } from '../stores/limited-thread.js'
 
 export interface Threads<Job, Reply> {
-  /** The reply; a Problem where the job waits or runs too long, or breaks off. `asker`: for whom the gateway works. */
+  /** The reply; a Problem if the job waits or runs too long, or crashes. `asker`: for whom the gateway works. */
   do(asker: Asker, job: Job, key?: string): Promise<Reply | Problem>
   /** `join` of job-queue.ts. */
   join(asker: Asker, key: string): void
@@ -14,11 +14,11 @@ export interface Threads<Job, Reply> {
 }
 
 export interface ThreadsOptions {
-  /** ms of a processor that one job may take. */
+  /** The processor time that a job may take, in ms. */
   readonly timeLimit?: number | undefined
   /** The most threads. */
   readonly workers?: number | undefined
-  /** How many jobs may wait: of one asker, and of all; and for how many ms. */
+  /** How many jobs may wait (per asker and in total), and how long in ms. */
   readonly each?: number | undefined
   readonly all?: number | undefined
   readonly patience?: number | undefined
@@ -26,8 +26,8 @@ export interface ThreadsOptions {
 
 export const TIME_LIMIT_MS = 5000
 /**
- * Two at least for one network, also on one processor: a long job of one agent leaves a thread to the others there. One
- * more is left to other networks.
+ * Networks get at least two threads, even on one processor: a long job of one agent leaves a thread to the others
+ * there. One more thread is reserved for other networks.
  */
 const WORKERS = Math.min(4, Math.max(2, availableParallelism())) + 1
 /** Each waiting job holds its text in memory. */
@@ -46,8 +46,8 @@ function boundsOf(options: ThreadsOptions): QueueBounds {
 }
 
 /**
- * Opens the pool. Its threads start as jobs wait for them, and stay.
- * @param tooLong the answer to a job that runs too long
+ * Opens the pool. Threads are started when jobs wait, and are not stopped.
+ * @param tooLong makes the answer to a job that runs too long
  */
 export function openThreads<Job, Reply>(
   settings: ThreadSettings,
@@ -58,7 +58,7 @@ export function openThreads<Job, Reply>(
   const jobs = makeJobQueue<Job, Reply>(boundsOf(options))
   const threads = new Set<LimitedThread<Job, Reply>>()
   const serving: Promise<void>[] = []
-  /** Jobs that are done or wait. */
+  /** The number of jobs that run or wait. */
   let open = 0
   let closed = false
 
@@ -70,7 +70,7 @@ export function openThreads<Job, Reply>(
     return thread
   }
 
-  /** One thread's work. A thread that has ended is replaced at once, so that the next job finds a warm one. */
+  /** Runs one thread. If it ends, it is replaced at once, so that the next job finds a warm thread. */
   async function serve(): Promise<void> {
     let thread = await start()
     for (let next = await jobs.take(); next; next = await jobs.take()) {
@@ -81,7 +81,7 @@ export function openThreads<Job, Reply>(
     }
   }
 
-  /** A thread that cannot be started, for want of memory perhaps, is tried again with the next job. */
+  /** If a thread cannot be started, for example for lack of memory, the next job tries again. */
   function attempt(): Promise<void> {
     const attempted: Promise<void> = serve().catch(() => void serving.splice(serving.indexOf(attempted), 1))
     return attempted

@@ -1,5 +1,5 @@
-// The evaluation thread: analyses updates, runs them on documents and checks constraints, one job after the
-// other. Updates and shapes of clients and ontologies are evaluated here only, where they can be stopped.
+// The evaluation thread: analyses updates, runs them on documents and checks constraints, one job after the other.
+// Updates and shapes from clients and ontologies are evaluated only here, where they can be stopped.
 import { randomUUID } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeConstraintCheck, type ConstraintCheck } from '../../policies/constraints/constraints.js'
@@ -23,7 +23,7 @@ import { isFailure, problem, type Problem, type ProblemCode } from '../problem.j
 export interface SentPatch {
   readonly update: string
   readonly base: string
-  /** How the store keeps literals. */
+  /** How the store normalises literals. */
   readonly forms?: LiteralForms
 }
 
@@ -39,7 +39,7 @@ export type EvaluationJob =
     }
   | ({ readonly kind: 'validate' } & ValidationInput)
 
-/** N-Triples. `shapesVersion` names exactly these shapes, `document` the document that the data are. */
+/** All graphs in N-Triples. `shapesVersion` identifies the shapes, `document` the document with the data. */
 export interface ValidationInput {
   readonly shapes: string
   readonly shapesVersion: string
@@ -49,17 +49,17 @@ export interface ValidationInput {
   readonly bases: readonly string[]
 }
 
-/** The bytes that a thread may take, and the characters that an update may add to a document. */
+/** The bytes that a thread may use, and the characters that an update may add to a document. */
 export interface Limits {
   readonly memory: number
   readonly growth: number
 }
 
-/** The report is canonical N-Triples: a sh:ValidationReport with the violating nodes only. */
+/** The report is canonical N-Triples: a sh:ValidationReport on the violating nodes only. */
 export type Validation = { readonly conforms: true } | { readonly conforms: false; readonly report: string }
 
 /** The result of a job. */
-/** `construct`: N-Triples, with the name of no graph. */
+/** `construct`: N-Triples, without a graph name. */
 export type Evaluated = Patch | Patched | Updated | { readonly nTriples: string } | Validation | Problem
 
 type Reply = Exclude<ThreadMessage<Evaluated>, { readonly ready: true }>
@@ -67,7 +67,7 @@ type Reply = Exclude<ThreadMessage<Evaluated>, { readonly ready: true }>
 const { memory, growth } = workerData as Limits
 const oxigraph = openOxigraph(memory)
 const engine = { oxigraph, growth, newLabels: makeNewLabels() }
-/** Oxigraph gives no memory back: a thread that has taken this much is replaced. */
+/** Oxigraph never returns memory, so a thread that uses this much is replaced. */
 const KEPT_BYTES = 128 * 1024 * 1024
 
 async function doJob(job: EvaluationJob): Promise<Reply> {
@@ -92,7 +92,7 @@ async function doJob(job: EvaluationJob): Promise<Reply> {
 
 const done = (reply: Evaluated): Reply => ({ reply, spent: oxigraph.size() > KEPT_BYTES })
 
-// An update is usually run just after it has been analysed.
+// An update is usually run right after its analysis.
 let last: (SentPatch & { readonly patch: Patch | Problem }) | undefined
 function analyse({ update, base, forms }: SentPatch): Patch | Problem {
   const isLast = last?.update === update && last.base === base && String(last.forms?.byValue) === String(forms?.byValue)
@@ -111,7 +111,7 @@ function tried(kind: 'query' | 'update', run: () => Evaluated, code: ProblemCode
     return done(run())
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is spent.
+    // Oxigraph's own errors are plain. After any other error it may be inconsistent, so the thread is replaced.
     if (error.name === 'Error')
       return done(problem(code, `The SPARQL ${kind} cannot be run: ${oxigraphRefusalOf(error)}.`))
     if (error instanceof RangeError) {
@@ -142,12 +142,12 @@ function validate({ shapes, shapesVersion, data, document: iri, bases }: Validat
   )
   if (isFailure(outcome)) {
     check = undefined
-    return done(problem('constraint.unusable', `The constraints cannot be used: ${outcome.detail}.`))
+    return done(problem('constraint.unusable', `The constraints cannot be checked: ${outcome.detail}.`))
   }
   return done(outcome.conforms ? outcome : { conforms: false, report: nTriplesOf(graphOf(outcome.report)) })
 }
 
-/** The prefix distinguishes the blank nodes of the ontologies from those of the document. */
+/** The prefix keeps blank nodes of the ontologies apart from those of the document. */
 const labelled = (triples: readonly Quad[], prefix: string): Quad[] =>
   triples.map((triple) => withNodes(triple, (label) => blankNode(prefix + label)))
 

@@ -1,4 +1,4 @@
-// One file on its way to the disk: its bytes go to a temporary file, its digests are computed while they arrive.
+// An arriving file: writes its bytes to a temporary file and computes its digests on the way.
 import { createHash, randomUUID } from 'node:crypto'
 import { open, rm, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -8,16 +8,16 @@ import type { Awaitable } from '../maybe-async.js'
 export interface Arriving {
   readonly path: string
   write(piece: Uint8Array): Promise<undefined | Problem>
-  /** Flushes and closes what was written: nothing more can be, and thousands may wait. Once more does nothing. */
+  /** Flushes and closes the file, since thousands may wait. Nothing more can be written; repeated calls do nothing. */
   finish(): Promise<undefined | Problem>
   bytes(): number
-  /** Of all that was written, after `finish`. */
+  /** The digests of everything written. Call it after `finish`. */
   digests(): { readonly sha1: string; readonly sha256: string }
   /** Closes and removes the temporary file. */
   drop(): Promise<void>
 }
 
-/** @param expected its bytes, where they are told before */
+/** @param expected its size in bytes, if known */
 export async function openArriving(folder: string, expected?: number): Promise<Arriving | Problem> {
   const path = join(folder, randomUUID())
   const [sha1, sha256] = [createHash('sha1'), createHash('sha256')]
@@ -69,33 +69,33 @@ const KEPT_FREE = 2 ** 30
 const CHECKED_EACH = 2 ** 24
 
 /**
- * A part of the disk stays free for the journal and the stores: a twentieth, 1 GiB at most.
+ * True if the disk lacks room. Reserves a twentieth of it, at most 1 GiB, for the journal and the stores.
  * @param needed bytes that are still to be written
  */
 export const isFull = (disk: Disk, needed = 0): boolean => roomOf(disk) < needed
 
-/** The bytes above that part; Infinity where the system does not say how large the disk is. */
+/** The free bytes beyond that reserve; Infinity if the system does not report the size of the disk. */
 export const roomOf = ({ bavail, blocks, bsize }: Disk): number =>
   blocks > 0 ? bavail * bsize - Math.min((blocks * bsize) / 20, KEPT_FREE) : Infinity
 
 type Disk = Record<'bavail' | 'blocks' | 'bsize', number>
 
 /**
- * Bytes that files under way may write before they look at the disk again: others leave them that room. Of this thread:
- * those of imports have their own, within what of the disk stays free.
+ * Bytes that unfinished files may write before they check the disk again; other files leave them that room. Counts only
+ * this thread: imports count their own within the free space.
  */
 let promised = 0
 
 export interface DiskRoom {
-  /** To be asked before so many bytes are written. */
+  /** Call it before writing this many bytes. */
   take(bytes: number): Awaitable<undefined | Problem>
-  /** Nothing more is written. */
+  /** Call it when nothing more is written. */
   end(): void
 }
 
 /**
- * @param expected the bytes of this file, where they are told: more is not promised to it, and less room is refused at
- * once
+ * @param expected the size of this file, if known: no more is reserved for it, and it is refused at once if there is
+ * too little room
  */
 export function makeRoom(path: string, expected = 0): DiskRoom {
   let [own, written, isOver] = [0, 0, false]
@@ -112,7 +112,7 @@ export function makeRoom(path: string, expected = 0): DiskRoom {
       if (bytes <= own) return spend(bytes)
       const left = expected - written
       const more = Math.max(bytes, left > 0 ? Math.min(left, CHECKED_EACH) : CHECKED_EACH) - own
-      // Before the look: others that look meanwhile count it.
+      // Before the check, so that concurrent checks count it.
       promise(more)
       const refused = (failed: Problem): Problem => {
         if (!isOver) promise(-more)
@@ -130,19 +130,19 @@ export function makeRoom(path: string, expected = 0): DiskRoom {
   }
 }
 
-const FULL = problem('files.full', 'The disk of the gateway is almost full: files and sources of imports are refused. Ask its operator for room.') // prettier-ignore
+const FULL = problem('files.full', 'The disk of the gateway is almost full, so files are refused. Ask its operator for more space.') // prettier-ignore
 
-/** A disk that is full, or of no use. */
+/** A disk that is full or failing. */
 export const notStored = (error: unknown): Problem =>
   problem('files.failed', `The file cannot be stored (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`, {
     fields: [['Retry-After', '60']],
   })
 
-/** True where it is one of a disk, which the system names by a code. */
+/** True for errors of the disk, for which the system reports a code. */
 export const isOfDisk = (error: unknown): boolean =>
   typeof (error as NodeJS.ErrnoException).code === 'string' && (error as NodeJS.ErrnoException).syscall !== undefined
 
-/** A renamed file is durable once its folder is. */
+/** A renamed file is durable only after its folder has been flushed. */
 export async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   const opened = await open(folder, 'r')

@@ -1,6 +1,6 @@
-// The files of an application on disk (spec 4.6): stored by digest, each in a folder of its SHA-1, named by its
-// SHA-256. A file is written, flushed and renamed before it counts; one that no document describes is removed after a
-// day.
+// The files of an application on disk (spec 4.6): stored by digest, in a folder named by their SHA-1, with their
+// SHA-256 as name. A file is written, flushed and renamed before it counts. If no document describes it, it is removed
+// after a day.
 import { type Problem, isFailure, problem } from '../problem.js'
 import { type Arriving, flushFolder, notStored, openArriving } from './arriving.js'
 import { createReadStream } from 'node:fs'
@@ -9,7 +9,7 @@ import { join } from 'node:path'
 
 const MOST_DOCUMENTS = 1000
 
-/** The line of a write that a crash has cut counts as none. */
+/** Ignores the last line if a crash cut it off. */
 async function givingDocumentsIn(path: string): Promise<string[]> {
   const text = await readFile(path, 'utf8').catch(() => '')
   return text.split('\n').slice(0, -1)
@@ -35,7 +35,7 @@ async function addDocument(path: string, document: string): Promise<undefined | 
   const known = text.split('\n').slice(0, -1)
   if (known.includes(document)) return undefined
   if (known.length >= MOST_DOCUMENTS) {
-    return problem('content.too-large', `A file is described by ${MOST_DOCUMENTS} documents at most.`)
+    return problem('content.too-large', `At most ${MOST_DOCUMENTS} documents may describe a file.`)
   }
   try {
     const file = await open(path, 'a', 0o600)
@@ -62,29 +62,29 @@ export interface StoredFile {
 }
 
 export interface Files {
-  /** Begins to receive a file, of so many bytes where they are told; `keep` or `drop` ends it. */
+  /** Starts receiving a file (`expected`: its size in bytes, if known). Ends with `keep` or `drop`. */
   receive(expected?: number): Promise<Arriving | Problem>
   /**
-   * Stores what has arrived, for this document, as `addDocument` does. `files.other-content` where another file has the
-   * same SHA-1. A `release` follows in any case but after a problem.
+   * Stores an arrived file for this document, like `addDocument`. `files.other-content` if another file has the same
+   * SHA-1. Unless it fails, `release` must be called later.
    */
   keep(arrived: Arriving, document: string): Promise<StoredFile | Problem>
   /**
-   * The write that brought the file is over. Where it was refused, the file came with it, nobody else has brought it,
-   * and no document describes it, the file goes: who may not write must not fill the disk. Any other file has its day.
+   * Call it when the write that brought the file is over. If that was refused, and the file is new and neither brought
+   * by another write nor described, it is removed at once: clients without rights must not fill the disk.
    */
   release(sha1: string, refused?: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<void>
   find(sha1: string): Promise<StoredFile | undefined>
-  /** The bytes from `start` to `end`, both included. Nothing is opened before the first piece is asked for. */
+  /** The bytes from `start` to `end`, both included. Opens the file only when the first piece is requested. */
   read(file: StoredFile, start: number, end: number): AsyncIterable<Uint8Array>
-  /** The documents that were written with the right to give this file. */
+  /** The documents whose authors had the right to give access to this file. */
   documentsOf(sha1: string): Promise<ReadonlySet<string>>
-  /** Another such document. Call it before the document is written. */
+  /** Adds such a document. Call it before the document is written. */
   addDocument(sha1: string, document: string): Promise<undefined | Problem>
-  /** The document no longer gives the file. */
+  /** The document no longer gives access to the file. */
   removeDocument(sha1: string, document: string): Promise<undefined | Problem>
   /**
-   * Removes files that have not been described for a day. @param described those that documents describe, among some
+   * Removes files that have not been described for a day. @param described returns those of these that are described
    */
   removeUndescribed(described: (sha1s: readonly string[]) => Promise<ReadonlySet<string> | Problem>): Promise<number>
 }
@@ -92,15 +92,15 @@ export interface Files {
 const DAY_MS = 24 * 60 * 60 * 1000
 const SHA1 = /^[0-9a-f]{40}$/
 const SHA256 = /^[0-9a-f]{64}$/
-/** Holds, by its time, since when no document describes the file. */
+/** Its modification time is when the last document stopped describing the file. */
 const UNDESCRIBED = 'undescribed'
 const DOCUMENTS = 'documents'
-/** So many files are asked about at once. */
+/** How many files are checked at once. */
 const BATCH = 100
 
 export const isSha1 = (text: string): boolean => SHA1.test(text)
 
-/** Where the files of an application are. */
+/** The location of an application's files. */
 interface Place {
   readonly folder: string
   readonly now: () => number
@@ -113,7 +113,7 @@ export function makeFiles(folder: string, now: () => number): Files {
   const inTurn = makeTurns()
   const underWay: UnderWay = new Map()
   let sweeping: Promise<unknown> | undefined
-  /** The files that a killed process has left; none of this one, however many files come first. */
+  /** Removes files left by a killed process. Runs before the first file of this process arrives. */
   const sweepArriving = async (): Promise<void> => {
     for (const name of await namesIn(arriving)) await rm(join(arriving, name), { force: true })
   }
@@ -149,7 +149,7 @@ export function makeFiles(folder: string, now: () => number): Files {
       const all = await allIn(folder)
       for (let at = 0; at < all.length; at += BATCH) {
         const some = all.slice(at, at + BATCH)
-        // Asked in turn with uploads: what is stored after the question is not marked.
+        // Runs in turn with uploads, so that a file stored after the query is not marked.
         const failed = await inTurn(async () => {
           const known = await described(some)
           if (isFailure(known)) return known
@@ -192,7 +192,7 @@ async function store(place: Place, arrived: Arriving): Promise<StoredFile | Prob
   return (await find(place, sha1))!
 }
 
-/** The writes that bring a file now, by its SHA-1. `isNew`: it came with them, and only refused ones are over. */
+/** The writes bringing a file now, by its SHA-1. `isNew`: the file came with them, and none has succeeded yet. */
 type UnderWay = Map<string, { writes: number; isNew: boolean }>
 
 async function keepFor(
@@ -221,7 +221,7 @@ async function release(
   const bringing = underWay.get(sha1)
   if (!bringing) return
   if (!refused) bringing.isNew = false
-  // Not in turn: other uploads do not wait for the store. Until it has answered, this write is one of those under way.
+  // Not in turn, since other uploads must not wait for the store. Until the answer, this write counts as unfinished.
   const described = bringing.isNew ? await refused!([sha1]) : undefined
   await inTurn(async () => {
     bringing.writes--
@@ -232,7 +232,7 @@ async function release(
   })
 }
 
-/** By the clock of the gateway. */
+/** By the gateway's clock. */
 function setTime({ now }: Place, path: string): Promise<void> {
   const time = new Date(now())
   return utimes(path, time, time)

@@ -1,4 +1,4 @@
-// Which files documents describe: a file that none describes any more is removed after a day (spec 4.6).
+// Finds out which files documents describe. A file that no document describes is removed after a day (spec 4.6).
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Files } from './files.js'
@@ -17,17 +17,17 @@ interface HasFiles {
 
 export const SWEEP_MS = 60 * 60 * 1000
 
-/** Where the URLs of files begin. */
+/** The base of the files' URLs. */
 export const uploadsOf = ({ base }: { readonly base: string }): string => `${base}uploads/`
 
-/** Each application has its own. */
+/** Each application has its own folder. */
 export const filesFolder = (data: string, base: string): string =>
   join(data, 'files', createHash('sha256').update(base).digest('hex').slice(0, 16))
 
 export async function sweepFiles(application: HasFiles, log: Log): Promise<void> {
   try {
     const removed = await application.files.removeUndescribed((sha1s) => describedAmong(application, sha1s))
-    if (removed > 0) log.info({ base: application.base, removed }, 'removed files that no document describes')
+    if (removed > 0) log.info({ base: application.base, removed }, 'removed files that no document described')
   } catch (error) {
     log.error({ base: application.base, err: error }, 'the files could not be swept')
   }
@@ -46,7 +46,7 @@ export async function describedAmong(
   return new Set(own.map(([file]) => file!.value.slice(uploads.length)))
 }
 
-/** A document that describes a file, and what it says of it. */
+/** A document that describes a file, and its statements about the file. */
 export interface Describing {
   readonly document: string
   readonly format: string | undefined

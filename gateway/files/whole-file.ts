@@ -1,4 +1,4 @@
-// Writing a file of the data folder as a whole: after a crash it has its new content or the one before.
+// Writes a file of the data folder as a whole: after a crash it has either its old or its new content.
 import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 

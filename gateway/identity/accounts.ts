@@ -1,4 +1,4 @@
-// Accounts at identity providers (LinkedDataHub 4.3, 4.4): which agent an account belongs to.
+// Accounts at identity providers (LinkedDataHub 4.3, 4.4): finds the agent of an account.
 import { createHash } from 'node:crypto'
 import { makeRemembered, type TimedValue } from '../../policies/identity/remembered.js'
 import { interned } from '../../policies/identity/seen-texts.js'
@@ -10,21 +10,21 @@ import { irisOf, valuesOf, type Graph } from '../rdf/graph.js'
 import { LACL, SIOC } from '../rdf/vocabulary.js'
 import type { Awaitable } from '../maybe-async.js'
 
-/** A dataspace, as far as its accounts are concerned: they are documents of its admin application. */
+/** The part of a dataspace that holds accounts: they are documents of its admin application. */
 export interface HasAccounts {
   readonly admin: HasDocuments & { readonly base: string }
   /** A WebID. */
   readonly owner: string
 }
 
-/** An account by who keeps it, and who it is there. */
+/** An account: its identity provider and its id there. */
 export interface AccountId {
   readonly issuer: string
   readonly subject: string
 }
 
 export interface Accounts {
-  /** The agent of the account; undefined when there is none. At once where the account was read before. */
+  /** The agent of the account; undefined if there is none. Synchronous if the account has been read before. */
   find(dataspace: HasAccounts, id: AccountId): Awaitable<string | undefined | Problem>
   forget(document: string): void
   clear(): void
@@ -34,10 +34,10 @@ const LIFETIME_MS = 300_000
 const ABSENT_MS = 2_000
 type Answer = { readonly webId: string | undefined | Problem }
 
-/** One document for one account, so that it is found without a search, and made only once. */
+/** One document per account, so that it is found without a search and created only once. */
 export const accountDocument = (adminBase: string, id: AccountId): string => `${adminBase}acl/users/${uuidOf(id)}/`
 
-/** The agent of a service account, which cannot log in: no document says it, so that none has to be written. */
+/** The agent of a service account, which cannot log in. It is computed, so that no document has to be written. */
 export const serviceWebId = (adminBase: string, id: AccountId): string => agentWebId(adminBase, uuidOf(id))
 
 function uuidOf({ issuer, subject }: AccountId): string {
@@ -50,7 +50,7 @@ function uuidOf({ issuer, subject }: AccountId): string {
 }
 
 const keys = new WeakMap<AccountId, { readonly base: string; readonly key: string }>()
-/** Made once for a session or token: to put it together takes longer than to find what is under it. */
+/** Cached per session or token: building the key takes longer than looking it up. */
 function keyOf({ admin: { base } }: HasAccounts, id: AccountId): string {
   const known = keys.get(id)
   if (known?.base === base) return known.key

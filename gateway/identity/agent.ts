@@ -1,26 +1,26 @@
-// What is known of the agent of a request.
+// The agent of a request, and its access token.
 import type { Proved } from '../../policies/identity/memberships.js'
 import type { Trace } from '../log.js'
 import { part } from '../part.js'
 import type { Problem } from '../problem.js'
 
-/** What an access token leaves of the rights of its agent. */
+/** The limits that an access token puts on the rights of its agent. */
 export interface TokenLimits {
-  /** Of the token, where it is to be asked for again. */
+  /** The id of the token, if it has to be verified again. */
   readonly id?: string
   readonly readOnly: boolean
-  /** A document: with what is below it. */
+  /** Limits the token to this document and everything below it. */
   readonly only?: string | undefined
 }
 
-/** The agent that a token proves, with what its issuer says about the account. */
+/** An agent proved by a token, with the issuer's statements about the account. */
 export type ProvedAgent = Proved & Pick<Agent, 'token'>
 
-/** Proves agents by access tokens, where these are a feature of the gateway. */
+/** Proves agents by access tokens, if the gateway has this feature. */
 export interface AccessTokenCheck {
-  /** Undefined where the Authorization field has no access token, but perhaps one of an identity provider. */
+  /** Undefined if the Authorization field contains no access token; it may contain a token of an identity provider. */
   agentIn(field: string, asked: AskedForToken): ProvedAgent | Problem | undefined
-  /** False where the token has ended. */
+  /** False if the token has ended. */
   isValid(admin: string, id: string): boolean
 }
 interface AskedForToken {
@@ -34,8 +34,8 @@ export const ACCESS_TOKEN_CHECK = part<AccessTokenCheck>('check of access tokens
 export interface Agent {
   /** Undefined for an anonymous client. */
   readonly webId?: string
-  /** Statements of the issuer of its token or session about it: a decision takes these for members too (design 4). */
+  /** Further subjects that the agent counts as, according to the issuer of its token or session (design 4). */
   readonly memberships?: readonly string[]
-  /** Of an agent that is proved by an access token: what that leaves of its rights. */
+  /** The limits of the access token, if the agent was proved by one. */
   readonly token?: TokenLimits
 }

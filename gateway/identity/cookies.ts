@@ -1,22 +1,22 @@
-// The cookies of log-in and session (RFC 6265bis): for this host only, out of reach of scripts, and sent along
-// when a link is followed but not with what other sites submit.
+// The cookies of log-in and session (RFC 6265bis): limited to this host, hidden from scripts, and sent when a link is
+// followed but not when another site submits a form.
 import type { Field, Response } from '../http/exchange.js'
 import { readyFields } from '../http/ready-head.js'
 
 export type CookieKind = 'session' | 'login'
 
-/** The names with the `=` after them. */
+/** The names including the `=`. */
 const STARTS = {
   session: { secure: '__Host-triplegate=', plain: 'triplegate=' },
   login: { secure: '__Host-triplegate-login=', plain: 'triplegate-login=' },
 } as const
 
-/** RFC 6265bis §4.1.3.2: a `__Host-` cookie is secure, which a base on plain http (on loopback) cannot have. */
+/** RFC 6265bis §4.1.3.2: a `__Host-` cookie must be secure, which is impossible with plain http (on loopback). */
 const isSecure = (base: string): boolean => base.startsWith('https:')
 
 const startOf = (kind: CookieKind, base: string): string => STARTS[kind][isSecure(base) ? 'secure' : 'plain']
 
-/** The value in a Cookie field: undefined when it has none, empty when it has several that differ. */
+/** The value in a Cookie field: undefined if the cookie is missing, empty if it occurs with different values. */
 export function cookieOf(field: string | undefined, kind: CookieKind, base: string): string | undefined {
   const start = startOf(kind, base)
   if (!field?.includes(start)) return undefined
@@ -39,7 +39,7 @@ export const setCookie = (kind: CookieKind, base: string, value: string, maxAge:
 
 export const clearCookie = (kind: CookieKind, base: string): Field => setCookie(kind, base, '', 0)
 
-/** The answer with a field that removes the ended session; not to be cached. */
+/** Adds the field that deletes the ended session, and prevents caching. */
 export function endingSession({ status, fields, ready, body, trailer }: Response, base: string): Response {
   const all = [...(ready ? readyFields(ready) : []), ...fields]
   return {

@@ -1,5 +1,5 @@
-// Who is asking by a token, a session or on somebody's behalf: what is presented becomes a WebID by the
-// accounts of the dataspace and the statements of profiles, or a refusal.
+// Verifies tokens, sessions and On-Behalf-Of: with the accounts of the dataspace and the statements of profiles, they
+// become a WebID or a refusal.
 import { ALGORITHMS, makeTokenVerifier, type Claims, type TokenVerifier } from '../../policies/identity/bearer-token.js'
 import { makeProofCheck, type CheckProof } from '../../policies/identity/dpop.js'
 import type { Proved } from '../../policies/identity/memberships.js'
@@ -31,7 +31,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { wait, type Steps } from '../maybe-async.js'
 import type { Target } from '../http/target.js'
 
-/** An application with its dataspace, as far as agents are identified by it. */
+/** The part of an application and its dataspace that identifies agents. */
 export interface HasIdentities {
   readonly application: { readonly base: string }
   readonly dataspace: HasAccounts
@@ -46,12 +46,12 @@ export interface Identities {
   readonly tokens: TokenVerifier
   readonly proofs: CheckProof
   readonly statements: ProfileStatements
-  /** By the whole Cookie or Authorization field that they came in, which is not taken apart again. */
+  /** Verified sessions and claims by the whole Cookie or Authorization field, so that it is not parsed again. */
   readonly seen: { readonly sessions: SeenTexts<Session>; readonly claims: SeenTexts<Claims> }
-  /** True where service accounts are agents before anybody has made an account for them. */
+  /** True if service accounts are agents before anyone has created an account for them. */
   readonly opensToServices: boolean
   readonly now: () => number
-  /** Forgets whatever rests on this document. */
+  /** Forgets everything that depends on this document. */
   forget(document: string): void
   clear(): void
 }
@@ -60,16 +60,16 @@ export interface IdentitiesSettings {
   readonly providers: readonly Provider[]
   readonly client: OidcClient
   readonly keys: SealingKeys
-  /** Of a session, in ms. */
+  /** The lifetime of a session, in ms. */
   readonly lifetime: number
   readonly readProfile: ReadProfile
-  /** The most age of what a profile said, in ms. */
+  /** The maximum age of statements from a profile, in ms. */
   readonly profileMaxAge: number
   readonly opensToServices: boolean
   readonly now: () => number
 }
 
-/** Fields, and the longest that is kept: whoever has one session can send it in any number of fields. */
+/** The number of cached fields and their maximum length: one session can be sent in any number of fields. */
 const SEEN = 5_000
 const LONGEST_FIELD = 4096
 
@@ -101,40 +101,40 @@ export function makeIdentities(settings: IdentitiesSettings): Identities {
   }
 }
 
-/** For whom profiles are read, and the trace that gets the reason for a refusal. */
+/** For whom profiles are read, and the trace that receives the reason for a refusal. */
 export interface Asking extends ProfileRequest {
   readonly trace: Trace
 }
 
-/** One sentence for every reason: which it was is for the log. */
+/** The same sentence for every reason. The reason itself is only logged. */
 function refused(trace: Trace, cause: string): Problem {
   trace.cause = cause
-  return problem('credential.invalid', 'The credential does not prove who is asking; the log of the gateway says why.')
+  return problem('credential.invalid', 'The credential does not prove an agent. The log of the gateway has the reason.')
 }
 
-/** RFC 6750 §3.1, RFC 9449 §7.1: a token that does not hold is challenged. */
+/** RFC 6750 §3.1, RFC 9449 §7.1: an invalid token gets a challenge. */
 export function tokenRefused(trace: Trace, cause: string): Problem {
   trace.cause = cause
   const challenge = `Bearer error="invalid_token", DPoP error="invalid_token", algs="${ALGORITHMS.join(' ')}"`
-  return problem('token.invalid', 'The token does not prove who is asking; the log of the gateway says why.', {
+  return problem('token.invalid', 'The token does not prove an agent. The log of the gateway has the reason.', {
     fields: [['WWW-Authenticate', challenge]],
   })
 }
 
 const AGAIN = { fields: [['Retry-After', '1']] } as const
-const overloaded = (): Problem => problem('server.overloaded', 'Too many credentials are being looked at.', AGAIN)
+const overloaded = (): Problem => problem('server.overloaded', 'Too many credentials are being checked.', AGAIN)
 
-/** True or false, or the problem for which it is not known. */
+/** True or false, or the problem that prevents an answer. */
 function settled(answer: Confirmation, trace: Trace): boolean | Problem {
   if (!isFailure(answer)) return answer
   if (answer.failure === 'busy') return overloaded()
-  if (isPassing(answer)) return problem('access.unavailable', 'A WebID profile cannot be read now.', AGAIN)
+  if (isPassing(answer)) return problem('access.unavailable', 'The WebID profile cannot be read now.', AGAIN)
   return refused(trace, `${answer.failure}: ${answer.detail}`)
 }
 
 /**
- * Solid-OIDC §5: the WebID that the issuer claims, where the WebID's profile names the issuer; else the account's
- * agent.
+ * Solid-OIDC §5: the WebID claimed by the issuer, if the WebID's profile names this issuer; otherwise the agent of the
+ * account.
  */
 export function* agentOf(
   { accounts, statements }: Identities,
@@ -166,7 +166,7 @@ export function* agentOfToken(
   const known = seen.claims.get(authorization)
   const claims = known && known.expires > now() ? known : yield* claimsIn(identities, request, target, trace)
   if (isFailure(claims)) return claims
-  // A token that is bound to a key proves nothing by itself.
+  // A token bound to a key proves nothing by itself, so it is not cached.
   if (claims.boundTo === undefined) seen.claims.set(authorization, claims)
   const webId = yield* agentOf(identities, target.dataspace, claims, asking)
   if (isFailure(webId)) return webId
@@ -176,11 +176,11 @@ export function* agentOfToken(
   if (claims.isService && identities.opensToServices) return { webId: serviceWebId(base, claims), memberships }
   return tokenRefused(
     trace,
-    `account: there is no <${accountDocument(base, claims)}>, and the profile of no WebID names the issuer`,
+    `account: <${accountDocument(base, claims)}> does not exist, and no claimed WebID has a profile that names the issuer`,
   )
 }
 
-/** The claims of the token in the Authorization field, with the proof of its key where it is bound to one. */
+/** The claims of the token in the Authorization field. If it is bound to a key, includes the proof of the key. */
 function* claimsIn(
   { tokens, proofs }: Identities,
   { fields, method }: Request,
@@ -193,12 +193,12 @@ function* claimsIn(
   if (isFailure(claims)) {
     if (claims.failure !== 'unavailable') return tokenRefused(trace, `${claims.failure}: ${claims.detail}`)
     trace.cause = claims.detail
-    return problem('access.unavailable', 'The identity provider cannot be asked now.', AGAIN)
+    return problem('access.unavailable', 'The identity provider cannot be reached now.', AGAIN)
   }
   const isBound = scheme!.toLowerCase() === 'dpop'
-  // RFC 9449 §7.1: a token that is bound to a key is nothing without the proof of it.
+  // RFC 9449 §7.1: a token bound to a key is worthless without the proof of that key.
   if (isBound !== (claims.boundTo !== undefined))
-    return tokenRefused(trace, `claims: the token does not go with ${scheme}`)
+    return tokenRefused(trace, `claims: the token cannot be used with ${scheme}`)
   if (!isBound) return claims
   const { dpop: proof = '' } = fields
   const flaw = yield* wait(proofs({ proof, token, boundTo: claims.boundTo!, method, url: urlOf(target) }))
@@ -213,7 +213,7 @@ function urlOf(target: Target<HasIdentities>): string {
 }
 
 /**
- * The agent of the session in a Cookie field; undefined without a session, 'ended' when it is over or the account is
+ * The agent of the session in a Cookie field; undefined without a session, 'ended' if it has expired or its account is
  * gone.
  */
 export function* agentOfSession(
@@ -249,7 +249,7 @@ function* agentIn(
 const proved = (webId: string | undefined | Problem, { memberships }: Session): Proved | 'ended' | Problem =>
   webId === undefined ? 'ended' : isFailure(webId) ? webId : { webId, memberships }
 
-/** The session of this cookie, while its provider is configured, or its agent is still the owner. */
+/** The session of this cookie, if its provider is still configured or its agent is still the owner. */
 export function* sessionOf(
   { sessions, providers }: Identities,
   cookie: string,
@@ -263,7 +263,7 @@ export function* sessionOf(
   return isKnown ? session : 'ended'
 }
 
-/** The principal that the agent may act for (LinkedDataHub 4.2), as an On-Behalf-Of field names it. */
+/** The principal in an On-Behalf-Of field, if the agent may act for it (LinkedDataHub 4.2). */
 export function* principalOf(
   { statements }: Identities,
   delegate: string,
@@ -272,7 +272,7 @@ export function* principalOf(
 ): Steps<string | Problem> {
   const { trace } = asking
   const principal = webIdOf(field)
-  if (principal === undefined) return refused(trace, 'delegation: On-Behalf-Of holds no WebID')
+  if (principal === undefined) return refused(trace, 'delegation: On-Behalf-Of is not a WebID')
   if (principal === delegate) return principal
   const may = settled(yield* wait(statements.mayActFor(delegate, principal, asking)), trace)
   if (isFailure(may)) return may

@@ -1,5 +1,5 @@
-// Writing a file of the data folder that only its owner may read: after a crash it has its new content or the one
-// before.
+// Writes a file of the data folder that only its owner may read. After a crash it has either its old or its new
+// content.
 import { mkdir, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 

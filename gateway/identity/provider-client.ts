@@ -1,5 +1,5 @@
-// The requests to identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID
-// Connect Core §3.1, RFC 7636, RFC 9700), the claims about who logs in, and the keys of their tokens.
+// The requests to identity providers: discovery, the authorization code flow with PKCE, state and nonce (OpenID Connect
+// Core §3.1, RFC 7636, RFC 9700), the claims about the person, and the keys of tokens.
 import * as openid from 'openid-client'
 import type { JSONWebKeySet } from 'jose'
 import { failure, type Failure } from '../../policies/failure.js'
@@ -9,7 +9,7 @@ import { membershipsOf } from '../../policies/identity/memberships.js'
 import { isFailure } from '../problem.js'
 import type { Provider } from '../configuration/identity-providers.js'
 
-/** The secrets of a log-in under way, which only the gateway and the browser know. */
+/** The secrets of an unfinished log-in, known only to the gateway and the browser. */
 export interface Begun {
   readonly state: string
   readonly nonce: string
@@ -23,7 +23,7 @@ export interface Person {
   readonly givenName?: string
   readonly familyName?: string
   readonly email?: string
-  /** True where the provider has verified the e-mail address. */
+  /** True if the provider has verified the e-mail address. */
   readonly isEmailVerified: boolean
   readonly memberships: readonly string[]
 }
@@ -34,22 +34,22 @@ export type LoginFailure = Failure<'unavailable' | 'refused'>
 export interface OidcClient {
   /** The address to send the browser to, with the secrets of this log-in. */
   begin(provider: Provider, redirectUri: string): Promise<(Begun & { readonly location: string }) | LoginFailure>
-  /** The person who logged in. `callback` is the redirect URI with the query of the request. */
+  /** The person who logged in. `callback`: the redirect URI with the query of the request. */
   finish(provider: Provider, callback: URL, begun: Begun): Promise<Person | LoginFailure>
   /** The keys of the provider's tokens. Never rejects. */
   readKeys(provider: Provider): Promise<JSONWebKeySet | Failure>
 }
 
 const DISCOVERY_MS = 3_600_000
-/** As clients are told to wait. */
+/** The same time as in Retry-After. */
 const FAILURE_MS = 1_000
 const TIMEOUT_S = 10
 
-/** `fetcher` follows no redirects: the requests contain credentials. */
+/** `fetcher` must not follow redirects: the requests contain credentials. */
 export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcClient {
   const discovered = new Map<string, { readonly asked: number; readonly config: Promise<openid.Configuration> }>()
 
-  /** Rejects when discovery fails; the failure is cached for a while too. */
+  /** Rejects if discovery fails. Failures are cached for a while too. */
   function configurationOf(provider: Provider): Promise<openid.Configuration> {
     const known = discovered.get(provider.name)
     if (known && now() - known.asked < DISCOVERY_MS) return known.config
@@ -89,11 +89,11 @@ export function makeOidcClient(fetcher: GuardedFetch, now: () => number): OidcCl
           idTokenExpected: true,
         })
         const claims = tokens.claims()!
-        // OpenID Connect Core §5.4: with the code flow these may be at the UserInfo endpoint only.
+        // OpenID Connect Core §5.4: in the code flow these may be available only at the UserInfo endpoint.
         const isComplete =
           (claims.email !== undefined && claims['groups'] !== undefined) || !config.serverMetadata().userinfo_endpoint
         const more = isComplete ? {} : await openid.fetchUserInfo(config, tokens.access_token, claims.sub)
-        if (!claims.sub.isWellFormed()) throw new Error('The subject is no text.')
+        if (!claims.sub.isWellFormed()) throw new Error('The subject is not well-formed text.')
         return personOf(provider.issuer, { ...more, ...claims })
       }),
     readKeys: (provider) => readKeys(configurationOf(provider), fetcher),
@@ -109,7 +109,7 @@ async function readKeys(
     if (uri === undefined) return unavailable('The issuer has no jwks_uri.')
     const answer = await fetcher.fetch(uri, { accept: 'application/json, application/jwk-set+json' })
     if (isFailure(answer)) return unavailable(withFix(answer))
-    if (answer.status !== 200) return unavailable(`The keys of the issuer have status ${answer.status}.`)
+    if (answer.status !== 200) return unavailable(`The URL of the keys was answered with status ${answer.status}.`)
     const keys: unknown = JSON.parse(answer.body.toString('utf8'))
     return isKeySet(keys) ? { keys: keys.keys } : unavailable('The key set of the issuer is malformed.')
   } catch (error) {
@@ -130,10 +130,10 @@ async function discover(provider: Provider, fetcher: GuardedFetch): Promise<open
   const config = await openid.discovery(new URL(issuer), clientId, undefined, authentication(clientSecret), {
     [openid.customFetch]: guarded(fetcher),
     timeout: TIMEOUT_S,
-    // The configuration takes such an issuer on this machine only.
+    // The configuration accepts such an issuer only on this machine.
     ...(issuer.startsWith('http:') && { execute: [openid.allowInsecureRequests] }),
   })
-  // The signature of the ID token is checked even when it comes directly from the provider.
+  // Checks the signature of the ID token even if it came directly from the provider.
   openid.enableNonRepudiationChecks(config)
   return config
 }
@@ -142,13 +142,13 @@ function authentication(secret: string | undefined): openid.ClientAuth {
   if (secret === undefined) return openid.None()
   const [basic, post] = [openid.ClientSecretBasic(secret), openid.ClientSecretPost(secret)]
   return (server, ...rest) => {
-    // OpenID Connect Discovery §3: client_secret_basic where nothing is said.
+    // OpenID Connect Discovery §3: the default is client_secret_basic.
     const { token_endpoint_auth_methods_supported: methods } = server
     return (!methods || methods.includes('client_secret_basic') ? basic : post)(server, ...rest)
   }
 }
 
-/** Checks every address that a provider names before the request. */
+/** Checks every address that a provider names before requesting it. */
 const guarded =
   (fetcher: GuardedFetch): openid.CustomFetch =>
   async (url, { method, headers, body, signal }) => {
@@ -162,7 +162,7 @@ const guarded =
     })
     if (isFailure(answer)) throw new Unreachable(withFix(answer))
     if (answer.status >= 500 || answer.status === 429)
-      throw new Unreachable(`It was answered with status ${answer.status}.`)
+      throw new Unreachable(`The provider answered with status ${answer.status}.`)
     const bare = [101, 204, 205, 304].includes(answer.status)
     return new Response(bare ? null : new Uint8Array(answer.body), { status: answer.status, headers: answer.fields })
   }
@@ -173,10 +173,10 @@ class Unreachable extends Error {}
 function withFix(failed: Failure): string {
   const { failure, detail } = failed
   if (failure === 'refused-address' || failure === 'refused-port') {
-    return `${detail} If the identity provider is in your own network, give --allow-fetch with its address.`
+    return `${detail} If the identity provider is in your own network, add its address to --allow-fetch.`
   }
   return isUntrusted(failed)
-    ? `${detail} If its certificate is of your own authority, start the gateway with NODE_EXTRA_CA_CERTS=FILE.`
+    ? `${detail} If its certificate comes from your own authority, start the gateway with NODE_EXTRA_CA_CERTS=FILE.`
     : detail
 }
 
@@ -219,7 +219,7 @@ const reasonOf = (error: Error): string =>
     ...saidByProvider(error as object),
   ].join(': ')
 
-/** RFC 6749 §4.1.2.1, §5.2: the error only, no other part of the answer, such as a code or a token. */
+/** RFC 6749 §4.1.2.1, §5.2: only the error, never other parts such as a code or token. */
 const saidByProvider = ({
   error,
   error_description: description,

@@ -1,5 +1,5 @@
-// The keys that seal sessions: in a file of the data folder that only its owner may read, a new key every day,
-// each stored until the last session that it sealed has expired.
+// The keys that seal sessions, in a file of the data folder that only its owner may read. A new key is made every day,
+// and each is kept until the last session that it sealed has expired.
 import { randomBytes } from 'node:crypto'
 import { chmod, readFile } from 'node:fs/promises'
 import type { SealingKey, SealingKeys } from '../../policies/identity/seal.js'
@@ -13,7 +13,7 @@ interface DatedKey extends SealingKey {
 
 const ROTATION_MS = 86_400_000
 
-/** `lifetime` of a session in ms. A file that cannot be read is replaced, which ends all sessions. */
+/** `lifetime` of a session in ms. An unreadable file is replaced, which ends all sessions. */
 export async function openSessionKeys(
   file: string,
   lifetime: number,
@@ -29,7 +29,7 @@ export async function openSessionKeys(
     saving = saving
       .then(() => write(file, keys))
       .catch((error: unknown) => {
-        log.error({ file, err: error }, 'the keys of sessions cannot be stored: a restart will end all sessions')
+        log.error({ file, err: error }, 'session keys cannot be stored, so a restart will end all sessions')
       })
     return fresh
   }
@@ -52,10 +52,10 @@ async function readKeys(file: string, log: Log): Promise<readonly DatedKey[]> {
     await chmod(file, 0o600)
     const keys = written.map(({ id, secret, made }) => ({ id, secret: Buffer.from(secret, 'base64url'), made }))
     if (keys.every(({ id, secret, made }) => /^[0-9a-f]{16}$/.test(id) && secret.length === 32 && made > 0)) return keys
-    log.warn({ file }, 'the keys of sessions are malformed: all sessions have ended')
+    log.warn({ file }, 'session keys are malformed, so all sessions have ended')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      log.warn({ file }, 'the keys of sessions cannot be read: all sessions have ended')
+      log.warn({ file }, 'session keys cannot be read, so all sessions have ended')
     }
   }
   return []

@@ -95,7 +95,7 @@ export async function makeWorld(
       { base: null },
       {
         write: (line: string) =>
-          void (line.includes('has held the event loop') ? holds! : log!).push(
+          void (line.includes('has blocked the event loop') ? holds! : log!).push(
             JSON.parse(line) as Record<string, unknown>,
           ),
       },
@@ -192,7 +192,7 @@ async function expectStatus(answer: ReturnType<Client>, status: number): Promise
  * The gateway's message if a thread did not start, or did not end, in time (gateway/evaluation/): nothing has been
  * done.
  */
-const TOO_BUSY = /The machine was too busy|Too much work waits for a thread/
+const TOO_BUSY = /The machine was too busy|Too much work is waiting/
 
 const patient =
   (client: Client) =>

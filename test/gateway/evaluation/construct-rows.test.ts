@@ -1,5 +1,5 @@
-// A CONSTRUCT over rows (gateway/evaluation/run-construct.ts): a pattern about one row alone is answered from the
-// cells, and gives what a graph for each row gives.
+// CONSTRUCT over rows (gateway/evaluation/run-construct.ts): a pattern about a single row is answered from its cells,
+// with the same result as a graph per row.
 import t from 'tap'
 import { constructRows, type ConstructRow } from '../../../gateway/evaluation/run-construct.js'
 import { isFailure } from '../../../gateway/problem.js'

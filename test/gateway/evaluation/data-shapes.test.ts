@@ -1,5 +1,5 @@
-// W3C's tests of SHACL (github.com/w3c/data-shapes), where TRIPLEGATE_TEST_DATA_SHAPES names their folder, the one with
-// core/ and sparql/. The shapes graph as ontology, the data graph as document.
+// W3C's tests of SHACL (github.com/w3c/data-shapes), if TRIPLEGATE_TEST_DATA_SHAPES names their folder, which has core/
+// and sparql/. The shapes graph is the ontology, the data graph the document.
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -15,9 +15,9 @@ const SH = 'http://www.w3.org/ns/shacl#'
 const SHT = 'http://www.w3.org/ns/shacl-test#'
 const MF = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#'
 
-/** The result of tests that differ by design. */
+/** The expected results of tests that differ by design. */
 const BY_DESIGN: Readonly<Record<string, string>> = {
-  // Queries read the document alone: $shapesGraph, which is optional (SHACL §5.3.1), is refused.
+  // Queries read only the document: $shapesGraph, which is optional (SHACL §5.3.1), is refused.
   'sparql/pre-binding/shapesGraph-001': 'unusable',
 }
 
@@ -29,7 +29,7 @@ const filesIn = (directory: string): readonly string[] =>
     .filter((name) => name.endsWith('.ttl') && basename(name) !== 'manifest.ttl')
     .sort()
 
-/** The results that refuse, as text without the labels of blank nodes. */
+/** The results that refuse a document, as text without blank node labels. */
 function resultsIn(report: Term, index: TripleIndex): readonly string[] {
   const structure = (node: Term, depth = 0): string => {
     if (node.termType !== 'BlankNode' || depth > 20) return termKeyOf(node)

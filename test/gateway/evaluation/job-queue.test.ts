@@ -1,5 +1,5 @@
-// The queue of jobs (design 7): networks and agents take turns, no agent holds all threads, and all that waits is
-// bounded.
+// The queue of jobs (design 7): networks and agents take turns, no agent occupies all threads, and everything that
+// waits is bounded.
 import t from 'tap'
 import fc from 'fast-check'
 import { setImmediate as flush } from 'node:timers/promises'
@@ -14,7 +14,7 @@ const BOUNDS = { each: 3, network: 5, all: 7, patience: PATIENT }
 const NETWORKS: Readonly<Record<string, string>> = { a: 'n', b: 'n', c: 'm', d: 'd' }
 const askerOf = (name: string): Asker => (name === 'd' ? name : { agent: name, network: NETWORKS[name]! })
 
-/** Threads that take jobs from the queue as they are free, and what happens to each job. */
+/** Threads that take jobs from the queue when they are free, and a record of each job. */
 function makeFloor(threads: number) {
   const held = Math.max(1, threads - 1)
   const queue = makeJobQueue<string, string>({ ...BOUNDS, held })
@@ -81,7 +81,7 @@ void t.test('property: turns are fair, bounds are kept, and each job is settled 
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 1, max: 4 }), STEPS, async (threads, steps) => {
       const floor = makeFloor(threads)
-      /** Jobs of networks that had no other: how many jobs had been started when they came. */
+      /** Jobs of networks that had no other job, with the number of jobs started when they arrived. */
       const alone = new Map<string, number>()
       const accepted = new Set<string>()
       const check = async (): Promise<void> => {
@@ -149,7 +149,7 @@ void t.test('a job that waits too long, and the end of the queue', async (t) => 
   t.match(await queue.add('a', 'after'), { failure: 'server.closing' })
 })
 
-void t.test('a job that others wait for too is taken in the best turn', async (t) => {
+void t.test('a job with several waiters has the best queue position of them all', async (t) => {
   const queue = makeJobQueue<string, string>({ each: 2, network: 2, all: 3, held: 1, patience: PATIENT })
   const first = queue.add('a', 'first')
   const taken = await queue.take()

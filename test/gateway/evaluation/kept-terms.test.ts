@@ -1,5 +1,5 @@
-// Terms that come out as they went in, and match as terms (SPARQL 1.1 §12.6, §18.3), on the engine that computes
-// writes; expressions compute with values (§17).
+// Terms are returned as they were stored and matched as terms (SPARQL 1.1 §12.6, §18.3) by the engine that computes
+// writes, while expressions use values (§17).
 import t from 'tap'
 import fc from 'fast-check'
 import { withCoveredStore } from '../../../gateway/evaluation/covered-store.js'
@@ -21,8 +21,7 @@ const written = (short: string): string =>
   short.replace(/(\^\^|<)xsd:(\w+)>?/g, (_, mark: string, name: string) => `${mark === '<' ? '' : mark}<${XSD(name)}>`)
 
 /**
- * The values of ?x, on a document in which the literals are the objects of <urn:p>, with the numbers of their places as
- * subjects.
+ * The values of ?x on a document in which the literals are the objects of <urn:p>, and their positions the subjects.
  */
 function found(literals: readonly string[], pattern: string): unknown {
   const nTriples = literals.map((one, i) => `<urn:${i}> <urn:p> ${written(one)} .\n`).join('')
@@ -40,7 +39,7 @@ void t.test('what a pattern gives', (t) => {
   const [five, other] = ['"05"^^xsd:integer', '"7"^^xsd:int']
   // prettier-ignore
   const rows: [name: string, literals: readonly string[], pattern: string, values: readonly string[]][] = [
-    ['every term comes out as it went in', odd, '?s :p ?x', odd],
+    ['every term is returned as it was stored', odd, '?s :p ?x', odd],
     ['a constant matches its own spelling alone', numbers, '?s :p 05 ; :p ?x', [five]],
     ['… the canonical one too', numbers, '?s :p 5 ; :p ?x', ['"5"^^xsd:integer']],
     ['… and its own datatype', numbers, '?s :p "5"^^xsd:int ; :p ?x', ['"5"^^xsd:int']],
@@ -104,7 +103,7 @@ const LITERAL = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 4 }).map((value) => literal(value)) },
 )
 
-void t.test('property: every literal comes out of a store as it went in', (t) => {
+void t.test('property: every literal is returned as it was stored', (t) => {
   fc.assert(
     fc.property(fc.array(LITERAL, { minLength: 1, maxLength: 300 }), (literals) => {
       const lines = literals.map((one, i) => `<urn:${i}> <urn:p> ${nTriplesTerm(one)} .`)

@@ -92,7 +92,7 @@ void t.test('spec 4.1, 7, 8: forms of an update and their status', async (t) => 
   t.match(isFailure(wrong) && wrong.detail, /line 4/, 'the message names the line of an error')
 })
 
-/** Every place of a pattern, and every expression that can contain one. */
+/** Every position in a pattern, and every expression that can contain a pattern. */
 const PLACES: ((pattern: string) => string)[] = [
   (p) => `{ ${p} }`,
   (p) => `?a ?b ?c . ${p} ?d ?e ?f .`,
@@ -271,7 +271,7 @@ void t.test('the result of an update', async (t) => {
   }
 })
 
-void t.test('property: a PATCH of constants is exact for all literals', async (t) => {
+void t.test('property: a PATCH with constants is exact for all literals', async (t) => {
   const evaluation = evaluationFor(t)
   const datatypes = ['integer', 'long', 'decimal', 'double', 'boolean', 'dateTime', 'duration', 'hexBinary'].map(
     (name) => XSD(name),
@@ -326,7 +326,7 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
   const memory = { limits: { memory: 64 * 2 ** 20 } }
   const growth = { limits: { growth: 10_000 } }
   const rows: [name: string, options: PoolOptions, document: string, update: string, code: string, says?: RegExp][] = [
-    // On a machine that is too busy, the answer is to retry.
+    // On an overloaded machine, the answer is to retry.
     [
       'endless',
       { timeLimit: 400, patience: 30_000 },
@@ -346,7 +346,7 @@ void t.test('limits: a job above a limit is stopped, the next job works', async 
     const detail = isFailure(answer) ? answer.detail : 'a result'
     t.ok(isFailure(answer) && codes.split('|').includes(answer.failure), `${name}: ${detail}`)
     if (says) t.match(isFailure(answer) && detail, says, `${name}: the message names the limit`)
-    // On a machine that is too busy, the answer is to retry.
+    // On an overloaded machine, the answer is to retry.
     const next = await until(async () => {
       const result = await evaluation.patch('a', ONE, { update: SIMPLE, base: DOC })
       return (!isFailure(result) || result.failure !== 'server.overloaded') && result
@@ -366,7 +366,7 @@ void t.test('the queue is bounded', async (t) => {
   answers.forEach((answer, i) => t.match(answer, `"${i}"^^`, `answer ${i} belongs to request ${i}`))
 
   const small = evaluationFor(t, { timeLimit: 900, each: 1, patience: 600 })
-  // The start of the thread counts for waiting jobs too.
+  // Waiting jobs also wait for the start of the thread.
   await until(async () => !isFailure(await small.patch('a', '', { update: SIMPLE, base: DOC })))
   const running = small.patch('a', many(500), { update: ENDLESS, base: DOC })
   await new Promise((resolve) => setImmediate(resolve))

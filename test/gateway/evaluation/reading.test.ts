@@ -31,7 +31,7 @@ const described = (count: number): string =>
   ).join('')
 const XML = '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e/">'
 
-void t.test('content is read alike on the main thread and in a thread', async (t) => {
+void t.test('content is read identically on the main thread and in a thread', async (t) => {
   const reading = open(t)
   const html = '<script type="application/ld+json">{"@id":"","http://e/p":[{"@id":"_:x"},2]}</script>'
   const rows: [name: string, contentType: string, body: string][] = [
@@ -78,7 +78,7 @@ void t.test('content is read alike on the main thread and in a thread', async (t
   t.match(await reading.canonical('a', 'x', 'key'), { failure: 'store.unreadable' })
 })
 
-void t.test('quads are the update that adds them, and no larger than a document', async (t) => {
+void t.test('quads become an update that adds them, limited to the size of a document', async (t) => {
   const reading = open(t)
   const quads = '<urn:a> <urn:p> 1 <urn:g> .\n'.replace('1', '"1"')
   // prettier-ignore
@@ -138,7 +138,7 @@ void t.test('property: canonical lines are those of the parsed graph', (t) => {
   t.end()
 })
 
-/** Remote contexts by URL, and those that were asked for. */
+/** Remote contexts by URL, and those that were requested. */
 function contexts(documents: Readonly<Record<string, unknown>>) {
   const asked: string[] = []
   const load = (url: string): Promise<string | undefined> => {
@@ -193,14 +193,14 @@ void t.test('remote contexts of JSON-LD', async (t) => {
   )
   t.match(
     refused,
-    { failure: 'content.syntax', detail: /http:\/\/c\/0.*identified agents only/ },
+    { failure: 'content.syntax', detail: /http:\/\/c\/0.*only for identified agents/ },
     'none for anonymous clients',
   )
 })
 
 void t.test('limits and fair shares', async (t) => {
   const reading = open(t, { timeLimit: 600, workers: 2, patience: 60_000 })
-  // Resolving a name of dot segments costs its length, and leaves nothing of it.
+  // Resolving a name of dot segments costs time for its whole length and leaves nothing.
   const endless = `rdf=&v=http%3A%2F%2Fh%2F${times('a', 2000)}%2F..%2Fb&su=&pu=http%3A%2F%2Fe%2Fp${times('&ov=', 300_000)}`
   const slow = (agent = 'a') =>
     reading.readRdf({ agent, network: 'slow' }, contentOf(endless, 'application/x-www-form-urlencoded'), undefined)
@@ -213,7 +213,7 @@ void t.test('limits and fair shares', async (t) => {
     return answer
   })
   for (let i = 0; i < 20; i++) {
-    // On a machine that is too busy, the answer is to retry.
+    // On an overloaded machine, the answer is to retry.
     const read = await until(async () => {
       const answer = await reading.readRdf('quick', contentOf(described(i), 'application/trig'), undefined)
       if (i === 0) t.ok(ended < 4, 'while the slow jobs of one network wait for each other')
@@ -222,7 +222,7 @@ void t.test('limits and fair shares', async (t) => {
     t.notOk(isFailure(read), 'another asker is answered')
   }
   for (const answer of await Promise.all(jobs))
-    // On a machine that is too busy, the answer is to retry.
+    // On an overloaded machine, the answer is to retry.
     t.match(answer, { failure: /^(?:content\.too-large|server\.overloaded)$/, detail: /limit of 0.6 s|too busy/ })
   const write = await reading.writeRdf('slow', '<http://e/s> <http://e/p> "x" .\n', TURTLE)
   t.equal(

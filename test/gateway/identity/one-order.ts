@@ -1,5 +1,5 @@
-// Checking that a request gets one decision (design 1): the responses to generated credentials, rules and
-// requests are the same with an empty cache, where every step waits, and with a full one, where none does.
+// Checks that each request gets a single decision (design 1): generated credentials, rules and requests get the same
+// responses with an empty cache, in which every step waits, and with a full one, in which none does.
 import { X509Certificate } from 'node:crypto'
 import fc from 'fast-check'
 import type { Test } from 'tap'
@@ -29,7 +29,7 @@ interface Asked {
   readonly method: string
   readonly path: string
   readonly fields: Readonly<Record<string, string>>
-  /** The name of an agent, or of something else that is presented. */
+  /** The name of an agent, or of another presented credential. */
   readonly certificate: string
 }
 
@@ -81,7 +81,7 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
     const before = world.log.length
     const request = requestOf(one, certificates, world)
     const response = await handle(request, gateway)
-    // The line of the answer alone: the watchdog says how busy the machine is, at any time and of any request.
+    // Only the line of the answer: the watchdog may log at any time, on any request, depending on the machine.
     const lines = world.log.slice(before).filter(({ id, status }) => id === request.id && status !== undefined)
     return seenOf(response, lines)
   }
