@@ -19,7 +19,7 @@ interface KnownAgent {
   readonly names: readonly string[]
   readonly mailboxes: readonly string[]
   readonly groups: readonly string[]
-  /** Those that name the agent itself. */
+  /** The authorizations that name the agent itself. */
   readonly authorizations: readonly string[]
 }
 

@@ -1,4 +1,4 @@
-// What all commands have in common: their description, their page of help, and their arguments. Pure.
+// The common parts of all commands: description, help page and arguments. Pure.
 import { helpLine, readArguments, strayArguments, type Arguments, type Flag } from '../configuration/flags.js'
 import type { Environment } from '../configuration/settings.js'
 import { exitCodesText, type CommandFailure, type Exit } from './exit-codes.js'
@@ -10,11 +10,11 @@ export interface Option extends Flag {
 
 export interface CommandDescription {
   readonly name: string
-  /** The ways to write it after `triplegate`, each with what it does. */
+  /** The forms after `triplegate`, each with its meaning. */
   readonly forms: readonly (readonly [form: string, help: string])[]
   readonly notes: readonly string[]
   readonly options: readonly Option[]
-  /** Settings that it takes too: not in its own page of help. */
+  /** Settings that the command also accepts but does not list in its help. */
   readonly settings?: readonly Flag[]
   readonly exits: readonly Exit[]
 }
@@ -47,7 +47,7 @@ export const wrongArguments = (...lines: readonly string[]): CommandFailure => (
   detail: lines.join('\n'),
 })
 
-/** The arguments after the command; its page of help where they ask for it. */
+/** Parses the arguments after the command, or returns its help page if they ask for it. */
 export function argumentsOf(
   argv: readonly string[],
   description: CommandDescription,

@@ -1,4 +1,4 @@
-// The exit codes of all commands, and of the failures that lead to them.
+// The exit codes of all commands, and the failures that lead to them.
 import type { Failure } from '../problem.js'
 
 export const EXIT = {
@@ -19,10 +19,10 @@ const MEANINGS: Readonly<Record<Exit, string>> = {
   different: 'store and repository differ',
   findings: 'there are findings',
   usage: 'wrong arguments, settings or configuration',
-  failed: 'could not be done',
+  failed: 'failed',
   absent: 'no such document or version',
   refused: 'refused (certificate, rights)',
-  changed: 'the document has changed meanwhile',
+  changed: 'the document has changed',
 }
 
 /** The line about exit codes in a page of help. */

@@ -1,10 +1,10 @@
-// The failures of commands that a gateway refuses: its own words, and the fix. Pure.
+// Messages of commands that a gateway refuses: the gateway's message and the fix. Pure.
 import type { CommandFailure } from './exit-codes.js'
 import type { GatewayAnswer, GatewayClient } from './gateway-client.js'
 import { readTrig } from '../rdf/read.js'
 import { DCT } from '../rdf/vocabulary.js'
 
-/** @param client of the document that the command is about */
+/** @param client the client for the document that the command is about */
 export function gatewayRefusal(
   answer: GatewayAnswer,
   client: Pick<GatewayClient, 'connection' | 'identified'>,
@@ -25,7 +25,7 @@ function fixOf(
   said: string,
   { connection, identified }: Pick<GatewayClient, 'connection' | 'identified'>,
 ): string {
-  if (status === 412) return 'It has been changed meanwhile: look at its history, and restore again.'
+  if (status === 412) return 'The document has changed. Check its history and restore again.'
   if (status === 403 && !identified) {
     const file = `${connection.data}/certs/owner.pem`
     return `No client certificate was sent, because ${file} does not exist or the URL is not https. Give --cert FILE.`
@@ -44,7 +44,7 @@ function titleOf({ body, fields }: GatewayAnswer, base: string): string | undefi
     : undefined
 }
 
-/** In JSON-LD, whose prefixes are those of the gateway. */
+/** In JSON-LD with the gateway's prefixes. */
 function jsonTitle(text: string): string | undefined {
   const [, title] = /"dct:title"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text) ?? []
   return title === undefined ? undefined : (JSON.parse(title) as string)

@@ -26,7 +26,7 @@ interface Form {
   /** The arguments. */
   readonly usage: string
   readonly help: string
-  /** The number of versions to give, at least and at most. */
+  /** The least and the greatest number of versions to give. */
   readonly versions: readonly [least: number, most: number]
   readonly options: readonly Option[]
 }
@@ -83,18 +83,18 @@ export function parseHistoryArguments(
   const [written, ...versions] = given.positionals
   const [least, most] = allowed
   if (written === undefined || versions.length < least || versions.length > most) {
-    return wrongArguments(`write triplegate ${command} ${usage}. See triplegate ${command} --help.`)
+    return wrongArguments(`use triplegate ${command} ${usage}. See triplegate ${command} --help.`)
   }
   const url = documentUrl(written)
   if (!url) return wrongArguments(noDocument(written))
   const wrong = versions.find((version) => !/^[0-9a-f]{4,40}$/i.test(version))
   if (wrong !== undefined) {
-    return wrongArguments(`${wrong}: is no version. Give 4 to 40 digits of a commit; triplegate history lists them.`)
+    return wrongArguments(`${wrong}: not a version. Give 4 to 40 digits of a commit id; triplegate history lists them.`)
   }
   const [json, patch] = [given.values.has('json'), given.values.has('patch')]
-  if (json && patch) return wrongArguments('--patch: does not go with --json. Give one of them.')
+  if (json && patch) return wrongArguments('--patch cannot be combined with --json. Give one of them.')
   return { ...connectionOf(given, url, env), versions, accept: argumentText(given, 'accept'), json, patch }
 }
 
 export const noDocument = (written: string): string =>
-  `${written}: is not the URL of a document. Give one such as https://localhost:8443/notes/.`
+  `${written}: not the URL of a document. Give one such as https://localhost:8443/notes/.`

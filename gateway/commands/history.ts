@@ -1,4 +1,4 @@
-// `triplegate history`, `show`, `diff` and `restore`: each speaks HTTP to a gateway, as any client could.
+// `triplegate history`, `show`, `diff` and `restore`: each sends HTTP requests to a gateway like any other client.
 import { type DocumentDifference, linesBySubject, readRdfPatch } from '../../versioning/memento/difference.js'
 import type { Environment } from '../configuration/settings.js'
 import type { TimeMapJson } from '../memento/time-map.js'
@@ -47,7 +47,7 @@ function columns(rows: readonly (readonly string[])[]): string {
     .join('')
 }
 
-/** By subject: a line with - for each removed triple, with + for each added one. */
+/** Grouped by subject: a line with - for each removed triple, and with + for each added one. */
 function differenceText(difference: DocumentDifference): string {
   const blocks = linesBySubject(difference).map(({ subject, removed, added }) => {
     const rest = (line: string): string => abbreviated(line.slice(subject.length + 1).replace(/ \.$/, ''))
@@ -63,7 +63,7 @@ function differenceText(difference: DocumentDifference): string {
 
 const NAMESPACES = Object.entries(PREFIXES).map(([prefix, namespace]) => [`<${namespace}`, `${prefix}:`] as const)
 
-/** Known namespaces as prefixes, outside literals: for people, not for parsers. */
+/** Abbreviates known namespaces to prefixes, except in literals. For people, not for parsers. */
 const abbreviated = (line: string): string =>
   line.replace(/"(?:[^"\\]|\\[^]?)*(?:"|$)|<[^<>]*>/g, (term) => {
     const [namespace, prefix] = NAMESPACES.find(([start]) => term.startsWith(start)) ?? []
@@ -168,7 +168,7 @@ async function restore(
   const live = await client.send('HEAD', '', { Accept: N_TRIPLES })
   if (isFailure(live)) return live
   const version = await read(client, `?version=${versions[0]}`, N_TRIPLES)
-  // Before `live`: a GET is refused with a reason, a HEAD has no body for one.
+  // `version` before `live`: a refused GET has a body with the reason, a refused HEAD has none.
   if (isFailure(version)) return version
   if (live.status !== 200 && live.status !== 404) return gatewayRefusal(live, client)
   const commit = version.fields.etag!.slice(1, -1)
@@ -179,7 +179,7 @@ async function restore(
   const written = await client.send('PUT', '', { ...source, ...condition }, version.body)
   if (isFailure(written)) return written
   if (written.status !== 200 && written.status !== 201) return gatewayRefusal(written, client)
-  out(`${url.href} is again what it was as of ${version.fields['memento-datetime']} (${commit}).\n`)
+  out(`${url.href} is restored to the version of ${version.fields['memento-datetime']} (${commit}).\n`)
   return undefined
 }
 

@@ -1,4 +1,4 @@
-// The terminal of a command: its output, its messages, and what is safe to print there.
+// The terminal of a command: its output and messages, and what may be printed safely.
 import { printable } from '../log-lines.js'
 import { exitCodeOf, type CommandFailure } from './exit-codes.js'
 
@@ -19,7 +19,7 @@ export interface Terminal {
 const DRAW_EVERY_MS = 100
 const LINE_EVERY_MS = 5_000
 
-/** Shows how far work has come: in place to a person; else as a line every five seconds. */
+/** Shows progress: in place for a person, otherwise as a line every five seconds. */
 export function makeProgress({ interactive, now, waiting, error }: Terminal): (text: () => string) => void {
   let shown = interactive ? 0 : now()
   return (text) => {
@@ -30,13 +30,13 @@ export function makeProgress({ interactive, now, waiting, error }: Terminal): (t
   }
 }
 
-/** Prints the failure, each line with the name of the program. Returns the exit code. */
+/** Prints the failure, prefixing each line with the program's name. Returns the exit code. */
 export function fail({ error }: Pick<Terminal, 'error'>, failure: CommandFailure): number {
   for (const line of failure.detail.split('\n')) error(`triplegate: ${printable(line)}\n`)
   return exitCodeOf(failure)
 }
 
-/** A bar of progress, for people. */
+/** A progress bar for people. */
 const BAR = 30
 export function barText(what: string, { documents, of }: { readonly documents: number; readonly of: number }): string {
   const share = of === 0 ? 1 : Math.min(1, documents / of)

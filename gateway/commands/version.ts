@@ -1,4 +1,4 @@
-// The version of this program, as its package names it.
+// The version of this program, from its package.
 import { readFileSync } from 'node:fs'
 
 export const version = (): string =>

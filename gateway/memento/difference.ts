@@ -29,7 +29,7 @@ interface Asked {
   readonly uri: string
   readonly from: Version
   readonly to: Version
-  /** The most preferred first. */
+  /** Most preferred first. */
   readonly formats: readonly Format[]
 }
 
@@ -70,11 +70,11 @@ export async function answerDifference(
   )
 }
 
-/** From the cache, since versions never change, or from a thread. */
+/** From the cache, since versions never change, otherwise from a thread. */
 async function difference(asked: HistoryRequest, { uri, from, to, formats }: Asked): Promise<Converted | Problem> {
   const { history, document, context } = asked
   const { histories } = context.gateway.caches
-  // Each format by itself: the orders in which formats can be preferred are many.
+  // One entry per format, since formats can be preferred in many orders.
   const keyOf = ({ code }: Format): string => `${uri} ${code}${variantOf(asked)}`
   const able = formats.find((format) => histories.get(keyOf(format))?.bytes !== NO_FORM)
   const known = able && histories.get(keyOf(able))
@@ -98,5 +98,5 @@ async function difference(asked: HistoryRequest, { uri, from, to, formats }: Ask
   return written
 }
 
-/** In place of a difference that this format cannot express, or that is too large for it. */
+/** Stored instead of a difference that this format cannot express, or that is too large for it. */
 const NO_FORM = new Uint8Array()

@@ -1,4 +1,4 @@
-// The past of a document as pages: history, version and difference (spec 9.3, 9.6), for those who prefer HTML.
+// The past of a document as pages: history, version and difference (spec 9.3, 9.6), for clients that prefer HTML.
 import { entityTag } from '../../cache/entity-tag.js'
 import type { Version } from '../../versioning/change.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
@@ -36,7 +36,7 @@ const aboutOf = ({ context, document }: HistoryRequest) => ({
   canWrite: context.trace.decision?.modes.includes('Write') === true,
 })
 
-/** @param name what is shown, beside the rights and the look that the page depends on */
+/** @param name what is shown, apart from the rights and the look that the page also depends on */
 async function answer(
   asked: HistoryRequest,
   name: string,
@@ -118,8 +118,8 @@ export function answerVersionPage(
 }
 
 /**
- * In canonical form: commits that the gateway did not make may have any. A version that deleted the document has no
- * triples.
+ * Canonicalises the content, since commits not made by the gateway may have any form. A version that deleted the
+ * document has no triples.
  */
 async function contentOf({ history, document, context }: HistoryRequest, version: Version): Promise<string | Problem> {
   const content = await history.content(document, version)

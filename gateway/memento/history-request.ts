@@ -1,5 +1,5 @@
-// A request for a document's history, and of everything that the responses to such requests share: finding
-// versions, waiting for pending commits, links, cache fields and refusals.
+// A request for a document's history, and everything that the responses share: finding versions, waiting for pending
+// commits, links, cache fields and refusals.
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'
 import { historyLinks, mementosOf, type Around, type Memento } from '../../versioning/memento/time-map.js'
@@ -17,9 +17,9 @@ export interface HistoryRequest {
   readonly context: Context
   readonly history: ShownHistory
   readonly document: string
-  /** True where everyone may read the document now, and a shared cache may store what this agent gets. */
+  /** True if everyone may read the document now, so that shared caches may store the response. */
   readonly isPublic: boolean
-  /** The contents have hashes in place of mailboxes: they are representations of their own. */
+  /** True if the contents have hashes in place of mailboxes: these are separate representations. */
   readonly isHashed: boolean
 }
 
@@ -30,7 +30,7 @@ export async function versionsOf({ history, document, context }: HistoryRequest)
   const list = await history.list(document, context.gateway.commitsWait)
   if (isFailure(list)) return historyFailed(context, list)
   if (list.count > 0) return list
-  // After the first start with a history, documents get their first versions while requests are answered.
+  // After the first start with a history, documents get their first versions while requests are being answered.
   const isPending = list.pending || context.application.alignment?.isUnderWay() === true
   return isPending ? commitsPending(context) : problem('document.no-versions', 'This document has no versions.')
 }
@@ -45,7 +45,7 @@ export interface FoundVersion {
 /** A commit id or its first digits (design 6). Names of branches and tags are not accepted, since they move. */
 const COMMIT_ID = /^[0-9a-f]{4,40}$/
 
-/** The version with this id, in lower case. A version that is known already is found without waiting. */
+/** The version with this id, in lower case. Known versions are found without waiting. */
 export async function findVersion(
   { history, document, context }: HistoryRequest,
   id: string,
@@ -57,7 +57,7 @@ export async function findVersion(
     const list = await history.list(document, patience)
     if (isFailure(list)) return historyFailed(context, list)
     let isLater = false
-    // The hidden versions must not make a shortened id ambiguous.
+    // Hidden versions must not make an abbreviated id ambiguous.
     const version = await history.resolve(document, id, 0, (one) => {
       isLater ||= list.isLater(one)
       return list.has(one)
@@ -79,7 +79,7 @@ export async function findVersion(
   return problem('document.no-versions', 'This document has no such version.')
 }
 
-/** The most preferred format that `write` succeeds in, and its result: not every graph can be written as RDF/XML. */
+/** The most preferred format in which `write` succeeds, and the result: not every graph can be written as RDF/XML. */
 export async function inAcceptedFormat<T>(
   accept: string | undefined,
   formats: readonly Format[],
@@ -101,7 +101,7 @@ export function commitsPending({ application }: Context): Problem {
   const detail =
     parked === undefined && lastError === undefined
       ? 'Versions of this document are being committed. Retry shortly.'
-      : 'The latest versions of this document wait for its repository, which accepts no commits now. Retry later.'
+      : 'The repository accepts no commits now, so the latest versions of this document are not available. Retry later.'
   return problem('history.failed', detail, { fields: [['Retry-After', String(RETRY_S)]] })
 }
 
@@ -117,7 +117,7 @@ const REASONS: Readonly<Record<SetbackCode, string>> = {
   failed: 'its repository failed',
 }
 
-/** The client gets the kind of the failure. The log has the detail. */
+/** The client sees only the kind of the failure. The log has the detail. */
 export function historyFailed({ gateway, trace }: Context, { failure, detail, retryAt }: Setback): Problem {
   trace.cause = `${failure}: ${detail}`
   const wait = retryAt === undefined ? RETRY_S : Math.max(1, Math.ceil((retryAt - gateway.now()) / 1000))
@@ -132,11 +132,11 @@ export const cacheControl = ({ isPublic }: HistoryRequest, directives: string): 
   `${isPublic ? 'public' : 'private'}, ${directives}`,
 ]
 
-/** Versions never change (spec 9.3). An agent who logs in must not be shown what anonymous clients get. */
+/** Versions never change (spec 9.3). But after logging in, an agent must not see what anonymous clients got. */
 export const immutable = (asked: HistoryRequest): Field =>
   cacheControl(asked, asked.isHashed ? 'no-cache' : 'max-age=31536000, immutable')
 
-/** The end of the names of representations with hashes in place of mailboxes. */
+/** The suffix of names of representations with hashed mailboxes. */
 export const variantOf = ({ isHashed }: HistoryRequest): string => (isHashed ? '.anonymous' : '')
 
 /** Spec 9.3: Read is the only mode of a version. A response that shared caches may store names no agent. */

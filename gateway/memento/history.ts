@@ -52,7 +52,7 @@ async function answerTimeGate(asked: HistoryRequest): Promise<Response | Problem
   if (isFailure(around)) return refuseHistory(asked, historyFailed(context, around), undefined, [VARY])
   if (isMalformed) {
     // RFC 7089 §4.5.3
-    const detail = 'Accept-Datetime has to be a date such as Sun, 06 Nov 1994 08:49:37 GMT.'
+    const detail = 'Accept-Datetime must be a date such as Sun, 06 Nov 1994 08:49:37 GMT.'
     return refuseHistory(asked, problem('request.malformed', detail), historyLinks(document, around), [VARY])
   }
   if (!chosen)
@@ -94,9 +94,9 @@ export async function answerHistory({
 }
 
 /**
- * The history, for an agent who may read the document or, where it is deleted, could read its last version (design 6).
- * An agent who may learn that there is no document gets an empty history; every other agent is refused.
- * @param decision on reading the document
+ * The history, for an agent who may read the document or, if it is deleted, could read its last version (design 6).
+ * Agents who may learn that the document does not exist get an empty history; all others are refused.
+ * @param decision the decision on reading the document
  * @param patience how long to wait for pending commits, in ms
  */
 export async function historyRequestOf(
@@ -138,7 +138,7 @@ export async function historyRequestOf(
     context,
     history: isHashed ? hashedHistory(visible) : visible,
     document,
-    // To be read when the versions are known.
+    // Evaluated only after the versions are known.
     get isPublic() {
       return isPublic && isSeenByEveryone()
     },
@@ -146,7 +146,7 @@ export async function historyRequestOf(
   }
 }
 
-/** By the name of the graph, where its URL is another. */
+/** Found by the name of the graph if its URL is different. */
 function historyFor({ history, isRecorded }: Application, { kind, iri }: Facts): ReadHistory {
   if (!history) return NO_HISTORY
   if (kind === 'document') return history
@@ -159,7 +159,7 @@ function historyFor({ history, isRecorded }: Application, { kind, iri }: Facts):
   }
 }
 
-/** Rights on a graph that is no document do not depend on its state. */
+/** Rights on a graph that is not a document do not depend on its state. */
 const openIfReadable =
   (context: Context, facts: Facts): IsOpen =>
   () => {
@@ -168,10 +168,7 @@ const openIfReadable =
     return Promise.resolve({ agent: isOpen(agent), everyone: isOpen(everyone) })
   }
 
-/**
- * True where the document could be read as it was in its last version before a deletion, by the rules that there are
- * now.
- */
+/** True if the current rules would let the document be read in the last version before its deletion. */
 const opennessOf =
   (context: Context, history: ReadHistory, document: string): IsOpen =>
   async (last) => {

@@ -29,7 +29,7 @@ const QUICKLY_READ = 128 * 1024
 /** Spec 9.3: the commit, the same for every format. */
 const entityTagOf = ({ commit }: Memento, asked: HistoryRequest): string => `"${commit}${variantOf(asked)}"`
 
-/** The fields of every response about a memento, whatever its status (RFC 7089 §2.1.1: Memento-Datetime stays). */
+/** The fields of every response about a memento. Memento-Datetime is sent with any status (RFC 7089 §2.1.1). */
 export const mementoFields = (memento: Memento): readonly Field[] => [
   ['Memento-Datetime', formatMementoDatetime(memento.time)],
 ]
@@ -56,7 +56,7 @@ export async function answerMemento(asked: HistoryRequest, id: string): Promise<
     ...sticky,
     immutable(asked),
     ['Vary', 'Accept'],
-    // RFC 9110 §8.7: the lasting URL, where the request has an abbreviated id.
+    // RFC 9110 §8.7: the permanent URL, if the request has an abbreviated id.
     ...(id === memento.commit ? [] : [['Content-Location', mementoUri(document, memento)] as const]),
     historyLinkField(asked, links),
   ]
@@ -92,7 +92,7 @@ async function write(
   return isFailure(written) ? written : Buffer.from(written)
 }
 
-/** In a thread. In N-Triples nothing is parsed but lines that are not canonical, which only others commit. */
+/** Writes in a thread. For N-Triples, only non-canonical lines are parsed; commits of the gateway have none. */
 async function writeLarge(
   context: Context,
   memento: Memento,

@@ -28,7 +28,7 @@ export const LINK_FORMAT: Format = { mediaType: linkFormat, code: 'link', conten
 /** Link format first: links to TimeMaps announce it, and Memento clients send no Accept field. */
 const FORMATS: readonly Format[] = [LINK_FORMAT, ...RDF_FORMATS, JSON_FORMAT]
 
-/** Which TimeMap is asked for; `shown.page` of the history as a page for people, from 1. */
+/** The requested TimeMap; `shown.page` is the page of the history for people, from 1. */
 export interface WantedMap {
   readonly map?: number
   readonly shown?: { readonly page: number }
@@ -68,11 +68,11 @@ export async function answerTimeMap(asked: HistoryRequest, { map, shown }: Wante
 
 const NO_MAP = problem('document.no-versions', 'There is no such TimeMap. ?timemap lists those of this document.')
 
-/** The page with the newest version of a TimeMap. */
+/** The page that shows the newest version of a TimeMap. */
 const pageOf = ({ count }: VersionList, map: number | undefined): number =>
   map === undefined ? 1 : 1 + Math.floor(Math.max(0, count - map * VERSIONS_PER_MAP) / VERSIONS_PER_PAGE)
 
-/** RDF of more versions is written in a thread, and cached: each version has about eight triples. */
+/** More versions are written as RDF in a thread and cached: each has about eight triples. */
 const QUICKLY_WRITTEN = 200
 
 async function write(
@@ -97,7 +97,7 @@ async function write(
 export interface TimeMapJson {
   readonly original: string
   readonly timemap: string
-  /** Those with the other versions, oldest first, where there are more than one has. */
+  /** The TimeMaps with the other versions, oldest first, if there are too many versions for one. */
   readonly timemaps?: readonly { readonly uri: string; readonly from: string; readonly until: string }[]
   /** Oldest first. */
   readonly versions: readonly {

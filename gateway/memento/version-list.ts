@@ -1,5 +1,5 @@
-// The list of a document's versions that an agent may see: of any length, read only where it is looked at. A deletion
-// ends a life of the document; some lives are shown, others are not (visible-versions.ts).
+// The versions of a document that an agent may see. The list may have any length and is read on demand. A deletion ends
+// a life of the document; some lives are shown, others are not (visible-versions.ts).
 import { createHash } from 'node:crypto'
 import type { Version } from '../../versioning/change.js'
 import { caughtSetback, orThrow, type Setback } from '../../versioning/failure.js'
@@ -12,11 +12,11 @@ export interface Life {
   readonly from: number
   /** The number after the last. */
   readonly to: number
-  /** The last version deleted the document. */
+  /** True if the last version deleted the document. */
   readonly isEnded: boolean
 }
 
-/** The lives that are known, oldest first; the first begins after 0 where there are more. */
+/** The known lives, oldest first. If there are more, the first starts after 0. */
 export function livesOf({ count, deletions }: Pick<Outline, 'count' | 'deletions'>): readonly Life[] {
   const starts = [deletions.length < MOST_DELETIONS ? 0 : deletions[0]! + 1]
   const known = deletions.length < MOST_DELETIONS ? deletions : deletions.slice(1)
@@ -28,24 +28,24 @@ export function livesOf({ count, deletions }: Pick<Outline, 'count' | 'deletions
 /** The number of the last version with content. */
 export const lastContentOf = ({ to, isEnded }: Life): number => (isEnded ? to - 2 : to - 1)
 
-/** Places count from 0 for the oldest version that is shown. */
+/** Places count from 0, the oldest visible version. */
 export interface VersionList {
   readonly count: number
-  /** True where commits of the document are still missing. */
+  /** True if commits of the document are still pending. */
   readonly pending: boolean
-  /** False for a version that is not shown. `isLater`: it has come since the list was made. */
+  /** False if the version is hidden. `isLater`: it was added after the list was made. */
   has(version: Version): boolean
   isLater(version: Version): boolean
-  /** The versions from one place to before another. */
+  /** The versions from one place up to, but not including, another. */
   read(from: number, to: number): Promise<readonly Version[] | Setback>
   /**
-   * Names the list: the id of a commit depends on all its ancestors; where some versions are hidden, on those that are
-   * shown.
+   * Identifies the list. A commit's id depends on all its ancestors; if some versions are hidden, the name depends only
+   * on the visible ones.
    */
   name(): Promise<string | Setback>
   around(version?: Version): Promise<Around | Setback>
   closest(datetime: number | undefined): Promise<Memento | undefined | Setback>
-  /** How many TimeMaps there are, of VERSIONS_PER_MAP versions at most. */
+  /** The number of TimeMaps, each with at most VERSIONS_PER_MAP versions. */
   readonly maps: number
   /** @param number from 1 for the oldest; undefined for the newest */
   timeMap(number: number | undefined): Promise<TimeMap | Setback>
@@ -53,7 +53,7 @@ export interface VersionList {
 
 export const VERSIONS_PER_MAP = 1000
 
-/** A list whose reading is under way. */
+/** The state of reading a list. */
 interface Reading {
   readonly history: Pick<History, 'numbered'>
   readonly document: string
@@ -61,7 +61,7 @@ interface Reading {
   readonly count: number
 }
 
-/** @param lives those that are shown */
+/** @param lives the visible lives */
 export function makeVersionList(
   history: Pick<History, 'numbered'>,
   document: string,
@@ -113,7 +113,7 @@ function isMemento(of: Reading, place: number): boolean {
   return !of.lives.some(({ to, isEnded }) => isEnded && to - 1 === number)
 }
 
-/** The nearest place of a memento; a deletion is beside one on both sides. */
+/** The nearest place of a memento. A deletion always has mementos on both sides. */
 const mementoFrom = (of: Reading, place: number, step: 1 | -1): number => (isMemento(of, place) ? place : place + step)
 
 /** Throws SetbackError, as the functions below do. */

@@ -1,5 +1,5 @@
-// Which versions of a document an agent may see. A deletion ends a life of the document: its versions stay under
-// the rights that the document had last in that life, also where another agent creates the document again (design 3).
+// Decides which versions of a document an agent may see. A deletion ends a life of the document: its versions stay
+// under the last rights of that life, even if another agent creates the document again (design 3).
 import type { Version } from '../../versioning/change.js'
 import type { Setback } from '../../versioning/failure.js'
 import { MOST_DELETIONS, type History, type Outline } from '../../versioning/history.js'
@@ -15,8 +15,8 @@ import { lastContentOf, livesOf, makeVersionList, type Life, type VersionList } 
 export type ReadHistory = Pick<History, 'outline' | 'numbered' | 'resolve' | 'content'>
 
 /**
- * The facts that rights rest on, from the text of a version. Where that is no N-Triples, or too much, only the rights
- * to the URL count.
+ * The facts for decisions, from the text of a version. If the text is not N-Triples or is too long, only rights on the
+ * URL count.
  */
 export function stateInVersion(document: string, base: string, nTriples: string): DocumentState {
   const excerpt = excerptOf(nTriples, document, 'facts')
@@ -32,10 +32,10 @@ export interface ShownHistory extends Pick<ReadHistory, 'resolve' | 'content'> {
   list(document: string, patience: number): Promise<VersionList | Setback>
 }
 
-/** The parts of a history that one agent, and that everyone, may see. */
+/** The parts of a history that an agent may see, and whether everyone may. */
 export interface VisibleHistory {
   readonly history: ShownHistory
-  /** False once versions were found that not everyone may see. */
+  /** False after versions have been found that not everyone may see. */
   isSeenByEveryone(): boolean
 }
 
@@ -44,13 +44,13 @@ interface Openness {
   readonly everyone: boolean
 }
 
-/** True where a life whose last content is that of this version is open to the agent, and to everyone. */
+/** Whether the life that ends with this version is open to the agent, and to everyone. */
 export type IsOpen = (last: Version) => Promise<Openness | Setback>
 
-/** Each life that has ended costs the reading of a version: older lives than these are hidden. */
+/** Checking each ended life costs reading one version, so older lives are hidden. */
 const MOST_LIVES = MOST_DELETIONS - 1
 
-/** @param history of which the agent may see the life that has not ended, if there is one */
+/** @param history the history; the agent must have the right to see the current life, if there is one */
 export function visibleHistory(history: ReadHistory, isOpen: IsOpen): VisibleHistory {
   let seenByEveryone = true
 

@@ -1,5 +1,5 @@
-// The closure of an ontology (spec 4.3): itself with all that it imports, from the ontology documents of the admin
-// application and from elsewhere. Circles end; what cannot be read is named, and the rest counts.
+// The closure of an ontology (spec 4.3): the ontology and all its imports, from the ontology documents of the admin
+// application and elsewhere. Cycles are allowed. Unreadable imports are reported, and the rest is used.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { nTriplesLine, type Quad } from '../rdf/graph.js'
@@ -7,45 +7,45 @@ import { DEF, DH, LACL, LDH, OWL, RDF } from '../rdf/vocabulary.js'
 import { select } from '../stores/select.js'
 import type { GraphStore } from '../stores/store.js'
 
-/** How ontologies are read that no ontology document describes. */
+/** Reads ontologies that no ontology document describes. */
 export interface Imports {
   /**
-   * True where it is a document or file of this dataspace: only ontology documents, whose writers have Control, may
-   * import it.
+   * True if it is a document or file of this dataspace. Only ontology documents, whose writers have Control, may import
+   * those.
    */
   isOwn(iri: string): boolean
   read(iri: string): Promise<readonly Quad[] | Problem>
 }
 
 export interface OntologyClosure {
-  /** The ontology documents in it, by the ontologies that they describe. */
+  /** The ontology documents in the closure, by the ontologies that they describe. */
   readonly local: ReadonlyMap<string, string>
   /** The triples of the other ontologies, by IRI. */
   readonly imported: ReadonlyMap<string, readonly Quad[]>
   readonly failures: ReadonlyMap<string, Problem>
 }
 
-/** An ontology that a document describes, with its imports. */
+/** An ontology described by a document, with its imports. */
 export interface LocalOntology {
   readonly document: string
   readonly imports: readonly string[]
 }
 
 const MOST_ONTOLOGIES = 100
-/** Ontologies that are read at once. */
+/** How many ontologies are read at once. */
 const AT_ONCE = 8
 const MOST_CHARACTERS = 32 * 1024 * 1024
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** An ontology is often named with the `#` of its terms. */
+/** Ontologies are often named with the `#` of their terms. */
 export const ontologyKey = (iri: string): string => iri.replace(/#$/, '')
 
-/** LinkedDataHub's own ontologies are about its application. They are not fetched, and constrain nothing here. */
+/** LinkedDataHub's own ontologies describe its application. They are not fetched and constrain nothing here. */
 const BUILT_IN: ReadonlySet<string> = new Set(
   [DEF(''), DH(''), LDH(''), LACL(''), 'https://w3id.org/atomgraph/linkeddatahub/admin#'].map(ontologyKey),
 )
 
-/** The ontologies that documents in this folder describe. */
+/** The ontologies described by documents in this folder. */
 export async function localOntologies(
   store: Pick<GraphStore, 'query'>,
   folder: string,
@@ -59,7 +59,7 @@ export async function localOntologies(
     if (graph?.termType !== 'NamedNode' || ontology?.termType !== 'NamedNode') continue
     const key = ontologyKey(ontology.value)
     const known = found.get(key) ?? { document: graph.value, imports: [] }
-    // Two documents about one ontology: the first counts.
+    // If two documents describe one ontology, the first counts.
     if (known.document !== graph.value) continue
     const imports = imported?.termType === 'NamedNode' ? [...known.imports, imported.value] : known.imports
     found.set(key, { ...known, imports })
@@ -67,14 +67,14 @@ export async function localOntologies(
   return found
 }
 
-/** Ontologies that were read before: they are not read again. */
+/** Ontologies that have been read before, and are not read again. */
 export interface Known {
   readonly imported: OntologyClosure['imported']
-  /** Ontologies that could not be read a short time ago. */
+  /** Ontologies that recently could not be read. */
   readonly failures?: OntologyClosure['failures']
 }
 
-/** ms for all that is read for a closure: a write may wait for it. */
+/** The time for reading a closure, in ms: a write may be waiting for it. */
 export const PATIENCE_MS = 10_000
 
 export async function closureOf(
@@ -88,7 +88,7 @@ export async function closureOf(
   const local = new Map<string, string>()
   const imported = new Map<string, readonly Quad[]>()
   const failures = new Map<string, Problem>()
-  /** True where an ontology document names it. A name that both give is followed as the trusted one. */
+  /** True if an ontology document names it. If an untrusted ontology names it too, it still counts as trusted. */
   const waiting = new Map<string, boolean>([[ontologyKey(root), true]])
   let characters = 0
   const isLocal = (iri: string): boolean => ontologies.has(iri) || BUILT_IN.has(iri) || iri === ontologyKey(root)
@@ -102,7 +102,7 @@ export async function closureOf(
     }
     if (isLocal(iri)) continue
     if (local.size + imported.size + failures.size >= MOST_ONTOLOGIES) {
-      failures.set(iri, problem('ontology.failed', `More than ${MOST_ONTOLOGIES} ontologies are imported.`))
+      failures.set(iri, problem('ontology.failed', `The limit of ${MOST_ONTOLOGIES} imported ontologies is reached.`))
       break
     }
     if (!reading.isUnderWay(iri))
@@ -120,7 +120,7 @@ export async function closureOf(
 
 type Read = readonly Quad[] | Problem
 
-/** Reads several at once, and all of them within one time. */
+/** Reads several ontologies at once, all within one time limit. */
 function readAhead({ imported, failures }: Known, imports: Imports, patience: number) {
   const under = new Map<string, Promise<Read>>()
   const atWork = new Set<Promise<Read>>()
@@ -133,7 +133,7 @@ function readAhead({ imported, failures }: Known, imports: Imports, patience: nu
   }
   const begin = (iri: string): void => {
     if (under.has(iri) || under.size >= MOST_ONTOLOGIES) return
-    // A document here may have come meanwhile.
+    // A document here may have been created meanwhile.
     const known = imported.get(iri) ?? (imports.isOwn(iri) ? undefined : failures?.get(iri))
     deadline ??= known ? undefined : sleep(patience, TOO_SLOW, { ref: false })
     under.set(iri, known ? Promise.resolve(known) : Promise.race([inTurn(iri), deadline!]))
@@ -150,7 +150,7 @@ function readAhead({ imported, failures }: Known, imports: Imports, patience: nu
 
 const TOO_SLOW = problem('ontology.failed', 'The ontology was not read in time.')
 
-/** Who writes an ontology elsewhere has no right to read here. */
+/** The author of an ontology elsewhere has no right to read here. */
 const NOT_YOURS = problem(
   'ontology.failed',
   'Only an ontology document may import documents and files of this dataspace.',

@@ -1,5 +1,5 @@
-// The ontologies of a dataspace as they were read last: imports that could be read stay in memory, those that could
-// not are reported and tried again.
+// The ontologies of a dataspace as last read. Imports that could be read stay in memory; the others are reported and
+// tried again.
 import type { Log } from '../log.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
@@ -23,29 +23,29 @@ export interface OntologySettings {
 }
 
 export interface Loaded {
-  /** Names this state of the ontologies. */
+  /** Changes with each state of the ontologies. */
   readonly version: number
   readonly ontologies: ReadonlyMap<string, LocalOntology>
-  /** Of the namespace ontology. */
+  /** The closure of the namespace ontology. */
   readonly closure: OntologyClosure
 }
 
 export interface LoadedOntologies {
-  /** As they are in memory; else they are read. */
+  /** The ontologies in memory; reads them if there are none. */
   current(): Promise<Loaded | Problem>
   /** The imports in memory. */
   imported(): OntologyClosure['imported']
-  /** Reads all of it, but for these imports, and takes the time that it needs; `put` makes it current. */
+  /** Reads everything except these imports, without a time limit. `put` makes the result current. */
   load(known: OntologyClosure['imported']): Promise<Loaded | Problem>
-  /** Ontologies that could not be read a short time ago. */
+  /** Ontologies that recently could not be read. */
   failures(): OntologyClosure['failures']
   put(fresh: Loaded): void
-  /** The ontology documents are read again. */
+  /** Makes the next call read the ontology documents again. */
   renew(): void
 }
 
 const RETRY_MS = 60_000
-/** For reading in the background, and for one who waits for it. */
+/** The time limits of reading in the background and of reading while a request waits. */
 const LONGEST_MS = 60_000
 
 export const folderOf = (adminBase: string): string => `${adminBase}ontologies/`
@@ -63,10 +63,10 @@ async function read(
 
 function warnOf({ failures }: OntologyClosure, log: Log): void {
   for (const [ontology, { detail }] of failures)
-    log.warn({ ontology, problem: detail }, 'an imported ontology cannot be read: what it says does not count')
+    log.warn({ ontology, problem: detail }, 'an imported ontology cannot be read and is ignored')
 }
 
-/** Each is tried again in the background, and when it is cleared: no write waits for the same server twice. */
+/** Failed imports are retried only in the background or when cleared, so no write waits twice for the same server. */
 function makeRecentFailures(now: () => number) {
   let [failures, at]: [OntologyClosure['failures'], number] = [new Map(), -Infinity]
   const recent = (): OntologyClosure['failures'] => (now() - at < 2 * RETRY_MS ? failures : new Map())
@@ -74,7 +74,7 @@ function makeRecentFailures(now: () => number) {
   return {
     recent,
     renew,
-    /** Of a load that did not try those again which are remembered. */
+    /** Records the failures of a load that did not retry the remembered ones. */
     note(fresh: OntologyClosure['failures']): void {
       if (recent().size > 0) failures = fresh
       else renew(fresh)
@@ -102,7 +102,7 @@ export function makeLoadedOntologies(settings: OntologySettings): LoadedOntologi
     warnOf(closure, log)
   }
 
-  /** The ontologies that could be read count meanwhile. */
+  /** Meanwhile, the ontologies that could be read are used. */
   async function retry(): Promise<void> {
     const fresh = await load(imported)
     if (isFailure(fresh)) return

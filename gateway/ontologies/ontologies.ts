@@ -1,6 +1,6 @@
-// A dataspace's ontologies in memory: the closure of its namespace ontology, and the constraints in it, on which
-// documents rest (spec 4.1, 4.3). Ontology documents count as soon as they are written; what they import is read once,
-// and again when it is cleared.
+// A dataspace's ontologies in memory: the closure of its namespace ontology, and the constraints for documents in it
+// (spec 4.1, 4.3). Ontology documents take effect when written. Their imports are read once, and again when they are
+// cleared.
 import { constraintsIn } from '../../policies/constraints/presence.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { graphOf, nTriplesOf, type Quad } from '../rdf/graph.js'
@@ -19,14 +19,14 @@ import {
 } from './loaded-ontologies.js'
 
 export interface OntologyShapes {
-  /** Names this state of the ontologies. */
+  /** Changes with each state of the ontologies. */
   readonly version: string
-  /** All triples of the ontology documents and of what the namespace imports, as canonical N-Triples. */
+  /** All triples of the ontology documents and of everything that the namespace imports, as canonical N-Triples. */
   readonly nTriples: string
 }
 
 export interface Namespace {
-  /** Names this state of the ontologies. */
+  /** Changes with each state of the ontologies. */
   readonly version: number
   /** The document that describes the ontology. */
   readonly document: string | undefined
@@ -37,15 +37,15 @@ export interface Namespace {
 }
 
 export interface Ontologies {
-  /** Undefined when no ontology has a constraint: then there is nothing to check. */
+  /** Undefined if no ontology has a constraint, so there is nothing to check. */
   shapes(): Promise<OntologyShapes | undefined | Problem>
   namespace(root: string): Promise<Namespace | Problem>
   /**
-   * Reads an ontology again, with all that it imports; it counts from then on. Where one of them cannot be read, all
-   * stays as it was, and the problem is the answer.
+   * Rereads an ontology with all its imports and makes the result effective. If one of them cannot be read, nothing
+   * changes and the problem is returned.
    */
   clear(iri: string): Promise<undefined | Problem>
-  /** A graph of the admin application has changed; or it may change until `until` (ms since the epoch). */
+  /** A graph of the admin application has changed, or may still change until `until` (ms since the epoch). */
   changed(graph: string, until?: number): void
 }
 
@@ -59,7 +59,7 @@ export function makeOntologies(settings: OntologySettings): Ontologies {
   let shaping: { readonly version: number; readonly shapes: Promise<OntologyShapes | undefined | Problem> } | undefined
   let clearing = false
 
-  /** Failures are not remembered, nor is a state that a write in doubt may still change. */
+  /** Remembers neither failures nor a state that a write in doubt may still change. */
   async function current(): Promise<Loaded | Problem> {
     if (now() < doubtUntil) memory.renew()
     const loaded = await memory.current()
@@ -112,7 +112,7 @@ async function cleared(memory: LoadedOntologies, iri: string): Promise<undefined
   const imported = memory.imported()
   const isHere = before.ontologies.has(key) || imported.has(key) || before.closure.failures.has(key)
   if (!isHere) return unknown(iri)
-  // That of an ontology document is read again with all that it imports.
+  // The closure of an ontology document is read again with all its imports.
   const others = imported.has(key) ? [...imported].filter(([other]) => other !== key) : []
   const fresh = await memory.load(new Map(others))
   if (isFailure(fresh)) return fresh
@@ -126,9 +126,9 @@ const BUSY = problem('server.overloaded', 'An ontology is being read again. Retr
   fields: [['Retry-After', '2']],
 })
 const unknown = (iri: string): Problem =>
-  problem('request.malformed', `No ontology <${iri}> is in memory here: name one that an ontology document describes, or imports.`) // prettier-ignore
+  problem('request.malformed', `The ontology <${iri}> is not in memory. Name one that an ontology document describes or imports.`) // prettier-ignore
 
-/** All ontology documents count, imported or not. */
+/** All ontology documents apply, imported or not. */
 async function shapesOf(
   store: GraphStore,
   folder: string,
@@ -146,8 +146,8 @@ async function shapesOf(
 }
 
 /**
- * Statements of ontology documents about themselves, such as their owners, are not for agents who may only read the
- * ontology.
+ * Leaves out statements of ontology documents about themselves, such as their owners: agents who may read only the
+ * ontology must not see them.
  */
 async function triplesOf(store: GraphStore, { local, imported }: OntologyClosure): Promise<readonly Quad[] | Problem> {
   const triples = [...imported.values()].flat()
@@ -166,7 +166,7 @@ async function ontologyTriples(store: GraphStore, document: string): Promise<rea
 }
 
 /**
- * Restrictions, lists and shapes. A resource with a label, or to which nothing leads, is one that other documents name.
+ * Turns IRIs of restrictions, lists and shapes into blank nodes, except those with a label or without a reference here.
  */
 function withBlankNodes(triples: readonly Quad[], document: string): readonly Quad[] {
   const values = new Set(triples.map(({ object }) => object.value))

@@ -1,5 +1,5 @@
-// Reading an ontology that another one imports: a file or document of this dataspace inside, without a request to
-// ourselves, everything else through the guarded fetcher (design 4).
+// Reads an imported ontology: files and documents of this dataspace in process, without a request to ourselves,
+// everything else through the guarded fetcher (design 4).
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import type { Reading } from '../evaluation/reading.js'
 import type { Files } from '../files/files.js'
@@ -24,7 +24,7 @@ interface OwnApplication {
 export interface ImportSettings {
   readonly fetcher: GuardedFetch
   readonly reading: Pick<Reading, 'readRdf'>
-  /** Of the dataspace; the one whose base is longer comes first. */
+  /** The applications of the dataspace; longer bases come first. */
   readonly applications: readonly OwnApplication[]
 }
 
@@ -69,7 +69,7 @@ async function readFile(
   const sha1 = url.slice(uploadsOf(application).length)
   const file = await application.files.find(sha1)
   if (!file) return ABSENT
-  if (file.size > MOST_BYTES) return problem('content.too-large', `It has more than ${MOST_BYTES} bytes.`)
+  if (file.size > MOST_BYTES) return problem('content.too-large', `It is larger than ${MOST_BYTES} bytes.`)
   const descriptions = await descriptionsOf(application, sha1)
   if (isFailure(descriptions)) return descriptions
   const contentType = descriptions
@@ -92,7 +92,7 @@ async function fetched(
 ): Promise<readonly Quad[] | Problem> {
   const answer = await fetcher.fetch(url, { accept: READABLE_ACCEPT })
   if (isFailure(answer)) return problem('ontology.failed', answer.detail)
-  if (answer.status !== 200) return problem('ontology.failed', `it was answered with status ${answer.status}`)
+  if (answer.status !== 200) return problem('ontology.failed', `its server answered with status ${answer.status}`)
   return readContent(answer, answer.url, reading, loadContext)
 }
 
@@ -106,5 +106,5 @@ async function readContent(
   return isFailure(content) ? content : reading.readRdf(ASKER, { ...content, base }, loadContext)
 }
 
-/** For whom threads work here. */
+/** The asker of this work in threads. */
 const ASKER = 'ontologies'

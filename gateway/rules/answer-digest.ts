@@ -1,5 +1,5 @@
-// Telling two answers of a store to one question apart by their bytes, in constant memory: reading an answer into
-// terms takes ten times as long as comparing it.
+// Compares two answers of a store to one question by their bytes, in constant memory. Parsing an answer into terms
+// takes ten times as long.
 import { createHash } from 'node:crypto'
 import { isFailure, type Problem } from '../problem.js'
 import { RESULTS_TSV } from '../rdf/sparql-results.js'
@@ -7,7 +7,7 @@ import { StoreBreak, type GraphStore } from '../stores/store.js'
 
 type Asked = Pick<GraphStore, 'query'>
 
-/** The store, and the digest of its answer once that has been read. For one question. */
+/** Wraps the store for one question. `digest` returns the digest of its answer after that has been read. */
 export function withDigest(store: Asked): { readonly store: Asked; digest(): string } {
   const hash = createHash('sha256')
   async function* hashed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -27,7 +27,7 @@ export function withDigest(store: Asked): { readonly store: Asked; digest(): str
   }
 }
 
-/** The digest of the answer that the store gives now. */
+/** The digest of the store's current answer. */
 export async function digestOfAnswer(store: Asked, question: string): Promise<string | Problem> {
   const asked = withDigest(store)
   const pieces = await asked.store.query(question, RESULTS_TSV)

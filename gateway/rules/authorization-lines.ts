@@ -1,4 +1,4 @@
-// The statements that make up authorizations: the question for them, and each line of the answer with its digest.
+// Queries the statements that make up authorizations, and digests the lines of the answer.
 import { hash, randomBytes } from 'node:crypto'
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { ACCESS_PREDICATES, AUTHORIZATION, RDF_TYPE } from '../../policies/vocabulary.js'
@@ -10,7 +10,7 @@ import { selectLines } from '../stores/select.js'
 import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
 
 /**
- * The statements that make up authorizations in the graphs under the admin base, or in these of them, and no others.
+ * Selects exactly the statements that make up authorizations, in the graphs under the admin base or only in `graphs`.
  */
 export const authorizationsQuery = (adminBase: string, graphs?: readonly string[]): string => `
 SELECT ?g ?s ?p ?o WHERE {${graphs ? ` VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }` : ''}
@@ -26,7 +26,7 @@ SELECT ?g ?s ?p ?o WHERE {${graphs ? ` VALUES ?g { ${graphs.map((graph) => `<${g
   FILTER(STRSTARTS(STR(?g), ${JSON.stringify(adminBase)}))
 }`
 
-/** The answer to such a question, `?g ?s ?p ?o`, in batches of lines. Throws StoreBreak where it breaks off. */
+/** The answer to such a query, `?g ?s ?p ?o`, in batches of lines. Throws StoreBreak if it breaks off. */
 export const authorizationLines = (
   store: Pick<GraphStore, 'query'>,
   question: string,
@@ -34,12 +34,12 @@ export const authorizationLines = (
 ): Promise<AsyncIterable<readonly string[]> | Problem> => selectLines(store, question, ['g', 's', 'p', 'o'], call)
 
 /**
- * IRIs, and a blank node as the subject: any other line is none of the answer, such as what a store says when it fails
- * in the midst.
+ * IRIs, except that the subject may be a blank node. Any other line is not part of the answer, for example the message
+ * of a store that fails halfway.
  */
 const LINE = /^<[^\t]*>\t(?:<[^\t]*>|_:[^\t]+)\t<[^\t]*>\t<[^\t]*>$/
 
-/** Does the work on an answer; a failure where it breaks off. */
+/** Runs the work on each line of an answer. Fails if the answer breaks off. */
 export async function onAnswer<T>(
   lines: Promise<AsyncIterable<readonly string[]> | Problem>,
   work: (line: string) => void,
@@ -60,7 +60,7 @@ export async function onAnswer<T>(
   }
 }
 
-/** Throws what is no failure of the store. */
+/** Rethrows errors that are not failures of the store. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof StoreBreak) return error.problem
   throw error
@@ -69,8 +69,8 @@ export function problemOf(error: unknown): Problem {
 export const graphIn = (line: string): string => valueOf(line.slice(0, line.indexOf('\t')))
 
 /**
- * What a line says of its graph. Undefined: Jena takes triple terms as subjects too, and what they say is no
- * authorization.
+ * The statement on a line, with its graph. Undefined for triple terms as subjects, which Jena allows: they are not
+ * authorizations.
  */
 export function factIn(line: string): Fact | undefined {
   const [, subject = '', predicate = '', object = ''] = line.split('\t')
@@ -89,9 +89,7 @@ function iriOf(term: Term | undefined): string {
 }
 
 const misunderstood = (): StoreBreak =>
-  new StoreBreak(
-    problem('store.failed', 'The triplestore was asked for the authorizations and answered with something else.'),
-  )
+  new StoreBreak(problem('store.failed', 'The triplestore answered the query for authorizations with something else.'))
 
 const BLANKS_PER_TURN = 2000
 const SECRET = randomBytes(16).toString('hex')
@@ -101,8 +99,8 @@ const digestOfRules = (said: string): number =>
   Number.parseInt(hash('sha256', SECRET + said, 'hex').slice(0, HEX_DIGITS), 16)
 
 /**
- * The digests of graphs, from their lines in any order: of each the sum of those of its lines. The store labels blank
- * nodes as it likes: what the lines of one say together counts as one line.
+ * Computes the digests of graphs from their lines in any order: each is the sum over its lines. All lines with the same
+ * blank node count as one, since the store chooses the label.
  */
 export function makeDigesting(): { take(line: string): void; digests(): Promise<Map<string, number>> } {
   const graphs = new Map<string, number>()

@@ -1,5 +1,5 @@
-// Keeping a dataspace's compiled authorizations equal to the graphs of its admin application. While the state of such a
-// graph is in doubt, every decision is 503: deciding with no rules, or with old ones, is never safe.
+// Keeps the compiled authorizations of a dataspace equal to the graphs of its admin application. While the state of
+// such a graph is in doubt, every decision is 503: deciding with missing or old rules is never safe.
 import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import type { Access } from '../gateway.js'
 import type { Log } from '../log.js'
@@ -11,22 +11,22 @@ import { ruleFactsOf, loadAuthorizations, ruleLines } from './load-authorization
 import { refreshing } from './refreshing.js'
 
 const RETRY_MS = 1_000
-/** Reading old rules again takes at most one part in so many of the time. */
+/** Rereading old rules takes at most one part in ten of the time. */
 const SHARE = 10
 const LONGEST_TIMER = 2 ** 31 - 1
 
-/** Rules may be changed behind the gateway: how long those that it has read are decided on, in ms. */
+/** How long known rules may be used, in ms, since rules may be changed behind the gateway. */
 export interface RulesAge {
-  /** 0: they are read before each request is decided. Infinity: they are never too old. */
+  /** 0: the rules are read before each decision. Infinity: they never expire. */
   readonly max: number
-  /** How much older they may become while they cannot be read (RFC 5861 §4). */
+  /** How much longer they may be used while they cannot be read (RFC 5861 §4). */
   readonly ifError: number
 }
 
 interface Doubt {
-  /** Until when the store may still carry out the write, ms since the epoch. */
+  /** The latest time at which the store may still execute the write, in ms since the epoch. */
   readonly until: number
-  /** True where the graph has been read since: then there are rules to decide on. */
+  /** True if the graph has been read since, so there are rules to decide with. */
   readonly isRead: boolean
 }
 
@@ -39,21 +39,19 @@ interface Rules {
   readonly age: RulesAge
   /** By graph. */
   readonly doubts: Map<string, Doubt>
-  /** How many doubts have not been read. */
+  /** The number of doubts whose graphs have not been read. */
   unread: number
   /**
-   * Reloads are numbered: the last one begun, the one that the effective rules are from, and the oldest that will do.
+   * Numbers of reloads: the last one started, the one that produced the effective rules, and the oldest acceptable one.
    */
   begun: number
   effective: number
   needed: number
   version: number
-  /**
-   * How many changes the index has taken, and the store's answer that it has been read from, without a change since.
-   */
+  /** The number of changes applied to the index; and the store's answer that it was read from, unless changed since. */
   changes: number
   answer: string | undefined
-  /** When the effective rules were asked for, and when they are to be read again. */
+  /** When the effective rules were requested, and when they must be read again. */
   readAt: number
   renewAt: number
   timer?: NodeJS.Timeout | undefined
@@ -105,7 +103,7 @@ export function makeAccess(
       setDoubt(rules, graph, { until: now() + LATEST_WRITE_MS, isRead: false })
       log.warn(
         { graph },
-        'the state of a graph with authorizations is in doubt; no request is decided until it is read',
+        'the state of a graph with authorizations is in doubt; requests get 503 until it has been read',
       )
       readDoubtful(rules).catch(() => retry(rules))
     },
@@ -118,7 +116,7 @@ export function makeAccess(
   }
 }
 
-/** The index is no longer what the store had answered. */
+/** The index no longer equals the store's answer. */
 function taken(rules: Rules): void {
   rules.changes++
   rules.answer = undefined
@@ -131,7 +129,7 @@ function setDoubt(rules: Rules, graph: string, doubt: Doubt | undefined): void {
   rules.unread = [...doubts.values()].filter(({ isRead }) => !isRead).length
 }
 
-/** Compiles the graph; undefined: it does not exist. False where this is not N-Triples. */
+/** Compiles the graph; undefined means that it does not exist. Returns false if the text is not N-Triples. */
 function replaceGraph(rules: Rules, graph: string, nTriples: string | undefined): boolean {
   const triples = nTriples === undefined ? [] : readNTriples(nTriples)
   if (!triples) return false
@@ -142,19 +140,19 @@ function replaceGraph(rules: Rules, graph: string, nTriples: string | undefined)
   return true
 }
 
-/** Reads the graphs in doubt until the store answers, and until no late write can change them any longer. */
+/** Reads the graphs in doubt until the store answers and no late write can change them. */
 async function readDoubtful(rules: Rules): Promise<void> {
   const { doubts, store, now } = rules
   for (const [graph, before] of doubts) {
     const state = await store.read(graph)
-    // The outcome of a later write, if there is one by now, is newer than this answer.
+    // If a later write has an outcome by now, it is newer than this answer.
     if (isFailure(state) || doubts.get(graph) !== before || !replaceGraph(rules, graph, state)) continue
     setDoubt(rules, graph, now() > before.until ? undefined : { ...before, isRead: true })
   }
   if (doubts.size > 0) retry(rules)
 }
 
-/** `mayWait`: a failure leaves the rules effective while they are not too old. */
+/** `mayWait`: after a failure the rules stay effective until they are too old. */
 async function reload(rules: Rules, mayWait = false): Promise<undefined | Problem> {
   const { store, adminBase, index, log, now, age } = rules
   const number = ++rules.begun
@@ -167,19 +165,17 @@ async function reload(rules: Rules, mayWait = false): Promise<undefined | Proble
     rules.readAt = Math.max(rules.readAt, begunAt)
     renewAfter(rules, Math.max(age.max, SHARE * (now() - begunAt)))
   } else if (mayWait && now() - rules.readAt <= age.max + age.ifError) {
-    log.warn({ problem: failed.detail }, 'the authorizations cannot be read again; those known are decided on')
+    log.warn({ problem: failed.detail }, 'the authorizations cannot be read again; the known ones are still used')
     renewAfter(rules, RETRY_MS)
   } else {
     rules.needed = Math.max(rules.needed, number)
-    log.warn({ problem: failed.detail }, 'the authorizations cannot be read; no request is decided until they are')
+    log.warn({ problem: failed.detail }, 'the authorizations cannot be read; requests get 503 until they can')
   }
   if (rules.effective < rules.needed) retry(rules)
   return failed
 }
 
-/**
- * Reads the rules again after this time, whether requests come or not: the first one must not be decided on old rules.
- */
+/** Rereads the rules after this time even without requests, so that the next request is not decided with old rules. */
 function renewAfter(rules: Rules, ms: number): void {
   const { age, now } = rules
   if (age.max === 0 || ms === Infinity) return
@@ -188,7 +184,7 @@ function renewAfter(rules: Rules, ms: number): void {
   rules.renewing = setTimeout(() => renew(rules), Math.min(ms, LONGEST_TIMER)).unref()
 }
 
-/** Requests are decided on the old rules meanwhile. */
+/** Meanwhile, requests are decided with the old rules. */
 function renew(rules: Rules): void {
   rules.renewAt = Infinity
   reload(rules, true).catch((error: unknown) => {

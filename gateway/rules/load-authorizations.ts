@@ -1,5 +1,5 @@
-// Reading authorizations into the compiled index: all of them from the store, those that have changed there, or those
-// of one write.
+// Reads authorizations into the compiled index: all from the store, only those that changed there, or those of one
+// write.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { Fact } from '../../policies/authorizations/authorization.js'
 import type { AuthorizationIndex, ReadGraph } from '../../policies/authorizations/authorization-index.js'
@@ -20,14 +20,14 @@ import {
 } from './authorization-lines.js'
 
 const GRAPHS_PER_TURN = 500
-/** Graphs that are asked for by their names; where more have changed, all are read. */
+/** How many graphs may be requested by name. If more have changed, all are read. */
 const MOST_CHANGED = 500
 /** What has changed becomes effective at once: more lines would hold the event loop. */
 const MOST_CHANGED_LINES = 5000
 
 /**
- * Reads the authorizations of a dataspace again and makes them effective at once, with the changes that the index has
- * taken meanwhile. Where the response fails, breaks off or cannot be understood, the index stays as it was.
+ * Rereads the authorizations of a dataspace and makes them effective at once, including changes that the index received
+ * meanwhile. If the answer fails, breaks off or cannot be understood, the index stays as it was.
  */
 export async function loadAuthorizations(
   store: Pick<GraphStore, 'query'>,
@@ -42,7 +42,7 @@ export async function loadAuthorizations(
   return loadAnswer(store, authorizationsQuery(adminBase), index, call)
 }
 
-/** The same with the answer to another question for such statements, `?g ?s ?p ?o`. */
+/** Like `loadAuthorizations`, but with the answer to another query for such statements, `?g ?s ?p ?o`. */
 export async function loadAnswer(
   store: Pick<GraphStore, 'query'>,
   question: string,
@@ -68,7 +68,7 @@ export async function loadAnswer(
   }
 }
 
-/** Reads the graphs that the store has otherwise than the index read them. `many`: too many have changed. */
+/** Reads the graphs that differ between store and index. `many`: too many have changed. */
 async function loadChanged(
   store: Pick<GraphStore, 'query'>,
   adminBase: string,
@@ -99,7 +99,7 @@ async function loadChanged(
   }
 }
 
-/** Those of the store or the index that have not the same digest in both. */
+/** The graphs whose digests differ between store and index. */
 async function differing(digests: ReadonlyMap<string, number>, index: AuthorizationIndex): Promise<readonly string[]> {
   const changed: string[] = []
   let count = 0
@@ -116,10 +116,10 @@ async function differing(digests: ReadonlyMap<string, number>, index: Authorizat
 }
 
 const RULE_PREDICATES: ReadonlySet<string> = new Set([...ACCESS_PREDICATES, RDF_TYPE].map((iri) => `<${iri}>`))
-/** In characters: shorter texts are parsed in some milliseconds. */
+/** In characters: shorter texts are parsed within a few milliseconds. */
 const SHORT = 128 * 1024
 
-/** The lines of canonical N-Triples that can be part of an authorization; a short text as it is. */
+/** The lines of canonical N-Triples that may belong to an authorization. Short texts are returned whole. */
 export function ruleLines(nTriples: string): string {
   if (nTriples.length <= SHORT) return nTriples
   const lines = nTriples.split('\n').filter((line) => {
@@ -129,7 +129,7 @@ export function ruleLines(nTriples: string): string {
   return lines.join('\n')
 }
 
-/** Those of these triples that can be part of an authorization. */
+/** The triples among these that may belong to an authorization. */
 export function ruleFactsOf(triples: Iterable<Quad>): Fact[] {
   const facts: Fact[] = []
   for (const { subject, predicate, object } of triples) {

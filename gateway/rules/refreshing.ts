@@ -1,5 +1,5 @@
-// Making the effective rules what the store says now, for requests that are decided without a cache: all of them, or
-// those of one agent.
+// Updates the effective rules from the store for requests that are decided without a cache: all rules, or those about
+// one agent.
 import { type AuthorizationIndex, makeAuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import * as V from '../../policies/vocabulary.js'
 import type { Access } from '../gateway.js'
@@ -16,21 +16,21 @@ export interface RuledAgent {
   readonly memberships?: readonly string[]
 }
 
-/** The content of authorizations beside the agents that they include. */
+/** The properties of authorizations other than those that name agents. */
 const CONTENT = [V.RDF_TYPE, V.MODE, V.ACCESS_TO, V.ACCESS_TO_CLASS, V.DEFAULT, V.AGENT_CLASS]
 
-/** Of an agent and its groups: the question grows with them, and that for all rules does not (design 7). */
+/** For an agent with its groups. The query grows with them, while the query for all rules does not (design 7). */
 const MOST_NAMES = 16
 
 /**
- * Every statement on which a decision on the agent rests; undefined where it has too many names, or SPARQL may not name
- * it as it is.
+ * Selects every statement that a decision on the agent depends on. Undefined if the agent has too many names, or one
+ * that SPARQL cannot name.
  */
 export function agentRulesQuery(adminBase: string, { webId, memberships = [] }: RuledAgent): string | undefined {
   const names = webId === undefined ? [] : [webId, ...memberships]
   if (names.length > MOST_NAMES || !names.every(isName)) return undefined
   const content = CONTENT.map((iri) => `<${iri}>`).join(', ')
-  /** The statements of the authorizations that name the object by a property, with their content. */
+  /** The statements of authorizations whose property has this object, with their content. */
   const by = (property: string, object: string): string =>
     `GRAPH ?g { ?s <${property}> ${object} . ?s ?p ?o } FILTER(isIRI(?o) && (?o = ${object} || ?p IN (${content})))`
   const parts = [
@@ -48,14 +48,14 @@ export function agentRulesQuery(adminBase: string, { webId, memberships = [] }: 
   FILTER(STRSTARTS(STR(?g), ${JSON.stringify(adminBase)}))\n}`
 }
 
-/** All that a decision on the agent takes from an index. Equal for two indexes that decide alike on it. */
+/** Everything that a decision on the agent reads from an index. Indexes that decide alike have equal results. */
 export function rulesOn(index: AuthorizationIndex, { webId, memberships }: RuledAgent): string {
   const rules = new Set<string>()
   const types = new Set<string>()
   for (const { authorization, isNamed } of index.including(webId, memberships)) {
     const { iri, graph, bits, accessTo, accessToClass } = authorization
     const targets = [accessTo, accessToClass, authorization.default].map((iris) => [...iris].sort())
-    // The store labels blank nodes as it likes.
+    // Left out, since the store labels blank nodes as it likes.
     rules.add(JSON.stringify([graph, iri.startsWith('_:') ? '' : iri, bits, isNamed, ...targets]))
     for (const type of accessToClass) types.add(type)
   }
@@ -63,7 +63,7 @@ export function rulesOn(index: AuthorizationIndex, { webId, memberships }: Ruled
   return JSON.stringify([[...rules].sort(), classes])
 }
 
-/** The rules that requests are decided on, as compiled-rules.ts describes them. */
+/** The effective rules, as in compiled-rules.ts. */
 interface Effective {
   readonly store: GraphStore
   readonly adminBase: string
@@ -74,7 +74,7 @@ interface Effective {
   readonly answer: string | undefined
 }
 
-/** One call at a time: callers share the next one. The call under way may have begun before what they ask about. */
+/** Runs one call at a time; callers share the next one, since a running call may have started before their question. */
 function oneAfterAnother<T>(call: () => Promise<T>): () => Promise<T> {
   let underWay: Promise<unknown> = Promise.resolve()
   let next: Promise<T> | undefined
@@ -91,9 +91,7 @@ function oneAfterAnother<T>(call: () => Promise<T>): () => Promise<T> {
 
 const REMEMBERED_AGENTS = 1000
 
-/**
- * Design 7: work before a decision is tiny. Rules that the store has answered the same way again are not read again.
- */
+/** Design 7: work before a decision is tiny. If the store's answer is unchanged, its rules are not read again. */
 export function refreshing(rules: Effective, reload: () => Promise<unknown>): NonNullable<Access['refresh']> {
   const { store, adminBase } = rules
   const isCurrent = (): boolean => rules.effective >= rules.needed
@@ -102,7 +100,7 @@ export function refreshing(rules: Effective, reload: () => Promise<unknown>): No
     if (isCurrent() && rules.answer !== undefined && (await digestOfAnswer(store, question)) === rules.answer) return
     await reload()
   })
-  /** By the digest of the question: with the names of a thousand agents, questions would be large. */
+  /** By the digest of the query: with the names of many agents, queries would be large keys. */
   const agents = new Map<string, () => Promise<unknown>>()
   const refreshOf = (agent: RuledAgent): (() => Promise<unknown>) => {
     let said: { readonly answer: string; readonly version: number } | undefined
@@ -126,7 +124,7 @@ export function refreshing(rules: Effective, reload: () => Promise<unknown>): No
   }
 }
 
-/** The digest of what the store says of an agent, where that is what the index says of it. */
+/** The digest of the store's statements about an agent, if they equal those of the index. */
 async function answerAsCompiled(
   { store, adminBase, index, effective, needed }: Effective,
   agent: RuledAgent,

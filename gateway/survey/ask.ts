@@ -1,4 +1,4 @@
-// The doctor's requests to the gateway, as an anonymous client.
+// Sends the doctor's requests to the gateway, as an anonymous client.
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 
@@ -8,20 +8,20 @@ const LONGEST = 1024 * 1024
 export interface AskedAnswer {
   readonly status: number
   readonly links: string
-  /** The gateway only logs refusals. */
+  /** True if the gateway only logs refusals. */
   readonly isObserved: boolean
   readonly text: string
 }
 
 /**
- * The answer, or the reason why there is none. The certificate is looked at elsewhere (machine.ts): here any will do.
- * @param as the User-Agent that the gateway knows the doctor by
+ * The answer, or the reason for its absence. Any certificate is accepted: machine.ts checks it.
+ * @param as the User-Agent by which the gateway recognises the doctor
  */
 export function askUrl(url: string, method: 'GET' | 'HEAD', as = 'triplegate-doctor'): Promise<AskedAnswer | string> {
   return new Promise((resolve) => {
     const signal = AbortSignal.timeout(ASKING_MS)
     const failed = (error: Error): void =>
-      resolve(signal.aborted ? `no answer in ${ASKING_MS / 1000} s` : `nothing answers: ${error.message}`)
+      resolve(signal.aborted ? `no answer in ${ASKING_MS / 1000} s` : `no server answers: ${error.message}`)
     const request = url.startsWith('https:') ? httpsRequest : httpRequest
     const headers = { 'User-Agent': as }
     request(url, { method, headers, signal, rejectUnauthorized: false }, (answer) => {

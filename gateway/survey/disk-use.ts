@@ -1,14 +1,14 @@
-// The room that folders take on this machine's disk.
+// Measures the disk space that folders use.
 import { lstat, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Failure } from '../problem.js'
 
-/** Databases have some dozens. */
+/** Databases have a few dozen files. */
 const MOST_FILES = 100_000
-/** POSIX: st_blocks. Databases reserve files that are far larger than what they hold. */
+/** POSIX st_blocks. Databases reserve files far larger than their content. */
 const BLOCK = 512
 
-/** In bytes. Files that go meanwhile take none; symbolic links are not followed. */
+/** In bytes. Files deleted meanwhile count as zero; symbolic links are not followed. */
 export async function diskUseOf(folders: readonly string[], tries = 3): Promise<number | Failure<'folder.unreadable'>> {
   let [bytes, files] = [0, 0]
   for (const folder of folders) {
@@ -21,7 +21,7 @@ export async function diskUseOf(folders: readonly string[], tries = 3): Promise<
       }
     } catch (error) {
       const code = error instanceof Error && 'code' in error ? error.code : undefined
-      // A compaction removes folders while they are looked at.
+      // A compaction may remove folders during the scan.
       return code === 'ENOENT' && tries > 1
         ? diskUseOf(folders, tries - 1)
         : unreadable(folder, `cannot be read (${String(code)})`)
@@ -38,7 +38,7 @@ const unreadable = (folder: string, why: string): Failure<'folder.unreadable'> =
 /** Written after each compaction. */
 export const compactedFile = (data: string): string => join(data, 'compacted.json')
 
-/** What Fuseki's folders took after the last compaction, in bytes. */
+/** The size of Fuseki's folders after the last compaction, in bytes. */
 export async function compactedSize(data: string): Promise<number | undefined> {
   try {
     const { bytes }: { bytes?: unknown } = JSON.parse(await readFile(compactedFile(data), 'utf8'))

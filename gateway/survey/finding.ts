@@ -1,12 +1,12 @@
-// What the doctor says about one thing: fine, a finding with its fix, or not known from here. Pure.
+// The doctor's result about one thing: fine, a finding with its fix, or unknown. Pure.
 
 export interface Finding {
-  /** The thing that was looked at. */
+  /** The thing that was checked. */
   readonly what: string
   readonly state: 'fine' | 'finding' | 'unknown'
   /** The observation. */
   readonly evidence: string
-  /** The next step; only of a finding. */
+  /** The next step. Only findings have one. */
   readonly fix?: string
 }
 

@@ -1,5 +1,5 @@
-// The doctor's look at the triplestores: whether they answer and take writes, without leaving anything; their
-// clocks; what else they hold; and whether others reach them.
+// The doctor's checks of the triplestores: whether they answer and accept writes (nothing is left behind), their
+// clocks, their other content, and whether other machines reach them.
 import { randomUUID } from 'node:crypto'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -17,7 +17,7 @@ import { askUrl } from './ask.js'
 import { containerFindings } from './containers.js'
 import { fine, finding, unknown, type Finding } from './finding.js'
 
-/** Names nothing: no write of the doctor changes anything. */
+/** A graph that does not exist: no write of the doctor changes anything. */
 const NOTHING = 'urn:triplegate:doctor'
 const ASKING_MS = 30_000
 const LISTED = 5
@@ -61,9 +61,9 @@ async function findingsOf(
       ? finding(
           `${name}: updates`,
           written.detail,
-          `Check the update endpoint, and that it may write: ${service.update}`,
+          `Check the update endpoint, and that writing is allowed there: ${service.update}`,
         )
-      : fine(`${name}: updates`, `takes updates at ${service.update}`),
+      : fine(`${name}: updates`, `accepts updates at ${service.update}`),
     await holderFinding(store, name),
     ...(written ? [] : [await transactionFinding(store, name)]),
     await graphStoreFinding({ application, store }, name),
@@ -80,14 +80,14 @@ async function holderFinding(store: GraphStore, name: string): Promise<Finding> 
   const what = `${name}: gateway`
   const seen = await lookAtHolder(store)
   if (isFailure(seen)) return unknown(what, seen.detail)
-  return fine(what, seen.holder ? `the one that writes to it is ${holderText(seen.holder)}` : 'none writes to it now')
+  return fine(what, seen.holder ? `the gateway writing to it is ${holderText(seen.holder)}` : 'no gateway writes to it')
 }
 
-/** What gives an application its store (settings-dataspace.ts). */
+/** The setting that defines an application's store (settings-dataspace.ts). */
 const flagOf = ({ iri, kind }: DescribedApplication): string =>
   !iri.startsWith('urn:triplegate:apps/') ? 'its endpoint in the configuration' : kind === 'admin' ? '--admin-backend' : '--backend' // prettier-ignore
 
-/** An endpoint that is not there says of every graph that it is not there: so one is asked for that the store has. */
+/** A wrong endpoint reports every graph as missing, so an existing graph is requested. */
 async function graphStoreFinding({ application: { service }, store }: OpenedStore, name: string): Promise<Finding> {
   const [what, at] = [`${name}: graphs`, service.graphStore]
   const signal = AbortSignal.timeout(ASKING_MS)
@@ -96,10 +96,10 @@ async function graphStoreFinding({ application: { service }, store }: OpenedStor
   const pieces = await store.stream(graph ?? NOTHING, { signal })
   if (isFailure(pieces)) return finding(what, pieces.detail, `Check the Graph Store Protocol endpoint: ${at}`)
   await pieces?.[Symbol.asyncIterator]().return?.()
-  if (graph === undefined) return fine(what, `answers at ${at}, which has no graph yet`)
+  if (graph === undefined) return fine(what, `answers at ${at}, without any graph yet`)
   return pieces
-    ? fine(what, `gives graphs at ${at}`)
-    : finding(what, `<${graph}> is not there by the Graph Store Protocol`, `Check its endpoint: ${at}`)
+    ? fine(what, `returns graphs at ${at}`)
+    : finding(what, `<${graph}> is missing in the Graph Store Protocol`, `Check its endpoint: ${at}`)
 }
 
 async function versionFinding({ application: { service }, store }: OpenedStore, name: string): Promise<Finding> {
@@ -108,23 +108,23 @@ async function versionFinding({ application: { service }, store }: OpenedStore, 
   const [, version] = /"version"\s*:\s*"([^"]*)"/.exec(typeof answer === 'string' ? '' : answer.text) ?? []
   if (version !== undefined && isBefore(version, [6, 2])) {
     const fix =
-      'Update Fuseki to 6.2.0 or later. Until then let only the gateway reach it, and give no --allow-service.'
+      'Update Fuseki to 6.2.0 or later. Until then, let only the gateway reach it, and do not use --allow-service.'
     return finding(what, `Fuseki ${version}: LOAD reads files of its machine (CVE-2026-61372)`, fix)
   }
   if (version !== undefined) return fine(what, `Fuseki ${version}`)
-  return unknown(what, `${store.together?.isKnown() ? 'a Fuseki' : 'a store'} that does not say its version`)
+  return unknown(what, `${store.together?.isKnown() ? 'a Fuseki' : 'a store'} that does not report its version`)
 }
 
-/** A write of several documents is one request. */
+/** A write of several documents is one request to the store. */
 async function transactionFinding(store: GraphStore, name: string): Promise<Finding> {
   const what = `${name}: transactions`
   const found = await transactionsOf(store, `urn:uuid:${randomUUID()}`, { signal: AbortSignal.timeout(ASKING_MS) })
   if (isFailure(found)) return unknown(what, found.detail)
   if (found === 'unclear')
-    return unknown(what, 'no request fails that should: whether it runs one as a whole is unclear')
+    return unknown(what, 'the request that should fail succeeded, so its transactions cannot be checked')
   if (found === 'whole') return fine(what, 'it runs a request of several operations as a whole, or not at all')
   const fix = 'Use a store that runs a request as one transaction (docs/operating.md, "Other stores").'
-  return finding(what, 'a request that fails leaves a part: a write of several documents may be done in part', fix)
+  return finding(what, 'a failed request leaves a part: writes of several documents may be incomplete', fix)
 }
 
 function isBefore(version: string, [major, minor]: readonly [number, number]): boolean {
@@ -144,32 +144,29 @@ async function defaultGraphFinding(store: GraphStore, name: string): Promise<Fin
   const known = DEFAULT_GRAPHS[traits.defaultGraph]
   return traits.isSettled && known
     ? fine(what, known)
-    : unknown(what, 'too few graphs to see whether it is their union')
+    : unknown(what, 'the store has too few graphs to tell whether it is their union')
 }
 
-/** More rows than stores give that cut results: 11 * 10 * 10 * 10. */
+/** More rows than stores that cut results return: 11 * 10 * 10 * 10. */
 const MANY_ROWS = 11_000
 const MANY = `SELECT ?a { VALUES ?a { 0 1 2 3 4 5 6 7 8 9 10 } ${['?b', '?c', '?d'].map((name) => `VALUES ${name} { 0 1 2 3 4 5 6 7 8 9 }`).join(' ')} }`
 
-/** A result that the store cuts looks like a whole one. */
+/** A truncated result looks like a complete one. */
 async function limitFinding(store: GraphStore, name: string): Promise<Finding> {
   const what = `${name}: limits`
   let rows = 0
   const failed = await selectEach(store, MANY, ['a'], { signal: AbortSignal.timeout(ASKING_MS) }, () => void rows++)
   if (failed) return finding(what, `a result of ${MANY_ROWS} rows fails: ${failed.detail}`, 'Raise its limits.')
   if (rows !== MANY_ROWS) {
-    const fix = 'Take away its limit on whole results: clients cannot tell a part from the whole.'
-    return finding(what, `it gives ${rows} of ${MANY_ROWS} rows as if they were all`, fix)
+    const fix = 'Remove its limit on result size: clients cannot notice a truncated result.'
+    return finding(what, `it returns ${rows} of ${MANY_ROWS} rows without an error`, fix)
   }
   return store.together?.isKnown()
-    ? fine(what, 'it ends each query at the limit that the gateway sends along (--store-timeout)')
-    : unknown(
-        what,
-        'whether it ends queries that take too long cannot be seen from here: set a limit in its configuration',
-      )
+    ? fine(what, 'it stops queries at the limit that the gateway sends (--store-timeout)')
+    : unknown(what, 'the doctor cannot see whether it stops long queries: set a limit in its configuration')
 }
 
-/** Sessions, tokens and dates of documents rest on clocks. */
+/** Sessions, tokens and dates of documents depend on clocks. */
 async function clockFinding(store: GraphStore, name: string, now: () => number): Promise<Finding[]> {
   const rows = await select(store, 'SELECT (STR(NOW()) AS ?now) {}', ['now'], {
     signal: AbortSignal.timeout(ASKING_MS),
@@ -185,7 +182,7 @@ async function clockFinding(store: GraphStore, name: string, now: () => number):
   ]
 }
 
-/** Graphs that are no documents of any application; rules among the documents. */
+/** Finds graphs that are not documents of any application, and rules among the documents. */
 async function contentFindings(
   { application, store }: OpenedStore,
   name: string,
@@ -211,21 +208,21 @@ async function contentFindings(
           finding(
             what,
             `graphs of the admin application among the documents: ${listed(rules)}`,
-            'They are no rules there: the gateway reads the rules from the store of the admin application. Move them to it, or delete them.',
+            'They have no effect there. Move them to the store of the admin application, or delete them.',
           ),
         ]
       : []),
     others.length > 0
       ? finding(
           what,
-          `of ${count} graphs ${others.length} are no documents: ${listed(others)}`,
-          'They have no URL of their own: triplegate adopt says which it renames. Or use them by SPARQL (docs/reference.md, Graphs that are no documents).',
+          `${others.length} of ${count} graphs are not documents: ${listed(others)}`,
+          'Run triplegate adopt to see which it can rename, or use them by SPARQL (docs/reference.md, Graphs that are no documents).',
         )
       : fine(what, `all of ${count} graphs are documents`),
   ]
 }
 
-/** Whether a graph is a document, as a gateway on these graphs finds it: names have characters beyond ASCII too. */
+/** Whether a graph is a document, including names with characters beyond ASCII, as a gateway would decide it. */
 async function documentsOf(graphs: readonly string[], base: string): Promise<(graph: string) => boolean> {
   const names = makeNames(base, (url) => url.startsWith(base) && isDocumentUri(url, base))
   await names.learn(async (kind, take) => {
@@ -243,12 +240,12 @@ const listed = (graphs: readonly string[]): string =>
 
 const CONNECTING_MS = 1_000
 
-/** A store on this machine should listen on loopback only: clients that reach it directly need no rights. */
+/** A store on this machine should listen only on loopback: clients that reach it directly need no rights. */
 async function portFinding(url: string): Promise<Finding> {
   const { hostname, port, protocol, host } = new URL(url)
   const what = `port of the store ${host}`
   if (!isLoopbackUrl(url))
-    return unknown(what, 'whether others reach it cannot be seen from here: only the gateway should')
+    return unknown(what, 'the doctor cannot see whether other machines reach it: only the gateway should')
   const number = Number(port || (protocol === 'https:' ? 443 : 80))
   const addresses = Object.values(networkInterfaces()).flatMap((all) => (all ?? []).filter(({ internal }) => !internal))
   for (const { address } of addresses.filter(({ address }) => !address.startsWith('fe80:'))) {
@@ -256,7 +253,7 @@ async function portFinding(url: string): Promise<Finding> {
       return finding(
         what,
         `other machines reach it at ${address}`,
-        `Have it listen on ${hostname} only, or close the port with a firewall.`,
+        `Make it listen only on ${hostname}, or close the port with a firewall.`,
       )
     }
   }

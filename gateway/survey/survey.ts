@@ -1,4 +1,4 @@
-// What the graphs of a store are, by their names: documents already, almost documents, or something else.
+// Classifies the graphs of a store by their names: documents, almost documents, or something else.
 import { documentMeant, isMeantFor } from '../documents/misspelt-urls.js'
 import { ancestorsOf } from '../documents/hierarchy.js'
 import { namesOfStore, type Names } from '../documents/iri-spelling.js'
@@ -11,15 +11,15 @@ import type { GraphStore } from '../stores/store.js'
 
 export type GraphKind = 'documents' | 'without-slash' | 'other-scheme' | 'other-spelling' | 'other-names' | 'elsewhere'
 
-/** An application, as far as names are concerned. */
+/** The part of an application that concerns names. */
 export interface Surveyed {
   readonly base: string
   isDocument(graph: string): boolean
-  /** No graph gets a name that is like that of an endpoint. */
+  /** Names of endpoints, which no graph may get. */
   readonly endpoints?: { has(iri: string): boolean }
 }
 
-/** `examples`: the first of them. */
+/** `examples`: the first few. */
 export interface Counted {
   readonly count: number
   readonly examples: readonly string[]
@@ -29,15 +29,15 @@ export interface Survey {
   /** Triples of the named graphs. */
   readonly triples: number
   readonly kinds: ReadonlyMap<GraphKind, Counted>
-  /** Containers above documents that no graph has. The root is not among them: the gateway makes it. */
+  /** Containers above documents that have no graph. The root is not counted, since the gateway creates it. */
   readonly missingContainers: Counted
-  /** Documents that are neither container nor item by their type. */
+  /** Documents whose type is neither container nor item. */
   readonly untyped: Counted
-  /** Triples of the default graph; 0 where it only unites the others. */
+  /** Triples of the default graph; 0 if that is only the union of the others. */
   readonly defaultTriples: number
 }
 
-/** The meaning of each kind for an operator, of one graph and of several, in the order of the report. */
+/** The meaning of each kind for an operator, in singular and plural, in the order of the report. */
 export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, several: string]>> = {
   documents: [
     'graph is a document: its name is a URL under the base that ends with a slash',
@@ -56,12 +56,12 @@ export const KIND_TEXTS: Readonly<Record<GraphKind, readonly [one: string, sever
     'graphs would be documents if their names were percent-encoded and normalised',
   ],
   'other-names': [
-    'graph is under the base, but its name is no URL of a document',
-    'graphs are under the base, but their names are no URLs of documents',
+    'graph is under the base, but its name is not the URL of a document',
+    'graphs are under the base, but their names are not URLs of documents',
   ],
   elsewhere: [
-    'graph has a name elsewhere: SPARQL reaches it, with rights of its own',
-    'graphs have names elsewhere: SPARQL reaches them, with rights of their own',
+    'graph has a name outside the base: it is available by SPARQL, with its own rights',
+    'graphs have names outside the base: they are available by SPARQL, with their own rights',
   ],
 }
 
@@ -79,9 +79,7 @@ const TYPED = `SELECT DISTINCT ?g WHERE { VALUES ?type { <${DH('Container')}> <$
 const TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { GRAPH ?g { ?s ?p ?o } }'
 const DEFAULT_TRIPLES = 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }'
 
-/**
- * Takes the names of all graphs; each is kept while it is asked for, since containers may come after what is in them.
- */
+/** Reads the names of all graphs and keeps them until the end, since containers may come after their documents. */
 export async function surveyOf(
   store: Pick<GraphStore, 'query'>,
   { base, names, endpoints }: Pick<Surveyed, 'base' | 'endpoints'> & { readonly names: Names },

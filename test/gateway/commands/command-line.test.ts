@@ -31,7 +31,7 @@ const SYSTEM = `
 const MAIN = 'dist/gateway/main.js'
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-cli-'))
-// A process that was ended may still write there for a moment.
+// A process that was stopped may still write there for a moment.
 t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
 
 interface Ended {
@@ -77,7 +77,7 @@ async function serve(
   t: Test,
   ...args: string[]
 ): Promise<{ child: ChildProcess; out: () => string; err: () => string; port: number }> {
-  // One port for one data folder: the WebIDs in it are under the base.
+  // One port per data folder, since the WebIDs in it are under the base.
   const port = ports.get(args.join()) ?? (await freePort())
   ports.set(args.join(), port)
   const child = spawn(process.execPath, [MAIN, 'serve', '--https', String(port), '--management', 'off', ...args], {
@@ -104,7 +104,7 @@ void t.test('command line', async (t) => {
   })
   await row('no command or an unknown one: one line with the fix, exit code 2', async (t) => {
     const rows: [args: string[], err: RegExp][] = [
-      [[], /^triplegate: no command is given\. Write triplegate serve /],
+      [[], /^triplegate: no command is given\. Use triplegate serve /],
       [['serv'], /^triplegate: there is no command serv\. Did you mean triplegate serve\? triplegate --help lists /],
       [['--https', '1'], /^triplegate: there is no command --https\. triplegate --help lists /],
       [['frobnicate', '--help'], /^triplegate: there is no command frobnicate\. triplegate --help lists /],
@@ -126,10 +126,7 @@ void t.test('command line', async (t) => {
       const page = await inProcess(description.name, '--help')
       t.equal(page.code, 0)
       t.match(page.out, new RegExp(`^triplegate ${description.name} `))
-      t.match(
-        page.out,
-        /\nExit codes: 0 done; .*2 wrong arguments, settings or configuration; 3 could not be done.*\.\n$/,
-      )
+      t.match(page.out, /\nExit codes: 0 done; .*2 wrong arguments, settings or configuration; 3 failed.*\.\n$/)
       t.equal((await inProcess('help', description.name)).out, page.out)
       const lines = [...out.split('\n'), ...page.out.split('\n')].filter((line) => line.startsWith('  '))
       for (const line of lines) t.match(line, /^ {2}\S.{34} \S/, 'the second column begins at 38')
@@ -254,13 +251,13 @@ void t.test('command line', async (t) => {
     const socket = connectTls({ port, host: 'localhost', rejectUnauthorized: false }).on('error', () => undefined)
     await once(socket, 'secureConnect')
     socket.write(`PUT /late/ HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: 10\r\n\r\n`)
-    // A connection after it: the gateway has the request.
+    // Once a later connection is served, the gateway has the request.
     const later = connectTls({ port, host: 'localhost', rejectUnauthorized: false }).on('error', () => undefined)
     await once(later, 'secureConnect')
     const from = Date.now()
     child.kill('SIGTERM')
     t.same(await once(child, 'exit'), [0, null])
-    // As long as bodies may take, without the end of the connection.
+    // As long as a body may take; the connection stays open.
     t.ok(Date.now() - from < 25_000)
   })
   await row('SIGHUP reads the server certificate again, without losing a connection', async (t) => {

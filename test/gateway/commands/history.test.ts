@@ -139,7 +139,7 @@ void t.test('the history on the command line', async (t) => {
     const behind = await interloper(t, world, () => owner('PUT', path, ttl(turtle('"meanwhile"'))))
     const { code, err } = await run('restore', behind + path, two)
     t.equal(code, 6)
-    t.match(err, 'It has been changed meanwhile')
+    t.match(err, 'The document has changed')
     t.match((await owner('GET', path)).text, 'dct:title "meanwhile"')
   })
   await row('refusals, and documents or versions that do not exist', async (t) => {
@@ -172,20 +172,20 @@ void t.test('the history on the command line', async (t) => {
   })
   await row('wrong arguments', async (t) => {
     const rows: [args: [HistoryCommand, ...string[]], err: RegExp][] = [
-      [['history'], /write triplegate history URL/],
-      [['history', url, one], /write triplegate history URL/],
-      [['show', url], /write triplegate show URL VERSION/],
-      [['restore', url, one, two], /write triplegate restore URL VERSION/],
-      [['diff', url, one, two, three], /write triplegate diff URL A \[B\]/],
-      [['history', 'notes'], /is not the URL of a document/],
-      [['history', 'ftp://localhost/'], /is not the URL of a document/],
-      [['history', `${url}?timemap`], /is not the URL of a document/],
-      [['history', 'https://user:password@localhost/'], /is not the URL of a document/],
-      [['show', url, 'main'], /is no version/],
-      [['show', url, 'abc'], /is no version/],
+      [['history'], /use triplegate history URL/],
+      [['history', url, one], /use triplegate history URL/],
+      [['show', url], /use triplegate show URL VERSION/],
+      [['restore', url, one, two], /use triplegate restore URL VERSION/],
+      [['diff', url, one, two, three], /use triplegate diff URL A \[B\]/],
+      [['history', 'notes'], /not the URL of a document/],
+      [['history', 'ftp://localhost/'], /not the URL of a document/],
+      [['history', `${url}?timemap`], /not the URL of a document/],
+      [['history', 'https://user:password@localhost/'], /not the URL of a document/],
+      [['show', url, 'main'], /not a version/],
+      [['show', url, 'abc'], /not a version/],
       [['show', url, one, '--json'], /--json.*--help/],
       [['history', url, '--cert'], /--cert: has no value\. Write --cert FILE\.\n$/],
-      [['diff', url, one, '--json', '--patch'], /does not go with/],
+      [['diff', url, one, '--json', '--patch'], /cannot be combined with/],
       [['history', url, '--insecure'], /--insecure/],
     ]
     for (const [args, err] of rows) {
@@ -220,7 +220,7 @@ void t.test('the history on the command line', async (t) => {
 
 const trusted = (world: World): string[] => ['--cacert', join(world.folder, 'certs/server.pem')]
 
-/** A proxy before the gateway, with the owner's certificate: another agent writes just before each PUT. */
+/** A proxy with the owner's certificate in front of the gateway, where another agent writes just before each PUT. */
 async function interloper(t: Test, world: World, before: () => Promise<unknown>): Promise<string> {
   const pem = readFileSync(join(world.folder, 'certs/server.pem'), 'utf8')
   const server = createServer({ cert: pem, key: pem }, (request, response) => {

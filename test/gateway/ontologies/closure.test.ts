@@ -1,4 +1,4 @@
-// The closure of an ontology (gateway/ontologies/closure.ts): imports are read at the same time, and within one time.
+// The closure of an ontology (gateway/ontologies/closure.ts): imports are read concurrently, within one time limit.
 import t from 'tap'
 import { closureOf, type Imports } from '../../../gateway/ontologies/closure.js'
 import { problem } from '../../../gateway/problem.js'
@@ -8,7 +8,7 @@ import { OWL, RDF } from '../../../gateway/rdf/vocabulary.js'
 const ROOT = 'urn:root'
 const FAILED = problem('ontology.failed', 'It is away.')
 
-void t.test('what an ontology imports', async (t) => {
+void t.test('the imports of an ontology', async (t) => {
   const asked: string[] = []
   let [atWork, most] = [0, 0]
   const imports: Imports = {
@@ -16,7 +16,7 @@ void t.test('what an ontology imports', async (t) => {
     async read(name) {
       asked.push(name)
       most = Math.max(most, ++atWork)
-      // Others are there before any timer, even on a machine that stalls.
+      // The other answers arrive before any timer, even on a stalling machine.
       await (name.includes('slow') ? new Promise(() => undefined) : undefined)
       atWork--
       if (name.includes('failed')) return FAILED

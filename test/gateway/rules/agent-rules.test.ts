@@ -1,4 +1,4 @@
-// The rules of one agent, asked for alone: the stores say of it what all rules say.
+// The rules about one agent, queried separately: stores must return the same as for all rules.
 import fc from 'fast-check'
 import t from 'tap'
 import { agentRulesQuery, rulesOn, type RuledAgent } from '../../../gateway/rules/refreshing.js'
@@ -54,7 +54,7 @@ void forEachStore(t, 'the rules of one agent', async (t, makeStores, kind) => {
   const row = rowsOf(t, kind)
   const { admin: store } = await makeStores()
 
-  await row('what the store says of an agent is what all rules say of it', async (t) => {
+  await row('the store returns the same rules about an agent as among all rules', async (t) => {
     let included = 0
     const graphs = fc.tuple(...GRAPHS.map(() => GRAPH))
     await fc.assert(
@@ -82,7 +82,7 @@ void forEachStore(t, 'the rules of one agent', async (t, makeStores, kind) => {
 })
 
 void t.test(
-  'an agent with many memberships is not asked for alone: the question does not grow with them',
+  'the rules of an agent with many memberships are not queried separately, so that the query stays small',
   async (t) => {
     const asked = (memberships: number) =>
       agentRulesQuery(ADMIN, { webId: AGENTS[0]!, memberships: Array<string>(memberships).fill(GROUPS[0]!) })
@@ -96,7 +96,7 @@ for (const [name, webId] of [
   ['of a scheme that stores resolve', 'file:a'],
   ['that ends a term', 'https://people.example/> . ?x ?y <'],
 ] as const) {
-  void t.test(`a name ${name} is not asked for alone`, async (t) => {
+  void t.test(`a name ${name} is not queried separately`, async (t) => {
     t.equal(agentRulesQuery(ADMIN, { webId }), undefined)
   })
 }

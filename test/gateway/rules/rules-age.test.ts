@@ -1,5 +1,5 @@
-// Rules that change behind the gateway: how long the old ones are decided on, with a maximum age, with the probe,
-// without a cache; and while the store does not answer.
+// Rules that change behind the gateway: how long the old ones are used, with a maximum age, with the probe, without a
+// cache, and while the store does not answer.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { startProbe } from '../../../gateway/features/operators/probe.js'
@@ -35,7 +35,7 @@ async function becomes(world: World, status: number): Promise<number> {
   return status
 }
 
-/** The stores, with an admin store that counts the questions for rules, and can fail or be slow. */
+/** The stores; the admin store counts queries for rules, and can fail or be slow. */
 function observed({ endUser, admin }: Stores) {
   const state = { asked: 0, fails: false, held: undefined as Promise<void> | undefined }
   const query: GraphStore['query'] = async (sparql, accept, call) => {
@@ -58,7 +58,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     await admin.replace(...ruleFor(world, agent))
   }
 
-  await row('rules are as old as cached documents may be, and are read again in the background', async (t) => {
+  await row('rules may be as old as cached documents, and are read again in the background', async (t) => {
     const { world: w, admin, state } = await world(t, '--cache', '1000000', '--cache-max-age', '600000')
     await change(w, admin, w.webIdOf('stranger'))
     t.equal(await readsRoot(w), 403)
@@ -86,7 +86,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     state.fails = false
     t.equal(await becomes(w, 403), 403)
   })
-  await row('--stale-if-error: old rules are decided on for as long as old documents are served', async (t) => {
+  await row('--stale-if-error: old rules are used for as long as old documents are served', async (t) => {
     const { world: w, state } = await world(
       t,
       '--cache',
@@ -99,7 +99,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     state.fails = true
     w.passTime(601_000)
     const before = state.asked
-    const isKnownOld = (): boolean => w.log.some(({ msg }) => String(msg).includes('those known are decided on'))
+    const isKnownOld = (): boolean => w.log.some(({ msg }) => String(msg).includes('the known ones are still used'))
     await until(async () => (t.equal(await readsRoot(w), 403), isKnownOld()))
     t.ok(state.asked > before)
     t.equal(await readsRoot(w), 403)
@@ -185,7 +185,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
       t.equal(state.asked, before + 1, 'one question')
     }
   })
-  await row('--cache off: about the rights of another agent the store is asked for all rules', async (t) => {
+  await row('--cache off: questions about the rights of another agent read all rules', async (t) => {
     const { world: w, admin } = await world(t, '--cache', 'off')
     const other = 'https://people.example/other#me'
     const isGranted = async (): Promise<boolean> => {
@@ -199,7 +199,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     await admin.remove(ruleFor(w, '')[0])
     t.equal(await isGranted(), false)
   })
-  await row('the probe compares rules themselves: a WebID in place of another of the same length', async (t) => {
+  await row('the probe compares rules: a WebID replaced by another of equal length', async (t) => {
     const { world: w, admin } = await world(t, '--cache', '1000000')
     const [stranger, other] = [w.webIdOf('stranger'), w.webIdOf('stranger').replace('stranger', 'strangex')]
     await change(w, admin, other)
@@ -219,7 +219,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     await probe.look()
     t.equal(reports(), before, 'each change is reported once')
   })
-  await row('a write that is under way while the probe looks is no change behind the gateway', async (t) => {
+  await row('a write that runs during a probe does not count as behind the gateway', async (t) => {
     const stores = await makeStores()
     let release = (): void => undefined
     let isWritten = (): void => undefined
@@ -244,7 +244,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     const put = w.as('owner')('PUT', w.freshPath())
     await written
     const looked = probe.look()
-    // It may ask the store, and does not finish: the write is under way.
+    // The write has reached the store and does not finish.
     await sleep(200)
     release()
     held = undefined

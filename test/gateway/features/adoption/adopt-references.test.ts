@@ -196,7 +196,7 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     for (const name of names) await endUser!.replace(base + name, `<urn:s> <urn:p> "${name}" .\n`)
     t.match(await adopt(), {
       code: 0,
-      out: /^ +10 graphs are under the base, but their names are no URLs of documents/m,
+      out: /^ +10 graphs are under the base, but their names are not URLs of documents/m,
     })
     const planned = await adopt('--names', '--references', '--yes')
     t.equal(planned.code, 1, planned.out)

@@ -154,7 +154,7 @@ void t.test('init and adopt', { skip }, async (t) => {
   const asked = await command(...given, '--admin-backend', admin)
   t.equal(asked.code, 0, asked.out)
   for (const line of [
-    /^store of the end-user application: updates: takes updates at http/m,
+    /^store of the end-user application: updates: accepts updates at http/m,
     /^store of the end-user application: version: (?:Fuseki \d|a Fuseki)/m,
     /^store of the end-user application: default graph: its own$/m,
     /^9 graphs with 16 triples; by their names, with the base https/m,
@@ -162,7 +162,7 @@ void t.test('init and adopt', { skip }, async (t) => {
     /^ +1 graph would be a document with a slash.*\(adopt --names\)/m,
     /^ +1 graph would be a document if .* scheme/m,
     /^ +1 graph would be a document if .* percent-encoded and normalised \(adopt --names\)/m,
-    /^ +2 graphs have names elsewhere/m,
+    /^ +2 graphs have names outside the base/m,
     /^ +1 container of existing documents is missing/m,
     /^ +2 documents have no type/m,
     /With --yes/,

@@ -76,7 +76,7 @@ void t.test('a set-up as recommended has no findings', async (t) => {
   t.match(own.out, /^ok +running gateway: ready/m)
 
   const other = ['--data', data, '--management', String(management), '--https', String(await freePort())]
-  t.match((await findings(other)).found, [/^base .*nothing answers/, /^base .*nothing answers/])
+  t.match((await findings(other)).found, [/^base .*no server answers/, /^base .*no server answers/])
   planted.add('a gateway that does not answer at its base')
   const base = (await served(t, (_, response) => void response.end())).href
   t.match((await findings([...args, '--base', base, '--trusted-proxy', '127.0.0.1'])).found, [
@@ -136,7 +136,7 @@ void t.test('canaries: fine only if a refusal was observed', async (t) => {
     ['hidden', 403, 200, '{"boolean": false}', 'fine', /1 checked/],
     ['no right to SPARQL', 403, 401, '', 'fine', /1 checked/],
     ['found', 403, 200, '{"boolean": true}', 'finding', /although they have no right/],
-    ['nobody answers the query', 403, 0, '', 'unknown', /nothing answers/],
+    ['nobody answers the query', 403, 0, '', 'unknown', /no server answers/],
     ['the query fails', 403, 503, '', 'unknown', /got the status 503/],
     ['another program answers it', 403, 200, '<html>', 'unknown', /instead of true or false/],
     ['the document fails', 503, 200, '{"boolean": false}', 'unknown', /answers 503/],
@@ -214,7 +214,7 @@ void t.test('the stores', { skip }, async (t) => {
   t.same((await findings([...common, ...both])).found, [])
   t.match(
     (await findings([...common, ...both])).out,
-    /^ok +store of the end-user application: limits: it ends each query/m,
+    /^ok +store of the end-user application: limits: it stops queries/m,
   )
   t.match(
     (await findings([...common, ...both])).out,
@@ -240,7 +240,7 @@ void t.test('the stores', { skip }, async (t) => {
     ['no store there', alone(`http://127.0.0.1:${await freePort()}/ds`), /^store of the end-user application: .*cannot be reached/i],
     ['no such dataset', alone(`${dataset}-none`), /^store of the end-user application: .*40[45]/],
     ['wrong credentials', alone(`http://127.0.0.1:${port}/ds`), /^store of the end-user application: .*credentials/],
-    ['a store that cuts results', [...both, '--query-endpoint', `${cutting.href}query`], /limits: it gives 10000 of 11000 rows/],
+    ['a store that cuts results', [...both, '--query-endpoint', `${cutting.href}query`], /limits: it returns 10000 of 11000 rows/],
     ['another update endpoint', [...both, '--update-endpoint', `${dataset}/none`], /updates: /],
   ]
   for (const [fault, args, found] of rows) {
@@ -263,10 +263,10 @@ void t.test('the stores', { skip }, async (t) => {
   await store.replace(`${base}admin/acl/x/`, '<urn:a> <urn:b> <urn:c> .\n')
   await store.replace(`${base}Straße/`, '<urn:a> <urn:b> <urn:c> .\n')
   const elsewhere = await findings([...common, ...both, '--graph-store-endpoint', `${dataset}/none`])
-  t.match(elsewhere.found.join('\n'), /graphs: .*not there by the Graph Store Protocol/)
+  t.match(elsewhere.found.join('\n'), /graphs: .*missing in the Graph Store Protocol/)
   const { found } = await findings([...common, ...both])
   t.match(found.join('\n'), /content: graphs of the admin application among the documents: <[^>]*admin\/acl\/x\/>/)
-  t.match(found.join('\n'), /content: of 3 graphs 1 are no documents: <urn:other>/)
+  t.match(found.join('\n'), /content: 1 of 3 graphs are not documents: <urn:other>/)
   t.equal(await store.read('urn:triplegate:doctor'), undefined, 'nothing is left')
   for (const fault of ['another Graph Store endpoint', 'rules among the documents', 'graphs that are no documents'])
     planted.add(fault)

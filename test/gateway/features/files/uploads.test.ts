@@ -1,4 +1,4 @@
-// Files (spec 4.6, LinkedDataHub 2.7 and 3.3): uploading them, who may read them, ranges, and their removal.
+// Files (spec 4.6, LinkedDataHub 2.7 and 3.3): how they come, who may read them, ranges, and when they go.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'

@@ -304,7 +304,7 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
       t.equal((await owner('PUT', graph('urn:h'), nt(triple('x')))).status, 422)
       t.equal((await owner('PUT', graph(`${base}x/`), nt(triple('x')))).status, 201)
       const explained = await owner('GET', '/access?graph=urn:h&mode=Read', { fields: { Accept: 'text/turtle' } })
-      t.match(explained.text, 'The embedded store has documents only, and no such graph.')
+      t.match(explained.text, 'The embedded store holds only documents, so this graph does not exist.')
     })
     return
   }

@@ -54,7 +54,7 @@ void t.test('CSV and TSV without metadata', async (t) => {
     ['rows of delimiters before the header', ',\n\na,b\nx,y\n', ['3 a "x"', '3 b "y"']],
     ['delimiters at the end of rows', 'a,b,\nx,y,\n', TWO, [/Column 3 has no name/]],
     ['more of them than the header has', 'a,b\nx,y,,\n', TWO],
-    ['more cells than in the header', 'a,b\nx,y,z\n', [], [/^2,- Row 2 has 3 cells, the header 2: it is left out/]],
+    ['more cells than the header', 'a,b\nx,y,z\n', [], [/^2,- Row 2 has 3 cells and the header 2: it is left out/]],
     ['empty and equal names', 'a,,a\nx,y,z\n', ['2 a "x"', '2 column-2 "y"', '2 a-2 "z"'], [/Column 2 has no name/, /Column 3 has the name "a" of another/]],
     ['a name that is too long', `${'a'.repeat(1001)},b\nx,y\n`, [], [/line 1: the name of column 1 has more than 1000 characters/]],
     ['TSV has no quotation marks (IANA)', 'a\tb\n1\t"Agora" Theatre\n2\tHotel "Post\n', ['2 a "1"^^<xsd:integer>', '2 b "\\"Agora\\" Theatre"', '3 a "2"^^<xsd:integer>', '3 b "Hotel \\"Post"'], [], TSV],
@@ -71,7 +71,7 @@ void t.test('CSV and TSV without metadata', async (t) => {
     ['IRIs', 'a\nhttps://x.test/ä?q=1#f\n', ['2 a <https://x.test/ä?q=1#f>']],
     ['booleans', 'a,b\ntrue,TRUE\n', ['2 a "true"^^<xsd:boolean>', '2 b "TRUE"']],
     ['a guess is revised, wherever the deciding row is', `a,b,c\n${'1,2020-01-01,http://x.test/\n'.repeat(500)}x,soon,n/a\n`, ['2 a "1"', '2 b "2020-01-01"', '2 c "http://x.test/"', '502 a "x"', '502 b "soon"', '502 c "n/a"']],
-    ['a preview says how far it looked', `a\n${'1\n'.repeat(6_000)}x\n`, ['2 a "1"^^<xsd:integer>', '6002 a "x"'], [/guesses datatypes from the first 5000 rows/], { isPreview: true }],
+    ['a preview says how far it looked', `a\n${'1\n'.repeat(6_000)}x\n`, ['2 a "1"^^<xsd:integer>', '6002 a "x"'], [/datatypes of this preview follow from the first 5000 rows/], { isPreview: true }],
   ]
   for (const [name, csv, cells, reports = [], plan] of rows) {
     const found = await read(csv, plan)

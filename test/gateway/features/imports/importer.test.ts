@@ -272,7 +272,7 @@ void t.test('importer', async (t) => {
       ['metadata twice', form(['name="metadata"', METADATA], ['name="metadata"', METADATA], DATA), 400, /one file/],
       ['metadata that is too large', form(['name="metadata"', ' '.repeat(300_000)], DATA), 413, /metadata is larger/],
       ['no file', form(['name="metadata"', METADATA]), 400, /one file/],
-      ['no end', { ...form(DATA), body: String(form(DATA).body).slice(0, -8) }, 400, /no end/],
+      ['no end', { ...form(DATA), body: String(form(DATA).body).slice(0, -8) }, 400, /not closed/],
     ]
     for (const [name, send, status, expected] of parts) {
       await rowOfReading(`importer of a form with ${name} → ${status}`, async (t) => {

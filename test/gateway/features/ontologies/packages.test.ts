@@ -62,7 +62,7 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
     )
   }
 
-  await row('install: the ontology becomes a document that the namespace imports', async (t) => {
+  await row('install: the ontology is a document, imported by the namespace, at once', async (t) => {
     t.equal(await knows(), false)
     const { status, fields } = await install(pack)
     t.equal(status, 303)

@@ -69,7 +69,7 @@ void t.test('the management listener', async (t) => {
     ['a sweep has no form: the field or nothing', 'POST', '/mirror/sweep', { Host: own }, 403],
     ['purge by a program', 'POST', '/purge', { Host: own, ...write }, 200],
     ['no path of it', 'GET', '/metric', { Host: own }, 404, /Use one of/],
-    ['an ambiguous path', 'GET', '/health%2Flive', { Host: own }, 404, /Use one of/],
+    ['a path that has two readings', 'GET', '/health%2Flive', { Host: own }, 404, /Use one of/],
     ['a method of another path', 'GET', '/purge', { Host: own }, 405, /Use POST/],
     ['a method that it does not have', 'DELETE', '/metrics', { Host: own }, 405, /Use GET or HEAD/],
     ['HEAD has no content', 'HEAD', '/metrics', { Host: own }, 200, /^$/],
