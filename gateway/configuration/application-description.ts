@@ -1,5 +1,5 @@
-// Reading the applications of a configuration (spec 9.2): in `lds:` terms and in LinkedDataHub's older
-// `lapp:` and `ldt:` terms. Pure.
+// Reads the applications of a configuration (spec 9.2), in `lds:` terms and in LinkedDataHub's older `lapp:` and `ldt:`
+// terms. Pure.
 import type { DescribedApplication } from './dataspace.js'
 import type { DescribedResources } from './described-resources.js'
 import { datasetPathOf, repositoryOf, serviceOf } from './service-description.js'
@@ -7,7 +7,7 @@ import { baseUrl, webId, withoutUserInfo } from './setting-values.js'
 import { AC, DCT, FOAF, LAPP, LDS, LDT, RDFS, TGA } from '../rdf/vocabulary.js'
 import { isFailure } from '../problem.js'
 
-/** An application, with the link that pairing needs. */
+/** An application, and the link that pairs it. */
 export interface ApplicationDescription {
   readonly application: DescribedApplication
   /** The other application of the dataspace, if the configuration names it. */
@@ -30,7 +30,7 @@ const PARTNER = ['adminDataspace', 'adminApplication', 'endUserDataspace', 'endU
   LAPP(name),
 ])
 
-/** The applications that can be paired. Mistakes become faults; `complete` is false if one left out an application. */
+/** The applications that can be paired. Mistakes become faults; `complete` is false if an application was left out. */
 export function describedApplications(
   config: DescribedResources,
   credentials: DescribedResources,
@@ -98,7 +98,7 @@ function describedApplication(
   }
 }
 
-/** As in LinkedDataHub: one ontology for all admin applications, else the application's own `ns#`. */
+/** As in LinkedDataHub: one ontology for all admin applications, otherwise the application's own `ns#`. */
 export const defaultOntology = (kind: DescribedApplication['kind'], base: string): string =>
   kind === 'admin' ? 'https://w3id.org/atomgraph/linkeddatahub/admin#' : `${base}ns#`
 
@@ -108,7 +108,7 @@ function baseOf(iri: string, config: DescribedResources): string | undefined {
   if (bases.size === 0) {
     config.fault(iri, ORIGIN[0]!, 'is missing', 'Give the origin, such as <https://data.example.org>.')
   } else if (bases.size > 1) {
-    config.fault(iri, ORIGIN[0]!, `has ${bases.size} values where one is wanted`, 'Keep one of them.')
+    config.fault(iri, ORIGIN[0]!, `has ${bases.size} values instead of one`, 'Keep one of them.')
   }
   const [base] = bases
   if (bases.size !== 1 || base === undefined) return undefined
@@ -120,7 +120,7 @@ function baseOf(iri: string, config: DescribedResources): string | undefined {
 function booleanOf(iri: string, properties: readonly string[], config: DescribedResources): boolean {
   const value = config.one(iri, properties)
   if (value !== undefined && !['true', '1', 'false', '0'].includes(value)) {
-    config.fault(iri, properties[0]!, 'is no xsd:boolean', 'Write true or false.')
+    config.fault(iri, properties[0]!, 'is not an xsd:boolean', 'Write true or false.')
   }
   return value === 'true' || value === '1'
 }

@@ -1,4 +1,4 @@
-// The configuration: the dataspaces that the configuration files or else the settings describe.
+// The configuration: the dataspaces described by the configuration files or, without any, by the settings.
 import { isFailure } from '../problem.js'
 import { readTrig } from '../rdf/read.js'
 import { A, DOAP, GITHUB, LAPP, LDS, LDT } from '../rdf/vocabulary.js'
@@ -26,7 +26,7 @@ const READ: readonly string[] = [
   ...terms(GITHUB, 'branch pathPrefix apiBase'),
   DOAP('location'),
 ]
-/** Not read, but used in configurations of LinkedDataHub, or terms of DOAP. */
+/** Ignored: properties used in configurations of LinkedDataHub, and terms of DOAP. */
 const IGNORED: readonly string[] = [
   ...terms(LDS, 'base dataspace application prefix public proxy frontendProxy backendProxy'),
   ...terms(LAPP, 'application prefix public proxy frontendProxy backendProxy'),
@@ -36,7 +36,7 @@ const IGNORED: readonly string[] = [
 const HOST = GITHUB('')
 const VOCABULARIES = [...[LDS, LAPP, LDT, A, DOAP].map((vocabulary) => vocabulary('')), HOST]
 
-/** Unknown properties of the hosting vocabulary are always faults; the other vocabularies may have more terms. */
+/** Unknown properties in the hosting vocabulary are always faults. The other vocabularies may have more terms. */
 function reportMisspelt(described: DescribedResources): void {
   for (const subject of described.subjects) {
     for (const property of new Set(described.properties(subject).map(([name]) => name))) {
@@ -50,11 +50,11 @@ function reportMisspelt(described: DescribedResources): void {
   }
 }
 
-/** Properties of the hosting are read in any vocabulary (spec 2.3). */
+/** Hosting properties are accepted in any vocabulary (spec 2.3). */
 const isKnown = (property: string): boolean =>
   READ.includes(property) || IGNORED.includes(property) || READ.includes(HOST + nameOf(property))
 
-/** The nearest property that is read, of the same vocabulary if there is one. */
+/** The nearest known property, preferably in the same vocabulary. */
 function meantBy(property: string, vocabulary: string): string | undefined {
   const name = nameOf(property)
   const near = READ.filter((read) => isNear(name, nameOf(read)))
@@ -68,7 +68,7 @@ const nameOf = (property: string): string => property.split(/[#/]/).at(-1)!
 
 export type { DescribedApplication, DescribedDataspace } from './dataspace.js'
 
-/** The effective dataspaces: those of the configuration files if there are any, else the one of the settings. */
+/** The effective dataspaces: those of the configuration files or, without any, the one of the settings. */
 export async function readConfiguration(
   settings: Settings,
 ): Promise<readonly DescribedDataspace[] | WrongConfiguration> {
@@ -76,13 +76,13 @@ export async function readConfiguration(
   const faults: Fault[] = []
   const config = (await Promise.all(settings.config.map((file) => readQuads(file, faults)))).flat()
   const credentials = settings.credentials === undefined ? [] : await readQuads(settings.credentials, faults, true)
-  // Without one file, everything in it would be reported as missing from the others.
+  // If one file is unreadable, everything in it would be reported as missing in the others.
   if (faults.length > 0) return wrongConfiguration(faults)
   const dataspaces = dataspacesOf(config, credentials, settings.datasetPath)
   return isFailure(dataspaces) ? dataspaces : dataspaces.map((dataspace) => ownedBy(dataspace, settings.ownerWebid))
 }
 
-/** Both applications get the owner that either names, else the owner of the settings. */
+/** Both applications get the owner that either of them names, otherwise the owner of the settings. */
 function ownedBy({ endUser, admin, ...rest }: DescribedDataspace, otherwise: string | undefined): DescribedDataspace {
   const owner = endUser.owner ?? admin.owner ?? otherwise
   return owner === undefined
@@ -90,15 +90,15 @@ function ownedBy({ endUser, admin, ...rest }: DescribedDataspace, otherwise: str
     : { ...rest, endUser: { ...endUser, owner }, admin: { ...admin, owner: admin.owner ?? owner } }
 }
 
-/** The quads of a TriG file. Mistakes become faults, which quote nothing of a `secret` file. */
+/** The quads of a TriG file. Mistakes become faults, which never quote a `secret` file. */
 export async function readQuads(file: string, faults: Fault[], secret = false): Promise<readonly Quad[]> {
   try {
     const quads = readTrig(await readFile(file, 'utf8'), pathToFileURL(file).href)
     if (Array.isArray(quads)) return quads
     const { detail: message, line } = quads
     const where = !secret && message.includes(`line ${line}`) ? '' : ` (line ${line})`
-    // The parser's message quotes the file, which may hold a password.
-    const problem = `is no TriG${secret ? '' : `: ${message.replace(/\.$/, '')}`}${where}`
+    // The parser's message quotes the file, which may contain a password.
+    const problem = `is not TriG${secret ? '' : `: ${message.replace(/\.$/, '')}`}${where}`
     faults.push({ subject: file, property: '', problem, fix: 'Correct the syntax.' })
   } catch (error) {
     const problem = `cannot be read: ${(error as NodeJS.ErrnoException).code ?? 'it is not text'}`
@@ -110,8 +110,8 @@ export async function readQuads(file: string, faults: Fault[], secret = false): 
 const SECRETS = [A('authUser'), A('authPwd'), A('authToken')]
 
 /**
- * The dataspaces that these quads describe, or every fault in them. Secrets are read from the credentials only.
- * @param datasetPath of the store's own URLs, in place of the paths of the datasets
+ * The dataspaces described by these quads, or all faults in them. Secrets are read only from the credentials.
+ * @param datasetPath the path of the store's own URLs, overriding the datasets' paths
  */
 export function dataspacesOf(
   config: readonly Quad[],
@@ -123,7 +123,7 @@ export function dataspacesOf(
   const secrets = describe(credentials, faults)
   for (const subject of described.subjects) {
     for (const [property] of described.properties(subject).filter(([name]) => SECRETS.includes(name))) {
-      // spec 2.3, 5: secrets are never in the description itself.
+      // spec 2.3, 5: the description itself never contains secrets.
       described.fault(subject, property, 'is a secret in a configuration file', 'Move it to the credentials file.')
     }
   }
@@ -134,7 +134,7 @@ export function dataspacesOf(
   const { applications, complete } = describedApplications(described, secrets, datasetPath)
   const unpaired: Fault[] = []
   const dataspaces = pairedDataspaces(applications, unpaired)
-  // An application that could not be read may be the missing partner.
+  // An unreadable application may be the missing partner.
   faults.push(...(complete ? unpaired : []), ...conflictsOf(dataspaces))
   if (faults.length === 0 && dataspaces.length === 0) {
     const fix = 'Describe a lds:EndUserDataspace and a lds:AdminDataspace, each with lds:origin and lds:service.'

@@ -1,4 +1,4 @@
-// Reading the resources that configuration quads describe, in whichever graph, and of collecting faults. Pure.
+// Reads the resources described by configuration quads, in any graph, and collects faults. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import type { Fault } from './faults.js'
 import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'
@@ -9,23 +9,23 @@ export function prefixed(iri: string): string {
   return prefix === undefined ? `<${iri}>` : `${prefix}:${iri.slice(namespace!.length)}`
 }
 
-/** Resources by their properties. A property has one or more names; messages use the first. */
+/** Resources and their properties. If a property has several names, messages use the first. */
 export interface DescribedResources {
   readonly subjects: readonly string[]
   describes(subject: string): boolean
   types(subject: string): readonly string[]
   /** All properties and values of a subject. */
   properties(subject: string): readonly (readonly [property: string, value: Term])[]
-  /** The distinct values of the properties: texts and IRIs. */
+  /** The distinct values of the properties, both texts and IRIs. */
   all(subject: string, properties: readonly string[]): readonly string[]
-  /** The one value; undefined without one. Several values are a fault. */
+  /** The single value; undefined if there is none. Several values are a fault. */
   one(subject: string, properties: readonly string[]): string | undefined
-  /** Like `one`, but no value is a fault too. */
+  /** Like `one`, but a missing value is a fault too. */
   required(subject: string, properties: readonly string[], fix: string): string | undefined
   fault(subject: string, property: string, problem: string, fix: string): void
 }
 
-/** The resources that the quads describe; adds faults to the list. */
+/** The resources described by the quads. Faults are added to the list. */
 export function describe(quads: Iterable<Quad>, faults: Fault[]): DescribedResources {
   const bySubject = new Map<string, (readonly [string, Term])[]>()
   for (const { subject, predicate, object } of quads) {
@@ -39,14 +39,14 @@ export function describe(quads: Iterable<Quad>, faults: Fault[]): DescribedResou
   const all: DescribedResources['all'] = (subject, names) => {
     const values = properties(subject).filter(([property]) => names.includes(property))
     for (const [property] of values.filter(([, { termType }]) => termType === 'BlankNode')) {
-      fault(subject, property, 'its value is a blank node', 'Give it an IRI such as <urn:example:name>.')
+      fault(subject, property, 'has a blank node as value', 'Give it an IRI such as <urn:example:name>.')
     }
     return [...new Set(values.filter(([, { termType }]) => termType !== 'BlankNode').map(([, { value }]) => value))]
   }
   const one: DescribedResources['one'] = (subject, names) => {
     const [value, ...more] = all(subject, names)
     if (more.length === 0) return value
-    fault(subject, names[0]!, `has ${more.length + 1} values where one is wanted`, 'Keep one of them.')
+    fault(subject, names[0]!, `has ${more.length + 1} values instead of one`, 'Keep one of them.')
     return undefined
   }
   return {

@@ -1,5 +1,4 @@
-// Who may sign up, and fetch through the proxy, where no setting says so: nobody, in front of a store that was in use
-// before the gateway. Pure.
+// Who may sign up and use the proxy if no setting says so: nobody, if the store was in use before the gateway. Pure.
 import type { DescribedDataspace } from './dataspace.js'
 import type { Settings } from './settings.js'
 

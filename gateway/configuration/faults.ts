@@ -1,15 +1,15 @@
-// What is wrong with a configuration or with the settings, as one failure that lists every fault.
+// The faults of a configuration or of the settings, as one failure that lists all of them.
 import type { Failure } from '../problem.js'
 
-/** A failure with everything that is wrong, so that an operator can fix all of it at once. */
+/** A failure that lists every fault, so that an operator can fix all at once. */
 export interface Faulty<Code extends string, Fault> extends Failure<Code> {
   readonly faults: readonly Fault[]
 }
 
-/** One fault of a configuration: its resource (or file), its property, the problem and the fix. Never holds secrets. */
+/** A fault in a configuration: resource (or file), property, problem and fix. Never contains secrets. */
 export interface Fault {
   readonly subject: string
-  /** As a prefixed name; empty where the fault is not about one property. */
+  /** As a prefixed name; empty if the fault is not about a property. */
   readonly property: string
   readonly problem: string
   readonly fix: string

@@ -1,4 +1,4 @@
-// The grammar of the command line, the same for every command, and of the columns of its help. Pure.
+// The grammar of the command line, common to all commands, and the columns of their help. Pure.
 import { parseArgs } from 'node:util'
 import { didYouMean } from './near-names.js'
 import { withoutUserInfo } from './setting-values.js'
@@ -6,25 +6,25 @@ import { withoutUserInfo } from './setting-values.js'
 /** A flag as the command line takes it. */
 export interface Flag {
   readonly name: string
-  /** The placeholder of its value in `--help`; empty for a flag that is true when it is there. */
+  /** The placeholder of its value in `--help`; empty for a flag that is true if present. */
   readonly value: string
   readonly repeatable?: boolean
-  /** Takes no value: not even `=true` or `=false`. */
+  /** Takes no value, not even `=true` or `=false`. */
   readonly bare?: boolean
 }
 
 export interface Arguments {
-  /** The texts given for each flag, by its name; `true` for a flag without a value. */
+  /** The texts given for each flag by name; `true` for a flag without a value. */
   readonly values: ReadonlyMap<string, readonly string[]>
   readonly positionals: readonly string[]
-  /** A line for each mistake. */
+  /** One line per mistake. */
   readonly faults: readonly string[]
 }
 
 /**
- * Reads arguments (without `node`, script and command). `-h` is `--help`.
+ * Parses arguments (without `node`, script and command). `-h` means `--help`.
  * @param command as in `triplegate COMMAND --help`
- * @param noun what a flag is called in messages
+ * @param noun the word for a flag in messages
  */
 export function readArguments(
   argv: readonly string[],
@@ -66,13 +66,13 @@ export function readArguments(
 
 const HELP = { short: 'h' }
 
-/** A fault for each argument that no flag takes. */
+/** One fault for each argument that does not belong to a flag. */
 export const strayArguments = (positionals: readonly string[]): string[] =>
   positionals.map(
-    (value) => `${JSON.stringify(withoutUserInfo(value))}: belongs to no flag. Write settings as --name value.`,
+    (value) => `${JSON.stringify(withoutUserInfo(value))}: does not belong to a flag. Write settings as --name value.`,
   )
 
 const COLUMN = 36
 
-/** A line of help: all of them have the same two columns. */
+/** A line of help. All lines have the same two columns. */
 export const helpLine = (left: string, right: string): string => `  ${left.padEnd(COLUMN)}${right}`

@@ -1,5 +1,5 @@
-// The place of an application's history: its repository, its journal in the data folder, and both as text
-// without secrets.
+// The place of an application's history: its repository, and its journal in the data folder. Its descriptions contain
+// no secrets.
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -32,7 +32,7 @@ export function historyPlaceOf(
   return { repository: place, folder: location.startsWith('file:') ? fileURLToPath(location) : undefined, journal }
 }
 
-/** The parts that must exist, so that a wrong setting does not create others. `documents`: the journal may be lost. */
+/** What must exist, so that a wrong setting does not create it elsewhere. `documents`: the journal may be missing. */
 export type Existing = 'documents' | 'journal'
 
 /** The missing part, and the fix. */
@@ -41,17 +41,17 @@ export function whatIsMissing({ folder, journal }: HistoryPlace, existing: Exist
     return `there is no repository at ${folder}. Correct --data, --history or lds:versioningRepository.`
   }
   if (existing === 'documents' || existsSync(journal)) return undefined
-  return `there is no journal at ${journal}: no gateway had it there. Correct --data.`
+  return `there is no journal at ${journal}, so no gateway has used this folder. Correct --data.`
 }
 
-/** The name that the repository has when it is open. */
+/** The name of the repository once it is open. */
 export function repositoryName({ folder, repository }: HistoryPlace): string {
   if (folder !== undefined) return existsSync(folder) ? realpathSync(folder) : resolve(folder)
   const { host, owner, repo } = gitHubPlace(repository) ?? {}
   return [host, owner, repo].join('/')
 }
 
-/** One line: the place of the history, or how to turn it on. */
+/** One line: the place of the history, or how to turn history on. */
 export function historyText(
   application: Pick<DescribedApplication, 'base' | 'kind' | 'service' | 'versioning'>,
   settings: Pick<Settings, 'data' | 'config'>,

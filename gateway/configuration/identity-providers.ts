@@ -1,7 +1,7 @@
-// Reading the identity providers: those of the configuration files and the one of the settings.
+// Reads the identity providers of the configuration files, and the one of the settings.
 //
 //   <urn:example:google> a lds:IdentityProvider ; dct:identifier "google" ; lacl:issuer <https://accounts.google.com> ;
-//     lds:clientId "…" ; lds:scope "openid email profile" ; lds:audience "…" .        (scope and audience may be left out)
+// // lds:clientId "…" ; lds:scope "openid email profile" ; lds:audience "…" . (scope and audience are optional)
 //
 // The client's secret is `a:authPwd` of the same resource in the credentials file; a public client has none.
 import { readQuads } from './configuration.js'
@@ -13,7 +13,7 @@ import { A, DCT, LACL, LDS } from '../rdf/vocabulary.js'
 import { isFailure } from '../problem.js'
 
 export interface Provider {
-  /** A segment of a path. */
+  /** A path segment. */
   readonly name: string
   /** The `iss` claim of its tokens. */
   readonly issuer: string
@@ -21,7 +21,7 @@ export interface Provider {
   readonly clientSecret?: string
   /** Separated by spaces; `openid` is among them. */
   readonly scope: string
-  /** The `aud` claim of a token must name one of these: the client's id, and others. */
+  /** The `aud` claim of a token must contain one of these: the client's id, or others. */
   readonly audiences: readonly string[]
 }
 

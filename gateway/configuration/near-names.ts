@@ -1,10 +1,10 @@
-// Finding the known name that a misspelt name stands for. Pure.
+// Finds the known name that a misspelt name is probably meant to be. Pure.
 
-/** The known name that takes the fewest edits to reach. */
+/** The known name reachable with the fewest edits. */
 export const nearest = (name: string, known: readonly string[]): string | undefined =>
   [...known].sort((a, b) => distance(name, a) - distance(name, b))[0]
 
-/** `Did you mean NAME?` where a known name is near, else nothing. Ends with a space, so that a sentence can follow. */
+/** `Did you mean NAME? ` if a known name is close, otherwise ''. A sentence can follow. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const best = nearest(
     name,
@@ -13,7 +13,7 @@ export function didYouMean(name: string, known: readonly string[]): string {
   return best === undefined ? '' : `Did you mean ${best}? `
 }
 
-/** At most a third of the letters differ, or one name is at least half of the other, at its beginning or its end. */
+/** True if at most a third of the letters differ, or one name begins or ends with the other, half as long or more. */
 export function isNear(name: string, known: string): boolean {
   const [a, b] = [name, known].map((text) => text.toLowerCase()) as [string, string]
   const [short, long] = a.length < b.length ? [a, b] : [b, a]

@@ -1,5 +1,5 @@
-// What a dataspace says of itself and its owner may change (LinkedDataHub 1.2): in the configuration first, then in a
-// file of the data folder, which is written as a whole.
+// The settings of a dataspace that its owner may change (LinkedDataHub 1.2). They come from the configuration or, after
+// a change, from a file of the data folder, which is written as a whole.
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,20 +13,20 @@ import type { DescribedApplication } from './dataspace.js'
 export interface SiteDescription {
   readonly title?: string
   readonly description?: string
-  /** The look: recorded for clients. */
+  /** The stylesheet. Only recorded for clients. */
   readonly stylesheet?: string
   readonly allowRead: boolean
 }
 
 export interface OwnDescription {
   current(): SiteDescription
-  /** Durable when it returns. */
+  /** The change is durable when this returns. */
   put(next: SiteDescription): undefined | Problem
 }
 
 type Named = Pick<DescribedApplication, 'iri' | 'base' | 'kind'>
 
-/** Throws where the file of an earlier change cannot be read: what it says must not be forgotten. */
+/** Throws if the file of an earlier change cannot be read, so that the change is not lost. */
 export function openOwnDescription(application: DescribedApplication, data: string): OwnDescription {
   const name = createHash('sha256').update(application.base).digest('hex').slice(0, 16)
   const file = join(data, 'settings', `${name}.nt`)
@@ -55,7 +55,7 @@ export function openOwnDescription(application: DescribedApplication, data: stri
   }
 }
 
-/** The terms of LinkedDataHub 5.6, and those of older configurations: they mean the same here. */
+/** The terms of LinkedDataHub 5.6 and, with the same meaning, those of older configurations. */
 const TYPES = {
   'end-user': [LDS('EndUserDataspace'), LAPP('EndUserApplication')],
   admin: [LDS('AdminDataspace'), LAPP('AdminApplication')],
@@ -78,15 +78,15 @@ export const describedTriples = (
   ...ALLOW_READ.map((property) => triple(application.iri, property, typed(String(allowRead), XSD('boolean')))),
 ]
 
-/** A property, and what is wrong with it. */
+/** A property, and the problem with it. */
 type Mistake = readonly [property: string, message: string]
 
 const LONGEST = 10_000
 
 /**
- * All mistakes at once, each in a sentence.
- * @param before of a change: a setting that has two terms counts by the one that is changed. Undefined for the stored
- * file, which may be of an earlier release
+ * Reports all mistakes at once, each as a sentence.
+ * @param before the description before a change: if a setting has two terms, the changed one counts. Undefined for the
+ * stored file, which may come from an earlier release
  */
 export function readDescription(
   application: Named,
@@ -97,7 +97,7 @@ export function readDescription(
   const own = new Map<string, Quad['object'][]>()
   for (const { subject, predicate, object } of triples) {
     if (subject.value !== application.iri)
-      mistakes.push([predicate.value, `The settings are about <${application.iri}> only, not about ${subject.value}.`])
+      mistakes.push([predicate.value, `Settings may only be about <${application.iri}>, not about ${subject.value}.`])
     else own.set(predicate.value, [...(own.get(predicate.value) ?? []), object])
   }
   const one = (property: string, isRight: (term: Quad['object']) => boolean, wanted: string): string | undefined => {
@@ -115,7 +115,7 @@ export function readDescription(
     if (before && !wanted.every((term) => given.some((value) => value.equals(term))))
       mistakes.push([property, `<${property}> cannot be removed.`])
     if (!given.every((value) => wanted.some((term) => value.equals(term))))
-      mistakes.push([property, `<${property}> takes <${wanted[0]!.value}> here, and cannot be changed.`])
+      mistakes.push([property, `<${property}> must be <${wanted[0]!.value}> and cannot be changed.`])
   }
   const isText = ({ termType, value }: Quad['object']): boolean => termType === 'Literal' && value.length <= LONGEST
   const title = one(DCT('title'), isText, `one text of ${LONGEST} characters at most`)
@@ -130,7 +130,7 @@ export function readDescription(
   const allowRead = allowed
     .map((value) => value === 'true' || value === '1')
     .find((value) => value !== before?.allowRead)
-  for (const property of own.keys()) mistakes.push([property, `<${property}> is no setting.`])
+  for (const property of own.keys()) mistakes.push([property, `<${property}> is not a setting.`])
   if (mistakes.length > 0) return mistakes
   return {
     ...(title !== undefined && { title }),

@@ -1,19 +1,19 @@
-// Pairing the described applications to dataspaces: an end-user and an admin application each. Pure.
+// Pairs the described applications into dataspaces, each with an end-user and an admin application. Pure.
 import type { ApplicationDescription } from './application-description.js'
 import type { DescribedDataspace } from './dataspace.js'
 import { faultAt, type Fault } from './faults.js'
 
-/** How an admin application belongs to an end-user application: the first of these that finds any decides. */
+/** How an admin application is assigned to an end-user application: the first rule with a match decides. */
 const PAIRINGS: readonly ((endUser: ApplicationDescription, admin: ApplicationDescription) => boolean)[] = [
   (endUser, admin) => endUser.partner === admin.application.iri || admin.partner === endUser.application.iri,
-  // LinkedDataHub: the host with `admin.` before it.
+  // As in LinkedDataHub: the host prefixed with `admin.`.
   (endUser, admin) => admin.application.base === adminHostOf(endUser.application.base),
   (endUser, admin) => admin.application.base.startsWith(endUser.application.base),
 ]
 
 const adminHostOf = (base: string): string => base.replace('://', '://admin.')
 
-/** The dataspaces of these applications; an application without a partner, or with several, becomes a fault. */
+/** The dataspaces of these applications. An application without a partner, or with several, becomes a fault. */
 export function pairedDataspaces(described: readonly ApplicationDescription[], faults: Fault[]): DescribedDataspace[] {
   const endUsers = described.filter(({ application }) => application.kind === 'end-user')
   const admins = described.filter(({ application }) => application.kind === 'admin')
@@ -43,7 +43,7 @@ export function pairedDataspaces(described: readonly ApplicationDescription[], f
   }
   for (const { application } of admins.filter((admin) => !paired.has(admin))) {
     const fix = 'Give it the end-user origin with `admin.` before the host, or a path under the end-user base.'
-    faults.push(faultAt(application, 'belongs to no end-user application', fix, 'lds:origin'))
+    faults.push(faultAt(application, 'does not belong to an end-user application', fix, 'lds:origin'))
   }
   return dataspaces
 }
@@ -53,11 +53,11 @@ function unknownPartners(described: readonly ApplicationDescription[]): Fault[] 
     const other = application.kind === 'admin' ? 'end-user' : 'admin'
     const exists = described.some((one) => one.application.kind === other && one.application.iri === partner)
     if (partner === undefined || exists) return []
-    return [faultAt(application, `names ${partner}, which is no ${other} application`, 'Correct or remove it.')]
+    return [faultAt(application, `names ${partner}, which is not an ${other} application`, 'Correct or remove it.')]
   })
 }
 
-/** An explicit link takes precedence over host and path; a path belongs to the closest base above it. */
+/** An explicit link takes precedence over host and path; a path belongs to the nearest base above it. */
 function claimedByAnother(
   endUser: ApplicationDescription,
   admin: ApplicationDescription,
@@ -78,5 +78,5 @@ const sharedBases = (described: readonly ApplicationDescription[]): Fault[] =>
     const other = described.slice(0, i).find((one) => one.application.base === application.base)
     if (!other) return []
     const problem = `has the base of ${other.application.iri}, ${application.base}`
-    return [faultAt(application, problem, 'Give each application a base of its own.', 'lds:origin')]
+    return [faultAt(application, problem, 'Give each application its own base.', 'lds:origin')]
   })

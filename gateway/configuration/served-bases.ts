@@ -1,17 +1,17 @@
-// Bases on this machine that no listener of the gateway serves. Pure.
+// Finds bases on this machine that no listener serves. Pure.
 import { isLoopbackUrl, listenAddress, type DescribedDataspace } from './dataspace.js'
 import type { Settings } from './settings.js'
 
 export interface UnservedBase {
   readonly base: string
   readonly problem: string
-  /** The flags with which it is served. */
+  /** The flags that would serve it. */
   readonly flags: string
 }
 
 type Listening = Pick<Settings, 'https' | 'http' | 'host' | 'trustedProxy'>
 
-/** A base may be that of a proxy, or of the machine around a container, where a setting says so. */
+/** A base may be served by a proxy or by the host of a container, if a setting says so. */
 export function unservedBases(settings: Listening, dataspaces: readonly DescribedDataspace[]): readonly UnservedBase[] {
   const { host, trustedProxy } = settings
   if (
@@ -32,7 +32,7 @@ export function unservedBases(settings: Listening, dataspaces: readonly Describe
   })
 }
 
-/** Where the gateway listens. */
+/** The addresses that the gateway listens at. */
 export function addressesOf(settings: Listening, dataspaces: readonly DescribedDataspace[]): readonly string[] {
   const host = settings.host ?? listenAddress(dataspaces)
   const at = (protocol: 'https' | 'http', port: number | 'off'): string[] => {
@@ -42,7 +42,7 @@ export function addressesOf(settings: Listening, dataspaces: readonly DescribedD
   return [...at('https', settings.https), ...at('http', settings.http)]
 }
 
-/** A base on this machine that nobody serves is a mistake: WebIDs and documents would be under it. */
+/** Unserved bases on this machine are mistakes: WebIDs and documents would be created under them. */
 export const wrongBases = (
   unserved: readonly UnservedBase[],
 ): { readonly failure: 'settings.wrong'; readonly detail: string } => ({

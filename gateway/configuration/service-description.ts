@@ -1,4 +1,4 @@
-// Reading the services and repositories of a configuration, with their credentials (spec 2.3). Pure.
+// Reads the services and repositories of a configuration, with their credentials (spec 2.3). Pure.
 import type { DescribedApplication, ServiceDescription, VersioningRepository } from './dataspace.js'
 import type { DescribedResources } from './described-resources.js'
 import { apiUrl, pathOfDataset, repositoryUrl, storeUrl, withoutUserInfo } from './setting-values.js'
@@ -9,9 +9,9 @@ const SERVICE = [LDS('service'), LDT('service')]
 const REPOSITORY = LDS('versioningRepository')
 
 /**
- * `sd:endpoint` answers queries and `a:graphStore` the Graph Store Protocol. Updates go to the endpoint of a second
- * service that supports sd:SPARQL11Update only. Without one, they go to Fuseki's place: `…/update` beside `…/query` or
- * `…/sparql`; any other URL (of a dataset) takes both. The credentials of the first service are for all three.
+ * `sd:endpoint` answers queries, `a:graphStore` the Graph Store Protocol. Updates go to a second service that supports
+ * only sd:SPARQL11Update. Without one they go to Fuseki's usual place: `…/update` next to `…/query` or `…/sparql`; any
+ * other URL (of a dataset) takes both. The credentials of the first service apply to all three.
  */
 export function serviceOf(
   app: string,
@@ -26,7 +26,7 @@ export function serviceOf(
   const [iri, ...more] = services.filter((service) => !isUpdateOnly(service))
   const [updates, ...moreUpdates] = services.filter(isUpdateOnly)
   if (iri === undefined || more.length > 0 || moreUpdates.length > 0) {
-    const count = `has ${services.length} services where one answers queries and at most one more only updates`
+    const count = `has ${services.length} services instead of one for queries and at most one for updates`
     config.fault(
       app,
       SERVICE[0]!,
@@ -47,9 +47,8 @@ export function serviceOf(
 }
 
 /**
- * Where the gateway answers as the store does: at the path of the store's dataset, as its Graph Store endpoint has it
- * in Fuseki.
- * @param wanted in its place
+ * The path at which the gateway answers like the store: the path of the dataset, taken from Fuseki's Graph Store URL.
+ * @param wanted overrides it
  */
 export function datasetPathOf(
   kind: DescribedApplication['kind'],
@@ -71,7 +70,7 @@ function endpointOf(service: string, property: string, config: DescribedResource
     config.fault(
       service,
       property,
-      'holds a user or password',
+      'contains a user or password',
       'Put them as a:authUser and a:authPwd into the credentials file.',
     )
   } else return url
@@ -82,17 +81,17 @@ function credentialsOf(iri: string, credentials: DescribedResources): ServiceDes
   const [user, password, token] = ['authUser', 'authPwd', 'authToken'].map((name) => credentials.one(iri, [A(name)]))
   if (token !== undefined) {
     if (user !== undefined || password !== undefined) {
-      credentials.fault(iri, A('authToken'), 'stands beside a user or password', 'Keep one or the other.')
+      credentials.fault(iri, A('authToken'), 'is given together with a user or password', 'Keep one of them.')
     }
     return { token }
   }
   if (user !== undefined && password !== undefined) return { user, password }
-  if (user !== undefined) credentials.fault(iri, A('authPwd'), 'is missing', 'Give it beside a:authUser.')
-  if (password !== undefined) credentials.fault(iri, A('authUser'), 'is missing', 'Give it beside a:authPwd.')
+  if (user !== undefined) credentials.fault(iri, A('authPwd'), 'is missing', 'Give it together with a:authUser.')
+  if (password !== undefined) credentials.fault(iri, A('authUser'), 'is missing', 'Give it together with a:authPwd.')
   return undefined
 }
 
-/** The repository that an application links to (spec 9.2); the token comes from the credentials only. */
+/** The repository that an application links to (spec 9.2). The token comes only from the credentials. */
 export function repositoryOf(
   app: string,
   config: DescribedResources,
@@ -115,15 +114,15 @@ export function repositoryOf(
   if (isFailure(location)) {
     config.fault(iri, DOAP('location'), `${withoutUserInfo(written!)} ${location.detail}`, location.fix)
   } else if (location?.startsWith('http') && token === undefined) {
-    // spec 5: the token is in the credentials file only.
+    // spec 5: the token is only in the credentials file.
     config.fault(iri, A('authToken'), 'is missing', 'Give a token for the repository in the credentials file.')
   }
-  // The part of git check-ref-format that matters here.
+  // The relevant part of git check-ref-format.
   if (!/^(?!-)[^\s~^:?*[\\/]+(\/[^\s~^:?*[\\/]+)*$/.test(branch) || /\.\.|@\{|\.lock(\/|$)|\.$|(^|\/)\./.test(branch)) {
-    config.fault(iri, GITHUB('branch'), 'is no name of a branch', 'Give one such as "main".')
+    config.fault(iri, GITHUB('branch'), 'is not a branch name', 'Give one such as "main".')
   }
   if (!/^(?!.*(^|\/)\.{1,2}(\/|$))[\w.-]+(\/[\w.-]+)*$/.test(pathPrefix)) {
-    config.fault(iri, GITHUB('pathPrefix'), 'is no relative path', 'Give one such as "graphs".')
+    config.fault(iri, GITHUB('pathPrefix'), 'is not a relative path', 'Give one such as "graphs".')
   }
   return location === undefined || isFailure(location)
     ? undefined
@@ -137,7 +136,7 @@ export function repositoryOf(
       }
 }
 
-/** A property of the hosting, in any namespace (spec 2.3). */
+/** A hosting property in any namespace (spec 2.3). */
 function hosted(repository: string, name: string, config: DescribedResources): string | undefined {
   const properties = config.properties(repository).map(([property]) => property)
   const names = properties.filter((property) => property.endsWith(`#${name}`) || property.endsWith(`/${name}`))

@@ -1,7 +1,7 @@
-// Settings that conflict: values that exclude one another, and values that need another. Pure.
+// Finds settings that conflict: values that exclude each other, and values that need another one. Pure.
 import { APPLICATIONS, SETTINGS } from './setting-table.js'
 
-/** The texts given for a setting, and their flag or variable. */
+/** The texts given for a setting, and the flag or variable that gave them. */
 export interface Given {
   readonly source: string
   readonly texts: readonly string[]
@@ -13,16 +13,14 @@ type Has = (name: string) => boolean
 /** The flag or variable of a setting. */
 type SourceOf = (name: string) => string
 
-/** A line for each conflict, with its fix. */
+/** One line per conflict, with its fix. */
 export function settingConflicts(given: AllGiven): string[] {
   const has: Has = (name) => given.has(name)
   const source: SourceOf = (name) => given.get(name)?.source ?? `--${name}`
   const stores = has('config')
     ? besideConfigurationFiles(has, source)
     : [
-        ...(has('credentials')
-          ? [`${source('credentials')}: belongs to a configuration file. Give --config too.`]
-          : []),
+        ...(has('credentials') ? [`${source('credentials')}: needs a configuration file. Give --config too.`] : []),
         ...storeConflicts(has, source),
         ...adminStoreAlone(has, source),
         ...(given.get('store')?.texts[0] === 'oxigraph' ? storeOfNone(has, source) : []),
@@ -32,7 +30,7 @@ export function settingConflicts(given: AllGiven): string[] {
 
 const besideConfigurationFiles = (has: Has, source: SourceOf): string[] =>
   APPLICATIONS.filter(has).map(
-    (name) => `${source(name)}: does not go with ${source('config')}, which describes it. Remove one of them.`,
+    (name) => `${source(name)}: cannot be used with ${source('config')}, which describes it. Remove one of them.`,
   )
 
 function adminStoreAlone(has: Has, source: SourceOf): string[] {
@@ -42,7 +40,7 @@ function adminStoreAlone(has: Has, source: SourceOf): string[] {
 
 function storeOfNone(has: Has, source: SourceOf): string[] {
   const isForAll = has('admin-backend') && (has('backend') || has('query-endpoint'))
-  return isForAll ? [`${source('store')}: each application has a backend. Remove one of them.`] : []
+  return isForAll ? [`${source('store')}: has no effect, since all applications have backends. Remove one.`] : []
 }
 
 const PARTNERS: readonly (readonly [name: string, needed: string, problem: string])[] = [
@@ -65,7 +63,7 @@ const missingPartners = (has: Has, source: SourceOf): string[] =>
     ([name, needed, problem]) => `${source(name)}: ${problem}. Give --${needed} too.`,
   )
 
-/** Fuseki does not say how large its databases are. */
+/** Fuseki does not report the size of its databases. */
 function unmeasured(given: AllGiven): string[] {
   const { source, texts } = given.get('compact') ?? {}
   if (!/^[\d.]+x$/.test(texts?.[0] ?? '') || given.has('fuseki-folder')) return []
@@ -88,17 +86,17 @@ function portConflicts(given: AllGiven, source: SourceOf): string[] {
   ] as const) {
     const port = portOf(name)
     if (port !== 'off' && port !== '0' && port === portOf(other)) {
-      faults.push(`${source(name)}: has the port of --${other}. Give each its own.`)
+      faults.push(`${source(name)}: uses the port of --${other}. Give each its own.`)
     }
   }
   if (portOf('monitoring') !== 'off' && !given.has('monitoring-token')) {
     faults.push(`${source('monitoring')}: would show health and metrics to everyone. Give --monitoring-token too.`)
   }
   if (portOf('https') === 'off' && given.has('tls-cert')) {
-    faults.push(`${source('tls-cert')}: nothing would use it, for https is off. Remove it, or give --https PORT.`)
+    faults.push(`${source('tls-cert')}: has no effect, since https is off. Remove it, or give --https PORT.`)
   }
   if (portOf('https') === 'off' && portOf('http') === 'off') {
-    faults.push(`${source('https')}: nothing would listen, for http is off too. Give --https PORT or --http PORT.`)
+    faults.push(`${source('https')}: leaves no listener, since http is off too. Give --https PORT or --http PORT.`)
   }
   return faults
 }
@@ -120,11 +118,11 @@ function storeConflicts(has: Has, source: SourceOf): string[] {
     if (has(one) && !has(other)) faults.push(`${source(one)}: is half of HTTP Basic. Give --${other} too.`)
   }
   if (has(token) && has(user)) {
-    faults.push(`${source(token)}: does not go with ${source(user)}. Give a token or a user, not both.`)
+    faults.push(`${source(token)}: cannot be used with ${source(user)}. Give a token or a user, not both.`)
   }
   const credential = [user, token].find(has)
   if (credential && !has('backend') && !endpoint) {
-    faults.push(`${source(credential)}: there is no store to give it to. Give --backend too.`)
+    faults.push(`${source(credential)}: there is no store that would use it. Give --backend too.`)
   }
   return faults
 }

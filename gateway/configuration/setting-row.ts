@@ -1,20 +1,20 @@
-// One row of the table of settings: its name, its kind of value, its help and its default. Pure.
+// A row of the table of settings: its name, kind of value, help and default. Pure.
 import type { InvalidValue } from './setting-values.js'
 
 export interface SettingDetail {
   /** As an operator would write it. */
   readonly default?: string
-  /** The default in words, where it depends on other settings. */
+  /** The default in words, if it depends on other settings. */
   readonly otherwise?: string
   readonly repeatable?: true
   readonly secret?: true
-  /** Asks for output instead of setting something: has no environment variable. */
+  /** Requests output instead of setting something, so it has no environment variable. */
   readonly flagOnly?: true
 }
 
 /** A kind of value. */
 interface Kind<Value> {
-  /** Its placeholder in `--help`; empty for a flag that is true when it is there. */
+  /** The placeholder in `--help`; empty for a flag that is true if present. */
   readonly value: string
   readonly parse: (text: string) => Value | InvalidValue
 }

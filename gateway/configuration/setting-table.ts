@@ -1,4 +1,4 @@
-// The one table of settings, by groups: the parser, `--help` and docs/settings.md are made from it.
+// The table of all settings, by groups. The parser, `--help` and docs/settings.md are generated from it.
 import { LISTENERS, LOG } from './listener-settings.js'
 import { type SettingDetail, type SettingRow, of, row } from './setting-row.js'
 import * as values from './setting-values.js'
@@ -25,10 +25,10 @@ const CLIENTS = [
     'People who may sign up, by form or by a first log-in.',
     { otherwise: 'everyone; off with a backend by flags or init' },
   ),
-  row('daily-sign-ups', of('COUNT', count), 'Most sign-ups a day, first log-ins included; one network has a tenth.', {
+  row('daily-sign-ups', of('COUNT', count), 'Most sign-ups per day, first log-ins included; one network has a tenth.', {
     default: '500',
   }),
-  row('daily-access-requests', of('COUNT', count), 'Most requests for access a day; one network has a tenth.', {
+  row('daily-access-requests', of('COUNT', count), 'Most requests for access per day; one network has a tenth.', {
     default: '500',
   }),
   row('compress', of('', yesOrNo), 'Compress documents and results (gzip, br) for clients that accept it.', {
@@ -65,7 +65,7 @@ const HISTORY = [
   row(
     'history-delay',
     of('MS', values.orOff(milliseconds)),
-    'Age of a change without a commit from which on the gateway is not ready, in milliseconds, or off.',
+    'Maximum age of a change without a commit while the gateway reports ready, in milliseconds, or off.',
     { default: '600000' },
   ),
   row('history-api', of('URL', values.apiUrl), "Base URL of GitHub's REST API.", {
@@ -91,7 +91,7 @@ const FILES = [
   row(
     'config',
     of('FILE', anyText),
-    'TriG file with applications and services, in place of the settings above.',
+    'TriG file with applications and services. Replaces the settings above.',
     repeatable,
   ),
   row('credentials', of('FILE', anyText), 'TriG file with the credentials of those services and repositories.'),
@@ -99,10 +99,10 @@ const FILES = [
   row(
     'standby',
     of('', yesOrNo),
-    'Wait while another gateway has this data folder, and take its place within seconds when it has gone.',
+    'Wait while another gateway uses this data folder, and take over within seconds when it has stopped.',
     { default: 'false' },
   ),
-  row('look', of('FOLDER', anyText), 'Folder with a style.css and a logo.svg or logo.png of your own for the pages.'),
+  row('look', of('FOLDER', anyText), 'Folder with your own style.css and logo.svg or logo.png for the pages.'),
 ] as const
 
 const IDENTITY = [
@@ -120,7 +120,7 @@ const IDENTITY = [
       default: 'oidc',
     },
   ),
-  row('oidc-audience', of('AUDIENCE', anyText), 'Audience to accept in tokens, besides the client id.', repeatable),
+  row('oidc-audience', of('AUDIENCE', anyText), 'Audience to accept in tokens, apart from the client id.', repeatable),
   row('session-lifetime', of('MS', milliseconds), 'Lifetime of a log-in, in milliseconds.', { default: '43200000' }),
 ] as const
 
@@ -135,7 +135,7 @@ const FETCHING = [
   row(
     'allow-service',
     of('URL', storeUrl),
-    'SPARQL endpoint that queries may reach with SERVICE, or source that updates may read with LOAD.',
+    'SPARQL endpoint that queries may use with SERVICE, or source that updates may read with LOAD.',
     {
       repeatable: true,
     },
@@ -143,13 +143,13 @@ const FETCHING = [
   row(
     'allow-function',
     of('IRI', values.functionName),
-    'Extension function that queries and updates may call; a * at its end stands for any rest.',
+    'Extension function that queries and updates may call; a * at the end matches any suffix.',
     repeatable,
   ),
   row(
     'sparql-syntax',
     of('WHICH', values.oneOf('standard', 'store')),
-    'SPARQL that clients may send: the standard, or also what only the store reads, such as ARQ syntax.',
+    'SPARQL that clients may send: the standard, or also extensions of the store, such as ARQ syntax.',
     { default: 'standard' },
   ),
 ] as const
@@ -163,21 +163,21 @@ const RULES = [
       default: 'true',
     },
   ),
-  row('require-preconditions', of('', yesOrNo), 'Answer 428 to a write of an existing document without If-Match.', {
+  row('require-preconditions', of('', yesOrNo), 'Answer 428 to writes of existing documents without If-Match.', {
     default: 'false',
   }),
 ] as const
 
 const LIMITS = [
   row('max-body', of('BYTES', values.bytes), 'Largest RDF request body.', { default: '2097152' }),
-  row('max-import', of('BYTES', values.bytes), 'Largest file or fetched source of an import, unpacked.', {
+  row('max-import', of('BYTES', values.bytes), 'Largest file or fetched source of an import, decompressed.', {
     default: '1073741824',
   }),
   row('max-upload', of('BYTES', values.bytes), 'Largest file of an upload.', { default: '2147483648' }),
   row(
     'daily-uploads',
     of('BYTES', values.bytes),
-    'Most bytes of uploaded files a day; one agent has a tenth, one network half, or one file.',
+    'Most bytes of uploaded files per day; one agent has a tenth, one network half, or one file.',
     {
       default: '107374182400',
     },
@@ -185,7 +185,7 @@ const LIMITS = [
   row(
     'daily-history',
     of('BYTES', values.bytes),
-    'Most bytes that a day adds to a history; one agent has a tenth, one network half.',
+    'Most bytes added to a history per day; one agent has a tenth, one network half.',
     {
       default: '107374182400',
     },
@@ -225,10 +225,10 @@ const CACHE = [
   row(
     'shared-cache',
     of('', yesOrNo),
-    'Tell shared caches in front of the gateway what they may store and what to purge; nginx and Varnish, with the files here.',
+    'Tell shared caches in front of the gateway (nginx, Varnish) what they may store and when to purge it.',
     { default: 'false' },
   ),
-  row('probe', of('MS', values.orOff(milliseconds)), 'Interval of looking for writes behind the gateway, or off.', {
+  row('probe', of('MS', values.orOff(milliseconds)), 'Interval between checks for writes behind the gateway, or off.', {
     default: 'off',
   }),
 ] as const
@@ -268,14 +268,14 @@ const GROUPS = {
   Output: OUTPUT,
 } as const
 
-/** Configuration files describe the applications in place of the settings of these groups. */
+/** The groups whose settings are replaced by configuration files. */
 const DESCRIBED_BY_FILES: readonly string[] = ['Stores', 'History', 'Addresses'] satisfies (keyof typeof GROUPS)[]
 
-/** One setting as the parser, `--help` and docs/settings.md see it. */
+/** A setting as used by the parser, `--help` and docs/settings.md. */
 export interface Setting extends SettingRow<string, unknown, SettingDetail> {
   readonly group: string
   readonly flag: string
-  /** Absent for those that are flags only. Several values are separated by commas. */
+  /** Absent for settings that are only flags. Commas separate several values. */
   readonly env?: string
 }
 
@@ -292,9 +292,7 @@ export const SETTINGS: readonly Setting[] = Object.entries<readonly SettingRow<s
   })),
 )
 
-/**
- * The names of the settings that describe the applications; configuration files replace them. None has a dataset-path.
- */
+/** The names of the settings that describe applications. Configuration files replace them, except dataset-path. */
 export const APPLICATIONS: readonly string[] = SETTINGS.filter(
   ({ group, name }) => DESCRIBED_BY_FILES.includes(group) && name !== 'dataset-path',
 ).map(({ name }) => name)
@@ -312,7 +310,7 @@ type ValueOf<R> = R extends { readonly parse: (text: string) => infer Value }
 
 /**
  * The effective settings, by name in camel case. URLs are normalised, bases end with a slash; ports are numbers or
- * 'off'; times are milliseconds; addresses are CIDR blocks. Without a value and a default: undefined, or an empty list.
+ * 'off'; times are milliseconds; addresses are CIDR blocks. Without value and default: undefined, or an empty list.
  */
 export type Settings = {
   readonly [R in (typeof GROUPS)[keyof typeof GROUPS][number] as Camel<R['name']>]: ValueOf<R>

@@ -1,36 +1,36 @@
-// The values of settings: for each kind, a parser from text to value. Pure.
+// The values of settings: a parser from text to value for each kind. Pure.
 import { fileURLToPath } from 'node:url'
 import ipaddr from 'ipaddr.js'
 import { isFailure, type Failure } from '../problem.js'
 
-/** `detail`: why a text is not a value of its kind; `fix`: what to write instead. Neither holds the text. */
+/** `detail`: the reason why a text is invalid; `fix`: what to write instead. Neither contains the text. */
 export interface InvalidValue extends Failure<'value.invalid'> {
   readonly fix: string
 }
 
 const invalid = (detail: string, fix: string): InvalidValue => ({ failure: 'value.invalid', detail, fix })
 
-/** Any text that is not empty: a file, a folder, a name, a password. */
+/** Any non-empty text: a file, folder, name or password. */
 export const anyText = (value: string): string => value
 
-/** A port number, 0 for one that the system chooses, or `off`. */
+/** A port number (0: chosen by the system), or `off`. */
 export const port = (value: string): number | 'off' | InvalidValue =>
   value === 'off'
     ? 'off'
     : /^\d{1,5}$/.test(value) && Number(value) < 65536
       ? Number(value)
-      : invalid('is no port', 'Give a number from 0 to 65535, or off.')
+      : invalid('is not a port', 'Give a number from 0 to 65535, or off.')
 
 const naturalUpTo =
   (most: number, what: string) =>
   (value: string): number | InvalidValue =>
     /^\d{1,15}$/.test(value) && Number(value) > 0 && Number(value) <= most
       ? Number(value)
-      : invalid(`is no number of ${what}`, `Give a whole number from 1 to ${most}.`)
+      : invalid(`is not a number of ${what}`, `Give a whole number from 1 to ${most}.`)
 
 export const count = naturalUpTo(10 ** 9, 'times')
 export const bytes = naturalUpTo(2 ** 40, 'bytes')
-/** Node.js timers end at 2³¹ − 1 ms: anything above would fire at once. */
+/** Node.js timers are limited to 2³¹ − 1 ms: anything longer would fire at once. */
 export const milliseconds = naturalUpTo(2 ** 31 - 1, 'milliseconds')
 
 export const orOff =
@@ -46,16 +46,16 @@ export const historyPlace = (value: string): string | InvalidValue =>
 export function repositoryUrl(value: string, give = 'Give'): string | InvalidValue {
   const fix = `${give} https://github.com/OWNER/REPOSITORY or file:///FOLDER.`
   if (/^file:\/\/\/[^?#\s]+$/.test(value)) {
-    return isPath(value) ? value : invalid('has percent-encodings that are in no path', fix)
+    return isPath(value) ? value : invalid('has percent-encodings that a path cannot contain', fix)
   }
-  // The form that versioning/github/api.ts takes.
+  // The form expected by versioning/github/api.ts.
   const [location] = /^https?:\/\/[\w.-]+(?::\d+)?\/[\w-]+\/[\w.-]+(?=\/?$)/.exec(value) ?? []
-  if (location === undefined) return invalid('is no repository', fix)
-  if (location.startsWith('http:')) return invalid('would get the token in clear', fix)
+  if (location === undefined) return invalid('is not a repository', fix)
+  if (location.startsWith('http:')) return invalid('would receive the token unencrypted', fix)
   return location.replace(/\.git$/, '')
 }
 
-/** True if the `file:` URL has a path: `%2F`, `%00` and invalid UTF-8 are in no path. */
+/** True if the `file:` URL can be a path: `%2F`, `%00` and invalid UTF-8 cannot. */
 function isPath(url: string): boolean {
   try {
     return !fileURLToPath(url).includes('\0')
@@ -64,15 +64,15 @@ function isPath(url: string): boolean {
   }
 }
 
-/** The base URL of a REST API that gets a token: https, or on this machine. */
+/** The base URL of a REST API that receives a token: https, or on this machine. */
 export function apiUrl(value: string): string | InvalidValue {
   const url = storeUrl(value)
   if (isFailure(url)) return url
   const { protocol, hostname, username, password } = new URL(url)
-  if (username || password) return invalid('holds a user or password', 'Give the URL without it, and --history-token.')
+  if (username || password) return invalid('contains a user or password', 'Remove it, and give --history-token.')
   return protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
     ? url
-    : invalid('would get the token in clear', 'Give its https URL.')
+    : invalid('would receive the token unencrypted', 'Give its https URL.')
 }
 
 export const yesOrNo = (value: string): boolean | InvalidValue =>
@@ -81,21 +81,21 @@ export const yesOrNo = (value: string): boolean | InvalidValue =>
 export const oneOf =
   <const T extends string>(...values: readonly T[]) =>
   (value: string): T | InvalidValue =>
-    values.find((one) => one === value) ?? invalid('is not known', `Give one of ${values.join(', ')}.`)
+    values.find((one) => one === value) ?? invalid('is not allowed', `Give one of ${values.join(', ')}.`)
 
-/** An address or a network, as a CIDR block of its network address. Refuses the block of all addresses. */
+/** An address or network, as the CIDR block of its network address. Refuses the block of all addresses. */
 export function addresses(value: string): string | InvalidValue {
   const fix = 'Give an address such as 10.0.0.7 or a network such as 10.0.0.0/8 or fd00::/8.'
   const [address, bits, more] = value.split('/')
-  if (!ipaddr.isValid(address!) || more !== undefined) return invalid('is no IP address or network', fix)
+  if (!ipaddr.isValid(address!) || more !== undefined) return invalid('is not an IP address or network', fix)
   const parsed = ipaddr.parse(address!)
   if (parsed.kind() === 'ipv4' && !ipaddr.IPv4.isValidFourPartDecimal(address!)) {
-    return invalid('is no IPv4 address of four decimal numbers', fix)
+    return invalid('is not an IPv4 address of four decimal numbers', fix)
   }
   const most = parsed.kind() === 'ipv4' ? 32 : 128
   const length = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : NaN
-  if (!(length <= most)) return invalid('has no valid prefix length', fix)
-  if (length === 0) return invalid('is every address there is', `It would trust everyone. ${fix}`)
+  if (!(length <= most)) return invalid('has an invalid prefix length', fix)
+  if (length === 0) return invalid('includes every address', `It would trust everyone. ${fix}`)
   const block = `${parsed.toString()}/${length}`
   const network =
     parsed.kind() === 'ipv4' ? ipaddr.IPv4.networkAddressFromCIDR(block) : ipaddr.IPv6.networkAddressFromCIDR(block)
@@ -111,49 +111,49 @@ function httpUrl(value: string): URL | undefined {
 /** The URL of a store or of one of its endpoints, without query; `user:password@` is allowed. */
 export function storeUrl(value: string): string | InvalidValue {
   const url = httpUrl(value)
-  if (!url) return invalid('is no http or https URL', 'Give one such as http://localhost:3030/ds.')
-  if (url.search || url.hash) return invalid('has a query or a fragment', 'Give the URL without it.')
+  if (!url) return invalid('is not an http or https URL', 'Give one such as http://localhost:3030/ds.')
+  if (url.search || url.hash) return invalid('has a query or a fragment', 'Remove it.')
   return url.href
 }
 
 /**
- * The base of an application: ends with a slash, which is added if it is missing.
- * @param relativeTo a base that a path such as `admin/` is resolved against
+ * The base of an application. A missing final slash is added.
+ * @param relativeTo the base that a path such as `admin/` is resolved against
  */
 export function baseUrl(value: string, relativeTo?: string): string | InvalidValue {
   const url = httpUrl(relativeTo && /^[\w-]+(\/[\w-]+)*\/?$/.test(value) ? relativeTo + value : value)
-  if (!url) return invalid('is no http or https URL', 'Give one such as https://data.example.org/.')
+  if (!url) return invalid('is not an http or https URL', 'Give one such as https://data.example.org/.')
   if (url.username || url.password || url.search || url.hash) {
     return invalid('has user information, a query or a fragment', 'Give scheme, host, port and path only.')
   }
-  // The normal form of the path of a request (RFC 3986 §6.2.2).
+  // The normal form of a request path (RFC 3986 §6.2.2).
   if (!/^(\/[A-Za-z0-9\-._~!$&'()*+,;=:@]+)*\/?$/.test(url.pathname)) {
-    return invalid('has empty or percent-encoded path segments', 'Give a path of plain characters.')
+    return invalid('has empty or percent-encoded path segments', 'Use only unreserved characters in the path.')
   }
   return url.href.replace(/\/?$/, '/')
 }
 
-/** The path of a dataset, without a slash at its end: of plain characters, as in `baseUrl`. */
+/** The path of a dataset, without a final slash, in plain characters as in `baseUrl`. */
 export const pathOfDataset = (value: string): string | InvalidValue =>
   /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9\-._~!$&'()*+,;=:@]+)+$/.test(value)
     ? value
-    : invalid('is no path of a dataset', 'Give one such as /ds, or off.')
+    : invalid('is not a dataset path', 'Give one such as /ds, or off.')
 
 /** A WebID, unchanged: WebIDs are compared as strings. */
 export const webId = (value: string): string | InvalidValue =>
   httpUrl(value) && !/[<>"{}|^`]/.test(value)
     ? value
-    : invalid('is no WebID', 'Give an http or https URL such as https://example.org/me#this.')
+    : invalid('is not a WebID', 'Give an http or https URL such as https://example.org/me#this.')
 
 /**
- * An https URL without query, unchanged: issuers are compared as strings (OpenID Connect Core §2). For development,
- * http on this machine.
+ * An https URL without query, unchanged: issuers are compared as strings (OpenID Connect Core §2). Also http on this
+ * machine, for development.
  */
 export const issuerUrl = (value: string): string | InvalidValue =>
   httpUrl(value) && (/^https:\/\/[^?#@]+$/.test(value) || LOCAL_URL.test(value))
     ? value
     : invalid(
-        'is no https URL',
+        'is not an https URL',
         'Give one such as https://accounts.example.org, or for development http://localhost:PORT.',
       )
 const LOCAL_URL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/[^?#@]*)?$/
@@ -162,36 +162,36 @@ const LOCAL_URL = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?(\/[^?#@]*)?
 export const origin = (value: string): string | InvalidValue =>
   /^https?:/.test(value) && URL.canParse(value) && new URL(value).origin === value
     ? value
-    : invalid('is no origin', 'Give scheme, host and port only, such as https://app.example.org.')
+    : invalid('is not an origin', 'Give scheme, host and port only, such as https://app.example.org.')
 
 /** A name that needs no encoding in a path. */
 export const providerName = (value: string): string | InvalidValue =>
-  /^[A-Za-z0-9][\w-]{0,63}$/.test(value) ? value : invalid('is no name', 'Give letters, digits, - and _ only.')
+  /^[A-Za-z0-9][\w-]{0,63}$/.test(value) ? value : invalid('is not a valid name', 'Give letters, digits, - and _ only.')
 
 /** The smtp or smtps URL of a mail server, with user and password if it requires them. */
 export const mailServer = (value: string): string | InvalidValue =>
   /^smtps?:\/\/[^\s/?#]+\/?$/.test(value) && URL.canParse(value)
     ? value
-    : invalid('is no URL of a mail server', 'Give one such as smtps://user:password@mail.example.org.')
+    : invalid('is not the URL of a mail server', 'Give one such as smtps://user:password@mail.example.org.')
 
 /** RFC 5321 §4.1.2, without the parts that a `mailto:` IRI would have to escape. */
 export const isMailAddress = (value: string): boolean =>
   value.length <= 254 && /^[\w!$&'*+=~.-]{1,64}@(?:[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?\.)*[a-z\d-]{1,63}$/i.test(value)
 
 export const mailAddress = (value: string): string | InvalidValue =>
-  isMailAddress(value) ? value : invalid('is no e-mail address', 'Give one such as data@example.org.')
+  isMailAddress(value) ? value : invalid('is not an e-mail address', 'Give one such as data@example.org.')
 
-/** The text, with the user information of its URLs hidden. */
+/** Hides the user information of URLs in a text. */
 export const withoutUserInfo = (value: string): string => value.replace(/\/\/[^/?#\s]*@/g, '//***@')
 
-/** The IRI of a function, or the beginning of such IRIs with a `*`. */
+/** The IRI of a function, or a prefix of such IRIs followed by `*`. */
 export const functionName = (value: string): string | InvalidValue =>
   /^[a-z][a-z0-9+.-]*:[^\x00-\x20<>"{}|^`\\*]+\*?$/i.test(value)
     ? value
-    : invalid('is no IRI', 'Give one such as http://jena.apache.org/text#query, or http://jena.apache.org/text#*.')
+    : invalid('is not an IRI', 'Give one such as http://jena.apache.org/text#query, or http://jena.apache.org/text#*.')
 
 /** A time of day, or growth by a factor. */
 export const compactionTime = (value: string): string | InvalidValue =>
   /^(?:[01]\d|2[0-3]):[0-5]\d$|^(?:[2-9]|[1-9]\d)(?:\.\d)?x$|^1\.[5-9]x$/.test(value)
     ? value
-    : invalid('is neither a time of day nor a growth', 'Give a time from 00:00 to 23:59, or a growth from 1.5x to 99x.')
+    : invalid('is neither a time of day nor a factor', 'Give a time from 00:00 to 23:59, or a factor from 1.5x to 99x.')

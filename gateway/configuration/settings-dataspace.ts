@@ -1,4 +1,4 @@
-// The one dataspace that the settings describe without configuration files. Pure.
+// The single dataspace that the settings describe if there are no configuration files. Pure.
 import { defaultOntology } from './application-description.js'
 import { conflictsOf } from './conflicts.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from './dataspace.js'
@@ -77,7 +77,7 @@ function serviceOfSettings(
   const { username, password } = urls.find((url) => url.username || url.password) ?? {}
   const given = isOfDocuments || isOnStoreOfDocuments(urls, settings) ? credentialsOf(settings) : undefined
   if (isOfDocuments && username !== undefined && given) {
-    const problem = 'has a user in its URL and credentials beside it'
+    const problem = 'has a user in its URL and separate credentials'
     faults.push({ subject: '--backend', property: '', problem, fix: 'Keep one of them.' })
   }
   const credentials = basic(decoded(username), decoded(password)) ?? given

@@ -11,7 +11,7 @@ const fallback = ({ default: value, otherwise, flagOnly }: Setting): string =>
 const GROUPS = [...new Set(SETTINGS.map(({ group }) => group))]
 const settingsOf = (group: string): readonly Setting[] => SETTINGS.filter((setting) => setting.group === group)
 
-/** Those of most gateways, which `--help` lists. */
+/** The settings that most gateways use: those listed by `--help`. */
 // prettier-ignore
 export const USUAL_SETTINGS: readonly string[] = [
   'store', 'backend', 'admin-backend', 'backend-user', 'backend-password', 'history', 'admin-history', 'history-token',
@@ -20,7 +20,7 @@ export const USUAL_SETTINGS: readonly string[] = [
   'enforce', 'sign-up', 'cache', 'log-level', 'help',
 ] satisfies SettingName[]
 
-/** The settings by groups; ends with a line end. */
+/** The settings in groups; ends with a line end. */
 export function helpText(which: 'usual' | 'all'): string {
   const lineOf = (setting: Setting): string => {
     const otherwise = fallback(setting)
@@ -36,7 +36,7 @@ export function helpText(which: 'usual' | 'all'): string {
 }
 
 const ENVIRONMENT = [
-  'Every setting is an environment variable too: TRIPLEGATE_ADMIN_BACKEND for --admin-backend. A flag replaces its variable.',
+  'Every setting can also be an environment variable: TRIPLEGATE_ADMIN_BACKEND for --admin-backend. A flag overrides its variable.',
   'In a variable, commas separate the values of a repeatable setting. Give secrets as variables: others can see flags.',
 ]
 
@@ -53,7 +53,7 @@ export function settingsPage(): string {
     '',
     '<!-- Generated from gateway/configuration/setting-table.ts by `npm run docs`. Do not edit. -->',
     '',
-    'Give settings to `triplegate serve` and `triplegate mirror` as flags or as environment variables. A flag replaces its',
+    'Give settings to `triplegate serve` and `triplegate mirror` as flags or as environment variables. A flag overrides its',
     'variable. In a variable, commas separate the values of a repeatable setting. Give passwords, tokens and other secrets',
     'as variables: other users of the machine can see flags.',
     '',
@@ -65,7 +65,7 @@ export function settingsPage(): string {
 
 const TABLE = ['| flag | environment variable | default | meaning |', '|---|---|---|---|']
 
-/** The effective settings, each with its value and where it comes from; secrets and users in URLs are hidden. */
+/** The effective settings, each with its value and origin; secrets and users in URLs are hidden. */
 export function effectiveLines(settings: Settings, given: AllGiven): string[] {
   const effective = settings as unknown as Readonly<Record<string, unknown>>
   const described = new Set(settings.config.length > 0 ? APPLICATIONS : [])

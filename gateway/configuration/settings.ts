@@ -1,4 +1,4 @@
-// Reading the settings from the command line and the environment, and of finding those that conflict. Pure.
+// Reads the settings from the command line and the environment, and finds those that conflict. Pure.
 import { readArguments, strayArguments, type Arguments } from './flags.js'
 import type { Faulty } from './faults.js'
 import { didYouMean } from './near-names.js'
@@ -8,14 +8,14 @@ import { camelCase, SETTINGS, type Setting, type Settings } from './setting-tabl
 import { isFailure } from '../problem.js'
 
 export { SETTINGS, type Settings } from './setting-table.js'
-/** The data folder where no setting names one. */
+/** The data folder if no setting names one. */
 export const DEFAULT_DATA = SETTINGS.find(({ name }) => name === 'data')!.default
 export { effectiveLines, helpText, settingsPage, USUAL_SETTINGS } from './settings-text.js'
 
-/** Each fault is a line with the name of the setting, the mistake and the fix. Never holds secrets. */
+/** Each fault is one line with the setting's name, the mistake and the fix. Never contains secrets. */
 export type WrongSettings = Faulty<'settings.wrong', string>
 
-/** The settings of a command line (without `node`, script and command) and an environment. */
+/** The settings from a command line (without `node`, script and command) and an environment. */
 export function parseSettings(argv: readonly string[], env: Environment): Settings | WrongSettings {
   const given = readArguments(argv, SETTINGS, { command: 'serve', noun: 'setting' })
   return settingsOf({ ...given, faults: [...given.faults, ...strayArguments(given.positionals)] }, env)
@@ -23,7 +23,7 @@ export function parseSettings(argv: readonly string[], env: Environment): Settin
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** The settings of these flags and an environment. A flag replaces its variable; an empty variable counts as absent. */
+/** The settings from flags and an environment. A flag overrides its variable; an empty variable counts as absent. */
 export function settingsOf(
   { values, faults: wrongFlags }: Pick<Arguments, 'values' | 'faults'>,
   env: Environment,
@@ -82,13 +82,13 @@ function fromEnvironment(env: Environment, faults: string[]): Map<string, Given>
   return given
 }
 
-/** Sets `base` and `adminBase` where they are not given. `settingsOf` reports a wrong port or base. */
+/** Derives `base` and `adminBase` if they are not given. `settingsOf` reports wrong ports and bases. */
 function deriveBases(settings: Record<string, unknown>, given: AllGiven): string[] {
   const { https, http } = settings
   const secure = https !== 'off'
   const port = secure ? https : http
   if (!given.has('base') && !given.has('config') && port === 0) {
-    return [`--${secure ? 'https' : 'http'}: the system chooses the port, so the base is not known. Give --base.`]
+    return [`--${secure ? 'https' : 'http'}: the system chooses the port, so the base is unknown. Give --base.`]
   }
   const local = baseUrl(`${secure ? 'https' : 'http'}://localhost:${String(port)}/`)
   settings.base ??= isFailure(local) ? undefined : local

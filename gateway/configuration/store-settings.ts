@@ -1,4 +1,4 @@
-// The settings of stores, and of the store's own URLs.
+// The settings of stores and of the store's own URLs.
 import { of, row } from './setting-row.js'
 import { anyText, oneOf, orOff, pathOfDataset, storeUrl } from './setting-values.js'
 
@@ -16,14 +16,9 @@ export const STORES = [
   row('query-endpoint', of('URL', storeUrl), 'SPARQL query endpoint.', { otherwise: '{backend}/query' }),
   row('update-endpoint', of('URL', storeUrl), 'SPARQL update endpoint.', { otherwise: '{backend}/update' }),
   row('graph-store-endpoint', of('URL', storeUrl), 'Graph Store Protocol endpoint.', { otherwise: '{backend}/data' }),
-  row(
-    'dataset-path',
-    of('PATH', orOff(pathOfDataset)),
-    'Path at which the gateway answers as the store does, or off.',
-    {
-      otherwise: 'path of {backend}',
-    },
-  ),
+  row('dataset-path', of('PATH', orOff(pathOfDataset)), 'Path at which the gateway answers like the store, or off.', {
+    otherwise: 'path of {backend}',
+  }),
   row(
     'backend-user',
     of('NAME', anyText),

@@ -183,7 +183,7 @@ void t.test('pairing of applications', async (t) => {
   t.equal(reported.length, 2, 'design 4: each shared store is reported')
   t.match(
     reported[1],
-    /^urn:s\/Admin sd:endpoint: is the dataset of https:\/\/admin\.test\.localhost:4443\/ and https:\/\/admin\.localhost:4443\/, so that each SPARQL endpoint reads and writes graphs under its own base only\. Give each/,
+    /^urn:s\/Admin sd:endpoint: is the dataset of https:\/\/admin\.test\.localhost:4443\/ and https:\/\/admin\.localhost:4443\/, so each SPARQL endpoint sees only graphs under its own base\. If queries/,
   )
 })
 
@@ -274,21 +274,21 @@ const sharedHost =
 faultTest('applications', [
   ['nothing', '', /^configuration: describes no dataspace\. Describe a lds:EndUserDataspace/],
   ['no admin application', endUser(), NO_ADMIN],
-  ['no end-user application', admin(), /^urn:admin lds:origin: belongs to no end-user application/],
-  ['an unknown origin pairing', rulesOrigin, /^urn:eu: has no admin/, /^urn:admin lds:origin: belongs to no/],
-  ['two admin applications', adminByPath, /^urn:third lds:origin: belongs to no end-user/],
+  ['no end-user application', admin(), /^urn:admin lds:origin: does not belong to an end-user application/],
+  ['an unknown origin pairing', rulesOrigin, /^urn:eu: has no admin/, /^urn:admin lds:origin: does not belong to/],
+  ['two admin applications', adminByPath, /^urn:third lds:origin: does not belong to an end-user/],
   ['admin applications of one base', sameAdminBase, /^urn:third lds:origin: has the base of urn:admin/, TWO_ADMINS],
   ['end-user applications of one base', sameBase, /^urn:third lds:origin: has the base of urn:eu/, /shares the host/],
   ['one base for both applications', endUser() + adminAtBase, /^urn:admin lds:origin: has the base of urn:eu/],
   ['an end-user base under the admin base', below, /^urn:admin lds:origin: has a base above that of urn:eu/],
-  ['a link to an IRI that is no application', unknownLink, /^urn:eu: names urn:nobody, which is no admin application/],
+  ['a link to an IRI that is no application', unknownLink, /^urn:eu: names urn:nobody, which is not an admin application/],
   ['a dataspace without a role', noRole, /^urn:third: is neither an end-user nor an admin application/],
   ['a dataspace with both roles', both + '<urn:eu> a lapp:AdminApplication .', /^urn:eu: is both/],
   ['an application without an IRI', noIri, /^_:\S+: an application without an IRI/],
   ['no origin', noOrigin, /^urn:eu lds:origin: is missing/],
   ['two origins', endUser('; lapp:origin <https://x.example>') + admin(), /^urn:eu lds:origin: has 2 values/],
   ['a query', withQuery, /^urn:eu lds:origin: https:\/\/data.example.org\/\?x has user information, a query/],
-  ['an FTP origin', ftpOrigin, /^urn:eu lds:origin: ftp:\/\/data.example.org is no http or https URL/],
+  ['an FTP origin', ftpOrigin, /^urn:eu lds:origin: ftp:\/\/data.example.org is not an http or https URL/],
   ['a host shared by dataspaces', sharedHost, /^urn:x lds:origin: shares the host data.example.org with urn:eu/],
 ])
 
@@ -300,19 +300,19 @@ const fileEndpoint = endUser().replace('http://store/eu/query', 'file:///ds') + 
 const password = endUser().replace('http://store/eu/data', 'http://u:hunter2@store/eu/data') + admin()
 const oneDataset = endUser() + admin().replaceAll('http://store/admin/', 'http://store/eu/')
 const ONE_DATASET =
-  /^urn:s\/admin sd:endpoint: is the dataset of urn:eu too \(store:80\/eu\).*Give the admin application a dataset of its own/
+  /^urn:s\/admin sd:endpoint: is also the dataset of urn:eu \(store:80\/eu\).*Give the admin application its own dataset/
 const otherNames =
   endUser().replaceAll('http://store', 'http://localhost:3030') +
   admin()
     .replace('http://store/admin/query', 'http://127.0.0.1:3030/eu/sparql')
     .replace('http://store/admin/data', 'http://[::1]:3030/eu')
 const foreignDataset = both + x('; lds:service <urn:s/admin>') + y('third') + service('third')
-/** Another dataspace in the datasets of both applications, with a description of its own for one of them. */
+/** Another dataspace in the datasets of both applications. It describes one of them separately. */
 const another = both + x('; lds:service <urn:s/eu2>') + y() + service('eu').replace('urn:s/eu', 'urn:s/eu2')
 const otherEndpoint = another.replace(/(urn:s\/eu2> a .*)query/, '$1sparql')
 const otherCredentials: Given = [another, '<urn:s/eu2> a:authToken "hunter2" .']
 const UNLIKE =
-  /^urn:s\/eu2 sd:endpoint: is the dataset of urn:eu too, by other endpoints or credentials\. Give both the same/
+  /^urn:s\/eu2 sd:endpoint: is also the dataset of urn:eu, with other endpoints or credentials\. Give both the same/
 const tokenInConfig = both + '<urn:s/eu> a:authToken "hunter2" .'
 const secret = (name: string, properties: string): Given => [both, `<urn:s/${name}> ${properties} .`]
 const twoKinds = secret('eu', 'a:authUser "u" ; a:authPwd "hunter2" ; a:authToken "t"')
@@ -321,22 +321,22 @@ const mailOwner = endUser('; foaf:maker <mailto:me@example.org>') + admin()
 faultTest('services, credentials and other properties', [
   ['no service', noService, /^urn:x lds:service: is missing/],
   ['no description', undescribed, /^urn:s\/eu sd:endpoint: is missing/, /^urn:s\/eu a:graphStore: is missing/],
-  ['a service that is a blank node', blankService, /^urn:eu lds:service: its value is a blank node/, NO_SERVICE],
+  ['a service that is a blank node', blankService, /^urn:eu lds:service: has a blank node as value/, NO_SERVICE],
   ['two services for queries', endUser(', <urn:s/admin>') + admin(), /^urn:eu lds:service: has 2 services/],
-  ['an endpoint that is not http', fileEndpoint, /^urn:s\/eu sd:endpoint: file:\/\/\/ds is no http or https URL/],
-  ['a password in an endpoint', password, /^urn:s\/eu a:graphStore: holds a user or password\. Put them/],
+  ['an endpoint that is not http', fileEndpoint, /^urn:s\/eu sd:endpoint: file:\/\/\/ds is not an http or https URL/],
+  ['a password in an endpoint', password, /^urn:s\/eu a:graphStore: contains a user or password\. Put them/],
   ['the same dataset for both', oneDataset, ONE_DATASET],
-  ['the same dataset by other names', otherNames, /is the dataset of urn:eu too/],
-  ['the admin dataset of another', foreignDataset, /^urn:s\/admin sd:endpoint: is the dataset of urn:x too/],
+  ['the same dataset by other names', otherNames, /is also the dataset of urn:eu/],
+  ['the admin dataset of another', foreignDataset, /^urn:s\/admin sd:endpoint: is also the dataset of urn:x/],
   ['a dataset that two dataspaces describe by other endpoints', otherEndpoint, UNLIKE],
   ['a dataset that two dataspaces describe with other credentials', otherCredentials, UNLIKE],
   ['a token in the file', tokenInConfig, /^urn:s\/eu a:authToken: is a secret in a configuration file\. Move it/],
   ['stray credentials', secret('typo', 'a:authToken "hunter2"'), /^urn:s\/typo: has credentials but no description/],
   ['a user without password', secret('eu', 'a:authUser "hunter2"'), /^urn:s\/eu a:authPwd: is missing/],
   ['a password without user', secret('eu', 'a:authPwd "hunter2"'), /^urn:s\/eu a:authUser: is missing/],
-  ['a token beside a user', twoKinds, /^urn:s\/eu a:authToken: stands beside/],
-  ['allowRead: no boolean', endUser('; lds:allowRead "yes"') + admin(), /^urn:eu lds:allowRead: is no xsd:boolean/],
-  ['an owner that is no WebID', mailOwner, /^urn:eu foaf:maker: mailto:me@example.org is no WebID/],
+  ['a token beside a user', twoKinds, /^urn:s\/eu a:authToken: is given together/],
+  ['allowRead: no boolean', endUser('; lds:allowRead "yes"') + admin(), /^urn:eu lds:allowRead: is not an xsd:boolean/],
+  ['an owner that is not a WebID', mailOwner, /^urn:eu foaf:maker: mailto:me@example.org is not a WebID/],
 ])
 
 const repository = (more: string): string =>
@@ -348,9 +348,9 @@ const hosted = (property: string): Given => withToken(repository(`; doap:locatio
 const onlyOwner = withToken(located('https://github.com/only-owner'))
 const inUrl = withToken(located('https://hunter2@github.com/o/r'))
 const ENCODED =
-  /^urn:repo doap:location: file:\/\/\/tmp\/a%2Fb.git has percent-encodings that are in no path\. Give https/
+  /^urn:repo doap:location: file:\/\/\/tmp\/a%2Fb.git has percent-encodings that a path cannot contain\. Give https/
 const apiInClear = hosted('apiBase <http://git.example/api>')
-const CLEAR_API = /^urn:repo host:apiBase: http:\/\/git.example\/api would get the token in clear/
+const CLEAR_API = /^urn:repo host:apiBase: http:\/\/git.example\/api would receive the token unencrypted/
 const versionedX = (repository: string): string =>
   x(`; lds:service <urn:s/eu> ; lds:versioningRepository <${repository}>`) + y()
 const sharedFiles = withToken(located(GITHUB) + versionedX('urn:repo'))
@@ -363,18 +363,18 @@ const prefixed = (prefix: string): Given => [
 ]
 const onDisk = withToken(located('file:///var/lib/triplegate/history.git') + versionedX('urn:other') + otherSpelling)
 const SHARED_DISK =
-  /^urn:x lds:versioningRepository: shares a repository on this disk with urn:eu. Give each a repository of its own/
+  /^urn:x lds:versioningRepository: shares a repository on this disk with urn:eu. Give each its own repository/
 // prettier-ignore
 faultTest('repositories', [
   ['no location', withToken(repository('')), /^urn:repo doap:location: is missing/],
   ['no token', located(GITHUB), /^urn:repo a:authToken: is missing\. Give a token/],
-  ['no repository', onlyOwner, /^urn:repo doap:location: https:\/\/github.com\/only-owner is no repository/],
-  ['a token in the URL', inUrl, /^urn:repo doap:location: https:\/\/\*\*\*@github.com\/o\/r is no repository/],
+  ['no repository', onlyOwner, /^urn:repo doap:location: https:\/\/github.com\/only-owner is not a repository/],
+  ['a token in the URL', inUrl, /^urn:repo doap:location: https:\/\/\*\*\*@github.com\/o\/r is not a repository/],
   ['an encoded slash', located('file:///tmp/a%2Fb.git'), ENCODED],
   ['an API in clear', apiInClear, CLEAR_API],
-  ['a branch that Git refuses', hosted('branch "a..b"'), /^urn:repo host:branch: is no name of a branch/],
+  ['a branch that Git refuses', hosted('branch "a..b"'), /^urn:repo host:branch: is not a branch name/],
   ['a branch that reads as an option', hosted('branch "--force"'), /^urn:repo host:branch/],
-  ['a path prefix that climbs', hosted('pathPrefix "a/../.."'), /^urn:repo host:pathPrefix: is no relative path/],
+  ['a path prefix that climbs', hosted('pathPrefix "a/../.."'), /^urn:repo host:pathPrefix: is not a relative path/],
   ['files shared in a repository', sharedFiles, SHARED_FILES],
   ['files among those of another in a repository', prefixed('graphs/admin'), SHARED_FILES],
   ['a repository on this disk for two', onDisk, SHARED_DISK],
@@ -470,10 +470,10 @@ void t.test('the dataspace of the settings alone', async (t) => {
     ['an external owner', '--owner-webid https://me.example/#i', { endUser: { owner: 'https://me.example/#i' } }],
   ]
   for (const [what, line, expected] of rows) t.match(dataspacesOfSettings(settingsOf(line)), [expected], what)
-  const SAME = /^--admin-backend: is the dataset of urn:triplegate:apps\/end-user too/
+  const SAME = /^--admin-backend: is also the dataset of urn:triplegate:apps\/end-user/
   const NO_TOKEN =
     /^--history: https:\/\/github.com\/o\/r has no token\. Give --history-token or TRIPLEGATE_HISTORY_TOKEN too/
-  const TWO_KINDS = /^--backend: has a user in its URL and credentials beside it/
+  const TWO_KINDS = /^--backend: has a user in its URL and separate credentials/
   const faulty: [line: string, fault: RegExp][] = [
     ['--backend http://s/ds --admin-backend http://s:80/ds/', SAME],
     ['--admin-base https://localhost:8443', /^--admin-base: has the base of/],
@@ -568,13 +568,13 @@ void t.test('the files of a configuration', async (t) => {
   const torn = write('torn', `${PREFIXES}<urn:s/eu> a:authUser "u" a:authPwd "hunter2" .`)
   const withTorn = await readConfiguration(settingsOf(`--config ${first} --credentials ${torn}`))
   const [line] = 'faults' in withTorn ? withTorn.faults.map(faultLine) : []
-  t.match(line, /torn: is no TriG \(line 12\)\. Correct the syntax\./)
+  t.match(line, /torn: is not TriG \(line 12\)\. Correct the syntax\./)
   const broken = write('broken.trig', `${PREFIXES}<urn:a> {\n <urn:b> .\n}`)
   const faults = await readConfiguration(settingsOf(`--config ${broken} --config ${join(folder, 'absent.trig')}`))
   const lines = 'faults' in faults ? faults.faults.map(faultLine) : []
   t.equal(lines.length, 2, 'every unreadable file is reported')
   t.ok(
-    lines.some((line) => line.startsWith(`${broken}: is no TriG: `) && /line 13/.test(line)),
+    lines.some((line) => line.startsWith(`${broken}: is not TriG: `) && /line 13/.test(line)),
     lines.join('\n'),
   )
   t.ok(

@@ -1,4 +1,4 @@
-// Who may sign up and use the proxy where no setting says so: nobody in front of a store that was in use before.
+// Who may sign up and use the proxy if no setting says so: nobody, if the store was in use before.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -75,22 +75,22 @@ void t.test('the effective settings', async (t) => {
   t.ok(Object.isFrozen(settingsOf('')), 'the settings are frozen')
 })
 
-const STRAY = /"http:\/\/s\/ds": belongs to no flag/
-const STRAY_BASE = /"https:\/\/a.example\/": belongs to no flag/
+const STRAY = /"http:\/\/s\/ds": does not belong to a flag/
+const STRAY_BASE = /"https:\/\/a.example\/": does not belong to a flag/
 const HTTP_PORT = /^TRIPLEGATE_HTTP_PORT: no setting has this name\. Did you mean TRIPLEGATE_HTTPS?\?/
-const EVERY_ADDRESS = /^TRIPLEGATE_ALLOW_FETCH: "::\/0" is every/
+const EVERY_ADDRESS = /^TRIPLEGATE_ALLOW_FETCH: "::\/0" includes every/
 const ENCODED =
-  /^--history: "file:\/\/\/tmp\/a%2Fb.git" has percent-encodings that are in no path\. Give local, off, https/
+  /^--history: "file:\/\/\/tmp\/a%2Fb.git" has percent-encodings that a path cannot contain\. Give local, off, https/
 const ADMIN_ENCODED = /^--admin-history: "file:\/\/\/tmp\/a%zz" has percent-encodings/
 const CLEAR =
-  /^--history: "http:\/\/ghe.example\/a\/b" would get the token in clear\. Give .*https:\/\/github.com\/OWNER/
-const CLEAR_API = /^--history-api: "http:\/\/ghe.example\/api" would get the token in clear\. Give its https URL/
+  /^--history: "http:\/\/ghe.example\/a\/b" would receive the token unencrypted\. Give .*https:\/\/github.com\/OWNER/
+const CLEAR_API = /^--history-api: "http:\/\/ghe.example\/api" would receive the token unencrypted\. Give its https URL/
 const NO_DATASET = /^--query-endpoint: is not enough without the dataset\. Give --graph-store-endpoint too/
 const HALF_USER = /^--backend-user: is half of HTTP Basic\. Give --backend-password too/
 const HALF_PASSWORD = /^--backend-password: is half of HTTP Basic\. Give --backend-user too/
-const TWO_CREDENTIALS = /^--backend-token: does not go with --backend-user/
-const ALONE = /^TRIPLEGATE_BACKEND: does not go with --config/
-const BASE_ALONE = /^--base: does not go with --config/
+const TWO_CREDENTIALS = /^--backend-token: cannot be used with --backend-user/
+const ALONE = /^TRIPLEGATE_BACKEND: cannot be used with --config/
+const BASE_ALONE = /^--base: cannot be used with --config/
 
 void t.test('each mistake has a message with the setting, the problem and the fix', async (t) => {
   // prettier-ignore
@@ -99,58 +99,58 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['', { TRIPLEGATE_HTTP_PORT: '1' }, HTTP_PORT],
     ['', { TRIPLEGATE_HELP: 'true' }, /^TRIPLEGATE_HELP: no setting/],
     ['-x', {}, /^-x: no setting/],
-    ['serve', {}, /^"serve": belongs to no flag/],
-    ['--https 65536', {}, /^--https: "65536" is no port\. Give a number from 0 to 65535, or off\./],
+    ['serve', {}, /^"serve": does not belong to a flag/],
+    ['--https 65536', {}, /^--https: "65536" is not a port\. Give a number from 0 to 65535, or off\./],
     ['--https -1', {}, /^--https: has no value/],
     ['--https', {}, /^--https: has no value\. Write --https PORT\./],
     ['--backend --base https://a.example/', {}, /^--backend: has no value/, STRAY_BASE],
     ['--data a --data b', {}, /^--data: is given twice/],
-    ['--https off', {}, /^--https: nothing would listen/],
-    ...['24:00', '3:00', '3', 'daily'].map((when): [string, Record<string, string>, RegExp] => [`--compact ${when}`, {}, /is neither a time of day nor a growth. Give a time/]),
+    ['--https off', {}, /^--https: leaves no listener/],
+    ...['24:00', '3:00', '3', 'daily'].map((when): [string, Record<string, string>, RegExp] => [`--compact ${when}`, {}, /is neither a time of day nor a factor. Give a time/]),
     ['--compact 3x', {}, /^--compact: growth is measured on the disk. Give --fuseki-folder too/],
-    ['--http 8443', {}, /^--http: has the port of --https/],
-    ['--management 8443', {}, /^--management: has the port of --https/],
-    ['--https 0', {}, /^--https: the system chooses the port, so the base is not known\. Give --base/],
-    ['--base ftp://example.org/', {}, /^--base: "ftp:\/\/example.org\/" is no http or https URL/],
+    ['--http 8443', {}, /^--http: uses the port of --https/],
+    ['--management 8443', {}, /^--management: uses the port of --https/],
+    ['--https 0', {}, /^--https: the system chooses the port, so the base is unknown\. Give --base/],
+    ['--base ftp://example.org/', {}, /^--base: "ftp:\/\/example.org\/" is not an http or https URL/],
     ['--base https://example.org/?x', {}, /^--base: .* has user information, a query or a fragment/],
     ['--base https://example.org//a/', {}, /^--base: .* empty or percent-encoded path segments/],
     ['--base https://example.org/%61/', {}, /^--base: .* empty or percent-encoded path segments/],
-    ['--base https:example.org', {}, /^--base: .* is no http or https URL/],
-    ['--admin-base ../x', {}, /^--admin-base: "..\/x" is no http or https URL/],
-    ['--dataset-path ds', {}, /^--dataset-path: "ds" is no path of a dataset/],
-    ['--dataset-path /', {}, /^--dataset-path: "\/" is no path of a dataset/],
-    ['--dataset-path /a/../b', {}, /^--dataset-path: .* is no path of a dataset/],
-    ['--backend localhost:3030/ds', {}, /^--backend: "localhost:3030\/ds" is no http or https URL/],
+    ['--base https:example.org', {}, /^--base: .* is not an http or https URL/],
+    ['--admin-base ../x', {}, /^--admin-base: "..\/x" is not an http or https URL/],
+    ['--dataset-path ds', {}, /^--dataset-path: "ds" is not a dataset path/],
+    ['--dataset-path /', {}, /^--dataset-path: "\/" is not a dataset path/],
+    ['--dataset-path /a/../b', {}, /^--dataset-path: .* is not a dataset path/],
+    ['--backend localhost:3030/ds', {}, /^--backend: "localhost:3030\/ds" is not an http or https URL/],
     ['--backend http://localhost:3030/ds?x', {}, /^--backend: .* has a query or a fragment/],
-    ['--trusted-proxy 0.0.0.0/0', {}, /^--trusted-proxy: .* is every address there is/],
-    ['--trusted-proxy 10.0.0.0/33', {}, /^--trusted-proxy: .* has no valid prefix length/],
-    ['--trusted-proxy 10.0.0.0/', {}, /^--trusted-proxy: .* has no valid prefix length/],
-    ['--trusted-proxy 10.1', {}, /^--trusted-proxy: .* is no IPv4 address of four decimal numbers/],
-    ['--allow-fetch proxy.local', {}, /^--allow-fetch: "proxy.local" is no IP address or network/],
-    ['', { TRIPLEGATE_ALLOW_FETCH: '10.0.0.1,,::/0' }, /^TRIPLEGATE_ALLOW_FETCH: "" is no IP/, EVERY_ADDRESS],
-    ['--max-body 2MiB', {}, /^--max-body: "2MiB" is no number of bytes/],
-    ['--patch-timeout 0', {}, /^--patch-timeout: "0" is no number of milliseconds/],
-    ['--store-timeout 2147483648', {}, /^--store-timeout: .* is no number of milliseconds/],
+    ['--trusted-proxy 0.0.0.0/0', {}, /^--trusted-proxy: .* includes every address/],
+    ['--trusted-proxy 10.0.0.0/33', {}, /^--trusted-proxy: .* has an invalid prefix length/],
+    ['--trusted-proxy 10.0.0.0/', {}, /^--trusted-proxy: .* has an invalid prefix length/],
+    ['--trusted-proxy 10.1', {}, /^--trusted-proxy: .* is not an IPv4 address of four decimal numbers/],
+    ['--allow-fetch proxy.local', {}, /^--allow-fetch: "proxy.local" is not an IP address or network/],
+    ['', { TRIPLEGATE_ALLOW_FETCH: '10.0.0.1,,::/0' }, /^TRIPLEGATE_ALLOW_FETCH: "" is not an IP/, EVERY_ADDRESS],
+    ['--max-body 2MiB', {}, /^--max-body: "2MiB" is not a number of bytes/],
+    ['--patch-timeout 0', {}, /^--patch-timeout: "0" is not a number of milliseconds/],
+    ['--store-timeout 2147483648', {}, /^--store-timeout: .* is not a number of milliseconds/],
     ['--require-preconditions=maybe', {}, /^--require-preconditions: "maybe" is neither true nor false/],
-    ['--sign-up nobody', {}, /^--sign-up: "nobody" is not known\. Give one of everyone, invited, off/],
-    ['--daily-sign-ups 0', {}, /^--daily-sign-ups: "0" is no number of times/],
-    ['--oidc-issuer http://a.example --oidc-client-id x', {}, /^--oidc-issuer: "http:\/\/a.example" is no https URL\. .*, or for development http:\/\/localhost:PORT\.$/],
+    ['--sign-up nobody', {}, /^--sign-up: "nobody" is not allowed\. Give one of everyone, invited, off/],
+    ['--daily-sign-ups 0', {}, /^--daily-sign-ups: "0" is not a number of times/],
+    ['--oidc-issuer http://a.example --oidc-client-id x', {}, /^--oidc-issuer: "http:\/\/a.example" is not an https URL\. .*, or for development http:\/\/localhost:PORT\.$/],
     ['--tls-cert a.pem', {}, /^--tls-cert: is half of a server certificate\. Give --tls-key too\.$/],
     ['--tls-key a.pem', {}, /^--tls-key: is half of a server certificate\. Give --tls-cert too\.$/],
-    [`${PLAIN} --tls-cert a.pem --tls-key b.pem`, {}, /^--tls-cert: nothing would use it, for https is off\./],
+    [`${PLAIN} --tls-cert a.pem --tls-key b.pem`, {}, /^--tls-cert: has no effect, since https is off\./],
     ['--monitoring 9465', {}, /^--monitoring: would show health and metrics to everyone\. Give --monitoring-token too\./],
-    ['--monitoring-token secret --monitoring 8443', {}, /^--monitoring: has the port of --https\./],
-    ['--log-format loud', {}, /^--log-format: "loud" is not known\. Give one of auto, json, pretty\.$/],
-    ['--log-level loud', {}, /^--log-level: "loud" is not known\. Give one of fatal, error/],
+    ['--monitoring-token secret --monitoring 8443', {}, /^--monitoring: uses the port of --https\./],
+    ['--log-format loud', {}, /^--log-format: "loud" is not allowed\. Give one of auto, json, pretty\.$/],
+    ['--log-level loud', {}, /^--log-level: "loud" is not allowed\. Give one of fatal, error/],
     ['--history file:///tmp/a%2Fb.git --admin-history file:///tmp/a%zz', {}, ENCODED, ADMIN_ENCODED],
     ['--history file:///tmp/a%00', {}, /^--history: .* has percent-encodings/],
     ['--history http://ghe.example/a/b', {}, CLEAR],
-    ['--history https://github.com/a.b/c', {}, /^--history: "https:\/\/github.com\/a.b\/c" is no repository/],
-    ['--history https://secret@github.com/a/b', {}, /^--history: "https:\/\/\*\*\*@github.com\/a\/b" is no repository/],
+    ['--history https://github.com/a.b/c', {}, /^--history: "https:\/\/github.com\/a.b\/c" is not a repository/],
+    ['--history https://secret@github.com/a/b', {}, /^--history: "https:\/\/\*\*\*@github.com\/a\/b" is not a repository/],
     ['--history-api http://ghe.example/api', {}, CLEAR_API],
-    ['--owner-webid me', {}, /^--owner-webid: "me" is no WebID/],
-    ['--store disk', {}, /^--store: "disk" is not known. Give one of memory, oxigraph/],
-    ['--store oxigraph --backend http://s/d --admin-backend http://s/a', {}, /^--store: each application has a backend/],
+    ['--owner-webid me', {}, /^--owner-webid: "me" is not a WebID/],
+    ['--store disk', {}, /^--store: "disk" is not allowed. Give one of memory, oxigraph/],
+    ['--store oxigraph --backend http://s/d --admin-backend http://s/a', {}, /^--store: has no effect, since all applications/],
     ['--admin-backend http://s/admin', {}, /^--admin-backend: there is no store for the documents/],
     ['--query-endpoint http://s/q', {}, NO_DATASET],
     ['--update-endpoint http://s/u', {}, /Give --query-endpoint too/, /Give --graph-store-endpoint too/],
@@ -158,8 +158,8 @@ void t.test('each mistake has a message with the setting, the problem and the fi
     ['--backend http://s/ds --backend-password u', {}, HALF_PASSWORD],
     [`${FUSEKI} --backend-user u --backend-password p --backend-token t`, {}, TWO_CREDENTIALS],
     ['--admin-backend-user=u', {}, /^--admin-backend-user: no setting has this name\. Did you mean/],
-    ['--backend-token t', {}, /^--backend-token: there is no store to give it to/],
-    ['--credentials c.trig', {}, /^--credentials: belongs to a configuration file/],
+    ['--backend-token t', {}, /^--backend-token: there is no store that would use it/],
+    ['--credentials c.trig', {}, /^--credentials: needs a configuration file/],
     ['--config c.trig --base https://example.org/', { TRIPLEGATE_BACKEND: 'http://s/ds' }, ALONE, BASE_ALONE],
   ]
   for (const [line, env, ...faults] of rows) {
