@@ -1,7 +1,7 @@
-// Entity-tags (RFC 9110 §8.8.3): making them from the content of a graph and a format, and comparing them.
+// Entity-tags (RFC 9110 §8.8.3): computes them from a graph and a format, and compares them.
 import { hash } from 'node:crypto'
 
-/** The sum of a set of lines: changed with the set, and never shown (see `digestOf`). */
+/** The sum of a set of lines. It changes with the set and is never shown to clients (see `digestOf`). */
 export interface LineSum {
   add(line: string): void
   remove(line: string): void
@@ -9,16 +9,16 @@ export interface LineSum {
 }
 
 /**
- * The sum of a set of canonical N-Triples lines (without line ends), independent of their order: of the SHA-256 of the
- * key with each line, in eight lanes modulo 2^32. One pass; only the sum is in memory.
- * @param key the secret of the dataspace; of any fixed length
- * @param start the sum of other lines before
+ * The order-independent sum of a set of canonical N-Triples lines (without line ends): adds up the SHA-256 of the key
+ * with each line, in eight lanes modulo 2^32. One pass, and only the sum is in memory.
+ * @param key the secret of the dataspace, of any fixed length
+ * @param start the sum of preceding lines
  */
 export function makeLineSum(key: string, start?: string): LineSum {
   const sum = new Uint32Array(8)
   if (start !== undefined) new Uint8Array(sum.buffer).set(Buffer.from(start, 'base64url'))
   const count = (line: string, sign: 1 | -1): void => {
-    // A character for each byte: a Buffer takes twice as long to make as its hash.
+    // One character per byte: making a Buffer takes twice as long as the hash.
     const hashed = hash('sha256', key + line, 'binary')
     for (let lane = 0; lane < 8; lane++) sum[lane] = sum[lane]! + sign * wordAt(hashed, lane * 4)
   }
@@ -42,7 +42,7 @@ export function sumOf(lines: Iterable<string>, key: string): string {
   return sum.value()
 }
 
-/** The sum of a set after a change of some lines. */
+/** The sum of a set after some lines have changed. */
 export function changedSum(
   sum: string,
   { added, removed }: { readonly added: readonly string[]; readonly removed: readonly string[] },
@@ -55,26 +55,26 @@ export function changedSum(
 }
 
 /**
- * The digest of a set with this sum: its SHA-256 with the key. Without the key no client can tell from digests which
- * lines they are of, what was added between two of them, nor find other lines with the same digest.
+ * The digest of a set with this sum: the SHA-256 of the key with the sum. Without the key, clients can learn nothing
+ * about the lines from digests: neither which they are, nor what was added, nor other lines with the same digest.
  */
 export const digestOf = (sum: string, key: string): string => hash('sha256', key + sum, 'base64url')
 
-/** The strong entity-tag of a state in a format: each format has its own (spec 4.6). */
+/** The strong entity-tag of a state in a format. Each format has its own (spec 4.6). */
 export const entityTag = (digest: string, formatCode: string): string => `"${digest}.${formatCode}"`
 
 export interface EntityTag {
   readonly weak: boolean
-  /** With its quotes. */
+  /** Including its quotes. */
   readonly opaque: string
 }
 
-// RFC 9110 §8.8.3: entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE. Nothing repeats beside its like: it takes linear time.
+// RFC 9110 §8.8.3: entity-tag = [ "W/" ] DQUOTE *etagc DQUOTE. Matches in linear time.
 const TAG = /(W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y
-// RFC 9110 §5.6.1: a list may hold empty members.
+// RFC 9110 §5.6.1: a list may have empty members.
 const BETWEEN = /[ \t,]*/y
 
-/** The members of an `If-Match` or `If-None-Match` field, `*`, or undefined when it is malformed. */
+/** The members of an `If-Match` or `If-None-Match` field, or `*`; undefined if it is malformed. */
 export function parseEntityTags(value: string): '*' | EntityTag[] | undefined {
   if (value.trim() === '*') return '*'
   const tags: EntityTag[] = []

@@ -1,26 +1,26 @@
-// The versions of the graphs of a dataset: an answer read before a change is not valid after it. One counter
-// for the dataset, so that comparing two numbers decides.
+// The versions of a dataset's graphs. An answer read before a change is invalid after it. There is one counter for the
+// dataset, so comparing two numbers decides.
 
 export interface GraphVersions {
   /** Grows whenever the graph may have changed. */
   of(graph: string): number
   /** Grows whenever anything in the dataset may have changed. */
   dataset(): number
-  /** The graphs that may have changed after this version of the dataset; undefined: any of them. */
+  /** The graphs that may have changed since this version of the dataset; undefined if any may have. */
   since(version: number): readonly string[] | undefined
-  /** To be called when the store has answered a write, before the writer is answered. */
+  /** Call it when the store has answered a write, before the writer is answered. */
   changed(graph: string): void
   everythingChanged(): void
   /**
-   * Records a write whose outcome is unknown: it may still take effect, until `until` (ms, of the caller's clock).
-   * Without a graph: a write that may change anything.
+   * Records a write with unknown outcome, which may take effect until `until` (ms, by the caller's clock). Without a
+   * graph, the write may change anything.
    */
   inDoubt(graph: string | undefined, until: number): void
-  /** True where an answer that is read now may be cached. */
+  /** True if an answer read now may be cached. */
   isSettled(graph: string | undefined, now: number): boolean
 }
 
-/** `limit`: the most graphs with a version of their own; beyond it everything counts as changed, once. */
+/** `limit`: the most graphs with their own version. Beyond it, everything counts as changed once. */
 export function makeGraphVersions(limit = 100_000): GraphVersions {
   const versions = new Map<string, number>()
   const doubts = new Map<string | undefined, number>()

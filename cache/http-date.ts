@@ -1,4 +1,4 @@
-// HTTP-dates (RFC 9110 §5.6.7): writing IMF-fixdate, reading all three forms.
+// HTTP-dates (RFC 9110 §5.6.7): writes IMF-fixdate, reads all three forms.
 
 const DAY = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const LONG_DAY = '(?:Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday)'
@@ -12,8 +12,8 @@ const FORMS = [
 ]
 
 /**
- * Milliseconds since the epoch, or undefined when the value is not an HTTP-date. `now` decides the century of two-digit
- * years.
+ * Milliseconds since the epoch, or undefined if the value is not an HTTP-date. `now` determines the century of
+ * two-digit years.
  */
 export function parseHttpDate(value: string, now: number): number | undefined {
   for (const form of FORMS) {

@@ -1,4 +1,4 @@
-// Evaluating the precondition fields of a request, in the order of RFC 9110 §13.2.2. Pure.
+// Evaluates the precondition fields of a request, in the order of RFC 9110 §13.2.2. Pure.
 import { parseEntityTags, strongMatch, weakMatch } from './entity-tag.js'
 import { parseHttpDate } from './http-date.js'
 
@@ -9,7 +9,7 @@ export interface PreconditionFields {
   readonly 'if-unmodified-since'?: string | undefined
 }
 
-/** The current state: its acceptable entity-tags (with quotes), and when it was last changed (ms since the epoch). */
+/** The current state: its acceptable entity-tags (with quotes), and its last change (ms since the epoch). */
 export interface Validators {
   readonly entityTags: readonly string[]
   readonly lastModified?: number | undefined
@@ -17,7 +17,7 @@ export interface Validators {
 
 export type ConditionOutcome = 'proceed' | 'not-modified' | 'failed' | 'malformed'
 
-/** `current` is undefined when there is no current representation. `isSafe`: GET or HEAD. */
+/** `current` is undefined if there is no current representation. `isSafe`: GET or HEAD. */
 export function evaluatePreconditions(
   fields: PreconditionFields,
   current: Validators | undefined,
@@ -30,7 +30,7 @@ export function evaluatePreconditions(
     if (!tags) return 'malformed'
     if (!current || !strongMatch(tags, current.entityTags)) return 'failed'
   } else if (fields['if-unmodified-since'] !== undefined) {
-    // RFC 9110 §13.1.4: the field is ignored when it is no date, or when the resource has no modification date.
+    // RFC 9110 §13.1.4: the field is ignored if it is not a date, or if the resource has no modification date.
     const since = parseHttpDate(fields['if-unmodified-since'], now)
     if (since !== undefined && current?.lastModified !== undefined && seconds(current.lastModified) > seconds(since)) {
       return 'failed'
@@ -39,7 +39,7 @@ export function evaluatePreconditions(
   const ifNoneMatch = fields['if-none-match']
   if (ifNoneMatch !== undefined) {
     const tags = parseEntityTags(ifNoneMatch)
-    // Ignoring a malformed condition is harmless for a read, but a write could destroy a document.
+    // Ignoring a malformed condition is harmless on a read, but a write could destroy a document.
     if (!tags) return isSafe ? 'proceed' : 'malformed'
     if (current && weakMatch(tags, current.entityTags)) return isSafe ? 'not-modified' : 'failed'
   } else if (isSafe && fields['if-modified-since'] !== undefined) {
@@ -51,5 +51,5 @@ export function evaluatePreconditions(
   return 'proceed'
 }
 
-// An HTTP-date has no fractions of a second.
+// HTTP-dates have no fractions of a second.
 const seconds = (time: number): number => Math.floor(time / 1000)

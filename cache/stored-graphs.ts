@@ -1,45 +1,45 @@
-// Caching graphs as the store answered them: for how long, in how many bytes, and the effect of writes. They are the
-// same for every agent; access is decided before they are looked up (design 5). The cache ignores Cache-Control and
-// Pragma of requests, as a cache may (RFC 9111 §5.2.1): to clients the gateway is the origin, and its cache the current
-// state. Otherwise each reload in a browser (max-age=0) would send a query to the store.
+// Caches graphs as answered by the store: how long, how many bytes, and how writes affect them. Cached graphs are the
+// same for every agent; access is decided before the look-up (design 5). Cache-Control and Pragma of requests are
+// ignored, as RFC 9111 §5.2.1 allows: for clients the gateway is the origin and its cache the current state. Otherwise
+// each reload in a browser (max-age=0) would query the store.
 import { LRUCache } from 'lru-cache'
 import type { GraphVersions } from './graph-versions.js'
 
-/** A graph as it was when the store answered. `value` is undefined when it did not exist: that is cached too. */
+/** A graph as of the store's answer. `value` is undefined if it did not exist, which is cached too. */
 export interface Stored<Value> {
   readonly value: Value | undefined
   /** Milliseconds since the epoch: when the store answered. */
   readonly answeredAt: number
-  /** The graph's version (graph-versions.ts) when it was requested: the entry is valid until that has grown. */
+  /** The graph's version (graph-versions.ts) when it was requested. The entry is valid until that increases. */
   readonly version: number
 }
 
 export interface StoredGraphs<Value, Failure, Client = unknown> {
   /**
-   * The cached graph where it is fresh, at once; else the answer of the store: one request at a time for a graph.
+   * Returns the cached graph synchronously if it is fresh, otherwise the store's answer. Sends one request at a time
+   * per graph.
    * @param client for whom the store is asked
    */
   get(graph: string, client?: Client): Stored<Value> | Promise<Stored<Value> | Failure>
   /**
-   * The same for a graph that meets a condition, which `ask` knows. Without a value where it does not meet it, or does
-   * not exist: then nothing is cached.
+   * Like `get`, for a graph that satisfies a condition known to `ask`. There is no value, and nothing is cached, if the
+   * graph does not satisfy it or does not exist.
    */
   getWhere(graph: string, condition: string, client?: Client): Stored<Value> | Promise<Stored<Value> | Failure>
   /**
-   * The cached graph where it is fresh: the store is not asked. `at`: the time, in ms, where the caller has read the
-   * clock.
+   * The cached graph if it is fresh, without asking the store. `at`: the time in ms, if the caller has read the clock.
    */
   cached(graph: string, at?: number): Stored<Value> | undefined
-  /** True where `get` answers at once. */
+  /** True if `get` would answer synchronously. */
   has(graph: string): boolean
-  /** The answer of the store now, whatever is cached: a writer must not overwrite a state that it has not seen. */
+  /** The store's current answer, whatever is cached: a writer must not overwrite a state that it has not seen. */
   fetch(graph: string, client?: Client): Promise<Stored<Value> | Failure>
   /**
-   * The graph after a write; undefined when the write removed it. `asOf` is the graph's version before the write was
-   * sent: if it has grown since, an update of the whole dataset may have followed the write.
+   * Stores the graph after a write; undefined if the write removed it. `asOf` is the graph's version before the write
+   * was sent: if it has increased since, an update of the whole dataset may have followed.
    */
   put(graph: string, value: Value | undefined, asOf: number): void
-  /** Adds bytes to the size of the value, as for a representation that was made from it. */
+  /** Adds bytes to the size of the value, for example for a representation made from it. */
   grown(graph: string, value: Value, bytes: number): void
   bytes(): number
 }
@@ -47,33 +47,33 @@ export interface StoredGraphs<Value, Failure, Client = unknown> {
 export interface StoredGraphsSettings<Value, Failure, Client = unknown> {
   /** 0: nothing is cached. */
   readonly maxBytes: number
-  /** The maximum age of an entry, in ms; undefined: until the graph is known to have changed. */
+  /** The maximum age of an entry in ms; undefined: valid until the graph is known to have changed. */
   readonly maxAge?: number | undefined
-  /** RFC 5861 §4: how much older an entry may be when the store fails, in ms. */
+  /** RFC 5861 §4: how much older an entry may be if the store fails, in ms. */
   readonly staleIfError: number
   readonly versions: GraphVersions
   readonly now: () => number
   readonly ask: (graph: string, client: Client | undefined, asked: AskedGraph) => Promise<Value | undefined | Failure>
-  /** A further client waits for the same answer. */
+  /** Called when another client waits for the same answer. */
   readonly joined?: (graph: string, client: Client) => void
   readonly isFailure: (answer: Value | undefined | Failure) => answer is Failure
   readonly sizeOf: (value: Value) => number
 }
 
 export interface AskedGraph {
-  /** A write waits for the answer. */
+  /** True if a write waits for the answer. */
   readonly isForWrite?: boolean
-  /** That of `getWhere`. */
+  /** The condition of `getWhere`. */
   readonly condition?: string
 }
 
-/** The settings that all caches of graphs of an application share. */
+/** The settings shared by all graph caches of an application. */
 export type CacheSettings = Pick<
   StoredGraphsSettings<object, object>,
   'maxBytes' | 'maxAge' | 'staleIfError' | 'versions' | 'now'
 >
 
-/** The size of an entry beside its value. */
+/** The size of an entry apart from its value. */
 const OVERHEAD_BYTES = 256
 
 export function makeStoredGraphs<Value extends object, Failure extends object, Client = unknown>(
@@ -105,7 +105,7 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
     const join = (): void => void (client !== undefined && joined?.(graph, client))
     const key = asked.condition === undefined ? graph : `${asked.condition} ${graph}`
     const answer = await shared(key, versions.of(graph), () => fetch(graph, client, asked), join)
-    // A stored answer has this property, a failure has not.
+    // Stored answers have this property, failures do not.
     if ('answeredAt' in answer) return answer
     const stale = valid(graph)
     return stale && now() - stale.answeredAt <= maxAge + staleIfError ? stale : answer
@@ -128,7 +128,7 @@ export function makeStoredGraphs<Value extends object, Failure extends object, C
 }
 
 interface Entries<Value> {
-  /** The entry that is not known to have changed. */
+  /** The entry, if it is not known to have changed. */
   valid(graph: string): Stored<Value> | undefined
   store(graph: string, stored: Stored<Value>, bytes: number): void
   grown(graph: string, value: Value, bytes: number): void
@@ -153,7 +153,7 @@ function makeEntries<Value extends object>({
       const stored = cached?.peek(graph)
       if (stored?.value !== value) return
       const { size = 0 } = cached!.info(graph) ?? {}
-      // Set again with the same value, it would keep its size.
+      // Setting the same value again would not update its size.
       cached!.delete(graph)
       cached!.set(graph, stored, { size: size + bytes })
     },
@@ -161,7 +161,7 @@ function makeEntries<Value extends object>({
   }
 }
 
-/** One request at a time per graph: further clients share it while the graph has the same version. */
+/** One request at a time per graph. Further clients share it as long as the graph has the same version. */
 function makeShared<Answer>(): (
   graph: string,
   version: number,

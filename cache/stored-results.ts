@@ -1,5 +1,5 @@
-// Caching the results of queries: complete answers, valid until a graph changes that the query reads. They are
-// the same for every agent; access is decided before they are looked up (design 5).
+// Caches results of queries: complete answers, valid until a graph changes that the query reads. They are the same for
+// every agent; access is decided before the look-up (design 5).
 import { entityTag } from './entity-tag.js'
 import type { GraphVersions } from './graph-versions.js'
 import { LRUCache } from 'lru-cache'
@@ -7,18 +7,18 @@ import { createHash } from 'node:crypto'
 
 interface Tail {
   readonly source: AsyncIterator<Uint8Array>
-  /** The next piece, where it has been requested already. */
+  /** The next piece, if it has already been requested. */
   next: Promise<IteratorResult<Uint8Array>> | undefined
-  /** How many more bytes may be buffered; negative: there were too many. */
+  /** How many more bytes may be buffered; negative if there were too many. */
   room: number
-  /** Called with all pieces when the complete answer has been buffered. */
+  /** Called with all pieces once the complete answer has been buffered. */
   readonly whole: (pieces: Uint8Array[]) => void
   /** Aborts the query at the store. */
   readonly leave: () => void
 }
 
 /**
- * The pieces so far and the rest; to be read once. Not a generator, so that `return` before the first piece aborts too.
+ * The pieces so far and the rest, to read once. Not a generator, so that `return` before the first piece aborts too.
  */
 function bufferedStream(begun: Uint8Array, tail: Tail): AsyncIterable<Uint8Array> {
   let waiting: Uint8Array | undefined = begun.length > 0 ? begun : undefined
@@ -57,13 +57,13 @@ export interface StoredResult {
   readonly entityTag: string
   /** Milliseconds since the epoch: when the store answered. */
   readonly answeredAt: number
-  /** What readers have made of it, by name, such as its content codings: they count it (`grown`). */
+  /** What readers have derived from it by name, such as coded forms. They report the size with `grown`. */
   readonly forms: Map<string, unknown>
-  /** The versions of the read-set when the query was sent: the result is valid until one of them has grown. */
+  /** The versions of the read-set when the query was sent. The result is valid until one of them increases. */
   readonly versions: readonly number[]
 }
 
-/** `streamed`: an answer that is too large or too slow to wait for; to be read once. */
+/** `streamed`: an answer too large or too slow to wait for; can be read once. */
 export type ResultAnswer<Failure> =
   | { readonly kind: 'stored'; readonly result: StoredResult }
   | { readonly kind: 'streamed'; readonly pieces: AsyncIterable<Uint8Array> }
@@ -73,28 +73,28 @@ export interface ResultQuestion {
   /** Identifies query, dataset parameters and format. */
   readonly key: string
   readonly readSet: ReadSet
-  /** Of the format, for the entity-tag. */
+  /** The code of the format, for the entity-tag. */
   readonly formatCode: string
-  /** A slow answer is waited for too: whether an answer is streamed depends on its size only. */
+  /** Waits even for a slow answer, so that only its size decides whether it is streamed. */
   readonly isWhole?: boolean
   /** Aborts when the client leaves. */
   readonly signal: AbortSignal
 }
 
-/** Sends the query to the store; the signal aborts it. An error of the iteration reaches the reader of the answer. */
+/** Sends the query to the store; the signal aborts it. Errors during the iteration reach the reader of the answer. */
 export type AskStore<Failure> = (
   signal: AbortSignal,
 ) => Promise<{ readonly pieces: AsyncIterable<Uint8Array> } | { readonly failure: Failure }>
 
 export interface StoredResults {
   /**
-   * The cached and valid result, at once; else the answer of the store: one query at a time per key, however many
-   * clients wait.
+   * Returns the cached result synchronously if it is valid, otherwise the store's answer. Sends one query at a time per
+   * key, however many clients wait.
    */
   get<Failure>(question: ResultQuestion, ask: AskStore<Failure>): ResultAnswer<Failure> | Promise<ResultAnswer<Failure>>
-  /** True where the result is cached. */
+  /** True if the result is cached. */
   holds(key: string, result: StoredResult): boolean
-  /** Adds bytes to the size of the result, as for a coded form of it. */
+  /** Adds bytes to the size of the result, for example for a coded form. */
   grown(key: string, result: StoredResult, bytes: number): void
   clear(): void
   bytes(): number
@@ -105,9 +105,9 @@ export interface StoredResultsSettings {
   readonly maxBytes: number
   /** The largest answer that is cached. */
   readonly maxEntryBytes?: number
-  /** The maximum age of a result, in ms; undefined: until what it read is known to have changed. */
+  /** The maximum age of a result in ms; undefined: valid until what it read is known to have changed. */
   readonly maxAge?: number | undefined
-  /** RFC 5861 §4: how much older a result may be when the store fails, in ms. */
+  /** RFC 5861 §4: how much older a result may be if the store fails, in ms. */
   readonly staleIfError?: number
   /** How long to wait for the complete answer before streaming it, in ms. */
   readonly patience?: number
@@ -115,10 +115,10 @@ export interface StoredResultsSettings {
   readonly now: () => number
 }
 
-/** The size of an entry beside its bytes and its key. */
+/** The size of an entry apart from its bytes and key. */
 const OVERHEAD_BYTES = 512
 
-/** A query at the store, and the number of clients that wait for it. */
+/** A query running at the store, and the number of clients waiting for it. */
 interface Flight {
   readonly versions: readonly number[]
   readonly isSettled: boolean
@@ -150,7 +150,7 @@ export function makeStoredResults(settings: StoredResultsSettings): StoredResult
     grown(key, result, bytes) {
       if (cached?.peek(key) !== result) return
       const { size = 0 } = cached.info(key) ?? {}
-      // Set again with the same value, it would keep its size.
+      // Setting the same value again would not update its size.
       cached.delete(key)
       cached.set(key, result, { size: size + bytes })
     },
@@ -165,14 +165,14 @@ async function fetch<Failure>(
   ask: AskStore<Failure>,
 ): Promise<ResultAnswer<Failure>> {
   const underWay = results.flights.get(question.key)
-  // A client that asks after a write must not get an answer from before it.
+  // A client that asks after a write must not receive an answer from before it.
   const isCurrent = underWay !== undefined && equal(underWay.versions, versionsOf(results, question.readSet))
   const joins = isCurrent && !underWay.controller.signal.aborted
   const flight = joins ? underWay : start(results, question, ask)
   const leave = wait(flight, question.signal)
   const answer = (await flight.answer) as ResultAnswer<Failure>
   if (!joins || answer.kind !== 'streamed') return answer
-  // A stream belongs to the client that began the query: the others send their own.
+  // A stream belongs to the client that started the query. The others send their own.
   leave()
   const own = start(results, question, ask)
   wait(own, question.signal)
@@ -187,7 +187,7 @@ const isSettled = ({ settings: { versions, now } }: Results, readSet: ReadSet): 
     ? versions.isSettled(undefined, now())
     : readSet.every((graph) => versions.isSettled(graph, now()))
 
-/** The cached result, if it is not older than this and nothing that it read is known to have changed. */
+/** The cached result, if it is young enough and nothing that it read is known to have changed. */
 function find(results: Results, { key, readSet }: ResultQuestion, age: number): StoredResult | undefined {
   const { now } = results.settings
   const result = results.cached?.get(key)
@@ -212,7 +212,7 @@ function store(
 
 function start<Failure>(results: Results, question: ResultQuestion, ask: AskStore<Failure>): Flight {
   const { key, readSet } = question
-  // In this order: the end of a doubt counts as a change.
+  // The order matters: the end of a doubt counts as a change.
   const settled = isSettled(results, readSet)
   const flight = {
     isSettled: settled,
@@ -227,7 +227,7 @@ function start<Failure>(results: Results, question: ResultQuestion, ask: AskStor
   return flight
 }
 
-/** Reads the answer while it is small and quick; streams it from there on. */
+/** Buffers the answer while it is small and fast; streams it afterwards. */
 async function collect<Failure>(
   results: Results,
   question: ResultQuestion,

@@ -1,4 +1,4 @@
-// The caches that belong to no application: functions of a text or of Git's id of a content. Bounded by bytes.
+// The caches that belong to no application: functions of a text or of Git's id of a content. Bounded in bytes.
 import { LRUCache } from 'lru-cache'
 import type { GraphRights } from '../policies/authorizations/graph-rights.js'
 import type { Listed } from './documents/children.js'
@@ -14,48 +14,47 @@ import type { StoreTraits } from './sparql/rights/restrict-query.js'
 import type { QueryAnalysis, UpdateAnalysis } from './sparql/language/analysis.js'
 
 export interface GatewayCaches {
-  /** Mementos ready to be sent, by Git's id of the content and the format: neither changes. */
+  /** Mementos ready to send, by Git's id of the content and the format: neither changes. */
   readonly mementos: ByteCache<Buffer>
   /** Differences between versions, by their URI and the accepted formats; long TimeMaps, by URI and entity-tag. */
   readonly histories: ByteCache<Converted>
   /** Pages of documents, by document, state and variant. */
   readonly pages: ByteCache<Page>
-  /** The prefixes that a person has last declared in a document. */
+  /** The prefixes most recently declared by a person in a document. */
   readonly prefixes: ByteCache<{ readonly text: string }>
-  /** The facts that rights on a version rest on, by Git's id of the content and the document. */
+  /** The facts for decisions on a version, by Git's id of the content and the document. */
   readonly rights: ByteCache<DocumentState>
   /** The RDF format that an Accept field prefers. */
   readonly formats: ByteCache<Format>
   /** The format of a result, by the form of the query and the Accept field. */
   readonly resultFormats: ByteCache<Format>
   /**
-   * The content codings that an Accept-Encoding field accepts, and the texts in the language that an Accept-Language
-   * field prefers.
+   * The content codings accepted by an Accept-Encoding field, and the texts in the language preferred by an
+   * Accept-Language field.
    */
   readonly codings: ByteCache<AcceptedCodings>
   readonly languages: ByteCache<Texts>
-  /** The children that are listed, by application, rights and container. */
+  /** The listed children, by application, rights and container. */
   readonly listed: ByteCache<Listed>
   /** Analysed queries and updates, by text, base and dataset. */
   readonly queries: ByteCache<QueryAnalysis>
   readonly updates: ByteCache<UpdateAnalysis>
-  /**
-   * Queries as they are restricted to what agents may read, by application, rights, query and the graphs on which it
-   * depends.
-   */
+  /** Queries restricted to what agents may read, by application, rights, query and the graphs that it depends on. */
   readonly views: ByteCache<KnownView>
-  /** A query as it was restricted last, by its key: to make the key of `views` takes long beside a cached answer. */
+  /**
+   * The last restriction of each query, by its key. Making the key for `views` takes long compared to a cached answer.
+   */
   readonly lastViews: ByteCache<LastView>
 }
 
-/** For these rights and this store; or the graphs on which it depends. */
+/** Valid for these rights and this store, or for the graphs that it depends on. */
 export interface LastView {
   readonly rights: GraphRights
   readonly store: StoreTraits
   readonly view: QueryAnalysis | Depending
 }
 
-/** A page, and its forms in content codings by name. */
+/** A page, and its coded forms by name. */
 export interface Page {
   readonly plain: Representation
   readonly coded: Map<string, unknown>
@@ -63,7 +62,7 @@ export interface Page {
 
 export interface KnownView {
   readonly view: QueryAnalysis | Problem
-  /** Of its text, in characters. */
+  /** The length of its text in characters. */
   readonly length: number
 }
 
@@ -72,20 +71,20 @@ export interface ByteCache<Value extends object> {
   set(key: string, value: Value): void
   clear(): void
   bytes(): number
-  /** The oldest first. */
+  /** Oldest first. */
   entries(): readonly (readonly [key: string, value: Value])[]
 }
 
-/** So much for what is a function of a text, whatever else is cached: nothing in it is from a store. */
+/** The minimum for functions of a text, whatever else is cached: they contain nothing from a store. */
 const ANALYSES = 8 * 2 ** 20
 
-/** `maxBytes` for all of them together, above ANALYSES; 0: nothing that a store has answered is cached. */
+/** `maxBytes` is for all of them together, in addition to ANALYSES. 0: no answers of a store are cached. */
 export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   const sizeOfAnalysis = ({ text }: { readonly text: string }): number => 1024 + 4 * text.length
   return {
     histories: byteCache<Converted>(maxBytes / 8, ({ bytes }) => 128 + bytes.length),
     mementos: byteCache<Buffer>(maxBytes / 4, ({ length }) => 128 + length),
-    // Its coded forms are smaller than the page, all together.
+    // Its coded forms together are smaller than the page itself.
     pages: byteCache<Page>(maxBytes / 8, ({ plain }) => 512 + 2 * plain.bytes.length),
     prefixes: byteCache<{ text: string }>(Math.min(maxBytes / 8, 2 ** 20), ({ text }) => 64 + 2 * text.length),
     rights: byteCache<DocumentState>(
@@ -97,7 +96,7 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
     codings: byteCache<AcceptedCodings>(2 ** 18, () => 64),
     languages: byteCache<Texts>(2 ** 18, () => 64),
     listed: byteCache<Listed>(2 ** 20, ({ condition, named }) => 128 + 2 * (condition + named.join('')).length),
-    // With its tree.
+    // Includes the tree.
     queries: byteCache<QueryAnalysis>(Math.max(maxBytes / 8, ANALYSES), ({ text }) => 1024 + 40 * text.length),
     updates: byteCache<UpdateAnalysis>(Math.max(maxBytes / 8, ANALYSES / 4), sizeOfAnalysis),
     views: byteCache<KnownView>(Math.max(maxBytes / 16, ANALYSES / 2), ({ length }) => 4096 + 2 * length),
@@ -108,7 +107,7 @@ export function makeGatewayCaches(maxBytes: number): GatewayCaches {
   }
 }
 
-/** What is made of a field: from the cache, unless the field is longer than those that clients send. */
+/** A value derived from a field: cached, unless the field is longer than usual. */
 export function remembered<Value extends object>(cache: ByteCache<Value>, field: string, make: () => Value): Value {
   const known = cache.get(field)
   if (known) return known

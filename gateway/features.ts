@@ -1,4 +1,4 @@
-// The table of features. Taking one away is deleting its row, its folder, and its tests.
+// The table of features. To remove one, delete its row, its folder and its tests.
 import { ACCESS_COMMAND } from './features/access/command.js'
 import { LOGIN_LINK_COMMAND } from './features/accounts/command.js'
 import { adoptCommand } from './features/adoption/command.js'
@@ -34,8 +34,8 @@ export const FEATURES: readonly Feature[] = [
 ]
 
 /**
- * The parts that answer requests: most of the code, which other commands do without. @param without one of them, for
- * tests
+ * Loads the parts that answer requests: most of the code, which other commands do not need.
+ * @param without a feature to leave out, for tests
  */
 export const loadFeatures = (without?: string): Promise<readonly GatewayFeature[]> =>
   Promise.all(FEATURES.flatMap(({ name, load }) => (load && name !== without ? [load()] : [])))

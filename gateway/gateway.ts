@@ -1,4 +1,4 @@
-// What a running gateway is: its dataspaces with their stores and compiled rules, as one value.
+// The running gateway: its dataspaces with their stores and compiled rules, as one value.
 import type { GraphVersions } from '../cache/graph-versions.js'
 import type { StoredGraphs } from '../cache/stored-graphs.js'
 import type { StoredResults } from '../cache/stored-results.js'
@@ -47,36 +47,38 @@ export interface Application extends DescribedApplication {
   readonly traits: Traits
   readonly prefixes: DatasetPrefixes
   readonly cache: ApplicationCache
-  /** Both are absent where the application is not versioned. */
+  /** Both are absent if the application is not versioned. */
   readonly history?: History
   readonly mirrored?: Mirrored
-  /** Of the history, for the writes of clients. */
+  /** Limits the history that clients may add by writing. */
   readonly shares?: HistoryShares
-  /** Absent with the history, and where the store is filled from it. */
+  /** Absent without a history, and while the store is filled from the history. */
   readonly alignment?: Alignment
   readonly files: Files
-  /** Title, look and `allowRead` as the owner has changed them. */
+  /** Title, look and `allowRead` as changed by the owner. */
   readonly own: OwnDescription
-  /** Every change of a document goes through it. */
+  /** Every change of a document goes through this. */
   readonly journalled: JournalledStore
   readonly names: { nameOf(url: string): string; isOtherSpelling(graph: string): boolean }
-  /** True where a graph is a document of this application; and where writes of a graph become versions of it. */
+  /** True if a graph is a document of this application; and if writes of a graph become versions. */
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean
 }
 
-/** The caches of an application. Applications that share a store share `versions`. */
+/** The caches of an application. Applications with a common store share `versions`. */
 export interface ApplicationCache {
   readonly versions: GraphVersions
   readonly documents: Documents
-  /** Of documents that are not cached: answers to clients that may not read them leave nothing else. */
+  /** Facts of documents that are not cached: clients that may not read a document cause no other entries. */
   readonly facts: StoredGraphs<DocumentFacts, Problem>
   readonly results: StoredResults
-  /** By mode and agent, with the version of the rules that each is made of (request/agent-graph-rights.ts). */
+  /**
+   * By mode and agent, each with the version of the rules that it was computed from (request/agent-graph-rights.ts).
+   */
   readonly graphRights: Map<string, { readonly version: number; readonly rights: GraphRights }>
-  /** On endpoints, which have no state: functions of the rules, the agent and the mode. */
+  /** Decisions on endpoints, which have no state: they depend only on the rules, the agent and the mode. */
   readonly decisions: Map<string, Decisions>
-  /** The graphs of its store that belong to the application, once they were asked for: they stay the same. */
+  /** The graphs of the store that belong to the application, computed on first use. They never change. */
   reach: Reach | undefined
   /** The secret of the entity-tags (cache/entity-tag.ts). */
   readonly tagKey: string
@@ -88,39 +90,36 @@ export interface Dataspace {
   readonly access: Access
   readonly ontologies: Ontologies
   readonly owner: string
-  /** The WebID of the secretary: creator and owner of the documents that the gateway makes for agents. */
+  /** The WebID of the secretary: creator and owner of documents that the gateway creates for agents. */
   readonly secretary: string
-  /** The documents of the owner agent and the secretary agent: never modified or deleted (spec 4.1). */
+  /** The documents of the owner agent and the secretary agent, which can never be modified or deleted (spec 4.1). */
   readonly protectedDocuments: ReadonlySet<string>
-  /** The origins of both applications: pages of these may write. */
+  /** The origins of both applications. Their pages may write. */
   readonly origins: readonly string[]
 }
 
-/** An application with the dataspace that it belongs to. */
+/** An application and its dataspace. */
 export interface Member {
   readonly application: Application
   readonly dataspace: Dataspace
 }
 
-/** The authorizations of a dataspace: the index, or the problem for which there is no reliable one. */
+/** The authorizations of a dataspace: the index, or the reason why there is no reliable one. */
 export interface Access {
-  /** `at`: the time, in ms, where the caller has read the clock. */
+  /** `at`: the time in ms, if the caller has already read the clock. */
   current(at?: number): AuthorizationIndex | Problem
-  /** Grows whenever a decision may change. */
+  /** Increases whenever a decision may change. */
   version(): number
   /** A graph of the admin application has been written, or may have been (`uncertain`). */
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
-  /** Reads everything again. Where that fails, every decision is 503 until a retry succeeds. */
+  /** Rereads everything. If that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
-  /**
-   * Present where nothing is cached: reads the rules again, before a request is decided. `about`: only those on this
-   * agent.
-   */
+  /** Only without a cache: rereads the rules before a request is decided. `about`: only the rules about this agent. */
   readonly refresh?: (about?: { webId?: string; memberships?: readonly string[] }) => Promise<unknown>
   close(): void
 }
 
-/** An agent that a dataspace has identified already. */
+/** An agent that a dataspace has already identified. */
 export interface KnownAgent {
   readonly dataspace: Dataspace
   readonly agent: Agent
@@ -132,9 +131,9 @@ export interface Gateway {
   readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
   readonly webIds: WebIdVerifier
   readonly identities: Identities
-  /** Threads for writes. */
+  /** Threads that serve only writes. */
   readonly evaluation: EvaluationPool
-  /** Threads for all that is read, so that no write waits for queries. */
+  /** Threads for everything that is read, so that writes never wait for queries. */
   readonly reading: Reading
   readonly locks: Locks
   readonly log: Log
@@ -142,18 +141,18 @@ export interface Gateway {
   readonly uuid: () => string
   /** The clock, in ms since the epoch. */
   readonly now: () => number
-  /** Design 6: the longest wait, in ms, for the commits of the document's last writes. */
+  /** Design 6: the longest wait for the commits of a document's last writes, in ms. */
   readonly commitsWait: number
   readonly loadContext: LoadContext
-  /** What its features have added. */
+  /** The parts that features have added. */
   readonly parts: Parts
-  /** True where a URL is one of this gateway. */
+  /** True if a URL belongs to this gateway. */
   readonly isOwn: (url: URL) => boolean
-  /** Answers a request to such a URL, as from outside: of `known` where that is given for its dataspace. */
+  /** Answers a request to such a URL as if it came from outside; sent by `known`, if given, in its dataspace. */
   readonly inside: (request: Request, known?: KnownAgent) => Awaitable<Response>
-  /** For what agents ask for from other servers. */
+  /** For fetches requested by agents. */
   readonly fetcher: GuardedFetch
-  /** For LOAD, of URLs that the operator allows. */
+  /** For LOAD, from URLs that the operator allows. */
   readonly loads: GuardedFetch
   /** For subtrees (methods/cascade.ts), queries on copies (sparql/queries/ask-over-copy.ts), updates, lists. */
   readonly takeCascade: TakePlaceOf
@@ -163,22 +162,20 @@ export interface Gateway {
   readonly caches: GatewayCaches
   readonly look: Look
   readonly mail?: Mail
-  /** The number of answered requests by status. */
+  /** The number of answers by status. */
   readonly answered: Map<number, number>
   readonly recent: Recent
   readonly settings: Pick<Settings, 'maxBody' | 'sharedCache' | 'requirePreconditions'> & {
-    /** True where documents and results are compressed for clients that accept it. */
+    /** True if documents and results are compressed for clients that accept it. */
     readonly compress: boolean
-    /** False: requests that the rules refuse are logged and let pass, except in admin applications. */
+    /** False: requests that the rules refuse are logged and allowed, except in admin applications. */
     readonly enforce: boolean
     readonly allowService: readonly string[]
-    /** Origins whose pages may send what a browser adds by itself (design 3). */
+    /** Origins whose pages may send credentials that the browser adds (design 3). */
     readonly allowOrigin: readonly string[]
-    /**
-     * The functions beside those of SPARQL 1.1 that queries and updates may call; `*` at the end stands for any rest.
-     */
+    /** Functions beyond SPARQL 1.1 that queries and updates may call; `*` at the end matches any suffix. */
     readonly allowFunction: readonly string[]
-    /** `store`: what only the store can read is passed on. */
+    /** `store`: syntax that only the store understands is passed on. */
     readonly sparqlSyntax: 'standard' | 'store'
   }
 }
@@ -190,6 +187,6 @@ export const membersOf = (dataspaces: readonly Dataspace[]): Member[] =>
     { application: dataspace.admin, dataspace },
   ])
 
-/** The applications that use this store: dataspaces may share one. */
+/** The applications that use this store, which dataspaces may share. */
 export const sharersOf = (store: GraphStore, { dataspaces }: Pick<Gateway, 'dataspaces'>): Member[] =>
   membersOf(dataspaces).filter(({ application }) => application.store === store)

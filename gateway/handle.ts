@@ -1,5 +1,5 @@
 // The order of a request: parse → identify → look up → decide → (read | write | query | history | system) → respond.
-// Nothing else knows what comes before what.
+// Only this file knows the order.
 import type { Gateway, Member } from './gateway.js'
 import { MAX_BODY, tooLarge } from './http/body.js'
 import type { Request, Response } from './http/exchange.js'
@@ -27,8 +27,8 @@ import { ROUTES } from './routes.js'
 import { run, wait, type Awaitable, type Steps } from './maybe-async.js'
 
 /**
- * Every request is answered: a throw is a bug, and becomes a 500 with the id that the log has too. At once where no
- * step waits.
+ * Answers every request. A throw is a bug and becomes a 500 with the id that is also in the log. Synchronous if no step
+ * waits.
  */
 export function handle(request: Request, gateway: Gateway, known?: KnownAgent): Awaitable<Response> {
   const { watchdog } = gateway
@@ -54,7 +54,7 @@ function internalError(error: unknown, { id }: Request, { log }: Gateway, accept
 function finish(answered: Response, request: Request, gateway: Gateway, trace: Trace): Response {
   const ended = trace.endedSession === undefined ? answered : endingSession(answered, trace.endedSession)
   observe(request, ended, gateway, trace)
-  // Fields that were made ready have this one already.
+  // Prepared fields already include these.
   const marks = ended.ready ? [] : answerMarks(request, ended, trace, gateway)
   const marked = marks.length === 0 ? ended : { ...ended, fields: [...marks, ...ended.fields] }
   gateway.watchdog.rests()
@@ -64,14 +64,14 @@ function finish(answered: Response, request: Request, gateway: Gateway, trace: T
 
 type Asking = Pick<Context, 'gateway' | 'accept' | 'trace'> & { readonly known: KnownAgent | undefined }
 
-/** A refusal is a value until here, where it becomes RDF or a page. */
+/** A refusal is a value up to this point, where it becomes RDF or a page. */
 function* respond(request: Request, asking: Asking): Steps<Response> {
   const target = targetOfRequest(request, asking.gateway)
   const outcome = yield* answer(request, target, asking)
   return isFailure(outcome) ? problemAnswer(outcome, { ...asking, request, target }) : outcome
 }
 
-/** The order of a request, from its admission to its answer. */
+/** The order of a request, from admission to answer. */
 function* answer(
   request: Request,
   target: Target<Member> | Problem,
@@ -83,7 +83,7 @@ function* answer(
   const isLarge = Number(request.fields['content-length'] ?? 0) > maxBody
   if (isLarge && (isFailure(target) || !routes.of(target).takesFiles?.(request))) return tooLarge(maxBody, MAX_BODY)
   // RFC 9112 §3.2: exactly one Host field, or 400.
-  if (request.hosts !== 1) return problem('request.malformed', 'A request has exactly one Host field.')
+  if (request.hosts !== 1) return problem('request.malformed', 'A request must have exactly one Host field.')
   // RFC 9110 §9.3.7: `OPTIONS *` asks about the server as a whole.
   if (method === 'OPTIONS' && request.requestTarget === '*') return response(204, [['Allow', DOCUMENT_METHODS]])
   if (isFailure(target)) return target
@@ -92,7 +92,7 @@ function* answer(
   const route = routes.of(target)
   if (isAboutTarget(request, target)) return options(target, route)
   if (!hasMethod(route.methods, method) && !('decidesAgain' in route)) return methodNotAllowed(method, route.methods)
-  // Design 7: above the limit a cached document is read, and nothing is begun for any other request.
+  // Design 7: above the limit only cached documents are read; no work is started for other requests.
   if (!request.isAdmitted && !isCachedRead(request, target)) return TOO_MANY_REQUESTS
   const writes = mayWrite(request, target, route)
   if (writes === true && isOfOtherSite(request, dataspace, gateway)) return CROSS_SITE
@@ -100,7 +100,7 @@ function* answer(
   const isForEveryone = 'isForEveryone' in route
   const agent = isForEveryone ? {} : yield* wait(identify(request, target, { gateway, trace, writes: writes !== false, known })) // prettier-ignore
   if (isFailure(agent)) return agent
-  // Without a cache, rules are read as documents are: for each request.
+  // Without a cache, rules are read for each request, like documents.
   if (dataspace.access.refresh && !isForEveryone) yield* wait(readRules(target, agent))
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
   const asked: AskedRoute = { context, target, content: undefined }
@@ -127,12 +127,12 @@ function* answer(
 }
 
 /**
- * A refusal links the history for those who may read it. It names no modes: they would tell whether the document exists
- * (design 3).
+ * A refusal links to the history for agents who may read it. It names no modes, since they would reveal whether the
+ * document exists (design 3).
  */
 function* linked(reason: Problem, asked: AskedRoute & Partial<Decided>, decidesAgain = true): Steps<Problem> {
   const { context, target, facts, decision } = asked
-  // The proxy's refusals are about other servers, and those of a history have its links.
+  // Refusals of the proxy concern other servers, and refusals of a history already have its links.
   if (target.kind === 'proxied' || reason.fields.some(([name]) => name === 'Link')) return reason
   const isLinked = facts && !decidesAgain && (decision?.allowed || reason.failure === 'document.absent')
   const links = isLinked ? yield* wait(linksOfRefused(context, facts)) : []

@@ -1,4 +1,4 @@
-// The log as people read it in a terminal: a line of JSON becomes one of text. Pure.
+// Converts log lines from JSON to text for people in a terminal. Pure.
 
 interface Line {
   readonly level: number
@@ -7,7 +7,7 @@ interface Line {
   readonly [name: string]: unknown
 }
 
-/** The line of JSON, with its line end, as text; a line that is none stays. */
+/** Converts a line of JSON with its line end. Other lines are left unchanged. */
 export function lineForPeople(json: string): string {
   let line: Line
   try {
@@ -20,7 +20,7 @@ export function lineForPeople(json: string): string {
   return `${clockTime(time)} ${LEVELS[level] ?? ''}${printable(words)}\n`
 }
 
-/** In the time zone of the reader. */
+/** In the reader's time zone. */
 const clockTime = (time: number): string => new Date(time).toTimeString().slice(0, 8)
 
 const LEVELS: Readonly<Record<number, string>> = { 40: 'WARNING ', 50: 'ERROR ', 60: 'FATAL ' }
@@ -53,11 +53,11 @@ function requestWords({
   ].join(', ')
 }
 
-/** The URL, which a terminal opens. */
+/** The full URL, which a terminal can open. */
 const urlOf = (dataspace: unknown, path: unknown): string =>
   typeof dataspace === 'string' && URL.canParse(dataspace) ? new URL(dataspace).origin + word(path) : word(path)
 
-/** An error has its stack, below the line and indented: no line of it passes for a line of the log. */
+/** The stack of an error is indented below the line, so that none of it looks like a log line. */
 function eventWords(message: string, { err, ...facts }: Record<string, unknown>): string {
   const words = Object.entries(facts).map(([name, value]) => `${name} ${word(value)}`)
   const stack = (err as { stack?: unknown } | undefined)?.stack
@@ -65,11 +65,11 @@ function eventWords(message: string, { err, ...facts }: Record<string, unknown>)
   return stack === undefined ? line : `${line}\n${String(stack)}`.replaceAll('\n', '\n    ')
 }
 
-/** On one line: a value that begins lines of its own could pass for others. */
+/** On one line: a value that contains line ends could imitate log lines. */
 const word = (value: unknown): string =>
   (typeof value === 'string' ? value : (JSON.stringify(value) ?? '')).replaceAll('\n', ' ')
 
 /**
- * Replaces control characters, which could rule the terminal or reverse the order of reading: literals are anybody's.
+ * Replaces control characters, which could control the terminal or reverse the reading order: literals are untrusted.
  */
 export const printable = (text: string): string => text.replace(/[^\P{Cc}\n]|\p{Bidi_Control}/gu, '\uFFFD')

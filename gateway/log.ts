@@ -1,4 +1,4 @@
-// The log: one structured line for each request, and the few other events. No secrets, no bodies.
+// The log: one structured line per request, and a few other events. No secrets, no bodies.
 import { pino, type Logger } from 'pino'
 import type { Decision } from '../policies/decide.js'
 import { lineForPeople } from './log-lines.js'
@@ -6,10 +6,10 @@ import { STATUS_OF, type Problem } from './problem.js'
 
 export type Log = Logger
 
-/** Writes to standard error, 200 ms late at most, so that no request waits for its own line. */
+/** Writes to standard error with up to 200 ms delay, so that no request waits for its own line. */
 export function makeLog(level: string, isForPeople = false): Log {
   const output = pino.destination({ dest: 2, sync: false, minLength: 4096, periodicFlush: 200 })
-  // A terminal that was closed takes no more lines: the gateway continues without them.
+  // If the terminal has been closed, the gateway continues without it.
   output.on('error', () => undefined)
   const stream = isForPeople ? { write: (line: string) => void output.write(lineForPeople(line)) } : output
   return pino({ level, base: null }, stream)
@@ -24,7 +24,7 @@ export interface RequestLine {
   readonly method: string
   readonly path: string
   readonly status: number
-  /** Bytes of the content, as sent; undefined where it streams. */
+  /** The size of the content as sent, in bytes; undefined if it is streamed. */
   readonly size: number | undefined
   readonly agent: string | undefined
   readonly delegate: string | undefined
@@ -38,8 +38,8 @@ export interface RequestLine {
 }
 
 /**
- * The line that `log.info(line)` would write. It is put together here because it is written for each cached read, where
- * pino takes seven times as long.
+ * Writes the line that `log.info(line)` would write. Built by hand, since it is written for each cached read and pino
+ * takes seven times as long.
  */
 export function logRequest(log: Log, line: RequestLine): void {
   const { time, id, dataspace, client, method, path, status, size, agent, delegate, decision } = line
@@ -52,14 +52,14 @@ export function logRequest(log: Log, line: RequestLine): void {
   ;(log as unknown as Record<symbol, { write(line: string): void }>)[pino.symbols.streamSym]!.write(text)
 }
 
-/** A member of a JSON object, with the comma before it. */
+/** A member of a JSON object, including the preceding comma. */
 export const member = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${PLAIN.test(value) ? `"${value}"` : JSON.stringify(value)}`
 
-/** Text that stands in JSON as it is. */
+/** Text that needs no escaping in JSON. */
 const PLAIN = /^[ !#-[\]-~]*$/
 
-/** The facts about one request that its line in the log reports: each step of the request adds its own. */
+/** The facts about a request that its log line reports. Each step of the request adds its own. */
 export interface Trace {
   /** The base of the dataspace's end-user application. */
   dataspace?: string
@@ -67,33 +67,33 @@ export interface Trace {
   /** The agent that acts on behalf of `agent`. */
   delegate?: string
   decision?: Decision
-  /** How a query was restricted to what the agent may read; `unchanged` where nothing is hidden from the agent. */
+  /** How a query was restricted to what the agent may read; `unchanged` if nothing is hidden. */
   view?: 'unchanged' | 'constants' | 'predicate' | 'list' | 'copy' | 'refused'
   /** The code of the problem that answered the request. */
   problem?: string
-  /** The reason for a refusal, where only the operator may read it, or for a failure of the gateway or its store. */
+  /** The reason for a refusal that only the operator may read, or for a failure of the gateway or its store. */
   cause?: string
-  /** The base of the application whose session in this browser has ended: the response removes its cookie. */
+  /** The base of the application whose browser session has ended: the response deletes its cookie. */
   endedSession?: string
-  /** A write has begun: of documents, graphs, the settings or what is read of ontologies. */
+  /** True once a write has begun: of documents, graphs, the settings or cached ontologies. */
   hasWritten: boolean
   storeMs: number
   /** Adds the time until the store has answered to `storeMs`. */
   store<T>(answer: Promise<T>): Promise<T>
-  /** The same for a write. */
+  /** Like `store`, for a write. */
   write<T>(answer: Promise<T>): Promise<T>
-  /** The answer that the request has waited for is here: its work continues. */
+  /** Call it when the awaited answer has arrived and the work continues. */
   continues(): void
 }
 
-/** A status such as 503 has many reasons. */
+/** Some statuses, such as 503, have many reasons. */
 export function noteProblem(trace: Pick<Trace, 'problem' | 'cause'>, { failure, detail, cause }: Problem): void {
   trace.problem = failure
   const reason = trace.cause ?? cause ?? (STATUS_OF[failure] >= 500 ? detail : undefined)
   if (reason !== undefined) trace.cause = reason
 }
 
-/** Measures with a monotonic clock: the gateway's own may be set while a request waits. */
+/** Uses a monotonic clock, since the gateway's own may be set during a request. */
 export function makeTrace(continues: () => void = () => undefined): Trace {
   return {
     hasWritten: false,

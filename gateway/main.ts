@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// The process of a command: its terminal, and how it stops.
+// The process of a command: its terminal, and how it exits.
 import { setFlagsFromString } from 'node:v8'
 import { EXIT } from './commands/exit-codes.js'
 import { runCommand, withCommand } from './run-command.js'
 import type { Terminal } from './commands/terminal.js'
 
-// Design 2: what commands, LevelDB and git create is for this account only.
+// Design 2: files created by commands, LevelDB and git are only for this account.
 process.umask(0o077)
-// V8 collects garbage when memory has grown by so many per cent, in place of several times: a large import takes far
-// less of it. V8 reads the flag at each collection.
+// Makes V8 collect garbage after the heap has grown by 30 %, instead of several times: large imports then need far less
+// memory. V8 reads the flag at each collection.
 setFlagsFromString('--heap-growing-percent=30')
 
 const terminal: Terminal = {
@@ -20,17 +20,17 @@ const terminal: Terminal = {
   now: Date.now,
 }
 
-// A reader such as `head` may close the output early: the command continues, and its exit code stays the same.
+// A reader such as `head` may close the output early. The command continues, with the same exit code.
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => void (code === 'EPIPE' || process.exit(EXIT.failed)))
 
-// Timers that a command waits for do not keep a process alive. This one does, until the command is done.
+// Timers that a command waits for do not keep the process alive. This one does, until the command is done.
 const underWay = setInterval(() => undefined, 60_000)
 process.exitCode = EXIT.failed
 const argv = withCommand(process.argv.slice(2))
 runCommand(argv, process.env, terminal)
   .then((code) => {
     process.exitCode = code
-    // A start that failed may leave threads and sockets behind.
+    // A failed start may leave threads and sockets behind.
     if (argv[0] === 'serve' && code !== EXIT.done) process.exit(code)
   })
   .catch((error: unknown) => {

@@ -1,4 +1,4 @@
-// The parts that features add to a running gateway: each has one type, and is made in one place.
+// The parts that features add to a running gateway. Each has one type and is created in one place.
 
 /** By the key of each part. */
 export type Parts = ReadonlyMap<symbol, unknown>
@@ -9,14 +9,14 @@ interface Holder {
 }
 
 export interface Part<Value> {
-  /** Undefined where no feature of this gateway brings it. */
+  /** Undefined if no feature of this gateway provides it. */
   in(gateway: Holder): Value | undefined
-  /** For the feature that brings it. */
+  /** For use in the feature that provides it. */
   of(gateway: Holder): Value
   with(value: Value): OpenPart
 }
 
-/** The key is known here only, so that what is found under it has this type. */
+/** Only this function knows the key, so the value stored under it has this type. */
 export function part<Value>(name: string): Part<Value> {
   const key = Symbol(name)
   return {

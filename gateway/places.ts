@@ -1,6 +1,6 @@
-// Bounds on work: so many places at once, and so much in a day, for each and for all.
+// Bounds on work, per client and in total: how much runs at once, and how much is done per day.
 
-/** Takes a place: gives the function that leaves it, or undefined where none is free. */
+/** Takes a place. Returns the function that frees it, or undefined if none is free. */
 export type TakePlace = (who: string) => (() => void) | undefined
 
 export function makePlaces({ each, all }: { readonly each: number; readonly all: number }): TakePlace {
@@ -20,10 +20,10 @@ export function makePlaces({ each, all }: { readonly each: number; readonly all:
   }
 }
 
-/** The same for an agent, or an anonymous client, from a network. */
+/** Like TakePlace, for an agent or anonymous client from a network. */
 export type TakePlaceOf = (who: string, network: string) => (() => void) | undefined
 
-/** An agent's place is one of its network too: one network may have made itself many agents. */
+/** An agent's place also counts for its network, since one network may have created many agents. */
 export function makeSharedPlaces(bounds: {
   readonly each: number
   readonly network: number
@@ -48,15 +48,15 @@ export function makeSharedPlaces(bounds: {
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
- * Counts something for a day: gives the function that takes the count back, or the ms until the next day where it is
- * too much.
+ * Counts something towards a day. Returns a function that undoes the count or, if the limit is exceeded, the ms until
+ * the next day.
  */
 export type TakeOfDay = (who: string, count?: number) => (() => void) | number
 
-/** The same for an agent, or an anonymous client, from a network. */
+/** Like TakeOfDay, for an agent or anonymous client from a network. */
 export type TakeOfDayOf = (who: string, network: string, count: number) => (() => void) | number
 
-/** What an agent takes is of its network too. */
+/** What an agent takes also counts for its network. */
 export function makeSharedDaily(
   bounds: { readonly each: Most; readonly network: Most; readonly all: number },
   now: () => number,
@@ -80,13 +80,13 @@ export function makeSharedDaily(
 
 type Most = number | (() => number)
 
-/** A day begins with the first use. As each counts for all, `all` bounds the memory too. */
+/** A day starts with the first use. Each count also counts in total, so `all` bounds the memory too. */
 export function makeDaily({ each, all }: { readonly each: Most; readonly all: number }, now: () => number): TakeOfDay {
   let taken = new Map<string, number>()
   let total = 0
   let began = -Infinity
   return (who, count = 1) => {
-    // A clock that is set back begins another day too.
+    // Setting the clock back also starts a new day.
     if (!(now() >= began && now() - began < DAY_MS)) [taken, total, began] = [new Map(), 0, now()]
     const own = taken.get(who) ?? 0
     const most = typeof each === 'number' ? each : each()

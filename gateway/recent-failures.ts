@@ -1,19 +1,19 @@
-// What operators look at first: the last refused and the last slow requests, and how many answers needed no store.
+// What operators look at first: the latest refused and slow requests, and how many answers needed no store.
 import type { RequestLine } from './log.js'
 
 export type SeenRequest = Pick<
   RequestLine,
   'time' | 'id' | 'method' | 'path' | 'status' | 'agent' | 'ms' | 'storeMs'
 > & {
-  /** Why, in the words of the rules or the code of the problem. */
+  /** The reason, in the words of the rules or as the code of the problem. */
   readonly reason: string | undefined
 }
 
 export interface Recent {
-  /** Answers in all, and those without the store. */
+  /** The number of all answers, and of those without the store. */
   answers: number
   withoutStore: number
-  /** The newest last. */
+  /** Newest last. */
   readonly refused: SeenRequest[]
   readonly slow: SeenRequest[]
 }

@@ -1,5 +1,5 @@
-// The table of routes: for each kind of target and each endpoint (spec 4) its methods, the media types it takes, the
-// right it needs, and what answers it. Those of the core are here; features bring theirs.
+// The table of routes: for each kind of target and each endpoint (spec 4) its methods, media types, required right and
+// answer. The core's routes are here; features add theirs.
 import type { Mode } from '../policies/authorizations/authorization.js'
 import { requiredMode } from '../policies/decide.js'
 import type { FeatureEndpoint, GatewayFeature } from './feature.js'
@@ -58,9 +58,9 @@ const absent: Endpoint = { methods: EVERY_METHOD, allow: () => READ_METHODS, nee
 
 export interface Routes {
   of(target: Target<Member>): Route
-  /** The paths of endpoints, of both kinds of application. */
+  /** The paths of endpoints in both kinds of application. */
   readonly endpointNames: readonly string[]
-  /** Paths under the base of an application that are no documents. */
+  /** Paths under the base of an application that are not documents. */
   endpointsOf(owner: { readonly application: Pick<Application, 'kind'> }): readonly string[]
 }
 
@@ -92,7 +92,7 @@ function answerDocument({ context, target, facts, decision }: Decided<Of<'docume
   return read(context, decision, facts, target.shown)
 }
 
-/** The form of a page that uploads a file: the browser goes to the document then. */
+/** For the form of a page that uploads a file: redirects the browser to the document. */
 async function written(
   { accept, request }: Context,
   document: string,
@@ -111,7 +111,7 @@ function answerUnknown(): Problem {
   return problem('target.unknown-endpoint', 'This gateway does not answer requests of this kind.')
 }
 
-/** RFC 9309: whether robots may read depends on the root alone, so that no name of a document is told. */
+/** RFC 9309: whether robots may read depends only on the root, so that no document names are revealed. */
 async function robots({ context, target }: AskedRoute<EndpointTarget>): Promise<Response> {
   const root = await lookUp(context, { ...target, kind: 'document', document: context.application.base }, 'Read')
   const decision = isFailure(root) ? root : judge(context, {}, root, 'Read')

@@ -1,4 +1,4 @@
-// Finding the command that the command line names and running it, and of the page that lists all commands.
+// Finds the command named on the command line and runs it; also makes the page that lists all commands.
 import type { Command } from './commands/arguments.js'
 import { helpLine } from './configuration/flags.js'
 import { isNear, nearest } from './configuration/near-names.js'
@@ -67,7 +67,7 @@ const helpPage = (): string =>
 
 function unknownCommand(name: string | undefined): string {
   const list = 'triplegate --help lists the commands.'
-  if (name === undefined) return `no command is given. Write triplegate serve to run the gateway; ${list}`
+  if (name === undefined) return `no command is given. Use triplegate serve to run the gateway; ${list}`
   const names = COMMANDS.map(({ description }) => description.name)
   const near = nearest(
     name,

@@ -19,7 +19,7 @@ import { version } from './commands/version.js'
 
 const EXITS: readonly Exit[] = ['done', 'usage', 'failed']
 
-/** @param loadFeatures what the gateway has beside its core */
+/** @param loadFeatures the features of the gateway */
 export const serveCommand = (loadFeatures: LoadFeatures): Command => ({
   description: {
     name: 'serve',
@@ -43,7 +43,7 @@ const helpPage = (which: 'usual' | 'all'): string =>
     '',
   ].join('\n')
 
-/** Returns the exit code; after a start, the gateway keeps the process alive until a signal. */
+/** Returns the exit code. After a start, the gateway keeps the process alive until a signal arrives. */
 async function runServeCommand(
   argv: readonly string[],
   env: Environment,
@@ -52,7 +52,7 @@ async function runServeCommand(
 ): Promise<number> {
   const { values } = readArguments(argv, SETTINGS, { command: 'serve' })
   const settings = parseSettings(argv, env)
-  // Help is for operators whose settings are wrong too.
+  // Help must work even if the settings are wrong.
   if (values.has('help')) terminal.out(helpPage(values.get('help')?.[0] === 'all' ? 'all' : 'usual'))
   else if (values.has('version')) terminal.out(`${version()}\n`)
   else if (isFailure(settings)) return fail(terminal, settings)
@@ -69,11 +69,11 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
   const { logLevel, logFormat } = settings
   const log = makeLog(logLevel, logFormat === 'auto' ? terminal.interactive : logFormat === 'pretty')
   if (applications.some((application) => historyPlaceOf(application, settings)?.folder !== undefined))
-    startLauncher((why) => log.warn({ why }, 'the gateway starts git itself, slower. Give a temporary folder (TMPDIR)'))
-  // The gateway is most of the code: help, errors and other commands do without.
+    startLauncher((why) => log.warn({ why }, 'git will start more slowly. Set TMPDIR to a folder for temporary files'))
+  // Loaded on demand: the gateway is most of the code, and help, errors and other commands do not need it.
   const { NOT_ENFORCED, startGateway } = await import('./start/start.js')
   let running: RunningGateway | undefined
-  // From the start on: a signal for a file that was replaced, or a terminal that was closed, never ends the process.
+  // Handled from the beginning, so that a signal for a replaced file or a closed terminal never ends the process.
   process.on('SIGHUP', () => void running?.renew())
   const lost = (why: string): void => {
     log.fatal(`${why} This one ends.`)
@@ -100,7 +100,7 @@ async function serve(settings: Settings, terminal: Terminal, loadFeatures: LoadF
   return EXIT.done
 }
 
-/** Only for a terminal: the output of a service is kept in its log. */
+/** Only for a terminal, since the output of a service ends up in a log. */
 function logInText({ gateway, dataspaces }: RunningGateway, { tlsCert }: Settings): string {
   const [first] = dataspaces
   const link = first && LOGIN_LINKS.in(gateway)?.make(first)
@@ -109,15 +109,13 @@ function logInText({ gateway, dataspaces }: RunningGateway, { tlsCert }: Setting
     '',
     'Log in as the owner with this link. It works once, within ten minutes:',
     `  ${link}`,
-    ...(tlsCert === undefined
-      ? ["The browser warns, since it does not know the gateway's own certificate: continue."]
-      : []),
+    ...(tlsCert === undefined ? ["The browser warns about the gateway's self-signed certificate: continue."] : []),
     '',
     '',
   ].join('\n')
 }
 
-const NEXT = 'README.md says what to do next. Ctrl-C stops the gateway.\n'
+const NEXT = 'See README.md for the next steps. Press Ctrl-C to stop the gateway.\n'
 
 function banner(
   { dataspaces, certificates, ports }: RunningGateway,

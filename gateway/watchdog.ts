@@ -1,8 +1,8 @@
-// Watching the event loop: how long one piece of work has held it, and the request that this work was for.
+// Watches the event loop: how long one piece of work has blocked it, and for which request.
 import { monitorEventLoopDelay, type IntervalHistogram } from 'node:perf_hooks'
 import type { Log } from './log.js'
 
-/** A request as the log names it. */
+/** A request as identified in the log. */
 export interface HeldWork {
   readonly id: string
   readonly method: string
@@ -10,21 +10,18 @@ export interface HeldWork {
 }
 
 export interface Watchdog {
-  /** The work that begins or continues now is for this request. */
+  /** The work that starts or continues now is for this request. */
   works(request: HeldWork): void
-  /** That work is over. */
+  /** That work has stopped. */
   rests(): void
-  /** The gateway serves from now on: until then nobody waits, and no hold is logged. */
+  /** The gateway serves from now on. Before that nobody waits, so blocking is not logged. */
   serves(): void
-  /**
-   * In seconds: the longest hold since the start, and in about the last minute; and the number of holds that were
-   * logged.
-   */
+  /** In seconds: the longest block since the start, and in about the last minute; and how many blocks were logged. */
   holds(): { readonly longest: number; readonly lastMinute: number; readonly count: number }
   close(): void
 }
 
-/** A monotonic clock, in ms, and its ticks. Gives the function that ends them. */
+/** A monotonic clock in ms, with ticks. `every` returns the function that stops them. */
 export interface TickingClock {
   now(): number
   every(ms: number, tick: () => void): () => void
@@ -38,10 +35,10 @@ const CLOCK: TickingClock = {
   },
 }
 
-/** Design 7: work for one request on the main thread is bounded. A longer hold is logged. */
+/** Design 7: work for one request on the main thread is bounded. Longer blocks are logged. */
 const HELD_MS = 200
 const TICK_MS = 100
-/** Of `monitorEventLoopDelay`, which counts it in. */
+/** The resolution of `monitorEventLoopDelay`, which is included in its measurements. */
 const RESOLUTION_MS = 10
 const HALF_A_MINUTE_MS = 30_000
 
@@ -51,16 +48,16 @@ function measured(): IntervalHistogram {
   return delay
 }
 
-/** In seconds; 0 where nothing was measured yet. */
+/** In seconds; 0 if nothing has been measured. */
 const longestOf = ({ max }: IntervalHistogram): number => Math.max(0, max / 1e6 - RESOLUTION_MS) / 1000
 
 /**
- * A sign of life is a tick of its timer, or work that begins or is over. Where the next sign comes late, the work that
- * began last has held the loop. A request costs two readings of the clock; work in other threads does not count.
+ * Signs of life are timer ticks, and work that starts or stops. If the next sign is late, the work that started last
+ * has blocked the loop. Costs two readings of the clock per request; work in other threads does not count.
  */
 export function startWatchdog(log: Log, { now, every }: TickingClock = CLOCK): Watchdog {
   const all = measured()
-  /** A histogram that is reset misses the hold after it: so there is a new one for each half of a minute. */
+  /** A reset histogram misses the next block, so each half minute gets a new one. */
   let [before, recent] = [measured(), measured()]
   let count = 0
   let isServing = false
@@ -80,8 +77,8 @@ export function startWatchdog(log: Log, { now, every }: TickingClock = CLOCK): W
     const ms = Math.round(held)
     if (by) {
       const { id, method, requestTarget } = by
-      log.warn({ id, method, path: requestTarget.split('?', 1)[0], ms }, 'this request has held the event loop')
-    } else log.warn({ ms }, 'work for no certain request has held the event loop')
+      log.warn({ id, method, path: requestTarget.split('?', 1)[0], ms }, 'this request has blocked the event loop')
+    } else log.warn({ ms }, 'unattributed work has blocked the event loop')
   }
 
   const endTicks = every(TICK_MS, () => {

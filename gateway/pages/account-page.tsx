@@ -1,4 +1,4 @@
-// The page about the client: who it is, logging in and out, what waits for it.
+// The page about the client: who they are, logging in and out, and what awaits their decision.
 import type { Child } from 'hono/jsx'
 import { pageOf, type Frame } from './frame.js'
 import { IriShown } from './term.js'
@@ -9,12 +9,12 @@ export interface AccountView {
   readonly agent: string | undefined
   readonly name: string | undefined
   readonly by: 'certificate' | 'session' | 'token' | undefined
-  /** Undefined where nobody may sign up. */
+  /** Undefined if nobody may sign up. */
   readonly signUp: string | undefined
   readonly providers: readonly { readonly name: string; readonly issuer: string }[]
   readonly returnTo: string | undefined
   readonly hasTokens: boolean
-  /** What waits for a decision of the agent. */
+  /** The requests that await the agent's decision. */
   readonly waiting: Child
 }
 
@@ -104,7 +104,7 @@ interface DoneView {
   readonly next: readonly [label: string, href: string]
 }
 
-/** Something was done: a sentence, and the way on. */
+/** A confirmation: one sentence, and a link to continue. */
 export const donePage = worded(({ frame, title, sentence, next: [label, href] }: DoneView): string =>
   pageOf(
     frame,

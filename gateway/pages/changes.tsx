@@ -1,5 +1,5 @@
-// Showing what differs between two states: triples added and removed, by sign and colour, and within texts that
-// changed what differs in them.
+// Shows the differences between two states: added and removed triples, marked by sign and colour, and the differences
+// within changed texts.
 import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'
 import { readNTriples } from '../rdf/read.js'
@@ -12,7 +12,7 @@ export interface Changed {
   readonly removed: readonly string[]
 }
 
-/** Triples that are shown of each kind. */
+/** How many triples of each kind are shown. */
 const MOST = 300
 
 interface Row {
@@ -22,7 +22,7 @@ interface Row {
   readonly after?: Term
 }
 
-/** A value that went and one that came for the same property are one row. */
+/** A removed and an added value of the same property share a row. */
 function rowsOf({ added, removed }: Changed): readonly Row[] {
   const parse = (lines: readonly string[]) => readNTriples(lines.slice(0, MOST).join('\n')) ?? []
   const rows: Row[] = []
@@ -46,7 +46,7 @@ interface Props {
   readonly changed: Changed
   readonly document: string
   readonly base: string
-  /** Of the headings: 3 below one of the page. */
+  /** The level of the headings; 3 below a heading of the page. */
   readonly level?: 2 | 3
 }
 
@@ -120,7 +120,7 @@ const Line = ({ kind, predicate, value }: LineProps) => (
   </tr>
 )
 
-/** Texts of the same kind: what both begin and end with is left plain. */
+/** For texts of the same kind: marks only what differs between their common beginning and end. */
 function within(before: Term, after: Term): readonly [Child, Child] | readonly [undefined, undefined] {
   const isText = before.termType === 'Literal' && after.termType === 'Literal'
   if (!isText || before.language !== after.language || !before.datatype.equals(after.datatype))
@@ -132,7 +132,7 @@ function within(before: Term, after: Term): readonly [Child, Child] | readonly [
   while (start < least && a[start] === b[start]) start++
   let end = 0
   while (end < least - start && a.at(-1 - end) === b.at(-1 - end)) end++
-  // Half a character is none (a surrogate pair).
+  // Never split a surrogate pair.
   if (start > 0 && /[\ud800-\udbff]/.test(a[start - 1]!)) start--
   if (end > 0 && /[\udc00-\udfff]/.test(a.at(-end)!)) end--
   if (start + end < least / 3) return [undefined, undefined]

@@ -1,5 +1,5 @@
-// Charts of a result: bars of a numeric column, or a line where the other column is a number or a date. As SVG,
-// without styles of its own; the table beside it has all values.
+// Charts of a result: bars for a numeric column, or a line if the other column is a number or a date. SVG without its
+// own styles; the table next to it has all values.
 import type { Child } from 'hono/jsx'
 import type { Term } from '../rdf/graph.js'
 import { decoded, localName, prefixedName } from './labels.js'
@@ -7,20 +7,20 @@ import { isDegrees, isGeometry, type TableResult } from './places.js'
 import { numberOf, ticksOf, plottedTimeOf } from './plotted.js'
 import { texts } from './texts.js'
 
-/** The columns in which each row has such a value. */
+/** The columns with such a value in every row. */
 const columnsWith = (
   { variables, rows }: TableResult,
   valueOf: (term: Term | undefined) => number | undefined,
 ): number[] => variables.map((_, i) => i).filter((i) => rows.every((row) => valueOf(row[i]) !== undefined))
 
-/** Numbers in several units do not go on one axis. */
+/** Numbers in different units must not share an axis. */
 const hasSeveralUnits = ({ variables, rows }: TableResult): boolean =>
   variables.some((name, i) => UNIT.test(name) && new Set(rows.map((row) => row[i]?.value)).size > 1)
 const UNIT = /^(?:unit|units|currency)$/i
 
 const MOST_BARS = 50
 
-/** Null where no column is a number in all rows, or there is only one row. */
+/** Null if no column is numeric in every row, or if there is only one row. */
 export function Chart({ result }: { readonly result: TableResult }) {
   const { variables, rows } = result
   if (rows.length < 2 || hasSeveralUnits(result)) return null
@@ -57,7 +57,7 @@ const textOf = (term: Term | undefined): string =>
 export const short = (text: string, most: number): string =>
   [...text].length > most ? `${[...text].slice(0, most - 1).join('')}…` : text
 
-/** Leaves out characters that XML cannot hold, or that would change the order of the text around them. */
+/** Removes characters that XML cannot contain, or that would reorder the surrounding text. */
 export const clean = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\ufffe\uffff]+/gu, ' ')
 
 interface FigureProps {
@@ -66,7 +66,7 @@ interface FigureProps {
   readonly children?: Child
 }
 
-/** As wide as its place: across, all of it stands at parts of the width, so that text has one size on every screen. */
+/** As wide as its container. Horizontal positions are fractions of the width: text keeps its size on every screen. */
 export const Figure = ({ title, height, children }: FigureProps) => (
   <figure class="card" aria-label={title}>
     <svg class="chart" height={height} role="img" aria-label={title}>
@@ -79,19 +79,19 @@ export const Figure = ({ title, height, children }: FigureProps) => (
 export const percent = (part: number): string => `${(part * 100).toFixed(2)}%`
 export const px = (value: number): string => value.toFixed(1)
 
-/** The class of a text at this part of the width that keeps it within the picture. */
+/** The class that keeps a text at this fraction of the width inside the picture. */
 export const anchorAt = (part: number): string => (part < 0.3 ? 'start' : part > 0.7 ? 'end' : 'middle')
 
 interface AxesProps {
   readonly up: readonly { readonly at: number; readonly name: string }[]
-  /** `at`: a part of the width. */
+  /** `at`: a fraction of the width. */
   readonly across: readonly { readonly at: number; readonly name: string }[]
-  /** Where the picture ends; the names stand below. */
+  /** The bottom of the picture. The names are written below it. */
   readonly bottom: number
   readonly hasLines?: boolean
 }
 
-/** Characters beside one another that a narrow screen has room for. */
+/** How many characters fit next to one another on a narrow screen. */
 const ROOM = 48
 
 export function Axes({ up, across, bottom, hasLines }: AxesProps) {
@@ -122,13 +122,13 @@ export function Axes({ up, across, bottom, hasLines }: AxesProps) {
 
 const inWords = (value: number, options: Intl.NumberFormatOptions): string => value.toLocaleString(texts().tag, options)
 
-/** A value beside its bar. */
+/** The value next to a bar. */
 const shown = (value: number): string =>
   value === 0 || (Math.abs(value) >= 1e-5 && Math.abs(value) < 1e12)
     ? inWords(value, { maximumSignificantDigits: 12 })
     : inWords(value, { notation: 'scientific', maximumSignificantDigits: 6 })
 
-/** The values of an axis, with as many digits as tell them apart. */
+/** The values of an axis, with just enough digits to tell them apart. */
 function shownOn(ticks: readonly number[]): readonly string[] {
   const step = ticks[1]! - ticks[0]!
   const largest = Math.max(...ticks.map((tick) => Math.abs(tick)))
@@ -196,7 +196,7 @@ function Line({ title, points, isTime }: LineProps) {
   const left = (value: number): number => 0.02 + part(value, across) * 0.96
   const top = (value: number): number => BOTTOM - part(value, up) * (BOTTOM - 20)
   const names = across.map((tick, i) => ({ at: left(tick), name: clean(short(acrossNames[i]!, 20)) }))
-  // A line between several values at one place would show changes that there are not.
+  // If several values share a position, a line between them would suggest changes that do not exist.
   const isLine = new Set(sorted.map(({ x }) => x)).size === sorted.length
   return (
     <Figure title={title} height={HEIGHT}>

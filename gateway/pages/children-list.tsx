@@ -1,4 +1,4 @@
-// The list of a container's children: a page of it, and the links to the other pages and orders.
+// The list of a container's children: one page, and links to the other pages and orders.
 import type { Child as ChildDocument, Order } from '../documents/children.js'
 import { decoded, localName } from './labels.js'
 import { Plain, Time } from './term.js'
@@ -9,14 +9,14 @@ export interface Children {
   readonly shown: readonly ChildDocument[]
   /** From 1. */
   readonly page: number
-  /** So many are known of; `hasMore`: there are more, which nobody has counted. */
+  /** How many are known; `hasMore`: there are more, which have not been counted. */
   readonly all: number
   readonly hasMore: boolean
-  /** By their URLs where there are too many for another order. */
+  /** By URL if there are too many for another order. */
   readonly order: Order | 'url'
-  /** True where only the first children were looked at. */
+  /** True if only the first children have been looked at. */
   readonly isCut: boolean
-  /** Names what is shown. */
+  /** Identifies what is shown. */
   readonly digest: string
 }
 

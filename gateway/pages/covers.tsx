@@ -1,4 +1,4 @@
-// Showing what a rule covers: this document, others, all that is below a container, all of a type.
+// Shows what a rule covers: this document, others, everything below a container, or all documents of a type.
 import type { Coverage } from '../../policies/authorizations/coverage.js'
 import { IriShown, NamedTerm } from './term.js'
 import { texts } from './texts.js'
@@ -10,7 +10,7 @@ interface Props {
   readonly base: string
 }
 
-/** A rule can name thousands. */
+/** A rule may name thousands. */
 const MOST = 10
 
 export function CoverageShown({ coverage: { resources, below, classes, isControl }, document, base }: Props) {

@@ -1,4 +1,4 @@
-// The page of the difference between two versions: what changed, and what did not, folded away (spec 9.6).
+// The page of the difference between two versions: the changes and, folded, the rest (spec 9.6).
 import type { Version } from '../../versioning/change.js'
 import { ChangesShown, type Changed } from './changes.js'
 import { describedIn } from './triples-by-subject.js'
@@ -11,7 +11,7 @@ export interface DifferenceView extends HistoryAbout {
   readonly from: Version
   readonly to: Version
   readonly changed: Changed
-  /** Canonical N-Triples that both have. */
+  /** The canonical N-Triples that both have. */
   readonly same: string
 }
 

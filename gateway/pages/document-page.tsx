@@ -1,4 +1,4 @@
-// The page of a document: its title, its triples by subject, and what can be done with it.
+// The page of a document: its title, its triples by subject, and the possible actions.
 import type { Child } from 'hono/jsx'
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { MANAGED } from '../documents/next-state.js'
@@ -18,7 +18,7 @@ export interface DocumentView {
   readonly frame: Frame
   readonly document: string
   readonly types: readonly string[]
-  /** The actions that the agent may take on the document. */
+  /** The modes that the agent has on the document. */
   readonly modes: readonly Mode[]
   readonly isVersioned: boolean
   readonly described: DescribedSubjects
@@ -55,7 +55,7 @@ export const documentPage = worded((view: DocumentView): string => {
   )
 })
 
-/** `dct:title` and its like of the document, or of what it is about; else the last part of its path. */
+/** `dct:title` or similar of the document or its topic, otherwise the last segment of its path. */
 export function titleOf(document: string, subjects: readonly DescribedSubject[]): string {
   const candidates = [document, `${document}#this`]
   for (const candidate of candidates) {
@@ -71,7 +71,7 @@ export function titleOf(document: string, subjects: readonly DescribedSubject[])
 const valuesOf = ({ properties }: DescribedSubject, property: string): readonly Term[] =>
   properties.find(({ predicate }) => predicate === property)?.objects ?? []
 
-/** In the language of the page, or in English, where there are several. */
+/** Prefers the page's language, then English. */
 function valueOf(subject: DescribedSubject, property: string): Term | undefined {
   const values = valuesOf(subject, property)
   const inLanguage = (tag: string): Term | undefined =>
@@ -114,7 +114,7 @@ function Actions({ view }: { readonly view: DocumentView }) {
   )
 }
 
-/** Triples that stand elsewhere on the page. */
+/** Triples that are shown elsewhere on the page. */
 const isShownElsewhere = (document: string, subject: Term, predicate: string): boolean =>
   subject.value === document && (MANAGED.has(predicate) || predicate === RDF('type') || predicate === DCT('title'))
 
@@ -122,9 +122,9 @@ interface SubjectsProps {
   readonly described: Pick<DescribedSubjects, 'subjects'>
   readonly document: string
   readonly base: string
-  /** Properties that the page of a document shows elsewhere too. */
+  /** Includes properties that the page of a document shows elsewhere. */
   readonly isWhole?: boolean
-  /** In place of nothing. */
+  /** Shown if there are no triples. */
   readonly empty?: string | undefined
 }
 
@@ -150,10 +150,10 @@ export function Subjects({ described: { subjects }, document, base, isWhole = fa
   )
 }
 
-/** Of the page itself. */
+/** Ids that the page itself uses. */
 const OWN_IDS: ReadonlySet<string> = new Set(['main', 'about', 'children'])
 
-/** So that links to `#this` arrive. */
+/** The target of links such as `#this`. */
 function idOf(document: string, { value }: Term): { readonly id?: string } {
   const fragment = value.startsWith(`${document}#`) ? value.slice(document.length + 1) : ''
   return /^[\w-]{1,100}$/.test(fragment) && !OWN_IDS.has(fragment) ? { id: fragment } : {}

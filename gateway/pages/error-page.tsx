@@ -1,4 +1,4 @@
-// The page of an error: the same status and sentence as in RDF (spec 2.2), and what the reader can do now.
+// The page of an error: the same status and message as in RDF (spec 2.2), and what the reader can do.
 import { bySubject, type DescribedProperty } from './triples-by-subject.js'
 import { Crumbs, Detail, logInAt, pageOf, type Frame } from './frame.js'
 import { CERTS } from './start-here.js'
@@ -16,7 +16,7 @@ export interface ErrorView {
   /** Canonical N-Triples of a validation report. */
   readonly report?: string | undefined
   readonly requestId: string
-  /** Of a form that was refused. */
+  /** The refused form, if there was one. */
   readonly sent?: KeptForm | undefined
 }
 
@@ -83,7 +83,7 @@ interface ActionProps {
   readonly label: string
   readonly href: string
   readonly isMain?: boolean
-  /** In a new window, so that what was typed stays in this one. */
+  /** Opens a new window, so that this one keeps what was typed. */
   readonly isBeside?: boolean
 }
 
@@ -95,7 +95,7 @@ const Action = ({ label, href, isMain, isBeside }: ActionProps) => (
   </li>
 )
 
-/** The results of a SHACL validation report: the property that each is about, and its message. */
+/** The results of a SHACL validation report, each with its property and message. */
 export function Violations({ report, base }: { readonly report: string | undefined; readonly base: string }) {
   const results = resultsIn(report)
   if (results.length === 0) return null

@@ -1,8 +1,8 @@
-// What pages with forms share: why a form was refused, the place of a syntax error, a choice.
+// Shared parts of pages with forms: the reason of a refusal, the place of a syntax error, a choice.
 import { Plain } from './term.js'
 import { texts } from './texts.js'
 
-/** Why a form was not carried out. */
+/** The reason why a form was refused. */
 export interface Refusal {
   readonly status: number
   readonly detail: string
@@ -14,7 +14,7 @@ interface PlaceProps {
   readonly refusal: Pick<Refusal, 'detail'> | undefined
 }
 
-/** The line that a syntax error names, with the lines around it, and a mark at the column. */
+/** The line named by a syntax error with its neighbours, and a mark at the column. */
 export function ErrorPlace({ text, refusal }: PlaceProps) {
   const [, found, column] = /\bline (\d+)(?:, column (\d+))?/.exec(refusal?.detail ?? '') ?? []
   if (found === undefined) return <p id="place" class="hint" />

@@ -1,17 +1,16 @@
-// What every page has: head, navigation, the path to the document, and the foot.
+// The parts of every page: head, navigation, the path to the document, and foot.
 import type { Child } from 'hono/jsx'
 import { decoded } from './labels.js'
 import { Plain, visible } from './term.js'
 import { texts, type Texts } from './texts.js'
 
 /**
- * Facts about the gateway that a page needs. It names no agent: pages of documents are the same for all with equal
- * rights.
+ * Facts about the gateway for a page. No agent is named, since agents with equal rights share the pages of documents.
  */
 export interface SiteShown {
-  /** Of the application. */
+  /** The base of the application. */
   readonly base: string
-  /** Of the end-user application of its dataspace, and of the admin application. */
+  /** The bases of the end-user application of its dataspace and of the admin application. */
   readonly home: string
   readonly admin: string
   readonly title: string
@@ -19,7 +18,7 @@ export interface SiteShown {
   readonly styles: readonly string[]
   readonly icon: string
   readonly logo: string
-  /** Of the page of queries. */
+  /** The script of the query page. */
   readonly script: string
 }
 
@@ -28,13 +27,13 @@ export interface Frame {
   readonly texts: Texts
   /** The document that the page is about, if there is one. */
   readonly document?: string | undefined
-  /** True where the client is identified. */
+  /** True if the client is identified. */
   readonly isIdentified: boolean
-  /** Path of a script: only comfort. */
+  /** The path of a script that is only a convenience. */
   readonly script?: string | undefined
 }
 
-/** The document under its title, without code of others: all text in it is escaped. */
+/** A complete page with this title. All text is escaped, so none of it can be code. */
 export function pageOf(frame: Frame, title: string, content: Child): string {
   const { site } = frame
   const page = (
@@ -98,7 +97,7 @@ function Top({ frame }: { readonly frame: Frame }) {
 export const logInAt = ({ site, document }: Frame): string =>
   `${site.base}oauth2/login${document === undefined ? '' : `?return=${encodeURIComponent(document)}`}`
 
-/** The fault as the gateway reports it: in English, as to programs (WCAG 3.1.2). */
+/** The message of a refusal, in English as programs receive it (WCAG 3.1.2). */
 export const Detail = ({ text }: { readonly text: string }) =>
   texts().tag === 'en' ? (
     <Plain text={text} />
@@ -108,7 +107,7 @@ export const Detail = ({ text }: { readonly text: string }) =>
     </span>
   )
 
-/** Why a form was refused. */
+/** The reason why a form was refused. */
 export const Notice = ({
   refusal: { status, detail },
   children,
@@ -124,7 +123,7 @@ export const Notice = ({
   </div>
 )
 
-/** The containers above a document, by its URL: their titles may be hidden from the reader. */
+/** The containers above a document, named by their URLs, since their titles may be hidden from the reader. */
 export function Crumbs({ site: { base, home }, document }: { readonly site: SiteShown; readonly document: string }) {
   if (document === home) return null
   const root = document.startsWith(base) ? base : home

@@ -1,4 +1,4 @@
-// The picture of a graph: resources as nodes, properties between them as lines. Literals stand in the table only.
+// A picture of a graph: resources as nodes, properties as lines between them. Literals appear only in the table.
 import type { Quad, Term } from '../rdf/graph.js'
 import { anchorAt, clean, Figure, percent, px, short } from './chart.js'
 import { decoded, labelOf, localName, prefixedName } from './labels.js'
@@ -16,11 +16,11 @@ interface Drawn {
 }
 
 const MOST_NODES = 300
-/** Labels beyond these would hide one another. */
+/** With more labels, they would cover each other. */
 const LABELLED_NODES = 60
 const LABELLED_EDGES = 25
 
-/** Undefined where there are no edges, or too many nodes. */
+/** Undefined if there are no edges or too many nodes. */
 function drawnOf(triples: readonly Quad[]): Drawn | undefined {
   const places = new Map<string, number>()
   const names: string[] = []
@@ -47,7 +47,7 @@ const nameOf = (term: Term): string =>
   term.termType === 'BlankNode' ? `_:${term.value}` : (prefixedName(term.value) ?? decoded(localName(term.value)))
 
 const HEIGHT = 480
-/** Pairs of nodes that are looked at in all: some 30 ms. */
+/** The total number of node pairs to compare: about 30 ms. */
 const MOST_STEPS = 2_000_000
 
 interface Place {
@@ -55,7 +55,7 @@ interface Place {
   y: number
 }
 
-/** Nodes push one another away, and edges pull (Fruchterman and Reingold 1991): the same picture for the same graph. */
+/** Nodes repel each other and edges attract (Fruchterman and Reingold 1991). Equal graphs give equal pictures. */
 function placesOf({ nodes, edges }: Drawn): readonly Place[] {
   const places = nodes.map((_, i): Place => {
     const angle = i * 2.399963
@@ -78,7 +78,7 @@ function move(places: readonly Place[], edges: readonly Edge[], ideal: number, m
     force[at]!.y += y
   }
   for (let i = 0; i < places.length; i++) {
-    // Towards the middle: parts without a connection would leave one another for ever.
+    // A pull to the middle: otherwise unconnected parts would drift apart without end.
     add(i, (0.5 - places[i]!.x) * 2, (0.5 - places[i]!.y) * 2)
     for (let j = i + 1; j < places.length; j++) {
       const [x, y] = [places[i]!.x - places[j]!.x, places[i]!.y - places[j]!.y]
@@ -101,7 +101,7 @@ function move(places: readonly Place[], edges: readonly Edge[], ideal: number, m
   }
 }
 
-/** Across, parts of the width; down, pixels. */
+/** Horizontal positions are fractions of the width, vertical ones pixels. */
 function fitted(places: readonly Place[]): readonly Place[] {
   const [xs, ys] = [places.map(({ x }) => x), places.map(({ y }) => y)]
   const [left, top] = [Math.min(...xs), Math.min(...ys)]
@@ -112,7 +112,7 @@ function fitted(places: readonly Place[]): readonly Place[] {
   }))
 }
 
-/** A line for each pair of nodes, with the names of all properties between them. */
+/** One line per pair of nodes, labelled with all properties between them. */
 function linesOf(edges: readonly Edge[]): readonly { readonly from: number; readonly to: number; label: string }[] {
   const lines = new Map<string, { readonly from: number; readonly to: number; readonly labels: Set<string> }>()
   for (const { from, to, label } of edges) {

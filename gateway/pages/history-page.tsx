@@ -11,17 +11,17 @@ import { texts, worded } from './texts.js'
 export interface HistoryAbout {
   readonly frame: Frame
   readonly document: string
-  /** True where the agent may restore. */
+  /** True if the agent may restore versions. */
   readonly canWrite: boolean
 }
 
 export interface HistoryView extends HistoryAbout {
-  /** The latest first. */
+  /** Latest first. */
   readonly versions: readonly Version[]
   readonly page: number
   readonly pages: number
   readonly all: number
-  /** The version that is there now; undefined where the document is deleted. */
+  /** The current version; undefined if the document is deleted. */
   readonly current: string | undefined
 }
 
@@ -145,10 +145,10 @@ function Row({
 
 export interface VersionView extends HistoryAbout {
   readonly version: Version
-  /** The versions before and after it that have content. */
+  /** The nearest versions before and after it that have content. */
   readonly previous: Version | undefined
   readonly next: Version | undefined
-  /** With content. */
+  /** The latest version with content. */
   readonly latest: Version
   readonly types: readonly string[]
   /** Canonical. */

@@ -1,17 +1,17 @@
-// Names for IRIs: the labels of terms of known vocabularies, prefixed names, and short forms of other IRIs.
+// Names for IRIs: labels of known terms, prefixed names, and short forms of other IRIs.
 import { CONFIGURATION_PREFIXES, RDF } from '../rdf/vocabulary.js'
 import { texts } from './texts.js'
 
 const KNOWN: readonly (readonly [prefix: string, namespace: string])[] = Object.entries(CONFIGURATION_PREFIXES)
 
-/** For people who write queries: each prefix once. */
+/** For people who write queries: every prefix once. */
 export const LABELLED_NAMESPACES: readonly (readonly [prefix: string, namespace: string])[] = [
   ...new Map(KNOWN.toReversed()),
 ].sort(([a], [b]) => (a < b ? -1 : 1))
 
 const LOCAL = /^[A-Za-z_][\w.-]{0,80}$/
 
-/** `dct:title`; undefined where no known namespace has it. */
+/** For example `dct:title`; undefined if no known namespace matches. */
 export function prefixedName(iri: string): string | undefined {
   for (const [prefix, namespace] of KNOWN) {
     if (iri.startsWith(namespace) && LOCAL.test(iri.slice(namespace.length)))
@@ -36,7 +36,7 @@ function spelled(name: string): string {
   return words.charAt(0).toUpperCase() + rest
 }
 
-/** Of a property or a class. */
+/** The label of a property or a class. */
 export function labelOf(iri: string): string {
   if (Object.hasOwn(texts().labels, iri)) return texts().labels[iri]!
   const name = localName(iri)
@@ -44,13 +44,13 @@ export function labelOf(iri: string): string {
   return LOCAL.test(name) ? spelled(name) : iri
 }
 
-/** A URL below `base` as its path; any other IRI by its prefix, or whole. */
+/** A URL below `base` as its path, another IRI with its prefix if known, otherwise in full. */
 export function shortIri(iri: string, base: string): string {
   if (iri.startsWith(base)) return `/${decoded(iri.slice(base.length))}`
   return prefixedName(iri) ?? iri
 }
 
-/** A path as people read it. A path that does not decode stays as it is. */
+/** A path decoded for people; unchanged if it cannot be decoded. */
 export function decoded(path: string): string {
   try {
     return decodeURIComponent(path)

@@ -1,11 +1,11 @@
-// The languages of the pages: which one a client prefers, and the texts of a language from its file. A text of a file
-// has its arguments as `{0}`, and as `{0|row|rows}` the form of a word that goes with a number: those of the language's
-// plural categories (CLDR), in the order zero, one, two, few, many, other. English has what a file lacks.
+// The languages of the pages: chooses the one that a client prefers, and reads the texts of a language from its file.
+// In a file, `{0}` is an argument, and `{0|row|rows}` the word form for a number: one per plural category of the
+// language (CLDR), in the order zero, one, two, few, many, other. Missing texts are shown in English.
 import { ENGLISH, ENGLISH_TEXTS, withFeatures, type Texts } from './texts.js'
 
 export type Translated = string | readonly string[] | { readonly [name: string]: Translated }
 
-/** @param given of a file */
+/** @param given the content of a file */
 export const textsIn = (tag: string, given: Translated): Texts =>
   withFeatures({ ...(inWords(ENGLISH, given, tag) as Texts), tag }, (english) => inWords(english, given, tag) as object)
 
@@ -15,7 +15,7 @@ function inWords(english: unknown, given: Translated | undefined, tag: string): 
   if (given === undefined) return english
   if (typeof english === 'function') {
     if (typeof given === 'string') return (...values: readonly (string | number)[]) => filled(given, values, tag)
-    // A text for each code.
+    // One text per code.
     return (code: string | number) => (Object.hasOwn(given, code) ? given[code as never] : (english as Make)(code))
   }
   if (typeof english === 'string' || Array.isArray(english)) return given
@@ -52,9 +52,7 @@ export type Languages = ReadonlyMap<string, Texts>
 // RFC 9110 §12.5.4, §12.4.2.
 const MEMBER = /^(\*|[a-z\d-]{1,35})(?:\s*;\s*q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?))?$/
 
-/**
- * The texts that an Accept-Language field prefers; English where it names no language that there is (RFC 9110 §12.5.4).
- */
+/** The texts for an Accept-Language field; English if it names no available language (RFC 9110 §12.5.4). */
 export function textsFor(field: string | undefined, languages: Languages): Texts {
   if (field === undefined) return ENGLISH_TEXTS
   const ranges = field
@@ -73,7 +71,7 @@ export function textsFor(field: string | undefined, languages: Languages): Texts
   return ENGLISH_TEXTS
 }
 
-/** RFC 4647 §3.4: `de-ch` is answered by `de`. */
+/** RFC 4647 §3.4: `de-ch` falls back to `de`. */
 function lookedUp(range: string, languages: Languages): string | undefined {
   for (let tag = range; tag !== ''; tag = tag.slice(0, Math.max(0, tag.lastIndexOf('-')))) {
     if (languages.has(tag)) return tag

@@ -6,10 +6,10 @@ import { texts } from './texts.js'
 
 const HEIGHT = 400
 const [TOP, BOTTOM] = [24, HEIGHT - 28]
-/** Labels beside points: more would hide one another. */
+/** With more labels, they would cover each other. */
 const LABELLED = 30
 
-/** Null where no row has a place. */
+/** Null if no row has a place. */
 export function PointMap({ result }: { readonly result: TableResult }) {
   const found = placesIn(result)
   const all = found.flat()
@@ -53,7 +53,7 @@ export function PointMap({ result }: { readonly result: TableResult }) {
   )
 }
 
-/** Places on both sides of the meridian of 180° are drawn side by side where that is the shorter way. */
+/** Places on both sides of the 180° meridian are drawn next to each other if that is the shorter way. */
 function acrossTheDateLine<Place extends { readonly long: number }>(places: readonly Place[]): readonly Place[] {
   const spanOf = (longs: readonly number[]): number => Math.max(...longs) - Math.min(...longs)
   const eastward = places.map(({ long }) => (long < 0 ? long + 360 : long))
@@ -61,7 +61,7 @@ function acrossTheDateLine<Place extends { readonly long: number }>(places: read
   return isShorter ? places.map((place, i) => ({ ...place, long: eastward[i]! })) : places
 }
 
-/** An axis that covers the values, and nothing beyond the poles and the date line. */
+/** An axis that covers the values, but nothing beyond the poles and the date line. */
 function axisOf(values: readonly number[], [south, north]: readonly [number, number]) {
   const covering = ticksOf(Math.min(...values) - 0.5, Math.max(...values) + 0.5)
   const [from, to] = [Math.max(south, covering[0]!), Math.min(north, covering.at(-1)!)]

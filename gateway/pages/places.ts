@@ -1,5 +1,5 @@
-// Places in a result: columns for latitude and longitude, and points of WKT in the order of axes that their coordinate
-// reference system has (GeoSPARQL 1.1 Req. 14 to 17). Coordinates in a system that is not known are no place. Pure.
+// Places in a result: columns of latitude and longitude, and WKT points, whose axis order depends on the coordinate
+// reference system (GeoSPARQL 1.1 Req. 14 to 17). Coordinates in unknown systems are ignored. Pure.
 import { NUMBER } from '../../policies/datatypes.js'
 import type { Term } from '../rdf/graph.js'
 import { XSD } from '../rdf/vocabulary.js'
@@ -17,15 +17,15 @@ export interface MapPlace {
   readonly label: string
 }
 
-/** Names of columns of degrees. */
+/** Names of columns with degrees. */
 const LATITUDE = /^lat(?:itude)?$/i
 const LONGITUDE = /^(?:lon|long|lng|longitude)$/i
 export const isDegrees = (name: string): boolean => LATITUDE.test(name) || LONGITUDE.test(name)
 
-/** A literal can hold millions of points; on a map, so many would hide each other. */
+/** A literal may hold millions of points. On a map, more than this would cover each other. */
 export const MOST_PLACES = 1000
 
-/** The places of each row; none where a row has none that can be drawn. */
+/** The places of each row; empty if a row has none that can be drawn. */
 export function placesIn({ variables, rows }: TableResult): readonly (readonly MapPlace[])[] {
   const named = (pattern: RegExp): number => variables.findIndex((name) => pattern.test(name))
   const [lat, long] = [named(LATITUDE), named(LONGITUDE)]
@@ -60,7 +60,7 @@ export const isGeometry = (term: Term): boolean =>
 const WKT = /^(?:<([^<>]*)> ?)?(MULTI)?POINT ?(?:ZM?|M)? ?\(([^a-df-z]*)\)$/i
 const WKT_LENGTH = 256 * 1024
 
-/** Of a point or several: other geometries are not drawn, and an empty one has no point. */
+/** The points of a point or multipoint. Other geometries are not drawn, and empty ones have none. */
 function pointsOf(term: Term | undefined): readonly Point[] {
   if (term?.termType !== 'Literal' || term.datatype.value !== `${GEO}wktLiteral`) return []
   if (term.value.length > WKT_LENGTH) return []
@@ -79,7 +79,7 @@ function pointsOf(term: Term | undefined): readonly Point[] {
 const withoutParentheses = (tuple: string): string => /^ ?\(([^()]*)\) ?$/.exec(tuple)?.[1] ?? tuple
 
 /**
- * OGC's names of a coordinate reference system, and epsg.io's: `http://www.opengis.net/def/crs/EPSG/0/4326`,
+ * The names of coordinate reference systems used by OGC and epsg.io: `http://www.opengis.net/def/crs/EPSG/0/4326`,
  * `urn:ogc:def:crs:EPSG::4326`.
  */
 const NAMES = [
@@ -89,16 +89,16 @@ const NAMES = [
 ]
 
 /**
- * The two-dimensional and three-dimensional systems in degrees of latitude and longitude that data on the Web uses: WGS
- * 84, ETRS89, NAD83, NAD27, GDA94, GDA2020, NZGD2000, RGF93, SIRGAS 2000, JGD2000, JGD2011, CGCS2000, ED50. On this map
- * their datums look alike.
+ * The two- and three-dimensional systems in latitude and longitude that are common on the Web: WGS 84, ETRS89, NAD83,
+ * NAD27, GDA94, GDA2020, NZGD2000, RGF93, SIRGAS 2000, JGD2000, JGD2011, CGCS2000, ED50. Their datums differ too little
+ * to be visible on this map.
  */
 const IN_DEGREES: ReadonlySet<string> = new Set([
   ...['4326', '4979', '4258', '4937', '4269', '4617', '4267', '4283', '7844'],
   ...['4167', '4171', '4674', '4612', '6668', '4490', '4230'],
 ])
 
-/** Undefined where the system is not known. */
+/** Undefined for unknown systems. */
 function latitudeFirst(system: string): boolean | undefined {
   const [, authority, code = ''] = NAMES.map((name) => name.exec(system)).find((found) => found) ?? []
   if (authority?.toUpperCase() === 'OGC') return /^CRS(?:84h?|83|27)$/i.test(code) ? false : undefined

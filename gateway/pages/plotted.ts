@@ -1,18 +1,17 @@
-// The numbers and times that pictures of a result draw. A literal that has no value, or none that can be drawn, gives
-// undefined. Pure.
+// The numbers and times drawn in pictures of a result; undefined for literals without a value that can be drawn. Pure.
 import * as datatypes from '../../policies/datatypes.js'
 import type { Term } from '../rdf/graph.js'
 
-/** Larger numbers leave no room for the arithmetic of an axis. */
+/** Above this, the arithmetic of an axis would overflow. */
 const MOST = 1e300
 const FLOAT = 3.4028235e38
-/** The last moment that JavaScript has a Date for, before and after 1970. */
+/** The last moment, before and after 1970, that a JavaScript Date can represent. */
 const LAST = 8.64e15
 
 const typeOf = (term: Term | undefined): string =>
   term?.termType === 'Literal' ? datatypes.typeNamed(term.datatype.value) : ''
 
-/** Also undefined for NaN, infinity, and a form that its datatype does not have. */
+/** Also undefined for NaN, infinity, and forms that the datatype does not allow. */
 export function numberOf(term: Term | undefined): number | undefined {
   const type = typeOf(term)
   if (!Object.hasOwn(datatypes.INTEGERS, type) && !['decimal', 'double', 'float'].includes(type)) return undefined
@@ -23,17 +22,17 @@ export function numberOf(term: Term | undefined): number | undefined {
 
 const TIMES = ['gYear', 'gYearMonth', 'date', 'dateTime', 'dateTimeStamp']
 
-/** In milliseconds; a time without a zone is taken as UTC, whichever zone the gateway is in. */
+/** In milliseconds. A time without a zone counts as UTC, whatever the gateway's zone is. */
 export function plottedTimeOf(term: Term | undefined): number | undefined {
   const type = typeOf(term)
   const time = TIMES.includes(type) ? datatypes.timeOf(term!.value, type) : undefined
   return time && Math.abs(time.seconds) * 1000 <= LAST ? time.seconds * 1000 : undefined
 }
 
-/** Round values that cover all values: some five steps. */
+/** About five steps of round values that cover all values. */
 export function ticksOf(least: number, most: number): readonly number[] {
   const largest = Math.max(Math.abs(least), Math.abs(most))
-  // A step that is too small for the precision of the numbers would give the same tick again and again.
+  // A step below the precision of the numbers would repeat the same tick.
   const span = Math.max(most === least ? largest || 1 : most - least, largest * 1e-9, 1e-300)
   const power = 10 ** Math.floor(Math.log10(span / 5))
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => span / one <= 6)!

@@ -1,15 +1,15 @@
-// What was typed into a form that was refused before it was looked at: on the page of the error, to be sent again.
+// Shows what was typed into a form that was refused unread: on the error page, from which it can be sent again.
 import { labelOf } from './labels.js'
 import { texts } from './texts.js'
 
 export interface KeptForm {
-  /** Relative to the document. */
+  /** Relative to the URL of the document. */
   readonly action: string
-  /** Undefined where it was not read. */
+  /** Undefined if the form was not read. */
   readonly values: URLSearchParams | undefined
 }
 
-/** Fields that the page made, and no person typed. */
+/** Fields that the page set, not a person. */
 const MADE: ReadonlySet<string> = new Set(['if-match', 'started', 'do', 'fields', 'type', 'kind', 'document', 'to', 'on', 'mode']) // prettier-ignore
 const MOST_TYPED = 100
 
@@ -52,7 +52,7 @@ export function TypedAgain({ sent: { action, values } }: { readonly sent: KeptFo
   )
 }
 
-/** A field of a shape is named by its property (shape-form.tsx). */
+/** Fields of a shape are named by their properties (shape-form.tsx). */
 function labelled(name: string): string {
   if (name === 'content') return texts().turtle
   if (name === 'title') return texts().titleField

@@ -1,4 +1,4 @@
-// The page of the SPARQL endpoint: a query, its result as a table, and the result in other formats.
+// The page of the SPARQL endpoint: a query, its result as a table, and links to other formats.
 import type { Quad, Term } from '../rdf/graph.js'
 import { Chart } from './chart.js'
 import type { DescribedSubject } from './triples-by-subject.js'
@@ -31,9 +31,9 @@ type Row = readonly (Term | undefined)[]
 
 interface Measured {
   readonly ms: number
-  /** Undefined where it is not told. */
+  /** Undefined if unknown. */
   readonly isCached: boolean | undefined
-  /** Rows or triples in all: more than are shown. Undefined where the rest was not read. */
+  /** The total number of rows or triples, which may exceed those shown. Undefined if the rest was not read. */
   readonly count: number | undefined
   readonly isCut: boolean
 }
@@ -116,9 +116,9 @@ function Result({ outcome, query, frame }: ResultProps) {
   )
 }
 
-/** Queries about what there is: each agent gets what it may read. */
+/** Queries about the available data. Each agent sees only what it may read. */
 const ABOUT = [
-  // Without a pattern no triple is looked at: stores have their graphs in a list (SPARQL 1.1 §18.6).
+  // Without a pattern no triples are scanned: stores keep a list of their graphs (SPARQL 1.1 §18.6).
   ['readable', 'SELECT ?graph WHERE { GRAPH ?graph { } } ORDER BY ?graph LIMIT 500'],
   ['classes', 'SELECT ?class (COUNT(*) AS ?uses) WHERE { GRAPH ?graph { ?s a ?class } } GROUP BY ?class ORDER BY DESC(?uses) LIMIT 500'], // prettier-ignore
   ['properties', 'SELECT ?property (COUNT(*) AS ?uses) WHERE { GRAPH ?graph { ?s ?property ?o } } GROUP BY ?property ORDER BY DESC(?uses) LIMIT 500'], // prettier-ignore

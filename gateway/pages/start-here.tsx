@@ -1,4 +1,4 @@
-// What a container's page offers beside its list: uploading a file, and in an empty application the first steps.
+// What a container's page offers below its list: uploading a file and, in an empty application, first steps.
 import { NFO } from '../rdf/vocabulary.js'
 import { texts } from './texts.js'
 
@@ -62,6 +62,6 @@ export const StartHere = ({ base, admin }: Props) => (
   </section>
 )
 
-/** In the folder in which the gateway was started. */
+/** Relative to the folder in which the gateway was started. */
 export const CERTS = '"${TRIPLEGATE_DATA:-data}"/certs'
 const curl = (rest: string): string => `curl --cacert ${CERTS}/server.pem --cert ${CERTS}/owner.pem \\\n  ${rest}`

@@ -1,9 +1,9 @@
-// The head of tables whose last column has buttons or links.
+// The head of a table whose last column has buttons or links.
 import { texts } from './texts.js'
 
 interface Props {
   readonly columns: readonly string[]
-  /** Columns of numbers, after the others. */
+  /** Numeric columns, which follow the others. */
   readonly numbers?: readonly string[]
 }
 

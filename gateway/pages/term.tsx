@@ -1,5 +1,5 @@
-// Showing terms: links for IRIs of a few schemes, text for everything else, and nothing that a term holds as
-// markup. Characters that would change the order of the text around them are made visible.
+// Shows terms: IRIs of a few schemes as links, everything else as text. No content of a term becomes markup. Characters
+// that would reorder the surrounding text are made visible.
 import type { Child } from 'hono/jsx'
 import type { Literal } from '@rdfjs/types'
 import { directionOf, type Term } from '../rdf/graph.js'
@@ -8,19 +8,19 @@ import { labelOf, prefixedName, shortIri } from './labels.js'
 import { numberOf, plottedTimeOf } from './plotted.js'
 import { texts } from './texts.js'
 
-/** Other schemes could run code or open other programs: their IRIs are text. */
+/** IRIs of other schemes could run code or open other programs, so they are shown as text. */
 const LINKED = /^(?:https?:\/\/|mailto:|tel:)/i
 
 export const isLinked = (iri: string): boolean => LINKED.test(iri)
 
-/** In UTF-16 units of a literal or IRI that is shown. */
+/** The longest shown literal or IRI, in UTF-16 units. */
 const LONGEST = 2000
 
-// Unicode Bidirectional Algorithm (UAX 9) §2, and control characters, which no markup may hold.
+// Unicode Bidirectional Algorithm (UAX 9) §2, and control characters, which markup may not contain.
 const CONTROLS =
   /([\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff])/
 
-/** Text of others. */
+/** Untrusted text. */
 export function Plain({ text, most = LONGEST }: { readonly text: string; readonly most?: number }) {
   const cut = text.length > most ? text.slice(0, most).toWellFormed() : text
   const parts: Child[] = CONTROLS.test(cut)
@@ -34,7 +34,7 @@ const codeOf = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 const mark = (character: string): Child => <span class="control">{codeOf(character)}</span>
 
-/** The same where there is no markup: a title. */
+/** For places without markup, such as titles. */
 export const visible = (text: string): string =>
   text
     .split(CONTROLS)
@@ -66,7 +66,7 @@ export function IriShown({
   )
 }
 
-/** A property or class by its label. */
+/** A property or class, shown by its label. */
 export const NamedTerm = ({ iri }: { readonly iri: string }) =>
   isLinked(iri) ? (
     <a href={iri} title={prefixedName(iri) ?? iri}>
@@ -76,13 +76,13 @@ export const NamedTerm = ({ iri }: { readonly iri: string }) =>
     <Plain text={Object.hasOwn(texts().labels, iri) ? texts().labels[iri]! : iri} />
   )
 
-/** Datatypes that are never mentioned. */
+/** Datatypes that are never shown. */
 const TEXTUAL: ReadonlySet<string> = new Set([XSD('string'), RDF('langString'), RDF('dirLangString')])
 
 const NUMBERS: ReadonlySet<string> = new Set(['integer', 'decimal', 'double'].map(XSD))
 const TIMES: ReadonlySet<string> = new Set(['date', 'gYear'].map(XSD))
 
-/** A number, truth value or date whose form shows what it is: a tooltip has its datatype. */
+/** A number, boolean or date whose form reveals its type. A tooltip shows the datatype. */
 const isPlain = (term: Literal): boolean =>
   (NUMBERS.has(term.datatype.value) && numberOf(term) !== undefined) ||
   (TIMES.has(term.datatype.value) && plottedTimeOf(term) !== undefined) ||
@@ -91,7 +91,7 @@ const isPlain = (term: Literal): boolean =>
 interface ValueProps {
   readonly term: Term
   readonly base: string
-  /** Mentions each datatype: two values may differ in nothing else. */
+  /** Shows every datatype: two values may differ in nothing else. */
   readonly isExact?: boolean
 }
 
@@ -132,7 +132,7 @@ export function Value({ term, base, isExact = false }: ValueProps) {
   )
 }
 
-/** `2026-11-22 14:05 UTC`; a date in another form as it is. */
+/** `2026-11-22 14:05 UTC`; dates in other forms are left unchanged. */
 export function Time({ value, isExact }: { readonly value: string; readonly isExact?: boolean }) {
   const [, day, time, seconds = ''] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(?:(:\d\d)(?:\.\d+)?)?Z$/.exec(value) ?? []
   if (day === undefined) return <Plain text={value} />

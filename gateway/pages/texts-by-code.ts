@@ -1,5 +1,4 @@
-// The texts of the pages that stand for codes, in English: statuses, modes, reasons of decisions, terms of known
-// vocabularies.
+// The English texts of the pages for codes: statuses, modes, reasons for decisions, terms of known vocabularies.
 import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'
 import { ACL, CERT, DCT, DEF, DH, FOAF, RDF, RDFS, SIOC } from '../rdf/vocabulary.js'
 

@@ -1,5 +1,5 @@
-// The texts of the pages: the English ones, and those of the page that is being made. Another language is a file
-// in `languages/` (languages.ts).
+// The texts of the pages: the English ones, and those of the page being rendered. Each other language is a file in
+// `languages/` (languages.ts).
 import { raw } from 'hono/html'
 import { createContext, jsx, useContext } from 'hono/jsx'
 import { ERROR_ADVICE, ERROR_TITLES, LABELS, MODE_TEXTS } from './texts-by-code.js'
@@ -10,7 +10,7 @@ const counted = (count: number, one: string, several: string): string =>
 
 export const ENGLISH = {
   tag: 'en',
-  /** Of terms of known vocabularies, by IRI. */
+  /** Labels of known terms, by IRI. */
   labels: LABELS,
   skip: 'Skip to content',
   navigation: 'Site',
@@ -96,7 +96,7 @@ export const ENGLISH = {
   logInBeside: 'Log in in a new window',
   importOwner: 'You have a certificate?',
   importHelp:
-    'A browser finds it after these two lines (Linux, Chromium; pk12util is in libnss3-tools), and a restart. In Firefox: Settings, Certificates, Import. The password of owner.p12 is triplegate.',
+    'In Chromium on Linux, run these two lines and restart the browser (pk12util is in libnss3-tools). In Firefox: Settings, Certificates, Import. The password of owner.p12 is triplegate.',
 
   // History.
   versionsOf: (count: number) => `This document has ${counted(count, 'version', 'versions')}.`,
@@ -145,7 +145,7 @@ export const ENGLISH = {
   firstOf: (some: number, all: number) => `The first ${number(some)} of ${number(all)}.`,
   row: 'row',
   mapOf: (count: number) => `${counted(count, 'place', 'places')} by latitude and longitude.`,
-  mapWithout: (rows: number) => `${counted(rows, 'row has', 'rows have')} no place that can be drawn.`,
+  mapWithout: (rows: number) => `${counted(rows, 'row has', 'rows have')} no place to draw.`,
   graphOf: (nodes: number, edges: number) =>
     `${counted(nodes, 'resource', 'resources')} and ${counted(edges, 'connection', 'connections')} between them.`,
   result: 'Result',
@@ -206,18 +206,18 @@ export const ENGLISH = {
   moreChanges: (most: number) => `Only the first ${number(most)} additions and removals are shown.`,
 } as const
 
-/** Any text where English has one. */
+/** Accepts any text in place of an English one. */
 export type Worded<T> = T extends string
   ? string
   : T extends (...given: infer Given) => infer Text
     ? (...given: Given) => Text
     : { readonly [Name in keyof T]: Worded<T[Name]> }
 export interface Texts extends Worded<typeof ENGLISH> {
-  /** These texts with those of a feature, which are given in English, in the same language. */
+  /** These texts and those of a feature, which are given in English, in the same language. */
   readonly with: <Own extends object>(english: Own) => Texts & Worded<Own>
 }
 
-/** @param translate what a feature has in English */
+/** @param translate translates the English texts of a feature */
 export function withFeatures(base: Omit<Texts, 'with'>, translate: (english: object) => object): Texts {
   const known = new Map<object, object>()
   const texts: Texts = {
@@ -235,7 +235,7 @@ export const ENGLISH_TEXTS = withFeatures(ENGLISH, (english) => english)
 
 const TextsOfPage = createContext<Texts>(ENGLISH_TEXTS)
 
-/** Of the page that is being rendered; English otherwise. */
+/** The texts of the page being rendered; English outside of a page. */
 export const texts = (): Texts => useContext(TextsOfPage)
 
 export interface MadePage {
@@ -244,7 +244,7 @@ export interface MadePage {
   readonly language: string
 }
 
-/** A page in the language of its frame. */
+/** Renders a page in the language of its frame. */
 export const worded =
   <View extends { readonly frame: { readonly texts: Texts } }>(make: (view: View) => string) =>
   (view: View): MadePage => {

@@ -1,5 +1,5 @@
-// The files that pages use: stylesheet and icon, those of the operator's own look, and languages. Read once, at the
-// start; those that browsers fetch have a hash in their name, and their compressed forms ready.
+// The files of the pages: stylesheet, icon, the operator's own look, and languages. Read once, at the start. Files that
+// browsers fetch have a hash in their name, and their compressed forms are kept.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
@@ -12,22 +12,22 @@ import { ENGLISH_TEXTS } from './texts.js'
 export interface StaticFile {
   readonly contentType: string
   readonly bytes: Buffer
-  /** Undefined where compressing does not help. */
+  /** Undefined if compression does not help. */
   readonly coded: { readonly br: Buffer; readonly gzip: Buffer } | undefined
 }
 
 export interface Look {
-  /** Changes with the pages and their files: a part of the entity-tags of pages. */
+  /** Changes with the pages and their files. Part of the entity-tags of pages. */
   readonly id: string
-  /** By name, with the hash in it. */
+  /** By name, including the hash. */
   readonly files: ReadonlyMap<string, StaticFile>
   /** The names of the stylesheets, in order. */
   readonly styles: readonly string[]
   readonly icon: string
   readonly logo: string
-  /** Of the page of queries. */
+  /** The script of the query page. */
   readonly script: string
-  /** By tag. */
+  /** By language tag. */
   readonly languages: Languages
 }
 
@@ -38,11 +38,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript;charset=UTF-8',
 }
 
-/** Below the sources: nothing copies them when the code is compiled. */
+/** In the source folder, since compiling does not copy them. */
 const OWN = fileURLToPath(new URL('../../../gateway/pages/static/', import.meta.url))
 const LANGUAGES = fileURLToPath(new URL('../../../gateway/pages/languages/', import.meta.url))
-/** The compiled pages. */
-/** The code of pages: those of features too. */
+/** The compiled code of pages, including those of features. */
 const CODE = ['.', '../features'].map((folder) => fileURLToPath(new URL(folder, import.meta.url)))
 
 const hashOf = (...parts: readonly (Buffer | string)[]): string => {
@@ -62,7 +61,7 @@ const namedByContent = (path: string): readonly [name: string, file: StaticFile]
   return [`${basename(path, end)}.${hashOf(bytes)}${end}`, { contentType: TYPES[end]!, bytes, coded }]
 }
 
-/** Compressing takes longer than the rest of the start of pages: the first client that asks waits for it. */
+/** Compresses on first use, since it takes longer than the rest of starting the pages. */
 function codedWhenAsked(bytes: Buffer): NonNullable<StaticFile['coded']> {
   let [br, gzip]: [Buffer?, Buffer?] = []
   return {
@@ -75,13 +74,13 @@ function codedWhenAsked(bytes: Buffer): NonNullable<StaticFile['coded']> {
   }
 }
 
-/** @param folder of the operator's own look: `style.css`, and `logo.svg` or `logo.png` */
+/** @param folder the operator's own look: `style.css`, and `logo.svg` or `logo.png` */
 export function readLook(folder?: string): Look | Failure<'look.unusable'> {
   const own = (...names: readonly string[]): string | undefined =>
     folder === undefined ? undefined : names.map((name) => join(folder, name)).find((path) => existsSync(path))
   const [ownStyle, ownLogo] = [own('style.css'), own('logo.svg', 'logo.png')]
   if (folder !== undefined && ownStyle === undefined && ownLogo === undefined) {
-    const detail = `--look: ${folder} has neither style.css nor logo.svg nor logo.png. Give a folder with one of them.`
+    const detail = `--look: ${folder} contains neither style.css nor logo.svg nor logo.png. Give a folder with one of them.`
     return { failure: 'look.unusable', detail }
   }
   try {

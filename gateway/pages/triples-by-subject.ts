@@ -1,5 +1,5 @@
-// The part of a document that one page shows: its triples by subject, those about the document first. Only the lines
-// of the part are parsed, however large the document is (design 7). Pure.
+// The part of a document that one page shows: triples by subject, those about the document first. Only the lines of
+// that part are parsed, however large the document is (design 7). Pure.
 import { readCanonical } from '../rdf/read.js'
 import { compareAsBytes, nTriplesTerm, type Quad, type Term } from '../rdf/graph.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
@@ -21,7 +21,7 @@ export interface DescribedProperty {
   readonly objects: readonly Term[]
 }
 
-/** Triples on one page, and their characters; one triple is always shown. */
+/** The limits of one page in triples and characters. At least one triple is always shown. */
 const MOST_TRIPLES = 400
 const MOST_CHARACTERS = 256 * 1024
 
@@ -47,7 +47,7 @@ export function describedIn(document: string, nTriples: string, part: number): D
     at = end < 0 ? nTriples.length : end + 1
     if (line !== '' && !line.startsWith(isOwn) && !take(line)) return describe(document, lines, part, true)
   }
-  // A part behind the last is the last.
+  // A part beyond the last one shows the last.
   return describe(document, lines, part - left + 1, false)
 }
 
@@ -57,7 +57,7 @@ const describe = (document: string, lines: readonly string[], part: number, hasM
   hasMore,
 })
 
-/** Triples in any order, those about `first` first. */
+/** Groups triples by subject, those about `first` first. */
 export function bySubject(first: string, triples: readonly Quad[]): readonly DescribedSubject[] {
   const subjects = new Map<string, { subject: Term; properties: Map<string, Term[]> }>()
   for (const { subject, predicate, object } of triples) {

@@ -1,12 +1,12 @@
-// Design 6: an answer that was read before a change of its graph is not valid after it. Each row makes changes, and
-// says what has a new version then; random changes are compared with a list of all that happened.
+// Design 6: an answer read before a change of its graph is invalid after it. Each row makes changes and says which
+// versions are new; random changes are compared with a list of everything that happened.
 import t from 'tap'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
 import { makeRandom } from '../crash/random.js'
 
 type Change = (versions: GraphVersions) => unknown
 
-void t.test('what has another version after a change', (t) => {
+void t.test('which graphs have a new version after a change', (t) => {
   const rows: readonly [
     name: string,
     change: Change,
@@ -43,7 +43,7 @@ void t.test('what has another version after a change', (t) => {
   t.end()
 })
 
-void t.test('after everything has changed, graphs have versions of their own again', (t) => {
+void t.test('after everything has changed, graphs have their own versions again', (t) => {
   const versions = makeGraphVersions()
   versions.everythingChanged()
   const then = versions.dataset()
@@ -53,7 +53,7 @@ void t.test('after everything has changed, graphs have versions of their own aga
   t.end()
 })
 
-void t.test('a write in doubt: what is read meanwhile is not cached, and what was read is not valid after it', (t) => {
+void t.test('a write in doubt: answers read meanwhile are not cached, and earlier answers become invalid', (t) => {
   const rows: readonly [name: string, change: Change, settled: Readonly<Record<string, boolean>>][] = [
     ['no doubt', () => undefined, { 'a 0': true, '* 0': true }],
     [

@@ -1,4 +1,4 @@
-// HTTP caching as a client of the gateway sees it, on both stores. Sections are of RFC 9110 (semantics) and RFC 9111
+// HTTP caching as seen by a client of the gateway, on both stores. Sections refer to RFC 9110 (semantics) and RFC 9111
 // (caching).
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import t from 'tap'
@@ -42,9 +42,9 @@ interface Setting {
   readonly row: Row
   /** A row about cached answers. */
   readonly cachedRow: Row
-  /** How often the store was asked for the document during the run. */
+  /** The number of reads of the document from the store during the run. */
   asks(path: string, run: () => Promise<unknown>): Promise<number>
-  /** A document with a title, and the answer to a GET of it. */
+  /** A document with a title, and the answer to its GET. */
   make(title?: string): Promise<{ path: string; got: Answer }>
 }
 

@@ -1,4 +1,4 @@
-// No cost grows faster than n log n: a row for each parser and field, and for each dimension of its input (design 7).
+// No cost grows faster than n log n: one row per parser and field, and per dimension of its input (design 7).
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -77,7 +77,7 @@ const DOC = `${BASE}d/`
 const FIELD = 2_000
 const CONTENT = 16_000
 
-/** Rows about one reader: each makes a text of a size. */
+/** Rows about one reader. Each makes a text of a given size. */
 const rowsAbout = (
   what: string,
   size: number,
@@ -111,7 +111,7 @@ const forwarded = (text: string): string => {
 const csvwOf = (schema: string, columns: string): string =>
   `{"url":"a.csv","tableSchema":{${schema},"columns":[${columns}{}]}}`
 const csvw = (columns: string): string => csvwOf('"lang":"en"', columns)
-/** The store has one such name: others are looked up. */
+/** The store has one such name, so others are looked up. */
 const names = makeNames(BASE, (url) => isDocumentOf({ base: BASE, kind: 'end-user' }, `${BASE}admin/`, url))
 await names.learn((_, take) => Promise.resolve(void take(`${BASE}ä/ä/`)))
 const isName = (text: string): unknown => [names.isDocument(text), names.isOtherSpelling(text)]
@@ -678,7 +678,7 @@ const STORES = {
   jena: { ...OXIGRAPH, defaultGraph: 'union', showsName: false, listsGraphs: false, asQuads: false, isJena: true },
 } as const
 
-/** A restricted query: its text is read before, within the depths that reading allows. */
+/** A restricted query. Its text is read first, within the depth limits of reading. */
 const restricted = (kind: keyof typeof STORES, name: string, make: (size: number) => string): GrowthRow => ({
   name: `a restricted query, ${kind}: ${name}`,
   size: CONTENT,

@@ -68,7 +68,7 @@ void t.test('lines for people', (t) => {
     ['an event', event({ msg: 'seeded', base: 'https://localhost:8443/', documents: 12 }), 'seeded: base https://localhost:8443/, documents 12'],
     ['a warning', event({ level: 40, msg: 'no room' }), 'WARNING no room'],
     ['an error, with its stack', event({ level: 50, msg: 'internal error', id: 'a-1', err: { message: 'x', stack: 'Error: x\n    at y' } }), 'ERROR internal error: id a-1\n    Error: x\n        at y'],
-    ['nothing rules the terminal or begins a line', event({ msg: 'signed up', webId: `urn:${ESCAPE}\n12:00:00 x\u202e` }), 'signed up: webId urn:\ufffd[2J 12:00:00 x\ufffd'],
+    ['no text controls the terminal or begins a line', event({ msg: 'signed up', webId: `urn:${ESCAPE}\n12:00:00 x\u202e` }), 'signed up: webId urn:\ufffd[2J 12:00:00 x\ufffd'],
   ]
   for (const [what, line, expected] of rows) {
     t.match(lineForPeople(line), /^\d\d:\d\d:\d\d /, what)

@@ -1,9 +1,9 @@
-// Shares of a day: for each and for all (design 7).
+// Daily shares, per client and in total (design 7).
 import t from 'tap'
 import { makeUploadMeter } from '../../gateway/features/files/read-upload.js'
 import { makeDaily, makeSharedDaily } from '../../gateway/places.js'
 
-void t.test('what each and all may do in a day', (t) => {
+void t.test('the daily limits of one client and of all', (t) => {
   let time = 5_000
   const take = makeDaily({ each: 2, all: 3 }, () => time)
   const rows: [who: string, count: number, allowed: boolean][] = [
@@ -27,7 +27,7 @@ void t.test('what each and all may do in a day', (t) => {
   t.end()
 })
 
-void t.test('a day that has begun is not changed by what is given back of the one before', (t) => {
+void t.test("returning a share of yesterday does not change today's count", (t) => {
   let time = 0
   const take = makeDaily({ each: 1, all: 1 }, () => time)
   const giveBack = take('a')
@@ -38,7 +38,7 @@ void t.test('a day that has begun is not changed by what is given back of the on
   t.end()
 })
 
-void t.test('what a network may do in a day, however many agents it has', (t) => {
+void t.test('the daily limit of a network with many agents', (t) => {
   const take = makeSharedDaily({ each: 2, network: 3, all: 5 }, () => 0)
   const rows: [who: string, network: string, count: number, allowed: boolean][] = [
     ['a', '1', 3, false],
@@ -56,13 +56,13 @@ void t.test('what a network may do in a day, however many agents it has', (t) =>
   t.end()
 })
 
-void t.test('what an upload takes of the day', (t) => {
+void t.test('the daily share that an upload takes', (t) => {
   const MIB = 2 ** 20
   // prettier-ignore
   const rows: [name: string, left: number, told: number | undefined, pieces: readonly number[], refusedAt: number, settled: number][] = [
     ['a length that is too large is refused before the file comes', 10, 11, [], 0, 0],
     ['one that is larger than a file may be counts as that', 10, 200 * MIB, [], 0, 0],
-    ['what came counts, and not what was told', 10, 10, [4, 3], -1, 7],
+    ['the received bytes count, not the announced ones', 10, 10, [4, 3], -1, 7],
     ['without a length the bytes count while they come', 10, undefined, [4, 6, 1], 3, 0],
     ['without a length a little is reserved before', 20 * MIB, undefined, [1, 1], -1, 2],
     ['more than was told counts too', 10, 2, [4, 3], -1, 7],

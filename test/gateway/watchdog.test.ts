@@ -1,4 +1,4 @@
-// The watchdog: the log names the request that has held the event loop, and no other.
+// The watchdog: the log names the request that has blocked the event loop, and no other.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
@@ -8,8 +8,8 @@ import { rowsOf } from '../support/stores.js'
 import { until } from '../support/wait.js'
 import { makeWorld } from '../support/world.js'
 
-const HELD = /^this request has held the event loop$/
-/** Holds the event loop. */
+const HELD = /^this request has blocked the event loop$/
+/** Blocks the event loop. */
 const hold = (ms: number): void => {
   for (const until = performance.now() + ms; performance.now() < until;);
 }
@@ -20,13 +20,13 @@ const linesTo = (lines: Line[]) => pino({}, { write: (line: string) => void line
 
 interface Loop {
   readonly dog: Watchdog
-  /** Work that takes so many ms. */
+  /** Work that takes this many ms. */
   pass(ms: number): void
-  /** The loop is free, and the timer of the watchdog ticks. */
+  /** The loop is free, and the watchdog's timer ticks. */
   tick(): void
 }
 
-/** A watchdog with a clock that passes where the test says so: no machine is too slow for it. */
+/** A watchdog whose clock is controlled by the test, so that no machine is too slow for it. */
 function loopWith(lines: Line[]): Loop {
   let time = 0
   let tick = (): void => undefined
@@ -42,8 +42,8 @@ void t.test('the watchdog', async (t) => {
   const row = rowsOf(t, 'none')
   const [long, short] = [request('long'), request('short')]
   const rows: readonly [name: string, act: (loop: Loop) => void, by: (string | undefined)[]][] = [
-    ['work that holds the loop, and ends', ({ dog, pass }) => { dog.works(long); pass(300); dog.rests() }, ['long']],
-    ['work that holds the loop, and waits', ({ dog, pass }) => { dog.works(long); pass(300) }, ['long']],
+    ['work that blocks the loop, and ends', ({ dog, pass }) => { dog.works(long); pass(300); dog.rests() }, ['long']],
+    ['work that blocks the loop, and waits', ({ dog, pass }) => { dog.works(long); pass(300) }, ['long']],
     ['short work before and after it', ({ dog, pass }) => {
       for (const [each, ms] of [[short, 1], [long, 300], [short, 1]] as const) { dog.works(each); pass(ms); dog.rests() }
     }, ['long']],
@@ -66,7 +66,7 @@ void t.test('the watchdog', async (t) => {
     await row(`${name}: ${by.map((id) => id ?? 'no request').join(', ') || 'nothing is logged'}`, (t) => {
       const lines: Line[] = []
       const loop = loopWith(lines)
-      // Nobody waits for a gateway that does not serve yet.
+      // Nobody waits for a gateway that is not serving yet.
       loop.pass(250)
       loop.dog.serves()
       act(loop)
@@ -81,12 +81,12 @@ void t.test('the watchdog', async (t) => {
       for (const line of lines.filter(({ id }) => id)) t.match(line, { msg: HELD, path: `/${line.id}/` })
     })
   }
-  await row('a hold that passes for real: how long it was, since the start and in the last minute', async (t) => {
+  await row('a real block of the loop: how long it was, since the start and in the last minute', async (t) => {
     const lines: Line[] = []
     const dog = startWatchdog(linesTo(lines))
     t.teardown(dog.close)
     dog.serves()
-    // The first measurement needs one before it.
+    // The first measurement needs an earlier one.
     await sleep(50)
     dog.works(long)
     hold(300)
@@ -94,7 +94,7 @@ void t.test('the watchdog', async (t) => {
     t.ok(longest >= 0.2, `${longest} s, ${lastMinute} s`)
     t.ok(await until(() => lines.some(({ id, ms }) => id === 'long' && ms >= 300)))
   })
-  await row('a request of a gateway that holds the loop: its id, method and path', async (t) => {
+  await row('a request to a gateway that blocks the loop: its id, method and path', async (t) => {
     const stores = { endUser: await openEmbeddedStore('end-user'), admin: await openEmbeddedStore('admin') }
     t.teardown(() => Promise.all([stores.endUser.close(), stores.admin.close()]))
     const world = await makeWorld(t, stores)

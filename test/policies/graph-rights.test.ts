@@ -1,4 +1,4 @@
-// Rights on graphs as one value (design 4): for every graph, agent and mode they say what the decision says.
+// Rights on graphs as one value (design 4): they agree with the decision for every graph, agent and mode.
 import fc from 'fast-check'
 import t from 'tap'
 import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
@@ -54,7 +54,7 @@ const CLASSES = [ITEM, CONTAINER, ROOT, OTHER_GRAPH, 'urn:A', 'urn:B', 'urn:C']
 
 const some = (values: readonly string[], maxLength: number): fc.Arbitrary<string[]> =>
   fc.subarray([...values], { maxLength })
-/** More subjects than an authorization holds by itself. */
+/** More subjects than an authorization stores by itself. */
 const many = Array.from({ length: 9 }, (_, n) => `urn:agent:${n}`)
 const statements: fc.Arbitrary<Statements> = fc.record({
   agent: fc.oneof(some([ALICE, BOB, MAIL], 1), fc.constant([ALICE, ...many])),
@@ -88,7 +88,7 @@ const world: fc.Arbitrary<World> = fc.record({
 function indexOf({ rules, members, subclasses }: Pick<World, 'rules' | 'members' | 'subclasses'>): AuthorizationIndex {
   const index = makeAuthorizationIndex(ADMIN)
   const facts = (one: Statements, n: number): Fact[] => authorization(`${RULES}${n}/#this`, one)
-  // The state before leaves nothing behind.
+  // Nothing remains of the previous state.
   const wide = { agentClass: EVERYONE, accessToClass: ['urn:A', OTHER_GRAPH], mode: ALL_MODES }
   index.replaceGraph(`${RULES}0/`, [...facts(wide, 0), fact('urn:B', SUB_CLASS_OF, 'urn:A')])
   index.removeGraph(`${RULES}0/`)
@@ -131,7 +131,7 @@ function decides(
   return decide(index, { ...question, target: { kind: 'document', ...document } }).allowed
 }
 
-/** A graph that has nothing but the ground. */
+/** A graph that contains only the ground. */
 const leastOf = (iri: string, ground: Ground): GraphFacts => {
   const { property, value } = typeof ground === 'string' ? { property: undefined, value: '' } : ground
   return { iri, types: property === RDF_TYPE ? [value] : [], owners: property === OWNER ? [value] : [] }
@@ -139,7 +139,7 @@ const leastOf = (iri: string, ground: Ground): GraphFacts => {
 const isWithin = (least: GraphFacts, graph: GraphFacts): boolean =>
   least.types.every((type) => graph.types.includes(type)) && least.owners.every((owner) => graph.owners.includes(owner))
 
-await t.test('the rights say what the decision says, for every graph, agent and mode', async (t) => {
+await t.test('the rights agree with the decision, for every graph, agent and mode', async (t) => {
   const counts = { everything: 0, allowed: 0, refused: 0 }
   fc.assert(
     fc.property(
@@ -180,7 +180,7 @@ const said = (rights: GraphRights): Said => {
   return { everything, documents, others, defaultGraph, graphs, prefixes, otherPrefixes, items, containers, classes, owner } // prettier-ignore
 }
 
-await t.test('the fingerprints of two agents are equal exactly when their rights are', async () => {
+await t.test('the fingerprints of two agents are equal if and only if their rights are', async () => {
   const fields = (rights: GraphRights): string => JSON.stringify(said(rights))
   fc.assert(
     fc.property(world, asker, asker, fc.constantFrom(...ALL_MODES), (world, one, other, mode) => {
@@ -218,7 +218,7 @@ const ROWS: readonly Row[] = [
   ['a graph within a prefix says no more', { default: `${BASE}c/`, accessTo: [`${BASE}c/d/`, `${BASE}c/x`] }, { ...none, prefixes: [`${BASE}c/`] }],
   ['a class with its subclasses', { accessToClass: 'urn:A' }, { ...none, classes: ['urn:A', 'urn:B'] }],
 ]
-await t.test('the least that says it all', async (t) => {
+await t.test('the smallest equal value', async (t) => {
   for (const [name, rule, expected, mode = 'Read'] of ROWS) {
     const index = indexOf({ rules: [{ agent: ALICE, mode, ...rule }], members: [], subclasses: [['urn:B', 'urn:A']] })
     t.same(said(graphRights(index, { reach: HERE, agent: ALICE, mode })), expected, name)

@@ -17,7 +17,7 @@ export interface NaiveDecision {
   readonly allowed: boolean
   readonly absent: boolean
   readonly modes: readonly Mode[]
-  /** Those that match the agent and a target and list the required mode. */
+  /** The authorizations that match the agent and a target and list the required mode. */
   readonly granting: readonly NaiveAuthorization[]
 }
 

@@ -196,7 +196,7 @@ function columnsIn(
   const inherited = from(schema, from(table, ofGroup, 'the table'), 'the schema')
   // Each column gets a copy of these.
   if (JSON.stringify(inherited).length * described.length > MOST_INHERITED)
-    return flaw('its inherited properties are too long')
+    return flaw('it says too much for each of its columns')
   const language = isLanguage(context['@language']) ? context['@language'] : 'und'
   const columns = described.map((column, i) => {
     const what = `column ${i + 1}`

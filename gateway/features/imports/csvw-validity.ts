@@ -1,4 +1,4 @@
-// Mistakes that make CSV on the Web metadata invalid as a whole (W3C tabular-metadata §5 and §6): names of objects,
+// Checks that make CSV on the Web metadata invalid as a whole (W3C tabular-metadata §5 and §6): names of objects,
 // common properties, references. Pure.
 import { baseOf } from './csvw-datatypes.js'
 import { isObject, objectsIn, type Json } from './csvw-json.js'

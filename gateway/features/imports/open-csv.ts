@@ -122,7 +122,7 @@ function rowMaker(
   const isWhole = ({ cells, line, number }: CsvRow, report: Report): boolean => {
     // Spreadsheets write empty cells at the end of rows.
     if (cells.slice(names.length).every((cell) => cell === '')) return true
-    report({ line, detail: `Row ${number} has ${cells.length} cells, the header ${names.length}: it is left out.` })
+    report({ line, detail: `Row ${number} has ${cells.length} cells and the header ${names.length}: it is left out.` })
     return false
   }
   const { mapping } = plan

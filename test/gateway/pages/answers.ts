@@ -1,4 +1,4 @@
-// The rows about pages as answers: their languages, what was typed into a form that is refused, prefixes, long lists.
+// The rows about pages as answers: languages, what was typed into a refused form, prefixes, long lists.
 import type { Test } from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -42,7 +42,7 @@ export async function languages(t: Test, world: World, { page }: Visitor): Promi
     t.notMatch(one.fields.vary, /Language/)
     t.equal(one.fields['content-language'], undefined)
   })
-  await row('a page in German, with what the gateway says in English marked as such: axe finds nothing', async (t) => {
+  await row('a German page marks English messages of the gateway: axe finds nothing', async (t) => {
     await page.setExtraHTTPHeaders({ 'Accept-Language': 'de' })
     for (const [name, path] of [
       ['container', 'notes/'],
@@ -106,7 +106,7 @@ export async function nothingLost(t: Test, world: World, { page }: Visitor): Pro
     })
   }
   await world.as('owner')('DELETE', '/admin/acl/authorizations/blind/')
-  await row('a right that ends while somebody types: the page has the text, and sends it again', async (t) => {
+  await row('a right that ends while somebody types: the page shows the text and can send it again', async (t) => {
     const right = `<#this> a <http://www.w3.org/ns/auth/acl#Authorization> ; <http://www.w3.org/ns/auth/acl#agent> <${world.webIdOf('stranger')}> ;
       <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read>, <http://www.w3.org/ns/auth/acl#Write> ;
       <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}notes/n10/> .`
@@ -166,7 +166,7 @@ export async function comfort(t: Test, world: World, { page }: Visitor, admin: G
     t.match(got.text, '1 to 2 of 2')
     await world.as('owner')('DELETE', '/admin/acl/authorizations/two/')
   })
-  await row('of more than 100 requests for access the page lists the first, and says so', async (t) => {
+  await row('the page lists the first 100 requests for access, and says so', async (t) => {
     const container = `${world.base}admin/acl/authorization-requests/`
     const lacl = 'https://w3id.org/atomgraph/linkeddatahub/admin/acl#'
     const names = Array.from({ length: 101 }, (_, i) => `${container}${1000 + i}/`)
@@ -234,7 +234,7 @@ export async function declared(t: Test, world: World, { page }: Visitor): Promis
   )
 }
 
-/** On the way from one page to another: their URLs name versions. */
+/** Shown while moving from one page to another, since their URLs name versions. */
 export async function versions(t: Test, world: World, { page }: Visitor): Promise<void> {
   const row = rowsOf(t, 'embedded')
   const looked = async (t: Test, name: string): Promise<void> => {

@@ -78,7 +78,7 @@ interface Visitors {
   readonly owner: Visitor
 }
 
-/** A page is loaded once: axe checks all of it in light, and what colours can change in dark. */
+/** Each page is loaded once: axe checks everything in light, and only what colours can change in dark. */
 export async function everyPage(
   t: Test,
   world: World,

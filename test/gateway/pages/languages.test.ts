@@ -1,4 +1,4 @@
-// The languages of the pages: which one a client gets, and what the file of a language has to have.
+// The languages of the pages: the one that a client gets, and the required content of a language file.
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
@@ -34,10 +34,10 @@ void t.test('a text with its arguments', async (t) => {
     const polish = texts('pl', { rows: '{0} {0|wiersz|wiersze|wierszy|wiersza}' })
     t.same([1, 3, 5].map(polish.rows), ['1 wiersz', '3 wiersze', '5 wierszy'])
   })
-  await row('an argument is text, whatever it has', (t) => {
+  await row('an argument is always plain text', (t) => {
     t.equal(texts('de', { logInWith: 'Mit {0}' }).logInWith('{1} $& {0}'), 'Mit {1} $& {0}')
   })
-  await row('what a file lacks is English, codes too', (t) => {
+  await row('missing texts are English, also for codes', (t) => {
     const some = texts('de', { mode: { Read: 'Lesen' } })
     t.same([some.mode('Read'), some.mode('Write'), some.skip], ['Lesen', ENGLISH.mode('Write'), ENGLISH.skip])
   })
@@ -61,7 +61,7 @@ function namesIn(texts: unknown, before = ''): string[] {
 
 void t.test('the file of a language has every text', async (t) => {
   const row = rowsOf(t, 'none')
-  /** Texts for codes: English has the table that the function looks into. */
+  /** Texts for codes: English has the table that the function reads. */
   const BY_CODE = new Set(['reason', 'mode', 'subject', 'errorTitle', 'errorAdvice'])
   for (const tag of (languages as Languages).keys()) {
     if (tag === 'en') continue

@@ -1,4 +1,4 @@
-// The pages in a real browser, without scripts: what people do with documents, from start to end.
+// The pages in a real browser without scripts: what people do with documents, from start to end.
 import t, { type Test } from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { openBrowser, picture, type TestBrowser, type Visitor } from '../../support/browser.js'
@@ -35,7 +35,7 @@ void t.test('pages in a browser', { skip: browser ? false : 'there is no chromiu
   await documents(t, world, visitor)
   await twoAtOnce(t, world, browser!, visitor)
   await past(t, world, visitor)
-  // Each visitor costs a process of the browser: one of each kind is enough.
+  // Each visitor needs a browser process, so there is one of each kind.
   const stranger = await browser!.visitor(world, 'stranger')
   await rights(t, world, stranger, visitor)
   await queries(t, world, visitor)
@@ -71,7 +71,7 @@ async function fill({ as }: World): Promise<void> {
 async function documents(t: Test, world: World, { page }: Visitor): Promise<void> {
   const row = rowsOf(t, 'embedded')
   const at = (path: string): string => world.base + path.slice(1)
-  await row('a container lists its children, 50 to a page, as people sort them', async (t) => {
+  await row('a container lists its children, 50 to a page, in the order that people expect', async (t) => {
     await page.goto(at('/notes/'))
     t.equal(await page.title(), `Notes · ${new URL(world.base).host}`)
     t.equal(await page.locator('tbody a').count(), 50)
@@ -148,7 +148,7 @@ async function documents(t: Test, world: World, { page }: Visitor): Promise<void
       t.equal(got.status, status, got.text)
     })
   }
-  await row('a form in another media type is no form', async (t) => {
+  await row('a form in another media type is refused', async (t) => {
     const sent = { fields: { 'Content-Type': 'text/plain', Origin: world.origin }, body: 'do=save&content=' }
     t.equal((await world.as('owner')('POST', '/notes/n4/?form=edit', sent)).status, 415)
   })
@@ -157,10 +157,10 @@ async function documents(t: Test, world: World, { page }: Visitor): Promise<void
     for (const form of ['edit', 'new']) {
       const got = await world.as('owner')('POST', `/notes/?form=${form}`, sent)
       t.equal(got.status, 413)
-      t.match(got.text, /as Turtle into its text/)
+      t.match(got.text, /the rest as Turtle/)
     }
   })
-  await row('nobody without Write gets a form carried out', async (t) => {
+  await row('a form has no effect without Write', async (t) => {
     const sent = { fields: { ...FORM, Origin: world.origin }, body: 'do=save&content=' }
     t.equal((await world.as('reader')('POST', '/notes/n4/?form=delete', sent)).status, 403)
   })

@@ -1,4 +1,4 @@
-// What pictures of a result draw: the values of literals, the places of coordinates, and nothing that is no number.
+// Pictures of a result: the values of literals, the places of coordinates, and nothing that is not a number.
 import fc from 'fast-check'
 import t from 'tap'
 import { Chart } from '../../../gateway/pages/chart.js'
@@ -199,7 +199,7 @@ void t.test('pictures', async (t) => {
     ['a map', ['lat', 'long']],
   ]
   for (const [name, variables] of properties) {
-    await row(`every number in ${name} is one, and lies in the picture`, (t) => {
+    await row(`every number in ${name} is finite and inside the picture`, (t) => {
       const table = fc.array(fc.array(cells, { minLength: variables.length, maxLength: variables.length }), { minLength: 2, maxLength: 60 }) // prettier-ignore
       fc.assert(
         fc.property(table, (rows) => {
@@ -232,7 +232,7 @@ void t.test('pictures', async (t) => {
     ['ticks close together have the digits that tell them apart', chart(['m', 'n'], [number('1'), number('1000000.1')], [number('2'), number('1000000.3')]).replace(/class="soft \w+"[^>]*>[^<]*/g, ''), ['1,000,000.1', '1,000,000.15', '1,000,000.2', '1,000,000.25', '1,000,000.3']],
     ['a time line has its first and its last value', chart(['d', 'n'], [number('2020', 'gYear'), number('1')], [number('2026', 'gYear'), number('2')]).replace(/class="soft" [^>]*>[^<]*/g, ''), ['2020', '2026']],
     ['one label where all times are equal', chart(['d', 'n'], [number('2020', 'gYear'), number('1')], [number('2020', 'gYear'), number('2')]).replace(/class="soft" [^>]*>[^<]*/g, ''), ['2020']],
-    ['degrees and geometries name no bar', chart(['lat', 'long', 'w', 't', 'n'], ...['a', 'b'].map((one) => [number('1'), number('2'), wkt('POINT(1 2)'), text(one), number('3')])), ['a', '3', 'b', '3']],
+    ['degrees and geometries do not label bars', chart(['lat', 'long', 'w', 't', 'n'], ...['a', 'b'].map((one) => [number('1'), number('2'), wkt('POINT(1 2)'), text(one), number('3')])), ['a', '3', 'b', '3']],
   ]
   for (const [name, drawn, expected] of rows) await row(name, (t) => t.same(texts(drawn).filter(Boolean), expected))
   // prettier-ignore

@@ -1,4 +1,4 @@
-// Rules that cover more than one document, and groups: no button of one document takes them away.
+// Rules that cover more than one document, and groups: no button on one document removes them.
 import t from 'tap'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { rowsOf } from '../../support/stores.js'
@@ -75,7 +75,7 @@ void t.test('rules about access', async (t) => {
     await owner('DELETE', '/admin/acl/authorizations/tested/')
     t.notMatch(await form('; foaf:member <urn:a> '), /name="covered"/, 'no rule names it')
   })
-  await row('rules with Control cover the administration, and are not taken away from a document there', async (t) => {
+  await row('rules with Control cover the administration, and cannot be removed from a document there', async (t) => {
     const page = await owner('GET', `/admin/access?this=${base}admin/acl/authorizations/full-control/`, {
       fields: HTML,
     })

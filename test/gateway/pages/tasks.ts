@@ -91,7 +91,7 @@ export async function fields(t: Test, world: World, { page }: Visitor): Promise<
       t.notMatch(text, 'example.org/austen')
     },
   )
-  await row('who may not write sees no shapes', async (t) => {
+  await row('agents who may not write see no shapes', async (t) => {
     const got = await world.as('reader')('GET', '/books/emma/?form=edit', { fields: { Accept: 'text/html' } })
     t.notMatch(got.text, 'ISBN')
   })

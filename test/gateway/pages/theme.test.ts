@@ -1,4 +1,4 @@
-// An operator's own look: a stylesheet behind ours, a logo in place of the icon, nothing else of the folder.
+// An operator's own look: a stylesheet after ours, a logo instead of the icon, and no other file of the folder.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

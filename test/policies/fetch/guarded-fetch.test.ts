@@ -131,7 +131,7 @@ void t.test('the addresses that a list of ranges matches', async (t) => {
 })
 
 void t.test(
-  'a URL that the configuration names may be at any address and port but those of the backends',
+  'a URL that the configuration names may be at any address and port except those of the backends',
   async (t) => {
     const named = ['http://127.0.0.1:8000/a', 'http://127.0.0.1:3030/a']
     const check = makeDestinationCheck({ never: ['127.0.0.1:3030'], isTrusted: ({ href }) => named.includes(href) })
@@ -389,7 +389,7 @@ void t.test('the fetcher', async (t) => {
     t.throws(() => makeGuardedFetch({ never: ['fuseki'] }), 'nor is a host alone')
   })
 
-  await t.test('nothing is fetched from this server itself, whatever the address of its name', async (t) => {
+  await t.test('the gateway never fetches from itself, whatever address its name has', async (t) => {
     const isOwn = ({ hostname }: URL): boolean => hostname === 'own.test'
     const lookup = async () => [{ address: '127.0.0.1' }]
     const settings = { allow: LOOPBACK, lookup, isOwn }
@@ -565,7 +565,7 @@ void t.test('the fetcher', async (t) => {
     ]
     for (const [what, verb, outcome, settings] of rows) {
       const url = `http://${server.authority}/${verb}`
-      // On a machine that stalls even a head that is sent at once comes too late: then again.
+      // On a stalling machine even a head sent at once may be late. Then the test tries again.
       if (verb === 'late') t.ok(await until(async () => (await fetchWith(t, url, settings)) === outcome), what)
       else t.equal(await fetchWith(t, url, settings), outcome, what)
       await server.idle()

@@ -1,4 +1,4 @@
-// Look-ups of foreign names: by the hosts file and by DNS, with a name server on loopback, apart from the system's
+// Look-ups of foreign names by the hosts file and by DNS, with a name server on loopback, separate from the system's
 // resolver.
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { lookup as systemLookup } from 'node:dns/promises'

@@ -298,7 +298,7 @@ void t.test('two dataspaces on one admin store', async (t) => {
     t.equal((await change(`DROP GRAPH <${graph}>`)).status, 200)
   })
   await rowsOf(t, 'none')(
-    '?uri= of the other application of the dataspace: answered like a request of the agent',
+    '?uri= of the other application of the dataspace: as the agent, by the whole way',
     async (t) => {
       const document = `${here.endUser.base}proxied/`
       const through = (client: Client, method: string, uri: string, more: Send = {}): Promise<Answer> =>

@@ -92,7 +92,7 @@ async function values(world: World, row: Row): Promise<void> {
 
 /** SPARQL 1.1 Protocol §2.1.6: the store's reason, for agents whose queries it gets unchanged. */
 async function reasons(world: World, row: Row): Promise<void> {
-  await row('a query that the store refuses is 400, with its reason for agents with all rights', async (t) => {
+  await row('a query that the store refuses is 400, with its reason for those who may read everything', async (t) => {
     const { status, text } = await world.as('owner')('POST', '/sparql', direct('SELECT ?s (COUNT(*) AS ?x) { ?s ?p ?o }', QUERY)) // prettier-ignore
     t.equal(status, 400)
     t.match(text, /not accept this text: .*\?s|cannot be run: .*not grouped/)
@@ -146,7 +146,7 @@ async function protocol(world: World, row: Row): Promise<void> {
     ['no name of a callback', 'GET', get(['query', ask], ['callback', '']), {}, 200],
     ['a stylesheet for XML', 'GET', get(['query', ask], ['output', 'xml'], ['stylesheet', '/x.xsl']), {}, 400],
     ['a stylesheet for a format other than XML', 'GET', get(['query', ask], ['output', 'json'], ['stylesheet', '/x.xsl']), {}, 200],
-    ['as Fuseki: unknown parameters', 'GET', get(['query', ask], ['debug', 'on']), {}, 200],
+    ['as Fuseki: parameters that it does not know', 'GET', get(['query', ask], ['debug', 'on']), {}, 200],
     ['a form and a dataset in the URL (W3C query_post_form)', 'POST', get(graph), form(['query', ask]), 200],
     ['a form for an update and its dataset in the URL', 'POST', get(using), form(['update', modify]), 200],
     ['a form for an update and the dataset of a query in the URL', 'POST', get(graph), form(['update', modify]), 400],

@@ -100,7 +100,7 @@ for (const kind of FUSEKI_KINDS) {
           continue
         }
         const [got, overVisible, wanted] = await rowsOfEach(stores, restricted.text, query)
-        t.same(got, overVisible, `${name}: hidden data has no effect, ${query}`)
+        t.same(got, overVisible, `${name}: nothing hidden decides, ${query}`)
         t.same(got, wanted, `${name}: ${query}`)
       }
     })

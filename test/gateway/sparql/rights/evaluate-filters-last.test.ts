@@ -102,7 +102,7 @@ for (const kind of FUSEKI_KINDS) {
         const found = takeViewStep(read(query)!, step)
         if (!('text' in found)) return t.fail(`${name}: ${query}, ${JSON.stringify(found)}`)
         const [got, overVisible, wanted] = await rowsOfEach(stores, found.text, query)
-        t.same(got, overVisible, `${name}: hidden data has no effect, ${query}`)
+        t.same(got, overVisible, `${name}: nothing hidden decides, ${query}`)
         t.same(got, wanted, `${name}: ${query}`)
       }
       for (const [name, query] of REFUSED) {

@@ -69,7 +69,7 @@ for (const kind of FUSEKI_KINDS) {
         stores.ask('visible', restricted.text),
         stores.ask('visible', query),
       ])
-      t.same([...got].sort(), [...overVisible].sort(), `${name}: hidden data has no effect, ${query}`)
+      t.same([...got].sort(), [...overVisible].sort(), `${name}: nothing hidden decides, ${query}`)
       // Jena itself fails on some of these, even without rows.
       t.same([...got].sort(), wanted === 'broken' ? [] : [...wanted].sort(), `${name}: ${query}`)
     }

@@ -77,7 +77,7 @@ for (const kind of FUSEKI_KINDS) {
         t.equal(!isFailure(restricted), isExact, `${name}: ${query}`)
         if (isFailure(restricted)) continue
         const [got, overVisible, wanted] = await rowsOfEach(stores, restricted.text, query)
-        t.same(got, overVisible, `${name}: hidden data has no effect, ${query}`)
+        t.same(got, overVisible, `${name}: nothing hidden decides, ${query}`)
         t.same(got, wanted, `${name}: ${query}`)
       }
     })
