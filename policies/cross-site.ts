@@ -1,9 +1,7 @@
-// Recognising requests that a browser sends on behalf of another site (design 3): the browser adds a client
-// certificate to them as it adds a cookie, and a form needs no preflight. Pure.
+// Recognises requests that a browser sends on behalf of another site (design 3): browsers add client certificates like
+// cookies, and forms need no preflight. Pure.
 
-/**
- * True only where the browser says that a page of one of `origins` sends the request: a form may then name its method.
- */
+/** True only if the browser says that a page of one of `origins` sent the request. A form may then name its method. */
 export const isOfOwnPage = (
   fields: { readonly 'sec-fetch-site'?: string | undefined; readonly origin?: string | undefined },
   origins: readonly string[],
@@ -11,7 +9,7 @@ export const isOfOwnPage = (
   !isCrossSite(fields, origins) &&
   (fields['sec-fetch-site'] === 'same-origin' || (fields.origin !== undefined && origins.includes(fields.origin)))
 
-/** True when the request comes from a page of a site that is not one of `origins` (`scheme://host[:port]`). */
+/** True if the request comes from a page whose site is not one of `origins` (`scheme://host[:port]`). */
 export function isCrossSite(
   fields: { readonly 'sec-fetch-site'?: string | undefined; readonly origin?: string | undefined },
   origins: readonly string[],

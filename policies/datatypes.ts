@@ -1,12 +1,11 @@
-// The built-in datatypes of XML Schema 1.1 (part 2): which lexical forms they have, and the values of dates and times.
-// Pure.
+// The built-in datatypes of XML Schema 1.1 (part 2): their lexical forms, and the values of dates and times. Pure.
 
 export const XSD = 'http://www.w3.org/2001/XMLSchema#'
 
-/** The name of the type of an IRI; empty for other datatypes. */
+/** The name of an XML Schema type by its IRI; empty for other datatypes. */
 export const typeNamed = (iri: string): string => (iri.startsWith(XSD) ? iri.slice(XSD.length) : '')
 
-/** Of the types of integers, the least and the greatest. */
+/** The least and the greatest value of each integer type. */
 export const INTEGERS: Readonly<Record<string, readonly [least?: bigint, greatest?: bigint]>> = {
   integer: [],
   long: [-(2n ** 63n), 2n ** 63n - 1n],
@@ -43,7 +42,7 @@ const TIMES: Readonly<Record<string, RegExp>> = Object.fromEntries(
   }).map(([type, form]) => [type, new RegExp(`^${form}$`)]),
 )
 
-/** A number that is not infinite. */
+/** A finite number. */
 export const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 const DOUBLE = new RegExp(`${NUMBER.source}|^(?:[+-]?INF|NaN)$`)
 export const DURATION =
@@ -63,14 +62,14 @@ const FORMS: Readonly<Record<string, RegExp>> = {
 
 export const isTimeType = (type: string): boolean => Object.hasOwn(TIMES, type)
 
-/** White space around the form does not belong to it. Undefined for types without a form here. */
+/** `text` must not have surrounding white space. Undefined for types whose forms are not defined here. */
 export function isLexical(text: string, type: string): boolean | undefined {
   if (Object.hasOwn(INTEGERS, type)) return /^[+-]?\d+$/.test(text) && isWithin(text, INTEGERS[type]!)
   if (isTimeType(type)) return timeOf(text, type) !== undefined
   return Object.hasOwn(FORMS, type) ? FORMS[type]!.test(text) : undefined
 }
 
-/** BigInt takes quadratic time: no bound has more than 20 digits. */
+/** Parsing a BigInt takes quadratic time, so longer numbers are refused first: no bound has more than 20 digits. */
 function isWithin(text: string, [least, greatest]: readonly [least?: bigint, greatest?: bigint]): boolean {
   const digits = text.replace(/^[+-]?0*/, '')
   const isNegative = text.startsWith('-') && digits !== ''
@@ -80,8 +79,8 @@ function isWithin(text: string, [least, greatest]: readonly [least?: bigint, gre
 }
 
 /**
- * Seconds since 1970, without a zone as in UTC. Undefined for a form that the type does not have, and a day that does
- * not exist.
+ * Seconds since 1970; without a zone, UTC is assumed. Undefined for forms that the type does not allow, and for days
+ * that do not exist.
  */
 export function timeOf(
   text: string,
@@ -95,7 +94,7 @@ export function timeOf(
   const [, sign, hours, minutes] = /^([+-])(\d\d):(\d\d)$/.exec(zone ?? '') ?? []
   const offset = sign === undefined ? 0 : Number(`${sign}1`) * (Number(hours) * 3600 + Number(minutes) * 60)
   const ofDay = end === undefined ? Number(hour) * 3600 + Number(minute) * 60 + Number(second) : 86_400
-  // The calendar repeats every 400 years; Date ends with the year 275760.
+  // The calendar repeats every 400 years, but Date ends in the year 275760.
   const cycles = Math.floor(y / 400)
   const days = Date.UTC(2000 + y - cycles * 400, m - 1, d) / 86_400_000 + (cycles - 5) * DAYS_IN_400_YEARS
   return { seconds: days * 86_400 + ofDay - offset, hasZone: zone !== undefined }
@@ -103,6 +102,6 @@ export function timeOf(
 
 const DAYS_IN_400_YEARS = 146_097
 
-/** XML Schema 1.1 §3.3.7: the year 0 exists, and is a leap year. */
+/** XML Schema 1.1 §3.3.7: the year 0 exists and is a leap year. */
 export const daysOf = (year: number, month: number): number =>
   month === 2 ? (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31 // prettier-ignore

@@ -24,7 +24,7 @@ export interface JudgedDocument {
   readonly ancestors: readonly string[]
 }
 
-/** A graph that is no document (`isDocumentName`), or the default graph. */
+/** A graph that is not a document (`isDocumentName`), or the default graph. */
 export interface OtherGraph {
   readonly kind: 'graph' | 'default-graph'
   readonly iri: string
@@ -42,7 +42,7 @@ export interface Question {
     | (JudgedDocument & { readonly kind: 'document'; readonly parent?: JudgedDocument; readonly isRoot?: boolean })
     | { readonly kind: 'endpoint'; readonly iri: string }
     | OtherGraph
-  /** True for PUT, which creates a document that does not exist; `target.parent` is given then. */
+  /** True for a PUT to a missing document; then `target.parent` is given. */
   readonly creates: boolean
 }
 
@@ -55,20 +55,19 @@ export interface Decision {
   readonly allowed: boolean
   readonly reason: GrantReason | RefusalReason
   readonly required: Mode
-  /** The IRI that was decided on: the target, or the parent container of a document to be created. */
+  /** The IRI that was decided on: the target, or the parent container of a new document. */
   readonly on: string
   /** All modes that the agent has there, in the order Read, Write, Append, Control. */
   readonly modes: readonly Mode[]
-  /** The authorizations that gave the required mode, at most 5, those for most agents first; none for an owner. */
+  /** The authorizations that gave the required mode, at most 5, widest subject first; none for an owner. */
   readonly via: readonly GrantingAuthorization[]
-  /** The authorizations that were considered; to be called before the index changes. */
+  /** The authorizations considered. Call it before the index changes. */
   readonly considered: () => AllConsidered
   /**
-   * Only in a refusal: the document does not exist, and the agent's rights would cover one there, so the answer may be
-   * 404.
+   * Only in a refusal: the document does not exist, and the agent's rights would include it, so the answer may be 404.
    */
   readonly absent: boolean
-  /** Set for a refusal that is allowed because the rules are not enforced: `reason` is that of the refusal. */
+  /** Set if a refusal is allowed because the rules are not enforced. `reason` is the reason of the refusal. */
   readonly unenforced?: true
 }
 
@@ -82,7 +81,7 @@ const REQUIRED: ReadonlyMap<string, Mode> = new Map([
   ['DELETE', 'Write'],
 ])
 
-/** The mode that a method on a document needs; undefined for a method that is refused (design 4). */
+/** The mode that a method on a document needs; undefined if the method is refused (design 4). */
 export const requiredMode = (method: string): Mode | undefined => REQUIRED.get(method)
 
 // LinkedDataHub 5.2: never Control.
@@ -97,7 +96,7 @@ export function decide(index: AuthorizationIndex, question: Question): Decision 
     throw new Error(`<${target.iri}> is not part of the ${application} application`)
   }
   if (target.kind === 'endpoint') {
-    // Design 4: system endpoints match by acl:accessTo only.
+    // Design 4: system endpoints match only by acl:accessTo.
     return judge(index, question, { on: target.iri, owners: [], targets: [{ kind: 'accessTo', iri: target.iri }] })
   }
   if (target.exists) return judgeDocument(index, question, target)
@@ -110,7 +109,7 @@ export function decide(index: AuthorizationIndex, question: Question): Decision 
 /** Creation needs Write on the parent, which must be a container (LinkedDataHub 5.2, spec 4.1). */
 function judgeCreation(index: AuthorizationIndex, question: Question, parent: JudgedDocument | undefined): Decision {
   const { application, target } = question
-  // The parent of the admin root may be a document of the end-user application, whose rights do not reach further.
+  // The parent of the admin root may be a document of the end-user application, whose rights end here.
   if (!parent || parent.iri.startsWith(index.adminBase) !== (application === 'admin')) return noParent(target.iri)
   const decision = judgeDocument(index, { ...question, required: 'Write' }, parent)
   // Only agents who could write there learn why the parent is refused.
@@ -120,7 +119,7 @@ function judgeCreation(index: AuthorizationIndex, question: Question, parent: Ju
   return isContainer ? decision : { ...decision, allowed: false, reason: 'parent-no-container' }
 }
 
-/** The root has no parent: one that was removed behind the gateway is made again by those who have Control on it. */
+/** The root has no parent. If it was removed behind the gateway, agents with Control on it may create it again. */
 function judgeRoot(index: AuthorizationIndex, question: Question, { iri, ancestors }: JudgedDocument): Decision {
   const root: JudgedDocument = { iri, ancestors, exists: true, types: [ROOT], owners: [] }
   const decision = judgeDocument(index, { ...question, required: 'Control' }, root)
@@ -139,8 +138,8 @@ const noParent = (on: string): Decision => ({
 })
 
 /**
- * The mode that new types of a document would give the agent that writes them, and that it may not give itself (design
- * 3). With Control that is none; with Read it is Control; without Read each that it did not have.
+ * The mode that new types would give the agent that writes them, if it may not give it to itself (design 3): with
+ * Control none; with Read Control; without Read each mode that it did not have.
  */
 export function widenedMode(before: readonly Mode[], after: readonly Mode[]): Mode | undefined {
   if (before.includes('Control')) return undefined
@@ -152,7 +151,7 @@ function judgeDocument(index: AuthorizationIndex, question: Question, document: 
   return judge(index, question, { on: document.iri, owners: document.exists ? document.owners : [], targets })
 }
 
-/** The targets by which authorizations can apply to this document. */
+/** The targets through which authorizations can apply to this document. */
 function targetsOf(
   index: AuthorizationIndex,
   application: Question['application'],
@@ -160,15 +159,15 @@ function targetsOf(
 ): AskedTarget[] {
   const targets: AskedTarget[] = [{ kind: 'accessTo', iri }]
   if (application === 'end-user') {
-    // LinkedDataHub 5.6: a document without a type matches no class; one that does not exist counts as an item or a
-    // container. Not in the admin application: rights on all items, such as those of the seeded group of writers, would
-    // include the authorizations themselves.
+    // LinkedDataHub 5.6: a document without a type matches no class; a missing one counts as an item or container. Not
+    // in the admin application, where rights on all items, such as those of the seeded writers, would include the
+    // authorizations themselves.
     for (const type of exists ? types : [ITEM, CONTAINER]) {
       if (type !== OTHER_GRAPH) targets.push({ kind: 'accessToClass', iri: type })
     }
   }
   for (const ancestor of ancestors) {
-    // Web Access Control: acl:default applies to the documents in the container, not to the container itself.
+    // Web Access Control: acl:default applies to documents in the container, not to the container itself.
     const within = iri.startsWith(ancestor) && iri !== ancestor && ancestor.endsWith('/')
     const same = application === 'end-user' || ancestor.startsWith(index.adminBase)
     if (within && same) targets.push({ kind: 'default', iri: ancestor })
@@ -179,7 +178,7 @@ function targetsOf(
 const isOther = (target: Question['target']): target is OtherGraph =>
   target.kind === 'graph' || target.kind === 'default-graph'
 
-/** Design 4: by name, by the beginning of the name, and as one of all graphs that are no documents. */
+/** Design 4: by name, by a prefix of the name, and as a member of all graphs that are not documents. */
 function targetsOfOther({ kind, iri, reach }: OtherGraph): AskedTarget[] {
   if (!hasOthers(reach)) return []
   if (kind === 'default-graph') return [{ kind: 'accessTo', iri: DEFAULT_GRAPH }]
@@ -192,8 +191,8 @@ function targetsOfOther({ kind, iri, reach }: OtherGraph): AskedTarget[] {
 }
 
 /**
- * LinkedDataHub 5.3: an agent or group authorization that lists Control applies to all of the admin application. Its
- * agents make the rules: it applies to graphs that are no documents too, in both applications (design 4).
+ * LinkedDataHub 5.3: an agent or group authorization with Control applies to the whole admin application. Its agents
+ * make the rules, so it also applies to graphs that are not documents, in both applications (design 4).
  */
 const withControl = (
   { adminBase }: AuthorizationIndex,
@@ -204,7 +203,7 @@ const withControl = (
     ? [...targets, { kind: 'control', iri: adminBase }]
     : targets
 
-/** Every authorization about a target, for any subject, at most 1000. */
+/** All authorizations on a target, for any subject, at most 1000. */
 export function authorizationsAbout(
   index: AuthorizationIndex,
   question: Pick<Question, 'application' | 'target'>,
@@ -216,7 +215,7 @@ export function authorizationsAbout(
   return index.about(withControl(index, question, targets))
 }
 
-/** `owners` have their rights; `targets` are those of the authorizations that apply. */
+/** `owners` have their own rights. `targets`: those of the authorizations that apply. */
 interface Judged {
   readonly on: string
   readonly owners: readonly string[]

@@ -28,15 +28,14 @@ export const ITEM = DH + 'Item'
 export const CONTAINER = DH + 'Container'
 export const ROOT = 'https://w3id.org/atomgraph/linkeddatahub/default#Root'
 
-/**
- * Our own: the name of the default graph for authorizations, and the class of all named graphs that are no documents.
- */
+/** Our own term: the name of the default graph in authorizations. */
 export const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
-/** In the log of what would have been refused: all of them, which no authorization names so. */
+/** Stands for all graphs in the log of refusals that were not enforced. No authorization has this name. */
 export const EVERY_GRAPH = 'every graph'
+/** Our own term: the class of all named graphs that are not documents. */
 export const OTHER_GRAPH = 'urn:triplegate:access#OtherGraph'
 
-/** The predicates that authorizations consist of, except `rdf:type` (with `acl:Authorization`). */
+/** The predicates of authorizations, except `rdf:type` (with `acl:Authorization`). */
 export const ACCESS_PREDICATES: readonly string[] = [
   AGENT,
   AGENT_GROUP,

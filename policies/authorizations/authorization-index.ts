@@ -1,47 +1,46 @@
-// The authorizations of one dataspace in memory: the graphs that count, and their changes, one by one or all at once.
+// The authorizations of one dataspace in memory: the relevant graphs, and their changes, one by one or all at once.
 import type { Fact, Mode } from './authorization.js'
 import type { Audited, AskedTarget } from './evidence.js'
 import { coverageOf, type Coverage } from './coverage.js'
 import { authorizationsOnTargets, matchAuthorizations, type Match } from './match.js'
 import { makeAuthorizationTable, type AuthorizationTable, type TableSize } from './table.js'
 
-/** The gateway's writes keep it current. Everything is synchronous; given strings are stored unchanged. */
+/** The gateway updates it with each write. Everything is synchronous; strings are stored unchanged. */
 export interface AuthorizationIndex {
   readonly adminBase: string
-  /** True for a graph whose content can affect decisions. */
+  /** True if the content of the graph can affect decisions. */
   counts(graph: string): boolean
-  /** Replaces the content of the graph. Graphs that do not count, and other predicates, are ignored. */
+  /** Replaces the content of the graph. Ignores graphs that do not count and other predicates. */
   replaceGraph(graph: string, facts: Iterable<Fact>): void
   removeGraph(graph: string): void
   /** The names of the graphs with content. */
   graphs(): Iterable<string>
   /**
-   * The digest of the content that the store had of a graph when it was read; undefined where it has been changed here
+   * The digest of the graph's content in the store when it was read; undefined if the graph has been changed here
    * since.
    */
   digestOf(graph: string): number | undefined
-  /** Forgets everything, including what rebuilds under way have read. */
+  /** Forgets everything, including what unfinished rebuilds have read. */
   clear(): void
-  /** Starts reading everything again, beside the effective authorizations. */
+  /** Starts rereading everything. The effective authorizations stay in use meanwhile. */
   rebuild(): Rebuild
   /**
-   * The authorizations that match an agent (undefined: an anonymous client), or what it counts as, and one of the
-   * targets.
+   * The authorizations that match an agent (undefined: an anonymous client) or its memberships, and one of the targets.
    */
   match(agent: string | undefined, mode: Mode, targets: readonly AskedTarget[], memberships?: readonly string[]): Match
-  /** The authorizations that include an agent, whatever their targets. */
+  /** The authorizations that include an agent, on any target. */
   readonly including: AuthorizationTable['including']
   /** A class and all its subclasses. */
   subclasses(type: string): readonly string[]
-  /** Every authorization on these targets, at most 1000. */
+  /** All authorizations on these targets, at most 1000. */
   about(targets: readonly AskedTarget[]): readonly Audited[]
-  /** What the authorizations of a graph, and those that name its groups, cover together. */
+  /** Everything covered by the authorizations of a graph and by those that name its groups. */
   coverage(graph: string): Coverage
-  /** The number of graphs with content, of authorizations, and of distinct IRIs of agents and groups. */
+  /** The numbers of graphs with content, of authorizations, and of distinct IRIs of agents and groups. */
   readonly size: TableSize
 }
 
-/** A graph as the store has it. */
+/** A graph as it is in the store. */
 export interface ReadGraph {
   readonly facts: Iterable<Fact>
   /** Equal for equal contents. */
@@ -49,31 +48,28 @@ export interface ReadGraph {
 }
 
 export interface Rebuild {
-  /** Reads a graph, in steps that take some milliseconds. */
+  /** Reads a graph, in steps of a few milliseconds. */
   reading(graph: string, read: ReadGraph): Generator<void, void>
   /**
-   * Makes what was read effective, with the changes made since the rebuild began. False, and nothing changes, when the
-   * index was cleared or a later rebuild was committed in the meantime: then what was read is outdated.
+   * Makes the result effective, including changes made since the rebuild began. Returns false, without a change, if the
+   * index was cleared or a later rebuild was committed meanwhile: then the result is outdated.
    */
   commit(): boolean
-  /**
-   * In place of `commit`, where the other graphs are known to be as they are: makes these effective. Undefined:
-   * removed.
-   */
+  /** Instead of `commit`, if the other graphs are known to be unchanged. Undefined: the graph was removed. */
   commitChanged(graphs: ReadonlyMap<string, ReadGraph | undefined>): boolean
-  /** Drops the rebuild; to be called when it is not committed. */
+  /** Drops the rebuild. Call it if the rebuild is not committed. */
   abandon(): void
 }
 
-/** The ontology of a package has the SHA-1 of its IRI as its name (LinkedDataHub 2.6). */
+/** The ontology of a package is named by the SHA-1 of its IRI (LinkedDataHub 2.6). */
 const OF_PACKAGE = /^[0-9a-f]{40}\/$/
 
 type Change = readonly Fact[] | undefined
 
 /**
- * Design 4: only graphs under the admin base of the same dataspace count. Requests for access do not: every identified
- * agent may append to them (LinkedDataHub 5.4), and could grant itself the requested access. Nor do the ontologies of
- * packages, which strangers write: a superclass in one would decide who may read all documents of a class.
+ * Design 4: only graphs under the dataspace's own admin base count. Requests for access do not count, since every
+ * identified agent may append to them (LinkedDataHub 5.4) and could grant itself access. Neither do ontologies of
+ * packages: strangers write them, and a superclass there would decide who may read all documents of a class.
  */
 function countsFor(adminBase: string): (graph: string) => boolean {
   const [requests, ontologies] = [`${adminBase}acl/authorization-requests/`, `${adminBase}ontologies/`]
@@ -120,7 +116,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   }
 }
 
-/** At once: no decision may see a part of a change. */
+/** In a single step, so that no decision sees part of a change. */
 function put(table: AuthorizationTable, ...change: Parameters<AuthorizationTable['putting']>): void {
   for (const steps = table.putting(...change); !steps.next().done;);
 }
@@ -128,7 +124,7 @@ function put(table: AuthorizationTable, ...change: Parameters<AuthorizationTable
 interface IndexState {
   readonly counts: AuthorizationIndex['counts']
   table: AuthorizationTable
-  /** The changes since each rebuild under way has begun. */
+  /** The changes since the start of each unfinished rebuild. */
   readonly rebuilds: Set<Map<string, Change>>
   begun: number
   oldestValid: number

@@ -1,4 +1,4 @@
-// Authorizations: their modes, subjects and targets, read from the RDF statements of one graph.
+// Authorizations: their modes, subjects and targets, read from the statements of one graph.
 import * as V from '../vocabulary.js'
 
 export type Mode = 'Read' | 'Write' | 'Append' | 'Control'
@@ -28,16 +28,16 @@ export interface Fact {
   readonly object: string
 }
 
-/** A compiled authorization: the modes that it grants to its subjects, at most `MAX_SUBJECTS`. */
+/** A compiled authorization: the modes that it grants to at most `MAX_SUBJECTS` subjects. */
 export interface Authorization {
-  /** Equal for two that are the same. */
+  /** Equal authorizations have equal rows. */
   readonly row: number
   readonly iri: string
   readonly graph: string
   readonly bits: number
   /** Widest first: everyone, authenticated agents, agents, groups. */
   readonly subjects: readonly number[]
-  /** Where they are many: the agents and groups. The last subject is then a group of its own that stands for them. */
+  /** The agents and groups, if there are many. Then the last subject is an internal group that stands for them. */
   readonly members: readonly number[]
   readonly accessTo: readonly string[]
   readonly accessToClass: readonly string[]
@@ -46,7 +46,7 @@ export interface Authorization {
 
 export type TargetProperty = 'accessTo' | 'accessToClass' | 'default'
 
-/** An authorization as its graph states it. */
+/** An authorization as stated in its graph. */
 export interface StatedAuthorization {
   readonly iri: string
   readonly bits: number
@@ -57,7 +57,7 @@ export interface StatedAuthorization {
   readonly targets: Readonly<Record<TargetProperty, readonly string[]>>
 }
 
-/** The content of a graph. `members` are pairs of an agent and a group, `superclasses` of a class and a superclass. */
+/** The content of a graph. `members`: pairs of agent and group; `superclasses`: pairs of class and superclass. */
 export interface Stated {
   readonly authorizations: Iterable<StatedAuthorization>
   readonly members: readonly (readonly [agent: string, group: string])[]
@@ -65,7 +65,7 @@ export interface Stated {
   readonly isEmpty: boolean
 }
 
-// Subjects are numbers: for an agent twice the number of its IRI, for a group one more; for other subjects negative.
+// Subjects are numbers: an agent is twice the number of its IRI, a group one more, and other subjects are negative.
 export const EVERYONE = -1
 export const AUTHENTICATED = -2
 /** The subject of authorizations without a subject. */
@@ -98,11 +98,11 @@ const PROPERTIES: ReadonlyMap<string, Property> = new Map([
 ])
 type Objects = { [property in Property]?: string[] }
 
-// Unknown modes and unknown classes of agents match nothing.
+// Unknown modes and unknown agent classes match nothing.
 const known = <T>(iris: readonly string[], meaning: ReadonlyMap<string, T>): T[] =>
   iris.map((iri) => meaning.get(iri)).filter((value) => value !== undefined)
 
-// A blank node label has no meaning outside its graph.
+// Blank node labels have no meaning outside their graph.
 const isBlank = (term: string): boolean => term.startsWith('_:')
 
 function authorizationIn(iri: string, objects: Objects): StatedAuthorization {
@@ -133,7 +133,7 @@ function* authorizationsOf(
 
 const FACTS_PER_STEP = 2000
 
-/** What the facts of one graph state, in steps that take some milliseconds. */
+/** Reads the statements in the facts of one graph, in steps of a few milliseconds. */
 export function* stating(facts: Iterable<Fact>): Generator<void, Stated> {
   const typed = new Set<string>()
   const described = new Map<string, Objects>()

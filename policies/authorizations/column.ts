@@ -1,7 +1,7 @@
-// Columns: whole numbers by index, in four bytes each.
+// Columns: integers by index, four bytes each.
 
 export interface Column {
-  /** 0 where none was set. */
+  /** 0 if it was never set. */
   at(index: number): number
   set(index: number, value: number): void
 }
@@ -21,7 +21,7 @@ export function makeColumn(): Column {
   }
 }
 
-/** The indexes of rows that are in use: those that were given up are used again. They are above 0. */
+/** Allocates row indexes above 0. Freed ones are reused. */
 export function makeRows(): { take(): number; give(row: number): void } {
   const free: number[] = []
   let last = 0

@@ -1,17 +1,16 @@
-// What the authorizations of one graph cover together, and those of its groups: deleting the graph takes all of it
-// away.
+// Everything covered by the authorizations of one graph and of its groups: deleting the graph takes it away.
 import { bitsOf, type Authorization } from './authorization.js'
 import type { OfGroups } from './table.js'
 
 export interface Coverage {
-  /** By acl:accessTo: documents, and endpoints. */
+  /** Documents and endpoints named by acl:accessTo. */
   readonly resources: readonly string[]
-  /** Containers, with everything below them. */
+  /** Containers, including everything below them. */
   readonly below: readonly string[]
   readonly classes: readonly string[]
   /** Control covers the admin application. */
   readonly isControl: boolean
-  /** Agents who have it as members of groups of the graph. */
+  /** The number of agents who get it as members of the graph's groups. */
   readonly members: number
 }
 
@@ -28,6 +27,6 @@ export function coverageOf(own: readonly Authorization[], ofGroups: OfGroups): C
   }
 }
 
-/** True where it covers one resource at most, and is no group's. */
+/** True if it covers at most one resource, and not through a group. */
 export const isOfOne = ({ resources, below, classes, isControl, members }: Coverage): boolean =>
   members === 0 && resources.length <= 1 && below.length === 0 && classes.length === 0 && !isControl

@@ -1,11 +1,11 @@
-// The evidence for a decision: the authorizations that gave a mode, and those that did not and why.
+// The evidence for a decision: the authorizations that gave a mode, and the reasons why others did not.
 import { isGroup, modesOf, AUTHENTICATED, EVERYONE, type Authorization, type Mode } from './authorization.js'
 import type { Hit, NamedRule } from './named.js'
 import type { AuthorizationRows } from './rows.js'
 import type { AuthorizationTable } from './table.js'
 import { authorizationsOn, grantingIn, isShared, type TargetEntry, type TargetKind } from './target-entry.js'
 
-/** A target as an authorization would name it for the document in question. */
+/** A target in the form in which an authorization would name it for this document. */
 export interface AskedTarget {
   readonly kind: TargetKind
   readonly iri: string
@@ -13,7 +13,7 @@ export interface AskedTarget {
 
 export type SubjectKind = 'public' | 'authenticated-agent' | 'agent' | 'group'
 
-/** An authorization that gave the required mode, and how it applies. */
+/** An authorization that gave the required mode, and the way in which it applies. */
 export interface GrantingAuthorization {
   readonly iri: string
   readonly graph: string
@@ -23,7 +23,7 @@ export interface GrantingAuthorization {
   readonly target: AskedTarget
 }
 
-/** An authorization that names the target and did not give the required mode: it lacks the agent, or the mode. */
+/** An authorization on the target that did not give the required mode: it lacks the agent or the mode. */
 export interface Considered {
   readonly iri: string
   readonly graph: string
@@ -38,14 +38,14 @@ export interface Audited {
   readonly graph: string
   readonly modes: readonly Mode[]
   readonly target: AskedTarget
-  /** `iri` of an agent or a group. */
+  /** `iri`: that of an agent or group. */
   readonly subjects: readonly { readonly kind: SubjectKind; readonly iri?: string }[]
 }
 
 export interface AllConsidered {
-  /** Authorizations that name the targets and did not give the mode, at most 20. */
+  /** Authorizations on the targets that did not give the mode, at most 20. */
   readonly authorizations: readonly Considered[]
-  /** The number of authorizations that name the targets, once per target, matching or not. */
+  /** The number of authorizations on the targets, once per target, matching or not. */
   readonly total: number
 }
 
@@ -53,7 +53,7 @@ const GRANTS_LISTED = 5
 const CONSIDERED_LISTED = 20
 const LOOKED_THROUGH = 64
 
-/** The subject, where it is a class that the agent belongs to and the kind of target allows classes of agents. */
+/** The subject, if it is a class that includes the agent and the kind of target allows agent classes. */
 export const classOf = (subject: number, named: NamedRule | undefined, kind: TargetKind): number | undefined =>
   kind !== 'control' && (subject === EVERYONE || (subject === AUTHENTICATED && named)) ? subject : undefined
 
@@ -119,7 +119,7 @@ function notGranting(
       const { iri, graph, bits } = rows.headOf(row)
       const matches = rows.subjectsOf(row).some((subject) => throughOf(subject, named, target.kind) !== undefined)
       if (matches && bits & required) {
-        // It grants by this target, though perhaps not by an earlier one.
+        // It grants through this target, but perhaps not through an earlier one.
         granting.add(row)
         considered.delete(row)
       } else if (!considered.has(row)) {
@@ -132,7 +132,7 @@ function notGranting(
 
 const AUDITED = 1000
 
-/** Authorizations without a subject are left out: they apply to no agent. */
+/** Leaves out authorizations without a subject, which apply to no agent. */
 export function auditedOn(table: AuthorizationTable, entries: Entries): readonly Audited[] {
   const audited = new Map<number, Audited>()
   for (const { target, entry } of entries) {

@@ -1,5 +1,5 @@
-// The graphs of a dataset on which an agent has a mode, as one value: a predicate made of the rules, and not of
-// the graphs, that says what `decide` says about each of them (design 4). Pure.
+// The graphs of a dataset on which an agent has a mode, as one value. It is a predicate built from the rules, not from
+// the graphs, and agrees with `decide` on each graph (design 4). Pure.
 import { createHash } from 'node:crypto'
 import { CONTAINER, DEFAULT_GRAPH, ITEM, OTHER_GRAPH, OWNER, RDF_TYPE, ROOT } from '../vocabulary.js'
 import { bitsOf, type Mode } from './authorization.js'
@@ -7,40 +7,40 @@ import type { AuthorizationIndex } from './authorization-index.js'
 import { hasOthers, isContainerName, isDocumentName, isOtherName, isPrefix, type Reach } from './reach.js'
 
 /**
- * A graph is a document where `isDocumentName` says so (reach.ts), else it is another one. The others leave out
- * what a wider field says: with `documents` there is no document in `graphs`, no class, and no owner.
+ * A graph is a document if `isDocumentName` says so (reach.ts). Fields leave out what a wider field covers: with
+ * `documents`, there are no documents in `graphs`, no classes, and no owner.
  */
 export interface GraphRights {
   readonly reach: Reach
-  /** On every graph, and on the default graph: nothing is hidden. No other field says more then. */
+  /** All graphs, including the default graph: nothing is hidden. Then no other field matters. */
   readonly everything: boolean
   /** All documents. */
   readonly documents: boolean
-  /** All named graphs that are no documents. */
+  /** All named graphs that are not documents. */
   readonly others: boolean
-  /** The default graph, where it is not the union of the named ones. */
+  /** The default graph, if it is not the union of the named graphs. */
   readonly defaultGraph: boolean
-  /** Graphs by name, documents and others; sorted. */
+  /** Graphs by name, whether documents or not; sorted. */
   readonly graphs: readonly string[]
   /**
-   * Every graph whose name begins with one of these and is longer; sorted, none within another. Others only if
+   * Graphs with a longer name that begins with one of these; sorted, none nested. Graphs that are not documents only if
    * `reach.alone`.
    */
   readonly prefixes: readonly string[]
-  /** The same for graphs that are no documents: documents have these names too, but no such container. */
+  /** Like `prefixes`, but only for graphs that are not documents. */
   readonly otherPrefixes: readonly string[]
-  /** Documents that are no containers: those of the type dh:Item, and those without dh:Container; never the root. */
+  /** Documents of type dh:Item, and documents without dh:Container; never the root. */
   readonly items: boolean
-  /** Documents of the type dh:Container; never the root. */
+  /** Documents of type dh:Container; never the root. */
   readonly containers: boolean
   /**
-   * Documents whose own graph has `<g> a <class>`, subclasses included; sorted. Neither dh:Item, dh:Container nor
+   * Documents whose own graph has `<g> a <class>`, including subclasses; sorted. Never dh:Item, dh:Container or
    * def:Root.
    */
   readonly classes: readonly string[]
-  /** Documents whose own graph has `<g> acl:owner <agent>`; undefined for none. */
+  /** Documents whose own graph has `<g> acl:owner <agent>`; undefined if none. */
   readonly owner: string | undefined
-  /** Equal for two agents exactly when all fields above are. */
+  /** Equal for two agents if and only if all fields above are equal. */
   readonly fingerprint: string
 }
 
@@ -50,21 +50,21 @@ export interface GraphsQuestion {
   readonly agent: string | undefined
   readonly memberships?: readonly string[] | undefined
   readonly mode: Mode
-  /** On these the agent has the mode without an authorization. */
+  /** The agent has the mode on these without an authorization. */
   readonly open?: 'documents' | 'everything' | undefined
 }
 
-/** A graph as its rights see it: `types` and `owners` are what its own graph says of its own IRI. */
+/** The facts about a graph that rights depend on. `types` and `owners` are its own statements about its IRI. */
 export interface GraphFacts {
   readonly iri: string
   readonly types: readonly string[]
   readonly owners: readonly string[]
 }
 
-/** Of these the gateway says itself which document has them: classes of documents by their own words are the others. */
+/** Types that the gateway assigns itself. All other classes are taken from the statements of documents. */
 const KINDS: ReadonlySet<string> = new Set([ITEM, CONTAINER, ROOT, OTHER_GRAPH])
 
-/** In time proportional to the authorizations that include the agent. */
+/** Takes time proportional to the authorizations that include the agent. */
 export function graphRights(index: AuthorizationIndex, question: GraphsQuestion): GraphRights {
   const { reach, agent, mode, open } = question
   const { names, defaults, classes, isControlled } = grantedTo(index, question)
@@ -96,17 +96,16 @@ export function graphRights(index: AuthorizationIndex, question: GraphsQuestion)
 }
 
 /**
- * The part of a fingerprint that two agents have in common exactly when their rights are the same but for what they
- * own.
+ * The part of a fingerprint that is equal for two agents if and only if their rights differ at most in what they own.
  */
 export const fingerprintByRules = ({ fingerprint }: GraphRights): string => fingerprint.split(' ', 1)[0]!
 
-/** No graph has this name, nor one that begins with it. */
+/** No graph has this name or one that begins with it. */
 export const NO_GRAPHS = ''
 
 /**
- * The rights that are left for a document and the documents below it. Rights by class and by owner are left out: they
- * cannot be said of a part of the documents.
+ * The rights restricted to a document and the documents below it. Leaves out rights by class and owner, which cannot be
+ * restricted to a part of the documents.
  */
 export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, document: string): GraphRights {
   const isWhole = document !== NO_GRAPHS && (documents || beginsWithOne(document, prefixes))
@@ -126,12 +125,12 @@ export function narrowed({ reach, documents, graphs, prefixes }: GraphRights, do
 const NOTHING = { graphs: [], items: false, containers: false, classes: [], owner: undefined, fingerprint: '' }
 
 /**
- * Why an agent has a mode on a graph: by the graph's name, by a statement of the graph about itself, or because the
- * graph does not state that it is a container.
+ * Why an agent has a mode on a graph: the graph's name, a statement of the graph about itself, or the absence of a
+ * statement that it is a container.
  */
 export type Ground = 'name' | 'no-container' | { readonly property: string; readonly value: string }
 
-/** The ground of the agent's mode on this graph, which exists; undefined where `decide` refuses it. */
+/** The ground for the agent's mode on this existing graph; undefined if `decide` refuses it. */
 export function groundOf(rights: GraphRights, { iri, types, owners }: GraphFacts): Ground | undefined {
   const { reach, graphs, prefixes, otherPrefixes, items, containers, classes, owner } = rights
   if (graphs[placeIn(graphs, iri)] === iri) return 'name'
@@ -150,10 +149,10 @@ export function groundOf(rights: GraphRights, { iri, types, owners }: GraphFacts
   return items && types.includes(ITEM) ? { property: RDF_TYPE, value: ITEM } : undefined
 }
 
-/** True where the agent has the mode on this graph, which exists: what `decide` says of it. */
+/** True if the agent has the mode on this existing graph. Agrees with `decide`. */
 export const mayTouch = (rights: GraphRights, graph: GraphFacts): boolean => groundOf(rights, graph) !== undefined
 
-/** Where a text stands among sorted ones, or would stand. */
+/** The position of a text among sorted ones, or the position where it would be inserted. */
 function placeIn(sorted: readonly string[], text: string): number {
   let [from, to] = [0, sorted.length]
   while (from < to) {
@@ -165,7 +164,8 @@ function placeIn(sorted: readonly string[], text: string): number {
 }
 
 /**
- * Between a prefix and what begins with it, in this order, stands only what begins with it too: none of `outermost`.
+ * In this order, only texts with the same prefix stand between a prefix and a text that begins with it; `outermost` has
+ * none of these.
  */
 const beginsWithOne = (text: string, outermost: readonly string[]): boolean => {
   const before = outermost[placeIn(outermost, text) - 1]
@@ -173,12 +173,12 @@ const beginsWithOne = (text: string, outermost: readonly string[]): boolean => {
 }
 
 interface Granted {
-  /** The IRIs that `acl:accessTo` and `acl:default` name. */
+  /** The IRIs named by `acl:accessTo` and `acl:default`. */
   readonly names: Set<string>
   readonly defaults: Set<string>
-  /** With all subclasses. */
+  /** Including all subclasses. */
   readonly classes: Set<string>
-  /** True where an authorization for the agent or its group lists Control beside the mode (LinkedDataHub 5.3). */
+  /** True if an authorization for the agent or its group lists both Control and the mode (LinkedDataHub 5.3). */
   readonly isControlled: boolean
 }
 
@@ -193,12 +193,12 @@ function grantedTo(index: AuthorizationIndex, { reach, agent, memberships, mode 
     for (const iri of authorization.default) defaults.add(iri)
     for (const type of authorization.accessToClass) types.add(type)
   }
-  // LinkedDataHub 5.3: rights on classes do not reach into the admin application.
+  // LinkedDataHub 5.3: rights on classes do not apply in the admin application.
   const reaching = reach.application === 'admin' ? [] : [...types]
   return { names, defaults, classes: new Set(reaching.flatMap((type) => index.subclasses(type))), isControlled }
 }
 
-/** Those of `acl:default` that say more than the rest. */
+/** The `acl:default` prefixes that add something to the other rights. */
 function prefixesIn(
   reach: Reach,
   defaults: ReadonlySet<string>,
@@ -218,10 +218,10 @@ function prefixesIn(
 const mayBeginDocument = ({ base }: Reach, prefix: string): boolean =>
   base.startsWith(prefix) || prefix.startsWith(base)
 
-/** Sorted, without those that begin with another. */
+/** Sorted, without those that begin with another one. */
 function outermost(prefixes: readonly string[]): string[] {
   const kept: string[] = []
-  // Names that begin with a prefix follow it in this order, with nothing else between.
+  // Names that begin with a prefix follow it directly in this order.
   for (const prefix of [...prefixes].sort()) if (!kept.length || !prefix.startsWith(kept.at(-1)!)) kept.push(prefix)
   return kept
 }

@@ -1,9 +1,9 @@
-// IRIs as small integers, with counted references: an IRI without references is forgotten, its number reused. The texts
-// are bytes in large blocks: a million of them cost the garbage collector nothing.
+// IRIs as small integers with reference counts. An IRI without references is forgotten and its number reused. The texts
+// are bytes in large blocks, so that a million of them cost the garbage collector nothing.
 import { makeColumn, type Column } from './column.js'
 import { hashOf, makeTexts, type TextTable, type Written } from './texts.js'
 
-/** What an IRI is named for: the same IRI has a number for each. */
+/** The role of an IRI. The same IRI has a different number in each role. */
 export type Role =
   'graph' | 'name' | 'fragment' | 'agent' | 'group' | 'accessTo' | 'accessToClass' | 'default' | 'control'
 
@@ -11,11 +11,11 @@ const ROLES: readonly Role[] = ['graph', 'name', 'fragment', 'agent', 'group', '
 const CODES = Object.fromEntries(ROLES.map((role, code) => [role, code])) as Readonly<Record<Role, number>>
 
 export interface IriTable {
-  /** The number of an IRI, above 0; undefined when there is no reference to it. */
+  /** The number of an IRI, above 0; undefined if it has no references. */
   idOf(role: Role, iri: string): number | undefined
   iriOf(id: number): string
   roleOf(id: number): Role
-  /** Counts one more reference; each needs one `release`. */
+  /** Adds a reference. Each needs one `release`. */
   retain(role: Role, iri: string): number
   release(id: number): void
   countOf(role: Role): number
@@ -35,7 +35,7 @@ export function makeIriTable(): IriTable {
   const counts = ROLES.map(() => 0)
   let last = 0
   const numbers = makeNumbers(places, texts)
-  // Decisions ask for the same few IRIs again and again: they need not be written and hashed each time.
+  // Decisions look up the same few IRIs repeatedly. The cache avoids encoding and hashing them each time.
   let asked = new Map<string, number | undefined>()
 
   return {
@@ -83,12 +83,12 @@ export function makeIriTable(): IriTable {
 }
 
 interface Shard {
-  /** Numbers of texts; 0 where there is none. A length that is a power of two. */
+  /** Numbers of texts; 0 if empty. The length is a power of two. */
   slots: Int32Array
   count: number
 }
 
-/** The numbers by their texts: hash tables with open addressing, several so that none takes long to grow. */
+/** The numbers by text: several hash tables with open addressing, so that growing never takes long. */
 function makeNumbers(places: Column, texts: TextTable) {
   const shards = Array.from({ length: SHARDS }, (): Shard => ({ slots: new Int32Array(8), count: 0 }))
   const shardOf = (hash: number): Shard => shards[hash % SHARDS]!
@@ -120,7 +120,7 @@ function makeNumbers(places: Column, texts: TextTable) {
       }
       insert(shard.slots, id)
     },
-    /** The slots after it move up, so that a search never ends too early. */
+    /** Moves up the slots after it, so that searches never end too early. */
     remove(id: number): void {
       const hash = hashOfId(id)
       const shard = shardOf(hash)

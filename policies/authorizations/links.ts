@@ -1,11 +1,11 @@
-// The links of authorizations to their subjects and targets, as rows of numbers: from the authorization, and from the
-// key.
+// The links between authorizations and their subjects and targets, as rows of numbers. They can be followed from either
+// side.
 import { idIn, type TargetProperty } from './authorization.js'
 import { makeColumn, makeRows } from './column.js'
 import type { IriTable } from './iri-table.js'
 
 export const TARGETS: readonly TargetProperty[] = ['accessTo', 'accessToClass', 'default']
-/** The kinds of links: those of the targets are their places there. A key and its kind are one number. */
+/** Kinds of links. The kinds of targets are numbered by position. A key and its kind form one number. */
 export const [SUBJECT, MEMBER] = [3, 4]
 const KIND_BITS = 3
 const KINDS = 2 ** KIND_BITS
@@ -13,19 +13,19 @@ const KINDS = 2 ** KIND_BITS
 /** A subject or a target of an authorization. */
 export interface AuthorizationLink {
   readonly kind: 'subject' | 'member' | TargetProperty
-  /** A subject; of a target the number of its IRI. */
+  /** A subject, or the number of a target's IRI. */
   readonly key: number
 }
 
 const KIND_NAMES: readonly AuthorizationLink['kind'][] = [...TARGETS, 'subject', 'member']
 
 export interface Links {
-  /** It becomes the first one of the authorization. */
+  /** Adds it as the authorization's first link. */
   add(row: number, kind: number, key: number): void
   removeAll(row: number): void
   of(row: number): Iterable<AuthorizationLink>
   keysOf(row: number, kind: number): number[]
-  /** The authorizations that have the key. */
+  /** The authorizations linked to the key. */
   with(kind: number, key: number): Iterable<number>
 }
 
@@ -33,7 +33,7 @@ export function makeLinks(iris: IriTable): Links {
   const rows = makeRows()
   /** The first link of an authorization. */
   const firsts = makeColumn()
-  /** The key with its kind, the authorization, the neighbours with the same key, the next one of the authorization. */
+  /** The key with its kind, the authorization, the neighbours with the same key, and the authorization's next link. */
   const [keys, owners, laters] = [makeColumn(), makeColumn(), makeColumn()]
   const [earlier, siblings] = [makeColumn(), makeColumn()]
   const heads = makeHeads()
@@ -77,7 +77,7 @@ export function makeLinks(iris: IriTable): Links {
     *of(row) {
       for (const link of linksOf(row)) yield { kind: KIND_NAMES[kindOf(link)]!, key: keyOf(link) }
     },
-    // Part of each decision: no iterators.
+    // Used in every decision, so it avoids iterators.
     keysOf(row, kind) {
       const found: number[] = []
       for (let at = firsts.at(row); at > 0; at = siblings.at(at)) if (kindOf(at) === kind) found.push(keyOf(at))
@@ -89,7 +89,7 @@ export function makeLinks(iris: IriTable): Links {
   }
 }
 
-/** The first link of each key: of an IRI by its number, of a subject without one in a map. */
+/** The first link of each key: by number for IRIs, in a map for other subjects. */
 function makeHeads() {
   const heads = makeColumn()
   const others = new Map<number, number>()

@@ -1,5 +1,5 @@
-// Finding the authorizations that match an agent and some targets. The work is bounded by the number of targets and the
-// smaller of two numbers, the agent's groups and the target's subjects; not by the number of authorizations.
+// Finds the authorizations that match an agent and some targets. The work is bounded by the number of targets and the
+// smaller of the agent's groups and the target's subjects, not by the number of authorizations.
 import { bitsOf, AUTHENTICATED, EVERYONE, type Mode } from './authorization.js'
 import {
   auditedOn,
@@ -21,9 +21,9 @@ import { bitsIn, isShared, type Bag, type SharedTarget, type TargetEntry, type T
 export interface Match {
   /** The union of the modes of all matching authorizations. */
   readonly bits: number
-  /** The authorizations that gave the mode, at most 5, the widest subject first. */
+  /** The authorizations that gave the mode, at most 5, widest subject first. */
   readonly via: readonly GrantingAuthorization[]
-  /** Computed when called: few refusals are examined, and a decision must cost the same over any number. */
+  /** Computed on demand: few refusals are examined, and a decision must cost the same with any number of them. */
   readonly considered: () => AllConsidered
 }
 
@@ -31,7 +31,7 @@ const HITS = 20
 const FEW = 8
 const REMEMBERED = 64
 
-/** `control` targets match by agent and group only. */
+/** `control` targets match only by agent and group. */
 export function matchAuthorizations(
   table: AuthorizationTable,
   [agent, memberships]: readonly [agent: string | undefined, memberships: readonly string[] | undefined],
@@ -110,7 +110,7 @@ function namedHits(rows: AuthorizationRows, entry: SharedTarget, named: NamedRul
   return found
 }
 
-/** The first hits, and any further one that adds a mode. */
+/** The first hits, and every later hit that adds a mode. */
 function findNamedHits(rows: AuthorizationRows, { bySubject }: SharedTarget, { subjects }: NamedRule): Hit[] {
   const hits: Hit[] = []
   let bits = 0

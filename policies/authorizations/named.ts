@@ -1,27 +1,27 @@
-// The subjects of authorizations that include an agent: itself, its groups, and groups of groups of subjects.
+// The subjects of authorizations that include an agent: itself, its groups, and internal groups of many subjects.
 import { agentSubject, isOwnGroup } from './authorization.js'
 import type { IriTable } from './iri-table.js'
 import type { Relation } from './relation.js'
 import type { Bag, SharedTarget } from './target-entry.js'
 
-/** A subject on a target that the agent is or belongs to, with its authorizations. */
+/** A subject on a target that is or includes the agent, with its authorizations. */
 export interface Hit {
   readonly bag: Bag
-  /** The agent, its group, or the class of agents. */
+  /** How the agent is included: itself, its group, or the agent class. */
   readonly through: number
 }
 
-/** The subjects that include an agent by name or by group, each with the agent or the group by which it does. */
+/** The subjects that include an agent by name or group, each with the agent or group that it includes. */
 export interface NamedRule {
   readonly subjects: ReadonlyMap<number, number>
-  /** Recent hits on targets with many subjects, for an agent in many groups. */
+  /** Recent hits on targets with many subjects, for agents in many groups. */
   readonly found: Map<SharedTarget, readonly Hit[]>
 }
 
 export interface AllNamed {
   /** `memberships`: further subjects that the agent counts as. */
   of(agent: string, memberships?: readonly string[]): NamedRule
-  /** To be called at any change: the number of an agent may come to stand for another one. */
+  /** Call it after any change: an agent's number may be reused for another one. */
   forget(): void
 }
 

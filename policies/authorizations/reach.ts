@@ -1,31 +1,31 @@
-// The graphs of a dataset that belong to an application: its documents, and graphs that are none (design 4).
-// All of it goes by names alone, so that a query can test the same. Pure.
+// The graphs of a dataset that belong to an application: documents and others (design 4). Decided only by name, so that
+// a query can apply the same test. Pure.
 
 import { DEFAULT_GRAPH } from '../vocabulary.js'
 
 export interface Reach {
   readonly application: 'end-user' | 'admin'
-  /** The base of the application; ends with a slash, as do the others. */
+  /** The base of the application. All bases end with a slash. */
   readonly base: string
-  /** The bases of other applications below it, sorted: what is under these is no document of this application. */
+  /** The bases of other applications below it, sorted. Anything under these is not a document of this application. */
   readonly below: readonly string[]
   /**
-   * True where no other dataspace uses the dataset. Only then do graphs that are no documents, and the default graph,
+   * True if no other dataspace uses the dataset. Only then do the default graph and graphs that are not documents
    * belong to it.
    */
   readonly alone: boolean
-  /** True where an IRI is that of an endpoint: an authorization that names it means no graph. */
+  /** True if an IRI is that of an endpoint. An authorization that names it does not mean a graph. */
   isEndpoint(iri: string): boolean
 }
 
 const isUnder = (bases: readonly string[], iri: string): boolean => bases.some((base) => iri.startsWith(base))
 
-/** True where rights on this graph are those on a document. */
+/** True if rights on this graph are rights on a document. */
 export const isDocumentName = ({ base, below }: Reach, graph: string): boolean =>
   graph.startsWith(base) && graph.endsWith('/') && !isUnder(below, graph)
 
-// The beginnings of names that stores take for other graphs than those of these names: unions, the default graph,
-// explicit statements (Jena, GraphDB, RDF4J, Stardog, Blazegraph); and of names that are no graph's.
+// Prefixes of names that stores interpret as other graphs (unions, the default graph, explicit statements: Jena,
+// GraphDB, RDF4J, Stardog, Blazegraph), or that no graph has.
 export const OF_STORES: readonly string[] = [
   'urn:x-arq:',
   'http://www.ontotext.com/',
@@ -37,18 +37,18 @@ export const OF_STORES: readonly string[] = [
 ]
 
 /**
- * Means the merge of all named graphs in FROM (Access-Controlled SPARQL Query over a Solid Pod §7.4); no graph has the
+ * In FROM: the merge of all named graphs (Access-Controlled SPARQL Query over a Solid Pod §7.4). No graph has this
  * name.
  */
 export const MERGED_GRAPHS = 'http://www.w3.org/ns/solid/sparql#union-default-graph'
 
-/** True where a store may take the name for other graphs than the one of this name, or no graph has it. */
+/** True if a store may interpret the name as other graphs, or if no graph has it. */
 export const isNameOfStores = (graph: string): boolean =>
   graph === MERGED_GRAPHS || OF_STORES.some((start) => graph.toLowerCase().startsWith(start))
 
 /**
- * True where `acl:accessTo` this IRI names a graph that is no document. In the admin application only Control reaches
- * these.
+ * True if `acl:accessTo` this IRI names a graph that is not a document. In the admin application, only Control applies
+ * to such graphs.
  */
 export const isOtherName = (reach: Reach, iri: string): boolean =>
   hasOthers(reach) &&
@@ -57,17 +57,17 @@ export const isOtherName = (reach: Reach, iri: string): boolean =>
   !reach.isEndpoint(iri) &&
   (iri === DEFAULT_GRAPH || !isNameOfStores(iri))
 
-/** True where rights of authorizations that do not list Control reach graphs that are no documents. */
+/** True if authorizations without Control can apply to graphs that are not documents. */
 export const hasOthers = ({ application, alone }: Reach): boolean => alone && application === 'end-user'
 
-/** Of what `acl:default` names, in characters. */
+/** The longest IRI considered in `acl:default`, in characters. */
 const LONGEST_PREFIX = 4096
 
-/** True where `acl:default` this IRI reaches the documents whose names begin with it: it names a container. */
+/** True if `acl:default` this IRI names a container, and so applies to the documents whose names begin with it. */
 export const isContainerName = (reach: Reach, iri: string): boolean =>
   iri.length <= LONGEST_PREFIX && isDocumentName(reach, iri)
 
-/** True where `acl:default` this IRI reaches the graphs that are no documents and whose names begin with it. */
+/** True if `acl:default` this IRI applies to the graphs that are not documents and whose names begin with it. */
 export const isPrefix = (reach: Reach, iri: string): boolean =>
   hasOthers(reach) && iri.length <= LONGEST_PREFIX && isHttp(iri) && !isUnder(reach.below, iri)
 
@@ -81,7 +81,7 @@ export function containersAbove(reach: Reach, document: string): string[] {
   return containers
 }
 
-/** All that could stand in `acl:default` to reach a graph that is no document, the longest first. */
+/** Every IRI that, in `acl:default`, would apply to a graph that is not a document; longest first. */
 export function reachPrefixesOf(reach: Reach, graph: string): string[] {
   if (!isHttp(graph)) return []
   const ends = Array.from({ length: Math.min(graph.length - 1, LONGEST_PREFIX) }, (_, less) => less + 1).reverse()

@@ -1,4 +1,4 @@
-// Counted pairs: a pair that two statements make remains when one of them is removed.
+// Pairs with counts: a pair stated twice remains when one of the statements is removed.
 
 export interface Relation<T> {
   add(from: T, to: T): void
@@ -6,7 +6,7 @@ export interface Relation<T> {
   of(from: T): Iterable<T>
 }
 
-/** Most have one partner by one statement, which then takes no memory but its place. */
+/** Most members have one partner by one statement, which is stored without further memory. */
 export function makeRelation<T extends string | number>(): Relation<T> {
   const pairs = new Map<T, T | Map<T, number>>()
   return {
@@ -42,9 +42,9 @@ export function makeRelation<T extends string | number>(): Relation<T> {
 }
 
 export interface RelationClosure<T> {
-  /** The start and everything that it reaches. */
+  /** The start and everything reachable from it. */
   of(start: T): readonly T[]
-  /** To be called when the relation has changed. */
+  /** Call it when the relation has changed. */
   forget(): void
 }
 
@@ -55,7 +55,7 @@ export function makeClosure<T extends string | number>(relation: Relation<T>): R
       const found = known.get(start)
       if (found) return found
       const reached = new Set([start])
-      // The iteration visits members that are added while it runs; a member of a circle is added once.
+      // The iteration also visits members added while it runs. Members of a cycle are added only once.
       for (const each of reached) for (const next of relation.of(each)) reached.add(next)
       if (reached.size === 1) return [start]
       const all = [...reached]

@@ -1,5 +1,5 @@
-// Authorizations as rows of numbers: a hundred thousand take some tens of bytes each, and nothing of the garbage
-// collector.
+// Authorizations as rows of numbers: a hundred thousand take a few dozen bytes each and cost the garbage collector
+// nothing.
 import {
   agentSubject,
   CLASS_SUBJECTS,
@@ -15,20 +15,20 @@ import { makeColumn, makeRows } from './column.js'
 import type { IriTable } from './iri-table.js'
 import { makeLinks, MEMBER, SUBJECT, TARGETS, type AuthorizationLink, type Links } from './links.js'
 
-/** A name and its modes are one number. */
+/** A name and its modes form one number. */
 const MODES = 16
 
 export interface AuthorizationRows {
-  /** Adds an authorization in the graph with this number: its row. */
+  /** Adds an authorization in the graph with this number. Returns its row. */
   add(graph: number, stated: StatedAuthorization): number
   removeGraph(graph: number): void
   bitsOf(row: number): number
   at(row: number): Authorization
-  /** A part of it, in less time. */
+  /** Only a part of it, but faster. */
   headOf(row: number): Pick<Authorization, 'iri' | 'graph' | 'bits'>
   subjectsOf(row: number): readonly number[]
   linksOf(row: number): Iterable<AuthorizationLink>
-  /** The authorizations of a graph, of a subject; those on a target. */
+  /** The authorizations in a graph, of a subject, and on a target. */
   inGraph(graph: number): Iterable<number>
   of(subject: number): Iterable<number>
   on(target: number): Iterable<number>
@@ -36,7 +36,7 @@ export interface AuthorizationRows {
 
 export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): AuthorizationRows {
   const rows = makeRows()
-  /** Of an authorization: its graph, its IRI with its modes, and the next authorization in the graph. */
+  /** Per authorization: its graph, its IRI with its modes, and the next authorization in the graph. */
   const [graphs, names, nexts] = [makeColumn(), makeColumn(), makeColumn()]
   const firstIn = makeColumn()
   const links = makeLinks(iris)
@@ -95,8 +95,8 @@ export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): Aut
 }
 
 /**
- * Links an authorization to its subjects and targets. The last link that is added is the first one: what comes first is
- * added last.
+ * Links an authorization to its subjects and targets. Each new link becomes the first one, so they are added in
+ * reverse.
  */
 function linking(iris: IriTable, links: Links): (row: number, stated: StatedAuthorization) => void {
   let nextOwnGroup = FIRST_OWN_GROUP

@@ -1,5 +1,5 @@
-// The compiled authorizations as one table: by target, then by subject, then by modes; and of the groups
-// and superclasses that extend them. Nothing here grows faster than the statements that it is made from.
+// The compiled authorizations as one table: by target, then by subject, then by modes; and the groups and superclasses
+// that extend them. No part grows faster than the statements that it comes from.
 import {
   AUTHENTICATED,
   type Authorization,
@@ -29,11 +29,11 @@ import {
 const FEW = 8
 
 function makeTargets(iris: IriTable, rows: AuthorizationRows) {
-  /** The number of the one target of the kind `control`. */
+  /** The number of the only target of kind `control`. */
   const control = iris.retain('control', '')
   const shared = new Map<number, SharedTarget>([[control, { bySubject: new Map(), count: 0 }]])
 
-  /** The authorizations on a target, in the order in which they came; undefined where they are many. */
+  /** The authorizations on a target in order of arrival; undefined if there are many. */
   function few(target: number): readonly number[] | undefined {
     const its: number[] = []
     for (const row of rows.on(target)) if (its.push(row) > FEW) return undefined
@@ -42,7 +42,7 @@ function makeTargets(iris: IriTable, rows: AuthorizationRows) {
 
   return {
     control,
-    /** To be called when the authorization is linked to the target. */
+    /** Call it when the authorization has been linked to the target. */
     add(target: number, row: number): void {
       const known = shared.get(target)
       if (known) addToShared(known, row, rows)
@@ -50,7 +50,7 @@ function makeTargets(iris: IriTable, rows: AuthorizationRows) {
         shared.set(target, entryOf([...rows.on(target)].reverse(), rows) as SharedTarget)
       }
     },
-    /** To be called while it is linked to it. */
+    /** Call it before the authorization is unlinked from the target. */
     remove(target: number, row: number): void {
       const known = shared.get(target)
       if (!known) return
@@ -95,7 +95,7 @@ interface Digests {
 function makeDigests(): Digests {
   const [upper, lower] = [makeColumn(), makeColumn()]
   return {
-    /** 0 stands for none. */
+    /** 0 means none. */
     of: (graph) => (upper.at(graph) === 0 ? undefined : (upper.at(graph) - 1) * HALF + lower.at(graph)),
     set(graph, digest) {
       upper.set(graph, Math.floor(digest / HALF) + 1)
@@ -113,8 +113,8 @@ export interface TableSize {
 
 export interface AuthorizationTable {
   /**
-   * Replaces the content of a graph, in steps that take some milliseconds.
-   * @param digest of the facts, where they are what the store has
+   * Replaces the content of a graph, in steps of a few milliseconds.
+   * @param digest the digest of the facts, if they come from the store
    */
   putting(graph: string, facts: Iterable<Fact>, digest?: number): Generator<void, void>
   digestOf(graph: string): number | undefined
@@ -122,9 +122,9 @@ export interface AuthorizationTable {
   remove(graph: string): void
   size(): TableSize
   readonly rows: AuthorizationRows
-  /** The authorizations on a target; `control` has one, the empty string. */
+  /** The authorizations on a target. The kind `control` has a single target, the empty string. */
   entryOf(kind: TargetKind, iri: string): TargetEntry | undefined
-  /** The agent itself, its groups, and the groups that stand for the subjects of authorizations with many. */
+  /** The agent itself, its groups, and the internal groups of authorizations with many subjects. */
   named(agent: string, memberships?: readonly string[]): NamedRule
   /** The authorizations in a graph. */
   inGraph(graph: string): readonly Authorization[]
@@ -136,11 +136,11 @@ export interface AuthorizationTable {
   classes(type: string): readonly string[]
   /** A class and all its subclasses. */
   subclasses(type: string): readonly string[]
-  /** The authorizations that include an agent, and whether by its name or a group. Some may come twice. */
+  /** The authorizations that include an agent, and whether by its name or group. May contain duplicates. */
   including(agent: string | undefined, memberships?: readonly string[]): Iterable<Including>
 }
 
-/** What members of groups have by them. */
+/** The rights that members of groups get through them. */
 export interface OfGroups {
   readonly authorizations: readonly Authorization[]
   readonly members: number
@@ -148,7 +148,7 @@ export interface OfGroups {
 
 export interface Including {
   readonly authorization: Authorization
-  /** Not only as one of a class of agents. */
+  /** False if the agent is included only as a member of an agent class. */
   readonly isNamed: boolean
 }
 
@@ -198,7 +198,7 @@ export function makeAuthorizationTable(): AuthorizationTable {
     *putting(name, facts, digest) {
       remove(name)
       const stated = yield* stating(facts)
-      // One that the store has, and that says nothing, is known too: it is not read again.
+      // A graph from the store that states nothing is recorded too, so that it is not read again.
       if (stated.isEmpty && digest === undefined) return
       const graph = graphs.retain('graph', name)
       yield* inSteps(stated.authorizations, (one) => change(rows.add(graph, one), 'add'))
@@ -225,9 +225,9 @@ function* inSteps<T>(items: Iterable<T>, work: (item: T) => void): Generator<voi
   }
 }
 
-/** What graphs state besides authorizations. */
+/** The statements of graphs apart from authorizations. */
 function makeOthers(iris: IriTable, groupsOf: Relation<number>, classes: ReturnType<typeof makeClasses>) {
-  /** Of a graph: an agent and its group, an agent, …, as subjects. */
+  /** By graph: agents and their groups as subjects, alternating. */
   const members = new Map<number, readonly number[]>()
   const superclasses = new Map<number, Stated['superclasses']>()
   const changeMembers = (its: readonly number[], how: 'add' | 'remove'): void => {

@@ -1,21 +1,19 @@
-// The authorizations on one target: by subject, then by modes, so that any number of similar ones costs the same.
+// The authorizations on one target, by subject and then by modes, so that any number of similar ones costs the same.
 import type { AuthorizationRows } from './rows.js'
 
 /**
- * How an authorization reaches a document; `control`: it lists Control, and the document is in the admin application.
+ * How an authorization reaches a document. `control`: it lists Control, and the document is in the admin application.
  */
 export type TargetKind = 'accessTo' | 'accessToClass' | 'default' | 'control'
 
-/**
- * The authorizations of one subject on one target: a single one, or several by their modes. `bits`: the modes of all.
- */
+/** The authorizations of a subject on a target: a single one, or several grouped by modes. `bits`: the modes of all. */
 export type Bag = number | SharedBag
 interface SharedBag {
   bits: number
   readonly byBits: Map<number, Set<number>>
 }
 
-/** A target that several authorizations name; `count` is their number. */
+/** A target named by several authorizations; `count` is their number. */
 export interface SharedTarget {
   readonly bySubject: Map<number, Bag>
   count: number
@@ -27,7 +25,7 @@ type Rows = Pick<AuthorizationRows, 'bitsOf' | 'subjectsOf'>
 
 export const isShared = (entry: TargetEntry): entry is SharedTarget => typeof entry !== 'number'
 
-/** The entry of a target that these authorizations name. */
+/** The entry for a target named by these authorizations. */
 export function entryOf(its: readonly number[], rows: Rows): TargetEntry | undefined {
   if (its.length <= 1) return its[0]
   const shared: SharedTarget = { bySubject: new Map(), count: 0 }
@@ -89,7 +87,7 @@ export function* authorizationsOn(entry: TargetEntry): Generator<number> {
   }
 }
 
-/** The authorizations with one of the required modes. */
+/** The authorizations that have one of the required modes. */
 export function* grantingIn(bag: Bag, required: number): Generator<number> {
   if (!isSharedBag(bag)) yield bag
   else for (const [bits, alike] of bag.byBits) if (bits & required) yield* alike

@@ -1,14 +1,14 @@
-// Texts as bytes in large blocks, each with a role: a million of them cost the garbage collector nothing.
+// Texts with a role, as bytes in large blocks, so that a million of them cost the garbage collector nothing.
 import { randomInt } from 'node:crypto'
 
-/** Blocks are addressed in words of four bytes. A text has its length in one word, then its role and its characters. */
+/** Blocks are addressed in words of four bytes. A text has one word with its length, then its role and characters. */
 const BLOCK_BITS = 18
 const BLOCK = 2 ** BLOCK_BITS
-/** Words of the first block to begin with. */
+/** The initial size of the first block, in words. */
 const SMALL = 256
 const SEED = randomInt(2 ** 32)
 
-/** A text that is looked for, as bytes. */
+/** The bytes of a text to look up. */
 export interface Written {
   readonly bytes: Uint8Array
   readonly length: number
@@ -16,7 +16,7 @@ export interface Written {
 
 export interface TextTable {
   /**
-   * As bytes that the next call replaces: the role and the characters, of one byte each where they fit, else of two.
+   * Encodes the role and the characters, in one byte each if they fit, otherwise two. The next call reuses the buffer.
    */
   write(role: number, text: string): Written
   keep(written: Written): number
@@ -31,18 +31,18 @@ const WIDE = 0x80
 
 interface Blocks {
   blockOf(place: number): Buffer
-  /** Room for so many words. */
+  /** Allocates this many words. */
   take(words: number): number
   give(place: number, words: number): void
 }
 
-/** Where a place begins in its block. */
+/** The byte offset of a place in its block. */
 const start = (place: number): number => (place % BLOCK) * 4
 
 function makeBlocks(): Blocks {
   const blocks: Buffer[] = []
   let [room, next] = [0, 0]
-  /** Places that were given up, by their size in words. */
+  /** Freed places by their size in words. */
   const given = new Map<number, number[]>()
   const blockOf = (place: number): Buffer => blocks[place >>> BLOCK_BITS]!
 
@@ -61,7 +61,7 @@ function makeBlocks(): Blocks {
       const used = given.get(words)?.pop()
       if (used !== undefined) return used
       if (words > room) {
-        // A text that is longer has a block of its own.
+        // A longer text gets its own block.
         blocks.push(Buffer.alloc(Math.max(blocks.length === 0 ? SMALL : BLOCK, words) * 4))
         next = (blocks.length - 1) * BLOCK
         room = BLOCK
@@ -128,7 +128,7 @@ export function makeTexts(): TextTable {
   }
 }
 
-/** Nobody else knows the seed, and so which texts share a slot. */
+/** The seed is secret, so that nobody can construct texts that share a slot. */
 export function hashOf(bytes: Uint8Array, from: number, length: number): number {
   let hash = SEED
   for (let i = from; i < from + length; i++) hash = Math.imul(hash ^ bytes[i]!, 0x01000193)

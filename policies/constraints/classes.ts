@@ -1,4 +1,4 @@
-// Classes: their superclasses, and the statements of the ontologies that complete a document. Pure.
+// Classes: their superclasses, and the statements of the ontologies that complete a document's data. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE, SUB_CLASS_OF } from '../vocabulary.js'
 import { grouped, termKeyOf } from './graph.js'
@@ -6,13 +6,13 @@ import { grouped, termKeyOf } from './graph.js'
 /** The direct superclasses, by the key of the class. */
 export type Hierarchy = ReadonlyMap<string, readonly Quad[]>
 
-/** The superclasses of a class, itself included. */
+/** The superclasses of a class, including itself. */
 export type Superclasses = (type: Term) => ReadonlyMap<string, Term>
 
 export const hierarchyOf = (triples: Iterable<Quad>): Hierarchy =>
   bySubject(triples, ({ predicate, object }) => predicate.value === SUB_CLASS_OF && object.termType !== 'Literal')
 
-/** In several hierarchies together, which may contain circles. */
+/** Combines several hierarchies, which may contain cycles. */
 export function makeSuperclasses(...hierarchies: readonly Hierarchy[]): Superclasses {
   const known = new Map<string, Map<string, Term>>()
   return (type) => {
@@ -30,8 +30,8 @@ export function makeSuperclasses(...hierarchies: readonly Hierarchy[]): Supercla
 }
 
 /**
- * What the ontologies say about resources that the document does not describe: the types of those at which it points,
- * and the superclasses of the classes that it uses. It completes the data graph.
+ * Statements of the ontologies about resources that the document does not describe: the types of resources that it
+ * refers to, and the superclasses of classes that it uses. They complete the data graph.
  */
 export function backgroundOf(
   document: readonly Quad[],

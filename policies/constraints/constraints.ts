@@ -1,5 +1,4 @@
-// The constraints of the ontologies (spec 4.1): a state of a document must satisfy their SHACL shapes and SPIN
-// constraints. Pure.
+// The constraints of the ontologies (spec 4.1): a document must satisfy their SHACL shapes and SPIN constraints. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { backgroundOf, hierarchyOf, makeSuperclasses, classesIn } from './classes.js'
@@ -11,7 +10,7 @@ import { makeSpinCheck, spinReport } from './spin.js'
 import { Unusable } from './unusable.js'
 import { isViolation, validated, type Data, type Result } from './validation.js'
 
-/** `unusable`: the shapes cannot be evaluated. That says nothing about the document, and must not let it pass. */
+/** `unusable`: the shapes cannot be evaluated. This says nothing about the document, which must not pass. */
 export type ConstraintOutcome =
   { readonly conforms: true } | { readonly conforms: false; readonly report: readonly Quad[] } | Failure<'unusable'>
 
@@ -21,27 +20,27 @@ export type ConstraintCheck = (document: readonly Quad[], means?: CheckMeans) =>
 export interface CheckMeans {
   /** Runs queries on the data graph. */
   queries?(dataGraph: readonly Quad[]): RunQuery
-  /** True for an IRI that has a document of its own: it is checked there. */
+  /** True for an IRI that has its own document, and is checked there. */
   isElsewhere?(iri: string): boolean
 }
 
 export interface ShapeReading {
   readonly rdf: Factory
-  /** True for an IRI that stands for a blank node of an ontology. */
+  /** True for an IRI that replaces a blank node of an ontology. */
   readonly isSkolem?: (iri: string) => boolean
 }
 
-/** The most violations of one document that are reported. */
+/** The most violations reported for a document. */
 const REPORTED = 100
 /**
- * Many nodes may have one long value by a path, and each result has it: after so many characters of values no more are
- * reported.
+ * If many nodes share a long value, each result repeats it. So results are reported only until their values have this
+ * many characters.
  */
 const REPORTED_CHARACTERS = 1024 * 1024
 
 /**
- * The check of documents against the constraints in these ontologies: SHACL with SPARQL-based constraints, and SPIN. A
- * result with sh:Violation refuses a document, weaker severities do not.
+ * Checks documents against the constraints in these ontologies: SHACL with SPARQL-based constraints, and SPIN. Results
+ * with sh:Violation refuse a document, weaker severities do not.
  */
 export function makeConstraintCheck(ontologies: readonly Quad[], { rdf, isSkolem }: ShapeReading): ConstraintCheck {
   const index = indexOf(ontologies)
@@ -81,10 +80,10 @@ export function makeConstraintCheck(ontologies: readonly Quad[], { rdf, isSkolem
   }
 }
 
-/** SHACL §1.5: entailment; SHACL Advanced Features: targets. Which documents they are about is not known. */
+/** SHACL §1.5 entailment and SHACL-AF targets: the documents that they apply to cannot be determined. */
 const UNSUPPORTED = ['target', 'entailment']
 
-const NO_QUERIES: RunQuery = () => failure('unusable', 'no queries are run here')
+const NO_QUERIES: RunQuery = () => failure('unusable', 'queries are not available here')
 
 function dataOf(
   document: readonly Quad[],

@@ -1,22 +1,22 @@
-// What a Core constraint component is (SHACL §4), and of reading its parameter. Pure.
+// The type of a Core constraint component (SHACL §4), and functions that read its parameter. Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import type { CheckNode, Evaluation, ShapeReader } from './shape.js'
 
 export interface CoreComponent {
-  /** The message, where the shape has none. */
+  /** The message if the shape has none. */
   readonly text: string
-  /** Undefined where this value of the parameter asks for nothing. */
+  /** Undefined if this parameter value requires nothing. */
   readonly check: (value: Term, shape: ShapeReader, parameter: string) => CheckNode | undefined
-  /** The component belongs to property shapes. */
+  /** Only for property shapes. */
   readonly needsPath?: true
-  /** A shape has one value. */
+  /** A shape has at most one value. */
   readonly isSingle?: true
 }
 
 type Test = (value: Term, evaluation: Evaluation) => boolean
 export type Make<T> = (value: Term, shape: ShapeReader, parameter: string) => T
 
-/** Each value node that fails the test. */
+/** Reports each value node that fails the test. */
 export const each =
   (make: Make<Test>): CoreComponent['check'] =>
   (parameterValue, shape, parameter) => {
@@ -24,7 +24,7 @@ export const each =
     return (_, values, evaluation) => values.filter((value) => !test(value, evaluation)).map((value) => ({ value }))
   }
 
-/** All value nodes together fail the test. */
+/** Reports a single result if the value nodes together fail the test. */
 export const together =
   (make: Make<(values: readonly Term[], evaluation: Evaluation) => boolean>): CoreComponent['check'] =>
   (parameterValue, shape, parameter) => {
@@ -35,10 +35,10 @@ export const together =
 export const numberIn: Make<number> = (value, shape, parameter) =>
   value.termType === 'Literal' && /^\+?\d{1,15}$/.test(value.value)
     ? Number(value.value)
-    : shape.fail(`sh:${parameter} is no whole number`)
+    : shape.fail(`sh:${parameter} is not a whole number`)
 
 export const iriIn: Make<string> = (value, shape, parameter) =>
-  value.termType === 'NamedNode' ? value.value : shape.fail(`sh:${parameter} is no IRI`)
+  value.termType === 'NamedNode' ? value.value : shape.fail(`sh:${parameter} is not an IRI`)
 
 export const saysTrue = (term: Term | undefined): boolean => term?.value === 'true' || term?.value === '1'
 

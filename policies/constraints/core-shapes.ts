@@ -1,13 +1,10 @@
-// The Core constraint components that look at other properties and other shapes (SHACL §4.5 to §4.8). Pure.
+// The Core constraint components that involve other properties and other shapes (SHACL §4.5 to §4.8). Pure.
 import type { Term } from '@rdfjs/types'
 import { each, iriIn, isTrue, listIn, numberIn, together, type CoreComponent } from './core-component.js'
 import { compared } from './order.js'
 import { distinct, termKeyOf, SH } from './graph.js'
 import type { Found, ShapeReader } from './shape.js'
-/**
- * Each value node, with the values of another property of the focus node: no more pairs are looked at than results are
- * wanted.
- */
+/** Compares each value node with the values of another property of the focus node, until enough results are found. */
 const paired =
   (
     fails: (value: Term, others: readonly Term[], keys: ReadonlySet<string>) => Iterable<Term>,
@@ -21,7 +18,7 @@ const paired =
     }
   }
 
-/** SHACL §4.5.3: a result for each pair that is not in order. */
+/** SHACL §4.5.3: one result per pair in the wrong order. */
 const inOrder = (isMet: (order: number) => boolean): CoreComponent['check'] =>
   paired(function* (value, others) {
     for (const other of others) {
@@ -55,7 +52,7 @@ const closed: CoreComponent['check'] = (value, shape, parameter) => {
       )
 }
 
-/** How many of the shapes a value conforms to. */
+/** Checks how many of the shapes a value conforms to. */
 const conforming = (isMet: (count: (shapes: readonly Term[]) => number, shapes: readonly Term[]) => boolean) =>
   each((head, shape, parameter) => {
     const shapes = listIn(head, shape, parameter)
@@ -66,7 +63,7 @@ const qualified =
   (isMet: (count: number, limit: number) => boolean): CoreComponent['check'] =>
   (value, shape, parameter) => {
     const wanted = shape.one('qualifiedValueShape')
-    // SHACL §3.4: without all of its parameters there is no constraint.
+    // SHACL §3.4: without all parameters there is no constraint.
     if (!wanted) return undefined
     const limit = numberIn(value, shape, parameter)
     const siblings = shape.isTrue('qualifiedValueShapesDisjoint') ? siblingsOf(shape, wanted) : []
@@ -77,7 +74,7 @@ const qualified =
     }
   }
 
-/** SHACL §4.7.3: the qualified value shapes of the other property shapes of the same shapes. */
+/** SHACL §4.7.3: the qualified value shapes of sibling property shapes. */
 function siblingsOf({ node, shapes }: ShapeReader, own: Term): readonly Term[] {
   const parents = shapes.subjects(`${SH}property`, node)
   const properties = parents.flatMap((parent) => shapes.objects(parent, `${SH}property`))

@@ -1,4 +1,4 @@
-// The Core constraint components that look at value nodes themselves (SHACL §4.1 to §4.4). Pure.
+// The Core constraint components that test value nodes directly (SHACL §4.1 to §4.4). Pure.
 import { type CoreComponent, type Make, each, iriIn, isTrue, listIn, numberIn, together } from './core-component.js'
 import { SH } from './graph.js'
 import { compared, isWellFormed } from './order.js'
@@ -8,7 +8,7 @@ import type { Term } from '@rdfjs/types'
 /** XPath and XQuery Functions §5.6.1.1: the flags of regular expressions. */
 const FLAGS = /^[smixq]*$/
 
-/** Whether a text matches; undefined where the expression cannot be read. */
+/** Tests whether a text matches; undefined if the expression is invalid. */
 function makeMatcher(pattern: string, flags: string): ((text: string) => boolean) | undefined {
   if (!FLAGS.test(flags)) return undefined
   const isLiteral = flags.includes('q')
@@ -18,7 +18,7 @@ function makeMatcher(pattern: string, flags: string): ((text: string) => boolean
   return expression && ((text) => expression.test(text))
 }
 
-/** With the flag x, white space outside of brackets is not part of the expression. */
+/** With the flag x, white space outside brackets is ignored. */
 function spaced(pattern: string, isSpaced: boolean): string {
   if (!isSpaced) return pattern
   let [isEscaped, isClass, kept] = [false, false, '']
@@ -30,7 +30,7 @@ function spaced(pattern: string, isSpaced: boolean): string {
   return kept
 }
 
-/** Without the flag u, JavaScript takes escapes that XPath allows and that mean nothing, as \- outside of brackets. */
+/** Without the flag u, JavaScript accepts meaningless escapes that XPath allows, such as \- outside brackets. */
 function compiled(source: string, flags: string): RegExp | undefined {
   try {
     return new RegExp(source, flags)
@@ -47,14 +47,14 @@ const counted = (isMet: (count: number, limit: number) => boolean): CoreComponen
 
 const ordered = (isMet: (order: number) => boolean): CoreComponent['check'] =>
   each((limit, shape, parameter) => {
-    if (limit.termType !== 'Literal') shape.fail(`sh:${parameter} is no literal`)
+    if (limit.termType !== 'Literal') shape.fail(`sh:${parameter} is not a literal`)
     return (value) => {
       const order = compared(value, limit)
       return order !== undefined && isMet(order)
     }
   })
 
-/** SHACL §4.4: blank nodes have no text. */
+/** SHACL §4.4: blank nodes never match. */
 const textual = (make: Make<(text: string) => boolean>): CoreComponent['check'] =>
   each((value, shape, parameter) => {
     const test = make(value, shape, parameter)
@@ -67,7 +67,7 @@ const measured = (isMet: (length: number, limit: number) => boolean): CoreCompon
     return (text) => isMet(charactersIn(text), limit)
   })
 
-/** SPARQL 1.1 §17.4.3.2: characters, not the halves of which JavaScript makes some. */
+/** SPARQL 1.1 §17.4.3.2: counts characters, not surrogate halves. */
 function charactersIn(text: string): number {
   let size = 0
   for (let at = 0; at < text.length; size++) at += text.codePointAt(at)! > 0xffff ? 2 : 1
@@ -83,7 +83,7 @@ const KINDS: Readonly<Record<string, readonly Term['termType'][]>> = {
   IRIOrLiteral: ['NamedNode', 'Literal'],
 }
 
-/** RFC 4647 §3.3.1, as langMatches has it. */
+/** RFC 4647 §3.3.1, as in langMatches. */
 const matchesRange = (language: string, range: string): boolean =>
   range === '*' ? language !== '' : language === range || language.startsWith(`${range}-`)
 
@@ -99,14 +99,14 @@ function repeatedLanguages(values: readonly Term[]): readonly Found[] {
 
 export const VALUE_TYPES: Readonly<Record<string, CoreComponent>> = {
   class: {
-    text: 'The value is no instance of {$class}',
+    text: 'The value is not an instance of {$class}',
     check: each((type, shape, parameter) => {
       iriIn(type, shape, parameter)
       return (value, { isInstance }) => isInstance(value, type)
     }),
   },
   datatype: {
-    text: 'The value is no well-formed {$datatype}',
+    text: 'The value is not a well-formed {$datatype}',
     isSingle: true,
     check: each((value, shape, parameter) => {
       const datatype = iriIn(value, shape, parameter)
@@ -114,10 +114,10 @@ export const VALUE_TYPES: Readonly<Record<string, CoreComponent>> = {
     }),
   },
   nodeKind: {
-    text: 'The value is no {$nodeKind}',
+    text: 'The value is not of kind {$nodeKind}',
     isSingle: true,
     check: each(({ value }, shape) => {
-      const kinds = KINDS[value.slice(SH.length)] ?? shape.fail('sh:nodeKind is none of those of SHACL')
+      const kinds = KINDS[value.slice(SH.length)] ?? shape.fail('sh:nodeKind is not a node kind of SHACL')
       return ({ termType }) => kinds.includes(termType)
     }),
   },
@@ -164,7 +164,7 @@ export const TEXTS: Readonly<Record<string, CoreComponent>> = {
     text: 'Several values have the same language',
     needsPath: true,
     isSingle: true,
-    // SHACL §4.4.5: the literal true.
+    // SHACL §4.4.5: only the literal true.
     check: ({ value }) => (value === 'true' ? (_, values) => repeatedLanguages(values) : undefined),
   },
 }

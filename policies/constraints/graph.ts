@@ -1,4 +1,4 @@
-// Looking triples up: by subject, predicate and object. Pure.
+// Looks up triples by subject, predicate and object. Pure.
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 
@@ -6,7 +6,7 @@ export const SH = 'http://www.w3.org/ns/shacl#'
 export const RDF = RDF_TYPE.slice(0, -'type'.length)
 export const LANG_STRING = `${RDF}langString`
 
-/** The part of an RDF/JS factory that is used. */
+/** The part of an RDF/JS factory that is used here. */
 export interface Factory {
   namedNode(iri: string): NamedNode
   blankNode(): BlankNode
@@ -18,13 +18,13 @@ export interface TripleIndex {
   objects(subject: Term, predicate: string): readonly Term[]
   subjects(predicate: string, object: Term): readonly Term[]
   about(subject: Term): readonly Quad[]
-  /** Undefined for a list that is malformed, a ring, or longer than MOST_MEMBERS. */
+  /** Undefined for lists that are malformed, cyclic, or longer than MOST_MEMBERS. */
   list(head: Term): readonly Term[] | undefined
 }
 
 const MOST_MEMBERS = 100_000
 
-/** The term as the key of a map. RDF 1.1 Concepts §3.3: language tags are compared without their case. */
+/** A map key for the term. RDF 1.1 Concepts §3.3: language tags are case-insensitive. */
 export function termKeyOf(term: Term): string {
   switch (term.termType) {
     case 'NamedNode':
@@ -42,7 +42,7 @@ export function termKeyOf(term: Term): string {
   }
 }
 
-/** Each term once. */
+/** The terms without duplicates. */
 export const distinct = (terms: Iterable<Term>): readonly Term[] => [
   ...new Map(Array.from(terms, (term) => [termKeyOf(term), term])).values(),
 ]
@@ -78,7 +78,7 @@ export function grouped(
   return groups
 }
 
-/** SHACL §1.4: a list has one rdf:first and one rdf:rest at each node, and does not return to itself. */
+/** SHACL §1.4: each node of a list has one rdf:first and one rdf:rest, and the list is not cyclic. */
 function listAt(head: Term, index: TripleIndex): readonly Term[] | undefined {
   const members: Term[] = []
   const seen = new Set<string>()

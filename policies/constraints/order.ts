@@ -1,4 +1,4 @@
-// Literals: whether one is well-formed (SHACL §4.1.2), and which of two is less (SPARQL 1.1 §17.3). Pure.
+// Compares literals: whether one is well-formed (SHACL §4.1.2), and which of two is less (SPARQL 1.1 §17.3). Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import { DURATION, INTEGERS, isLexical, timeOf, typeNamed } from '../datatypes.js'
 import { LANG_STRING } from './graph.js'
@@ -10,11 +10,11 @@ const KIND = new Map([
 
 const kindOf = (name: string): string => (Object.hasOwn(INTEGERS, name) ? 'decimal' : (KIND.get(name) ?? name))
 
-/** Of other datatypes than those of XML Schema every form is. */
+/** Datatypes outside XML Schema accept every form. */
 export const isWellFormed = ({ value, datatype, language }: Literal): boolean =>
   datatype.value === LANG_STRING ? language !== '' : (isLexical(value, typeNamed(datatype.value)) ?? true)
 
-/** Negative where `a` is less, 0 where both are equal; undefined where they cannot be compared. */
+/** Negative if `a` is less, 0 if they are equal, undefined if they cannot be compared. */
 export function compared(a: Term, b: Term): number | undefined {
   if (a.termType !== 'Literal' || b.termType !== 'Literal') return undefined
   if (!isWellFormed(a) || !isWellFormed(b)) return undefined
@@ -28,7 +28,7 @@ export function compared(a: Term, b: Term): number | undefined {
   if (one === 'boolean') return order(Number(/^(?:true|1)$/.test(x)), Number(/^(?:true|1)$/.test(y)))
   if (one.endsWith('uration')) return comparedDurations(x, y)
   const [s, t] = [timeOf(x, one), timeOf(y, other)]
-  // Without a time zone the instant is not known.
+  // Without a time zone the instant is unknown.
   return s && t && s.hasZone === t.hasZone ? order(s.seconds, t.seconds) : undefined
 }
 
@@ -36,7 +36,7 @@ const order = (a: number, b: number): number | undefined => (a < b ? -1 : a > b 
 
 const numberOf = (text: string): number => Number(text.replace('INF', 'Infinity'))
 
-/** By code points: surrogates stand above all other characters. */
+/** By code points: surrogates sort after all other characters. */
 function comparedText(a: string, b: string): number {
   let at = 0
   while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++
@@ -45,7 +45,7 @@ function comparedText(a: string, b: string): number {
   return a.codePointAt(start)! - b.codePointAt(start)!
 }
 
-/** Exact, however many digits there are. */
+/** Exact for any number of digits. */
 function comparedDecimals(a: string, b: string): number {
   const [x, y] = [partsOf(a), partsOf(b)]
   if (x.sign !== y.sign) return x.sign - y.sign

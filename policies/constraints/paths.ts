@@ -1,4 +1,4 @@
-// Property paths (SHACL §2.3.1): read from a shape, followed in a graph, written in a report. Pure.
+// Property paths (SHACL §2.3.1): read from a shape, evaluated on a graph, written in a report. Pure.
 import type { NamedNode, Quad, Term } from '@rdfjs/types'
 import { termKeyOf, RDF, SH, type TripleIndex, type Factory } from './graph.js'
 
@@ -10,11 +10,11 @@ export type ShapePath =
 const UNARY = ['inverse', 'zeroOrMore', 'oneOrMore', 'zeroOrOne'] as const
 type Unary = (typeof UNARY)[number]
 
-/** Nodes of a path. One node may stand in many places of it. */
+/** Nodes in a path, counting repetitions. */
 const MOST_NODES = 1000
 const DEEPEST = 50
 
-/** @param isBlank true for the IRIs that stand for blank nodes too */
+/** @param isBlank also true for IRIs that replace blank nodes */
 export function readPath(
   start: Term,
   shapes: TripleIndex,
@@ -26,7 +26,7 @@ export function readPath(
     if (++nodes > MOST_NODES || depth > DEEPEST) fail('a property path is too large, or contains itself')
     const several = (kind: 'sequence' | 'alternative', head: Term): ShapePath => {
       const items = shapes.list(head) ?? []
-      if (items.length < 2) fail('a property path has no list of two or more paths')
+      if (items.length < 2) fail('a property path needs a list of two or more paths')
       return { kind, items: items.map((item) => read(item, depth + 1)) }
     }
     if (!isBlank(node)) {
@@ -38,15 +38,15 @@ export function readPath(
     const [alternative] = shapes.objects(node, `${SH}alternativePath`)
     if (alternative) return several('alternative', alternative)
     const [unary] = UNARY.flatMap((kind) => shapes.objects(node, `${SH}${kind}Path`).map((item) => ({ kind, item })))
-    if (!unary) return fail('a property path is none of those of SHACL §2.3.1')
+    if (!unary) return fail('a property path is not one of those in SHACL §2.3.1')
     return { kind: unary.kind, item: read(unary.item, depth + 1) }
   }
   return read(start, 0)
 }
 
 /**
- * A place in a path: the edges that lead on from it, and the places that it is too. The last place of a path has
- * neither.
+ * A state in the evaluation of a path: the edges that lead out of it, and the states that it includes. The final state
+ * has neither.
  */
 interface Place {
   readonly edge?: { readonly predicate: string; readonly isInverse: boolean; readonly to: Place }
@@ -54,8 +54,8 @@ interface Place {
 }
 
 /**
- * The value nodes, each once. Each place of the path looks at each node once (SPARQL 1.1 §18.4, ALP), so repetitions
- * within repetitions cost no more than others.
+ * The value nodes, without duplicates. Each state visits each node once (SPARQL 1.1 §18.4, ALP), so nested repetitions
+ * cost no more than others.
  */
 export function valuesAt(path: ShapePath, focus: Term, data: TripleIndex): readonly Term[] {
   const end: Place = { also: [] }
@@ -82,7 +82,7 @@ export function valuesAt(path: ShapePath, focus: Term, data: TripleIndex): reado
   return [...values.values()]
 }
 
-/** The place from which the path leads to another place. */
+/** The state from which the path leads to another state. */
 function placeBefore(path: ShapePath, to: Place, isInverse: boolean): Place {
   const before = (item: ShapePath, next: Place): Place => placeBefore(item, next, isInverse)
   switch (path.kind) {
@@ -106,7 +106,7 @@ function placeBefore(path: ShapePath, to: Place, isInverse: boolean): Place {
   }
 }
 
-/** The node of the path, and the triples that describe it. */
+/** The node that represents the path, and the triples that describe it. */
 export function pathTriples(path: ShapePath, rdf: Factory): { readonly node: Term; readonly triples: readonly Quad[] } {
   if (path.kind === 'predicate') return { node: path.predicate, triples: [] }
   const node = rdf.blankNode()

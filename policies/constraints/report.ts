@@ -1,4 +1,4 @@
-// The validation report (SHACL §3.6): the results that refuse a document, and nothing else. Pure.
+// The validation report (SHACL §3.6): only the results that refuse a document. Pure.
 import { XSD } from '../datatypes.js'
 import { RDF_TYPE } from '../vocabulary.js'
 import { type Factory, RDF, SH, type TripleIndex } from './graph.js'
@@ -6,7 +6,7 @@ import { pathTriples } from './paths.js'
 import type { Result } from './validation.js'
 import type { Literal, NamedNode, Quad, Term } from '@rdfjs/types'
 
-/** SHACL §5.3.2: with the values of variables and parameters for their names in braces. */
+/** SHACL §5.3.2: replaces names in braces by the values of variables and parameters. */
 function messagesOf({ focus, value, constraint, found }: Result, shapes: TripleIndex): readonly Message[] {
   const own = found.solution?.get('message')
   const given = own?.termType === 'Literal' ? [own] : constraint.messages.find(({ length }) => length > 0)
@@ -29,7 +29,7 @@ interface Message {
 }
 
 const MOST_MEMBERS = 5
-/** A value may be as long as a document: its beginning is enough for people, and a message may name it often. */
+/** A value may be as long as a document, and a message may repeat it. Its beginning is enough for people. */
 const MOST_CHARACTERS = 200
 const shortened = (text: string): string =>
   text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS).toWellFormed()}…` : text
@@ -55,7 +55,7 @@ export function reportOf(results: readonly Result[], shapes: TripleIndex, rdf: F
     say('focusNode', focus)
     say('resultSeverity', rdf.namedNode(shape.severity.value))
     say('sourceConstraintComponent', rdf.namedNode(constraint.component))
-    // A blank node of the ontologies means nothing here.
+    // Blank nodes of the ontologies have no meaning here.
     if (shape.node.termType === 'NamedNode') say('sourceShape', shape.node)
     if (constraint.source?.termType === 'NamedNode') say('sourceConstraint', constraint.source)
     if (path) {

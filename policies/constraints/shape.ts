@@ -1,4 +1,4 @@
-// The types of shapes: what a shape asks for, and what is found where a node does not conform. Pure.
+// The types of shapes: their constraints, and the findings where a node does not conform. Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import type { TripleIndex } from './graph.js'
 import type { ShapePath } from './paths.js'
@@ -6,29 +6,29 @@ import type { Failure } from '../failure.js'
 
 export type Solution = ReadonlyMap<string, Term>
 
-/** A query of a constraint. `$PATH` stands for the path. */
+/** The query of a constraint. `$PATH` is a placeholder for the path. */
 export interface ConstraintQuery {
   readonly form: 'ASK' | 'SELECT'
   readonly text: string
-  /** The names of variables that may get a value before the query runs. */
+  /** The variables that may be bound before the query runs. */
   readonly prebound: readonly string[]
   readonly path: ShapePath | undefined
-  /** SHACL Appendix A: what a query must not have. SPIN has no such rules. */
+  /** SHACL Appendix A restricts such queries; SPIN has no restrictions. */
   readonly language: 'SHACL' | 'SPIN'
 }
 
-/** Runs a query on the data graph: its solutions; one empty solution where an ASK is true. */
+/** Runs a query on the data graph. Returns its solutions; for an ASK, one empty solution if it is true. */
 export type RunQuery = (query: ConstraintQuery, bindings: Solution) => readonly Solution[] | Failure<'unusable'>
 
-/** A value node, or a node, that does not conform. */
+/** A value node, or node, that does not conform. */
 export interface Found {
   readonly value?: Term | undefined
   readonly path?: ShapePath | undefined
-  /** Of a query: messages may name its variables. */
+  /** The solution of a query. Messages may use its variables. */
   readonly solution?: Solution
 }
 
-/** What a constraint needs to be checked on one document. */
+/** Everything that checking a constraint on one document needs. */
 export interface Evaluation {
   readonly data: TripleIndex
   readonly run: RunQuery
@@ -41,11 +41,11 @@ export type CheckNode = (focus: Term, values: readonly Term[], evaluation: Evalu
 export interface Constraint {
   /** The IRI of the constraint component. */
   readonly component: string
-  /** By the names that messages use. */
+  /** By the names used in messages. */
   readonly parameters: Solution
-  /** SHACL §2.1.5, §5.3.2: the first list that has a message is used. */
+  /** SHACL §2.1.5, §5.3.2: the first non-empty list is used. */
   readonly messages: readonly (readonly Literal[])[]
-  /** English, where there is no other message. */
+  /** The English text if there is no other message. */
   readonly text: string
   /** The value of sh:sparql. */
   readonly source?: Term
@@ -57,17 +57,17 @@ export interface Shape {
   readonly path: ShapePath | undefined
   readonly severity: Term
   readonly constraints: readonly Constraint[]
-  /** SHACL §4.7.2: the results of these are results of this shape. */
+  /** SHACL §4.7.2: their results are results of this shape. */
   readonly properties: readonly Term[]
 }
 
-/** A shape while its constraints are read. */
+/** A shape while its constraints are being read. */
 export interface ShapeReader {
   readonly node: Term
   readonly path: ShapePath | undefined
   readonly shapes: TripleIndex
   all(name: string): readonly Term[]
-  /** Throws where there are several. */
+  /** Throws if there are several values. */
   one(name: string): Term | undefined
   isTrue(name: string): boolean
   list(head: Term, name: string): readonly Term[]

@@ -1,5 +1,5 @@
-// Reading shapes from the ontologies (SHACL §2): their targets and constraints. A shape is read when the first node
-// is checked; one that cannot be used throws then, and names itself. Pure.
+// Reads shapes from the ontologies (SHACL §2): targets and constraints. A shape is read when its first node is checked.
+// If it is unusable, that throws an error which names the shape. Pure.
 import type { Quad, Term } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 import type { Superclasses } from './classes.js'
@@ -13,9 +13,9 @@ import { messagesAt, sparqlConstraint } from './sparql.js'
 import { Unusable } from './unusable.js'
 
 export interface Shapes {
-  /** The shapes that have targets. */
+  /** The shapes with targets. */
   readonly targeted: readonly Targeted[]
-  /** Undefined for one that is deactivated. Throws Unusable. */
+  /** Undefined if the shape is deactivated. Throws Unusable. */
   at(node: Term): Shape | undefined
 }
 
@@ -33,7 +33,7 @@ const OWL_CLASS = 'http://www.w3.org/2002/07/owl#Class'
 const SHAPE_TYPES = ['NodeShape', 'PropertyShape', 'Shape'].map((name) => SH + name)
 const TARGETS = ['targetClass', 'targetNode', 'targetSubjectsOf', 'targetObjectsOf']
 
-/** SHACL's properties that are no constraints. Any other that is not in CORE is a constraint that is not supported. */
+/** SHACL properties that are not constraints. Others that are not in CORE are unsupported constraints. */
 const OTHERS = new Set([
   ...TARGETS,
   ...['path', 'severity', 'message', 'deactivated', 'property', 'sparql', 'flags', 'ignoredProperties'],
@@ -43,7 +43,7 @@ const OTHERS = new Set([
   ...['suggestedShapesGraph', 'namespace', 'prefix', 'select', 'ask'],
 ])
 
-/** @param isBlank true for the IRIs that stand for blank nodes too */
+/** @param isBlank also true for IRIs that replace blank nodes */
 export function makeShapes(
   index: TripleIndex,
   ontologies: readonly Quad[],
@@ -105,7 +105,7 @@ function readShape(
   isBlank: (node: Term) => boolean,
 ): Shape | undefined {
   const shape = readerOf(node, index, isBlank)
-  if (node.termType === 'Literal') shape.fail('a literal is no shape')
+  if (node.termType === 'Literal') shape.fail('a literal cannot be a shape')
   if (shape.isTrue('deactivated')) return undefined
   const constraints: Constraint[] = []
   for (const name of new Set(index.about(node).map(({ predicate }) => predicate.value))) {
@@ -162,7 +162,7 @@ function readerOf(node: Term, shapes: TripleIndex, isBlank: (node: Term) => bool
 
 const MOST_STEPS = 20
 
-/** A shape by its IRI, or by the IRI above it. */
+/** Names a shape by its IRI, or by the nearest IRI above it. */
 function placeOf(node: Term, shapes: TripleIndex): string {
   let at = node
   for (let step = 0; step < MOST_STEPS && at.termType !== 'NamedNode'; step++) {

@@ -10,7 +10,7 @@ import { deniedBy, messagesAt, queryAt, solutionsOf } from './sparql.js'
 export interface Components {
   /** True for the IRI of a parameter. */
   has(property: string): boolean
-  /** The constraints that a shape declares with them. */
+  /** The constraints that a shape declares with these components. */
   of(shape: ShapeReader): readonly Constraint[]
 }
 
@@ -51,7 +51,7 @@ export function makeComponents(index: TripleIndex, superclasses: Superclasses, n
   }
 }
 
-/** The longest name of XML at the end of the IRI. */
+/** The longest XML name at the end of the IRI. */
 const localName = (iri: string): string =>
   iri
     .split(/[^\p{L}\p{N}_.\-\u00b7]/u)
@@ -74,10 +74,10 @@ function constraintsOf({ node, parameters }: Component, shape: ShapeReader): rea
   if (required.some(({ values }) => values.length === 0)) return []
   const fail = (reason: string): never => shape.fail(`${reason} of the component <${node.value}>`)
   const names = new Set(parameters.map(({ name }) => name))
-  if (required.length === 0) fail('no parameter is required')
+  if (required.length === 0) fail('there is no required parameter')
   if (names.size < parameters.length || [...names].some((name) => RESERVED.has(name) || !VARIABLE.test(name)))
-    fail('a parameter has no name that can be a variable')
-  // SHACL §6.2: with one parameter each value is a constraint of its own.
+    fail('the name of a parameter cannot be a variable')
+  // SHACL §6.2: with a single parameter, each value is a separate constraint.
   if (parameters.length > 1 && given.some(({ values }) => values.length > 1)) fail('a parameter has several values')
   const validator = validatorOf(node, shape)
   if (validator === 'none') return []
@@ -94,7 +94,7 @@ function constraintsOf({ node, parameters }: Component, shape: ShapeReader): rea
         ...[shape.node, validator.node, node].map((one) => messagesAt(one, shapes)),
         shapes.objects(node, `${SH}labelTemplate`).filter(isLiteral),
       ],
-      text: `The constraint of ${node.value} is not met`,
+      text: `The constraint ${node.value} is violated`,
       check: (validator.form === 'ASK' ? deniedBy : solutionsOf)(query, bindings),
     }
   })
@@ -105,10 +105,7 @@ interface Validator {
   readonly form: 'ASK' | 'SELECT'
 }
 
-/**
- * SHACL §6.2.3: a component without a suitable validator asks for nothing; one that has no SPARQL at all is not
- * supported.
- */
+/** SHACL §6.2.3: a component without a suitable validator requires nothing. One without any SPARQL is unsupported. */
 function validatorOf(component: Term, { path, shapes, fail }: ShapeReader): Validator | 'none' {
   const all = (name: string): readonly Term[] => shapes.objects(component, SH + name)
   const own = [...all(path ? 'propertyValidator' : 'nodeValidator'), ...all('validator')]

@@ -8,7 +8,7 @@ import { Unusable } from './unusable.js'
 
 const OWL_IMPORTS = 'http://www.w3.org/2002/07/owl#imports'
 
-/** The value of sh:sparql; none where it is deactivated. */
+/** The constraint in a value of sh:sparql; none if it is deactivated. */
 export function sparqlConstraint(node: Term, shape: ShapeReader): readonly Constraint[] {
   const { shapes } = shape
   if (shapes.objects(node, `${SH}deactivated`).some(saysTrue)) return []
@@ -18,7 +18,7 @@ export function sparqlConstraint(node: Term, shape: ShapeReader): readonly Const
     {
       component: `${SH}SPARQLConstraintComponent`,
       parameters: new Map(),
-      ...{ messages, source: node, text: 'The query of the constraint found this' },
+      ...{ messages, source: node, text: 'The query of the constraint found a violation' },
       check: solutionsOf(query, new Map()),
     },
   ]
@@ -36,7 +36,7 @@ export function queryAt(
 ): ConstraintQuery {
   const name = form.toLowerCase()
   const [text, ...more] = shape.shapes.objects(node, SH + name)
-  if (!text || more.length > 0) return shape.fail(`a query has to have one sh:${name}`)
+  if (!text || more.length > 0) return shape.fail(`a query needs exactly one sh:${name}`)
   const prefixes = prefixesAt(node, shape)
   return { form, text: prefixes + text.value, prebound, path: shape.path, language: 'SHACL' }
 }
@@ -44,7 +44,7 @@ export function queryAt(
 const PREFIX = /^(?:[A-Za-z\u00c0-\uffff](?:[\w.\-\u00b7-\uffff]*[\w\-\u00b7-\uffff])?)?$/
 const NAMESPACE = /^[^\x00-\x20<>"{}|^`\\]*$/
 
-/** SHACL §5.2.1: the declarations of sh:prefixes, and of all that these ontologies import. */
+/** SHACL §5.2.1: the declarations of sh:prefixes, including those of imported ontologies. */
 function prefixesAt(node: Term, shape: ShapeReader): string {
   const { shapes } = shape
   const ontologies = new Map(shapes.objects(node, `${SH}prefixes`).map((one) => [termKeyOf(one), one]))
@@ -54,7 +54,7 @@ function prefixesAt(node: Term, shape: ShapeReader): string {
   for (const one of [...ontologies.values()].flatMap((ontology) => shapes.objects(ontology, `${SH}declare`))) {
     const [prefix, namespace] = ['prefix', 'namespace'].map((name) => shapes.objects(one, SH + name)[0]?.value)
     if (prefix === undefined || namespace === undefined || !PREFIX.test(prefix) || !NAMESPACE.test(namespace))
-      shape.fail('a value of sh:declare has no prefix or no namespace')
+      shape.fail('a value of sh:declare lacks a prefix or a namespace')
     if ((prefixes.get(prefix) ?? namespace) !== namespace) shape.fail(`the prefix ${prefix} has two namespaces`)
     prefixes.set(prefix, namespace)
   }
@@ -74,7 +74,7 @@ export const solutionsOf =
       }
     })
 
-/** SHACL §6.3: each value node of which an ASK is false is a violation. */
+/** SHACL §6.3: each value node for which an ASK is false is a violation. */
 export const deniedBy =
   (query: ConstraintQuery, parameters: Solution): CheckNode =>
   (focus, values, evaluation) =>
@@ -87,7 +87,6 @@ function solved(query: ConstraintQuery, bindings: Solution, { run }: Evaluation)
   const solutions = run(query, bindings)
   if (isFailure(solutions)) throw new Unusable(solutions.detail)
   // SHACL §5.3: a failure of the constraint, not of the document.
-  if (solutions.some((solution) => saysTrue(solution.get('failure'))))
-    throw new Unusable('a query has reported a failure')
+  if (solutions.some((solution) => saysTrue(solution.get('failure')))) throw new Unusable('a query reported a failure')
   return solutions
 }

@@ -1,4 +1,4 @@
-// The constraints of SPIN as LinkedDataHub has them (LinkedDataHub 6.7). Pure: the caller runs the queries.
+// SPIN constraints as in LinkedDataHub (LinkedDataHub 6.7). Pure: the caller runs the queries.
 import type { Quad, Term } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
 import { RDF_TYPE } from '../vocabulary.js'
@@ -58,20 +58,20 @@ function violationsOf(constraint: Term, focus: Term, { said, data, run }: Means)
   }
   if (types.has(`${LDH}PropertyCardinality`) && path) {
     const wanted = second ? Number(second.value) : 1
-    if (!Number.isInteger(wanted)) return failure('unusable', `sp:arg2 of ${constraint.value} is no integer`)
+    if (!Number.isInteger(wanted)) return failure('unusable', `sp:arg2 of ${constraint.value} is not an integer`)
     return data.objects(focus, path.value).length === wanted ? [] : [one({ path })]
   }
   if (types.has(`${LDH}InvalidContentBlockType`)) return blocksOf(focus, data).map((value) => one({ value }))
   const text = said.objects(constraint, `${SP}text`)[0]
-  // A constraint that cannot be checked must not pass in silence.
+  // A constraint that cannot be checked must not pass silently.
   if (!text || !types.has(`${SP}Ask`))
-    return failure('unusable', `the SPIN constraint ${constraint.value} is of no known kind`)
+    return failure('unusable', `the SPIN constraint ${constraint.value} is of an unknown kind`)
   const query = { form: 'ASK', text: text.value, prebound: ['this'], path: undefined, language: 'SPIN' } as const
   const solutions = run(query, new Map([['this', focus]]))
   return isFailure(solutions) ? solutions : solutions.map(() => one())
 }
 
-/** The content blocks with a type, but none of those that a block has. */
+/** The content blocks with a type, without blocks inside other blocks. */
 function blocksOf(focus: Term, data: TripleIndex): Term[] {
   const blocks: Term[] = []
   for (const property of membersOf(focus, data)) {
@@ -85,7 +85,7 @@ function blocksOf(focus: Term, data: TripleIndex): Term[] {
 
 const MOST_MEMBERS = 10_000
 
-/** rdf:_1, rdf:_2 … as far as they are used without a gap of a hundred. */
+/** rdf:_1, rdf:_2 and so on, as far as they are used without a gap of a hundred. */
 function membersOf(focus: Term, data: TripleIndex): string[] {
   const members: string[] = []
   for (let at = 1, last = 0; at <= MOST_MEMBERS && at - last <= 100; at++) {
@@ -97,7 +97,7 @@ function membersOf(focus: Term, data: TripleIndex): string[] {
   return members
 }
 
-/** LinkedDataHub 6.7: the violation in the terms of SPIN. */
+/** LinkedDataHub 6.7: the violation in SPIN terms. */
 export function spinReport({ focus, path, value, messages }: Violation, rdf: Factory): readonly Quad[] {
   const violation = rdf.blankNode()
   const say = (property: string, term: Term): Quad => rdf.quad(violation, rdf.namedNode(property), term)

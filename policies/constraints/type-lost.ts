@@ -1,11 +1,11 @@
-// The types of resources, which an update must not remove (LinkedDataHub 6.5). Pure.
+// Types of resources, which an update must not remove (LinkedDataHub 6.5). Pure.
 import type { Quad } from '@rdfjs/types'
 import { RDF_TYPE } from '../vocabulary.js'
 import { termKeyOf } from './graph.js'
 
 /**
- * The IRI of a resource that had a type, still has properties, and no longer has a type. An update must not do that:
- * constraints and access depend on types (LinkedDataHub 6.5). Undefined where there is none.
+ * The IRI of a resource that had a type and still has properties, but no longer has a type; undefined if there is none.
+ * Constraints and access depend on types (LinkedDataHub 6.5).
  */
 export function typeLost(before: Iterable<Quad>, after: Iterable<Quad>): string | undefined {
   const typed = new Set<string>()

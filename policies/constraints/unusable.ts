@@ -1,4 +1,4 @@
 // Constraints that cannot be evaluated: thrown while they are read or run, and caught in constraints.ts.
 
-/** Says nothing about the document. It must not let it pass. */
+/** It says nothing about the document, which must not pass. */
 export class Unusable extends Error {}

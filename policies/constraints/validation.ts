@@ -1,4 +1,4 @@
-// Validating nodes against shapes (SHACL §3.4): recursion, what is known already, results. Pure.
+// Validates nodes against shapes (SHACL §3.4): recursion, known answers, results. Pure.
 import { RDF_TYPE } from '../vocabulary.js'
 import type { Superclasses } from './classes.js'
 import { SH, type TripleIndex, termKeyOf } from './graph.js'
@@ -17,10 +17,9 @@ interface Resolve {
 }
 
 /**
- * The answers that are known, by shape and node, so that none is looked for again where many shapes lead to it. An
- * answer that rests on an assumption about a pair lasts while that pair is open, and beyond where the assumption was
- * right. So each pair is looked at again once at most for each pair that does not conform; and once for each time that
- * its violations are reported.
+ * Known answers by shape and node, so that none is computed again if many shapes lead to it. An answer that depends on
+ * an assumption about a pair is kept while that pair is open, and afterwards if the assumption was right. So a pair is
+ * repeated at most once for each pair that does not conform, and once each time its violations are reported.
  */
 function makeAnswers() {
   const answers = new Map<string, Resolve>()
@@ -34,7 +33,7 @@ function makeAnswers() {
   }
   return {
     get: (key: string) => answers.get(key),
-    /** Takes the answer about a pair that was open at this depth. */
+    /** Records the answer about a pair that was open at this depth. */
     settle({ key, depth }: { readonly key: string; readonly depth: number }, answer: Resolve): void {
       const { conforms, isHarmless, assumed } = answer
       const keys = resting.get(depth) ?? []
@@ -63,22 +62,22 @@ export interface Result {
   readonly found: Found
 }
 
-/** A weaker severity refuses no document. */
+/** Weaker severities do not refuse documents. */
 export const isViolation = ({ shape }: Result): boolean => shape.severity.value === `${SH}Violation`
 
 export interface Data {
   readonly index: TripleIndex
   /** Nodes that are subjects of the document. */
   readonly subjects: readonly Term[]
-  /** The other nodes of the document that are checked with it. */
+  /** Other nodes of the document that are checked too. */
   readonly others: readonly Term[]
   readonly superclasses: Superclasses
 }
 
-/** Shapes lead from node to node: the most of such steps, which take stack. */
+/** The most steps that shapes may lead from node to node. They take stack space. */
 const DEEPEST = 1000
 
-/** The results, one after the other. Throws Unusable. */
+/** Yields the results one after the other. Throws Unusable. */
 export function* validated(shapes: Shapes, data: Data, run: RunQuery): Generator<Result> {
   const validation = makeValidation(shapes, data, run)
   for (const target of shapes.targeted) {
@@ -86,7 +85,7 @@ export function* validated(shapes: Shapes, data: Data, run: RunQuery): Generator
   }
 }
 
-/** SHACL §2.1.3: of the nodes of the document. A shape that names any other node is not about this document. */
+/** SHACL §2.1.3, limited to nodes of the document. A shape that names another node does not concern this document. */
 function focusNodes(target: Targeted, { index, subjects, others, superclasses }: Data): readonly Term[] {
   const classes = target.classes.map(termKeyOf)
   const nodes = new Set(target.nodes.map(termKeyOf))
@@ -112,9 +111,9 @@ interface Validation {
   readonly shapes: Shapes
   readonly index: TripleIndex
   readonly answers: ReturnType<typeof makeAnswers>
-  /** Pairs of shape and node that are being validated, with their depth. */
+  /** Pairs of shape and node being validated, with their depth. */
   readonly open: Map<string, number>
-  /** The depth of the lowest pair about which something has been assumed. */
+  /** The depth of the lowest pair about which something was assumed. */
   assumed: number
   readonly evaluation: Evaluation
 }
@@ -137,8 +136,8 @@ function makeValidation(shapes: Shapes, { index, superclasses }: Data, run: RunQ
 }
 
 /**
- * Gives the results, and whether the node conforms. SHACL §3.4.3 leaves recursion undefined. Here a node conforms to a
- * shape as long as nothing says otherwise.
+ * Yields the results, and returns whether the node conforms. SHACL §3.4.3 leaves recursion undefined; here a node
+ * conforms unless something contradicts it.
  */
 function* validate(validation: Validation, node: Term, focus: Term, purpose: Purpose): Generator<Result, boolean> {
   const { shapes, answers, open } = validation
@@ -176,7 +175,7 @@ function* validate(validation: Validation, node: Term, focus: Term, purpose: Pur
     results.return(false)
     open.delete(key)
     const assumed = validation.assumed >= depth ? Infinity : validation.assumed
-    // Undefined: an error was thrown before the first result.
+    // Undefined if an error was thrown before the first result.
     if (conforms !== undefined) answers.settle({ key, depth }, { conforms, isHarmless, assumed })
     validation.assumed = Math.min(outer, assumed)
   }

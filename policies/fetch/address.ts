@@ -1,4 +1,4 @@
-// Judging IP addresses: which may be fetched from, which a configuration lists, which are this machine's.
+// Classifies IP addresses: those that may be fetched from, those listed by a configuration, and this machine's own.
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import type { Failure } from '../failure.js'
@@ -7,7 +7,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 type Range = readonly [address: Address, prefix: number]
 
 export interface AddressMatcher {
-  /** False for anything that is no IP address. An IPv4-mapped IPv6 address counts as the IPv4 address in it. */
+  /** False for anything that is not an IP address. An IPv4-mapped IPv6 address counts as its IPv4 address. */
   matches(ip: string): boolean
 }
 
@@ -17,7 +17,7 @@ export const NO_ADDRESS: AddressMatcher = { matches: () => false }
 // RFC 4291 §2.4: the addresses assigned as global unicast. All others are refused. These include NAT64 (RFC 6052,
 // RFC 8215), IPv4-mapped, IPv4-compatible and IPv4-translated addresses, whatever IPv4 address they contain.
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3')
-// Cloud metadata and host agents on an address that is formally public (Azure). Those of other clouds are not public.
+// Cloud metadata and host agents at a formally public address (Azure). Those of other clouds are not public.
 const METADATA = ['168.63.129.16']
 
 /**
@@ -38,11 +38,11 @@ const isIPv4 = (address: Address): address is ipaddr.IPv4 => address.kind() === 
 // RFC 5214 §6.1: the interface identifier is [02]00:5EFE, then the IPv4 address.
 const isIsatap = ({ parts }: ipaddr.IPv6): boolean => (parts[4]! & 0xfdff) === 0 && parts[5] === 0x5efe
 
-/** One spelling for each address: IPv4 for an IPv4-mapped one, no zone. Undefined for anything that is no address. */
+/** A unique spelling of each address: IPv4 for IPv4-mapped ones, no zone. Undefined if it is not an address. */
 export const canonicalAddress = (ip: string): string | undefined => parseAddress(ip)?.toString()
 
 /**
- * The network of one client, as shares are counted: an IPv4 address, or the /64 of an IPv6 address (RFC 4291 §2.5.4).
+ * The network that a client's shares are counted by: an IPv4 address, or the /64 of an IPv6 address (RFC 4291 §2.5.4).
  */
 export function clientNetwork(ip: string): string | undefined {
   const address = parseAddress(ip)
@@ -51,7 +51,7 @@ export function clientNetwork(ip: string): string | undefined {
   return `${new ipaddr.IPv6(network).toString()}/64`
 }
 
-/** True for an address that always means the machine that uses it: loopback or unspecified. */
+/** True for addresses that always mean the local machine: loopback or unspecified. */
 export const isLoopback = (ip: string): boolean => ['loopback', 'unspecified'].includes(parseAddress(ip)?.range() ?? '')
 
 function parseAddress(ip: string): Address | undefined {
@@ -60,7 +60,7 @@ function parseAddress(ip: string): Address | undefined {
   return ipaddr.process(ip.split('%', 1)[0]!)
 }
 
-/** `entries`: those that are neither a range nor an address, as they were written. */
+/** `entries`: the texts that are neither a range nor an address. */
 export interface MalformedRanges extends Failure<'malformed'> {
   readonly entries: readonly string[]
 }

@@ -1,4 +1,4 @@
-// Deciding where an outbound request may go: by its URL, and by the addresses of its host.
+// Decides where an outbound request may go, by its URL and by the addresses of its host.
 import { lookup as systemLookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
@@ -9,19 +9,19 @@ import { makeNameLookup, type Lookup } from './name-lookup.js'
 export interface DestinationRules {
   /** Non-public addresses that may be reached, on any port. Default: none. */
   readonly allow?: AddressMatcher
-  /** `host:port` of the backends: never reached under any of their names and addresses, even when `allow` has them. */
+  /** `host:port` of the backends: never reached under any name or address, even if `allow` includes it. */
   readonly never: readonly string[]
-  /** URLs of this server itself: never fetched, whatever address their host has. Default: none. */
+  /** URLs of this server: never fetched, whatever the address of their host. Default: none. */
   readonly isOwn?: (url: URL) => boolean
-  /** URLs that the configuration names: at any address but those of `never`, on any port. Default: none. */
+  /** URLs from the configuration: allowed at any address except those of `never`, on any port. Default: none. */
   readonly isTrusted?: (url: URL) => boolean
   /** Default: 80 and 443. */
   readonly ports?: readonly number[]
-  /** Default: name-lookup.ts; for the backends the operating system's resolver, which their own connections use. */
+  /** Default: name-lookup.ts; for backends the system's resolver, which their own connections use too. */
   readonly lookup?: Lookup
 }
 
-/** The addresses to connect to, each of them checked. Never rejects. */
+/** The checked addresses to connect to. Never rejects. */
 export type CheckDestination = (url: URL) => Promise<readonly [string, ...string[]] | FetchFailure>
 
 // RFC 3986 §2: characters that no URL contains. Node.js would read a backslash as a slash, and drop tabs and line ends.
@@ -48,7 +48,7 @@ function parseHostPort(entry: string): URL {
   return new URL(`http://${entry}`)
 }
 
-/** Throws when an entry of `never` is no `host:port`. */
+/** Throws if an entry of `never` is not `host:port`. */
 export function makeDestinationCheck(rules: DestinationRules): CheckDestination {
   const { allow = NO_ADDRESS, ports = [80, 443], isOwn = () => false, isTrusted = () => false } = rules
   const lookup = rules.lookup ?? makeNameLookup()
@@ -84,13 +84,13 @@ async function isBackend(
   for (const backend of backends.filter((one) => portOf(one) === portOf(url))) {
     if (hostOf(backend) === hostOf(url)) return true
     const theirs = (await addressesOf(backend, lookup)).map(machineOf)
-    // A backend without known addresses could be at any address.
+    // A backend whose addresses are unknown could be at any address.
     if (theirs.length === 0 || addresses.some((address) => theirs.includes(machineOf(address)))) return true
   }
   return false
 }
 
-/** One name for all addresses of this machine: a server that listens on all of them is reached by each. */
+/** One name for all addresses of this machine: a server may listen on all of them. */
 function machineOf(address: string): string {
   const canonical = canonicalAddress(address) ?? address
   const own = Object.values(networkInterfaces()).some((all) => all?.some((one) => one.address === canonical))

@@ -1,25 +1,25 @@
-// The ways in which an outbound fetch fails, and the sentence for each.
+// The possible failures of an outbound fetch, with a sentence for each.
 import { failure, type Failure } from '../failure.js'
 
-/** No sentence names a host or address. */
+/** No sentence reveals a host or address. */
 const DETAIL = {
   'refused-address': 'The URL leads to an address that may not be fetched from.',
   'refused-scheme': 'Only http and https URLs are fetched.',
   'refused-port': 'The URL leads to a port that may not be fetched from.',
-  malformed: 'The URL, or a field of the request, is malformed.',
+  malformed: 'The URL or a field of the request is malformed.',
   unresolvable: 'The host of the URL has no address.',
-  unreachable: 'The connection failed, or broke off.',
+  unreachable: 'The connection failed or broke off.',
   time: 'The answer took too long.',
   'too-large': 'The answer is too large.',
-  redirects: 'The URL is redirected too often, or in a way that is not followed.',
-  encoding: 'The content coding of the answer is not one that is accepted, or is broken.',
+  redirects: 'The URL is redirected too often, or by an unsupported redirect.',
+  encoding: 'The content coding of the answer is not supported or is broken.',
   /** By the caller's signal, or by `close`. */
   aborted: 'The fetch was aborted.',
 } as const
 
 export type FetchFailure = Failure<keyof typeof DETAIL>
 
-/** The certificate of the server is not trusted: that does not pass. */
+/** The server's certificate is not trusted. Retrying will not help. */
 export const isUntrusted = ({ failure, detail }: Failure): boolean =>
   failure === 'unreachable' && /CERT|SELF_SIGNED|ISSUER/.test(detail)
 

@@ -1,12 +1,12 @@
-// Every outbound fetch of a URL that a client or a document names: only checked addresses are connected to,
-// each redirect is checked again, only what the caller gave is sent, and size, time and redirects are limited.
+// Every outbound fetch of a URL from a client or document: connects only to checked addresses, checks each redirect
+// again, sends only what the caller gave, and limits size, time and redirects.
 import { isFailure } from '../failure.js'
 import { type CheckDestination, type DestinationRules, makeDestinationCheck, parseHttpUrl } from './destination.js'
 import { type FetchFailure, fetchFailure } from './fetch-failure.js'
 import { type PinnedAnswer, type TakePiece, requestPinned } from './pinned-request.js'
 import { type SecureContext, createSecureContext, rootCertificates } from 'node:tls'
 
-/** The request of one hop; names of fields are lower-cased. */
+/** The request of one hop, with field names in lower case. */
 interface Hop {
   readonly url: URL
   readonly method: string
@@ -14,10 +14,10 @@ interface Hop {
   readonly body?: string | Uint8Array | undefined
 }
 
-// Fields that say nothing about the agent: only what it has already, what it wants, and the proxies on the way.
+// Fields that do not identify the agent: what it has cached, what it wants, and the proxies on the way.
 const FOR_ANY_ORIGIN = new Set(['accept-language', 'if-modified-since', 'if-none-match', 'via'])
 
-/** The request that the answer asks for instead of the given one. */
+/** The request that a redirect asks for. */
 function redirect({ url, method, fields, body }: Hop, status: number, location: string): Hop | FetchFailure {
   const target = parseHttpUrl(location, url)
   if (isFailure(target)) return target
@@ -28,7 +28,7 @@ function redirect({ url, method, fields, body }: Hop, status: number, location: 
   if (status === 303 ? method !== 'HEAD' : method === 'POST' && status < 303) {
     return { url: target, method: 'GET', fields: only(kept, (name) => !name.startsWith('content-')) }
   }
-  // The body may be a credential, too.
+  // The body may be a credential too.
   if (body !== undefined && target.origin !== url.origin) return fetchFailure('redirects')
   return { url: target, method, fields: kept, body }
 }
@@ -37,11 +37,11 @@ const only = (fields: Hop['fields'], isKept: (name: string) => boolean): Hop['fi
   Object.fromEntries(Object.entries(fields).filter(([name]) => isKept(name)))
 
 export interface GuardedFetchSettings extends DestinationRules {
-  /** The most octets of a body, both as sent and as decoded. Default: 1 MiB. */
+  /** The most octets in a body, both as sent and decoded. Default: 1 MiB. */
   readonly maxBytes?: number
-  /** Milliseconds to the header section of each answer, its name look-up included. Default: 5 000. */
+  /** Milliseconds until the header section of each answer, including the name look-up. Default: 5 000. */
   readonly headersTimeout?: number
-  /** Milliseconds for all of the fetch, redirects and body included. Default: 10 000. */
+  /** Milliseconds for the whole fetch, including redirects and body. Default: 10 000. */
   readonly totalTimeout?: number
   /** Default: 3. */
   readonly maxRedirects?: number
@@ -53,35 +53,33 @@ export interface FetchRequest {
   readonly accept: string
   /** Default: GET. */
   readonly method?: string
-  /**
-   * Further fields. Cookies and fields of the connection are left out; redirect.ts lists those sent to another origin.
-   */
+  /** More fields. Cookies and the connection's fields are dropped; redirect.ts lists those sent to other origins. */
   readonly fields?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
-  /** A redirect is followed, or is the answer. Default: follow. */
+  /** Whether redirects are followed or returned as the answer. Default: follow. */
   readonly redirects?: 'follow' | 'return'
   readonly signal?: AbortSignal
-  /** In place of a body in the answer; content codings are not undone. */
+  /** Receives the body in pieces, instead of the answer. Content codings are not decoded. */
   readonly take?: TakePiece
 }
 
 export interface FetchAnswer {
-  /** The URL that answered, after redirects; without fragment. */
+  /** The URL that answered after redirects, without a fragment. */
   readonly url: string
   readonly status: number
-  /** Lower-cased names. Without those of a content coding, which has been undone. */
+  /** Lower-case names. Fields of a content coding that has been decoded are removed. */
   readonly fields: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
 export interface GuardedFetch {
-  /** Any status is an answer. Never rejects. */
+  /** Any status counts as an answer. Never rejects. */
   fetch(url: string, request: FetchRequest): Promise<FetchAnswer | FetchFailure>
-  /** Aborts the fetches under way and refuses further ones. */
+  /** Aborts all running fetches and refuses new ones. */
   close(): Promise<void>
 }
 
-// Fields of the connection, which the client sets itself, and those that would carry an agent's credentials unseen.
+// Fields of the connection, which the client sets itself, and fields that could carry credentials unnoticed.
 const LEFT_OUT = new Set(
   (
     'accept accept-encoding connection content-length cookie expect host keep-alive proxy-authorization ' +
@@ -89,7 +87,7 @@ const LEFT_OUT = new Set(
   ).split(' '),
 )
 
-/** The settings of a fetcher, with what is made from them once. */
+/** The settings of a fetcher, and values derived from them once. */
 interface Means {
   readonly check: CheckDestination
   readonly secureContext: SecureContext | undefined
@@ -99,7 +97,7 @@ interface Means {
   readonly maxRedirects: number
 }
 
-/** Throws when `never` contains something that is no `host:port`, or `ca` no certificate. */
+/** Throws if `never` contains something that is not `host:port`, or `ca` is not a certificate. */
 export function makeGuardedFetch(settings: GuardedFetchSettings): GuardedFetch {
   const { maxBytes = 1_048_576, headersTimeout = 5_000, totalTimeout = 10_000, maxRedirects = 3, ca } = settings
   const check = makeDestinationCheck(settings)
@@ -132,7 +130,7 @@ async function run(means: Means, url: URL, request: FetchRequest, ending: Ending
   request.signal?.addEventListener('abort', abort)
   const start = { url, method, fields: sendable(request.fields), body }
   try {
-    // A name look-up cannot be aborted: nothing waits for it any longer.
+    // A name look-up cannot be aborted, but nothing waits for it any longer.
     return await Promise.race([ending.ended, follow(means, start, request, ending)])
   } finally {
     clearTimeout(timer)
@@ -166,7 +164,7 @@ async function exchange(
   ending: Ending,
 ): Promise<PinnedAnswer | FetchFailure> {
   const timer = setTimeout(ending.end, headersTimeout, 'time')
-  // Each hop has a signal of its own: connections leave their listeners on it until they are closed.
+  // Each hop has its own signal, since connections keep their listeners on it until they close.
   const own = new AbortController()
   const abort = (): void => own.abort()
   ending.signal.addEventListener('abort', abort)
@@ -191,7 +189,7 @@ async function exchange(
   }
 }
 
-/** The end of a fetch before its answer: the first reason given counts. */
+/** An end of the fetch before its answer. The first reason counts. */
 interface Ending {
   readonly signal: AbortSignal
   readonly ended: Promise<FetchFailure>

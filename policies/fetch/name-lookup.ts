@@ -1,6 +1,5 @@
-// The addresses of hosts that clients and documents name: by the hosts file, else by DNS through a resolver of its own.
-// The system's resolver has four threads for the whole process: names that never resolve would keep them from the
-// store's name.
+// Resolves hosts named by clients and documents: by the hosts file, otherwise by DNS through a separate resolver. The
+// system's resolver has four threads per process: names that never resolve would block the look-up of the store.
 import { Resolver } from 'node:dns/promises'
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
@@ -11,16 +10,16 @@ export type Lookup = (host: string) => Promise<readonly { readonly address: stri
 export interface NameLookupSettings {
   /** `address:port` of the name servers. Default: those of the system. */
   readonly servers?: readonly string[]
-  /** The content of a hosts file. Default: that of the system, as it is now. */
+  /** The content of a hosts file. Default: the system's current one. */
   readonly hosts?: string
-  /** Concurrent look-ups; more fail at once. */
+  /** The most concurrent look-ups. Further ones fail at once. */
   readonly most?: number
 }
 
-/** Milliseconds for the first try at a name server, and how many tries there are. */
+/** Milliseconds for the first attempt at a name server, and the number of attempts. */
 const TRY = { timeout: 1_500, tries: 2 } as const
 const MOST = 128
-/** Of one name; further ones are neither checked nor connected to. */
+/** The most addresses per name. Others are neither checked nor used. */
 const ADDRESSES = 16
 
 export function makeNameLookup({ servers, hosts = hostsFile(), most = MOST }: NameLookupSettings = {}): Lookup {
@@ -35,7 +34,7 @@ export function makeNameLookup({ servers, hosts = hostsFile(), most = MOST }: Na
     if (underWay >= most) throw new Error('too many names are being looked up')
     underWay++
     try {
-      // Either may be missing; a name with neither rejects.
+      // Either record may be missing. A name without both rejects.
       const found = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)])
       const addresses = found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
       if (addresses.length === 0) throw (found[0] as PromiseRejectedResult).reason
@@ -46,7 +45,7 @@ export function makeNameLookup({ servers, hosts = hostsFile(), most = MOST }: Na
   }
 }
 
-/** RFC 6761 §6.3: these names are never asked of a name server. */
+/** RFC 6761 §6.3: name servers are never asked for these names. */
 const isLocalhost = (name: string): boolean => name === 'localhost' || name.endsWith('.localhost')
 
 function hostsFile(): string {

@@ -1,4 +1,4 @@
-// One HTTP request over its own connection to checked addresses, and of its bounded answer.
+// One HTTP request over its own connection to checked addresses, with a bounded answer.
 import { isIP, type LookupFunction } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { promisify } from 'node:util'
@@ -13,23 +13,23 @@ export interface PinnedRequest {
   readonly fields: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array | undefined
   readonly secureContext?: SecureContext | undefined
-  /** Octets of the body, as sent and as decoded. */
+  /** The most octets in the body, as sent and as decoded. */
   readonly maxBytes: number
   /** Milliseconds. */
   readonly connectTimeout: number
   readonly signal: AbortSignal
-  /** Called when the response's header section has arrived. */
+  /** Called when the header section of the response has arrived. */
   readonly onFields: () => void
   readonly take?: TakePiece | undefined
 }
 
-/** Is given the body of a successful answer piece by piece, as it was sent; the next one waits for it. */
+/** Receives the body of a successful answer in pieces, as sent. The next piece waits for the promise. */
 export type TakePiece = (piece: Buffer) => Promise<unknown>
 
-/** The body is decoded; `location` is set, and the body not read, when the answer is a redirect. */
+/** The body is decoded. For a redirect, `location` is set and the body is not read. */
 export interface PinnedAnswer {
   readonly status: number
-  /** Lower-cased names; lines of the same name joined by commas (RFC 9110 §5.2). Never `set-cookie`. */
+  /** Lower-case names; lines of the same name are joined by commas (RFC 9110 §5.2). Never `set-cookie`. */
   readonly fields: Readonly<Record<string, string>>
   readonly body: Buffer
   readonly location?: string
@@ -38,7 +38,7 @@ export interface PinnedAnswer {
 const NO_BODY = Buffer.alloc(0)
 const REDIRECTS = [301, 302, 303, 307, 308]
 
-/** One exchange. The connection is closed afterwards, so that no other request uses it. Rejects when aborted. */
+/** One exchange. The connection is closed afterwards, so that no other request uses it. Rejects if aborted. */
 export async function requestPinned(request: PinnedRequest): Promise<PinnedAnswer | FetchFailure> {
   const { url, method, signal } = request
   const client = new Client(url.origin, {
@@ -83,7 +83,7 @@ export async function requestPinned(request: PinnedRequest): Promise<PinnedAnswe
   }
 }
 
-/** The name stays with TLS (SNI and certificate) and the Host field; the socket gets the checked addresses only. */
+/** TLS (SNI and certificate) and the Host field use the name; the socket uses only the checked addresses. */
 function connectTo({ addresses, secureContext, connectTimeout, signal }: PinnedRequest): buildConnector.connector {
   const [first] = addresses
   const all = addresses.map((address) => ({ address, family: isIP(address) }))
@@ -94,7 +94,7 @@ function connectTo({ addresses, secureContext, connectTimeout, signal }: PinnedR
     lookup,
     signal,
     autoSelectFamily: true,
-    // RFC 8305 §5: the time for one address before the next is tried; Node.js gives no address but the last more.
+    // RFC 8305 §5: the time for one address before the next is tried. Node.js gives only the last address more.
     autoSelectFamilyAttemptTimeout: 1_000,
     timeout: connectTimeout,
     maxCachedSessions: 0,
@@ -110,9 +110,9 @@ function fieldsOf(headers: Readonly<Record<string, string | string[] | undefined
   return Object.fromEntries(entries)
 }
 
-/** The octets of the stream; undefined, and the stream destroyed, when they are more than `maxBytes`. */
+/** The octets of the stream; undefined if there are more than `maxBytes`. Then the stream is destroyed. */
 async function readAtMost(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer | undefined> {
-  // One buffer for all chunks: from a sender of single octets, a list of chunks would be many times as large.
+  // One buffer for all chunks: for a sender of single octets, a list of chunks would be many times as large.
   const room = Buffer.allocUnsafe(maxBytes)
   let size = 0
   for await (const chunk of stream) {
@@ -140,13 +140,13 @@ const DECODERS = new Map([
   ['br', promisify(brotliDecompress)],
 ])
 
-/** Who takes the pieces of a body knows gzip by its first bytes, and no other coding. */
+/** Consumers of pieces recognise gzip by its first bytes, and no other coding. */
 const PACKED_ALIKE = ['', 'identity', 'gzip', 'x-gzip']
 
-// These fields describe the body as it was sent.
+// These fields describe the body as sent.
 const OF_THE_CODING = ['content-encoding', 'content-length']
 
-/** Undoes one content coding, within `maxBytes`; more than one, or an unknown one, is a failure. */
+/** Decodes one content coding, up to `maxBytes`. Several or unknown codings are a failure. */
 async function decode(answer: PinnedAnswer, maxBytes: number): Promise<PinnedAnswer | FetchFailure> {
   const codings = (answer.fields['content-encoding'] ?? '').toLowerCase().split(',')
   const [coding, ...others] = codings.map((one) => one.trim()).filter((one) => one !== '' && one !== 'identity')

@@ -1,5 +1,5 @@
-// Verifying tokens of identity providers (RFC 7519, RFC 9068, OpenID Connect Core §2): the signature of a
-// configured issuer, an audience of ours, and the time.
+// Verifies tokens of identity providers (RFC 7519, RFC 9068, OpenID Connect Core §2): the signature of a configured
+// issuer, an audience of ours, and the time.
 import { type Failure, failure, isFailure } from '../failure.js'
 import { membershipsOf } from './memberships.js'
 import { makeSeenTexts } from './seen-texts.js'
@@ -17,15 +17,15 @@ import {
 type ReadKeys = () => Promise<JSONWebKeySet | Failure>
 
 const MAX_AGE_MS = 600_000
-/** How long an unknown key does not make the gateway read the keys again. */
+/** How long an unknown key does not cause the keys to be read again. */
 const COOLDOWN_MS = 30_000
-/** As clients are told to wait: requests at the same time ask the issuer once. */
+/** The same time as in Retry-After. Concurrent requests ask the issuer once. */
 const FAILURE_MS = 1_000
 
-/** Thrown through jose, which knows failures as errors only. */
+/** Passes a failure through jose, which only knows errors. */
 class KeysUnavailable extends Error {}
 
-/** The keys are read once, however many requests wait for them. Rejects with KeysUnavailable. */
+/** Reads the keys once, however many requests wait. Rejects with KeysUnavailable. */
 export function makeIssuerKeys(issuer: string, readKeys: ReadKeys, now: () => number): JWTVerifyGetKey {
   let lastGood: JSONWebKeySet | undefined
   let failed: { readonly detail: string; readonly until: number } | undefined
@@ -34,13 +34,13 @@ export function makeIssuerKeys(issuer: string, readKeys: ReadKeys, now: () => nu
     if (failed && now() < failed.until) throw new KeysUnavailable(failed.detail)
     const answer = await readKeys()
     if (!isFailure(answer)) return (lastGood = answer)
-    // Good keys stay valid while the issuer cannot be reached.
+    // Good keys remain valid while the issuer cannot be reached.
     if (lastGood) return lastGood
     failed = { detail: answer.detail, until: now() + FAILURE_MS }
     throw new KeysUnavailable(answer.detail)
   }
 
-  // The URL only names the issuer: `readKeys` finds the address of the keys by discovery.
+  // The URL only names the issuer: `readKeys` discovers the address of the keys.
   return createRemoteJWKSet(new URL(issuer), {
     cacheMaxAge: MAX_AGE_MS,
     cooldownDuration: COOLDOWN_MS,
@@ -51,24 +51,24 @@ export function makeIssuerKeys(issuer: string, readKeys: ReadKeys, now: () => nu
 export interface Issuer {
   /** Exactly as in the `iss` claim. */
   readonly issuer: string
-  /** `aud` must name one of these. */
+  /** `aud` must contain one of these. */
   readonly audiences: readonly string[]
-  /** The client that ID tokens are issued to. */
+  /** The client to which ID tokens are issued. */
   readonly clientId: string
   readonly readKeys: ReadKeys
 }
 
-/** The claims that a valid token proves. */
+/** The claims proved by a valid token. */
 export interface Claims {
   readonly issuer: string
   readonly subject: string
-  /** The `webid` claim (Solid-OIDC §5.1), which the profile has to confirm. */
+  /** The `webid` claim (Solid-OIDC §5.1), which the profile must confirm. */
   readonly webId?: string
   /** The issuer's statements about the account (memberships.ts). */
   readonly memberships: readonly string[]
   /** The thumbprint of the key that the token is bound to (RFC 9449 §6.1). */
   readonly boundTo?: string
-  /** The subject is a client itself, that no person has sent (RFC 6749 §4.4). */
+  /** Set if the subject is a client itself, not acting for a person (RFC 6749 §4.4). */
   readonly isService?: true
   /** ms since the epoch. */
   readonly expires: number
@@ -80,7 +80,7 @@ export type TokenFailure = Failure<
 >
 
 export interface TokenVerifier {
-  /** At once where the token was verified before. */
+  /** Synchronous if the token has been verified before. */
   verify(token: string): Claims | TokenFailure | Promise<Claims | TokenFailure>
 }
 
@@ -90,12 +90,12 @@ export const ALGORITHMS = ['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519', 'PS256
   'RS384',
   'RS512',
 ])
-/** RFC 8725 §3.11: a token made for another purpose, such as a log-out token, proves no identity. */
+/** RFC 8725 §3.11: tokens for other purposes, such as log-out tokens, prove no identity. */
 const TYPES = ['jwt', 'at+jwt', 'application/at+jwt']
-/** Solid-OIDC §6.2: the audience of tokens that are bound to a key and valid at every Solid resource server. */
+/** Solid-OIDC §6.2: the audience of key-bound tokens that are valid at every Solid resource server. */
 const SOLID_AUDIENCE = 'solid'
 const MAX_TOKEN = 8192
-/** The largest difference between the clocks of issuer and gateway, in seconds. */
+/** The largest accepted clock difference between issuer and gateway, in seconds. */
 const SKEW_S = 30
 
 export function makeTokenVerifier(issuers: readonly Issuer[], now: () => number, max = 10_000): TokenVerifier {
@@ -119,7 +119,7 @@ export function makeTokenVerifier(issuers: readonly Issuer[], now: () => number,
         currentDate: new Date(now()),
       })
       if (!TYPES.includes(protectedHeader.typ?.toLowerCase() ?? 'jwt'))
-        return failure('claims', 'The token is of another type.')
+        return failure('claims', 'The token has the wrong type.')
       return claimsOf(payload, issuer)
     } catch (error) {
       return failureOf(error)
@@ -157,10 +157,10 @@ function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer):
   const { sub, exp, aud, azp, webid } = payload
   if (typeof sub !== 'string' || sub === '' || sub.length > 255)
     return failure('claims', 'The subject is missing, empty or too long.')
-  // RFC 8417 §2: a security event, such as a log-out token, is no credential.
+  // RFC 8417 §2: a security event, such as a log-out token, is not a credential.
   if (payload.events !== undefined) return failure('claims', 'The token is about an event.')
   const isService = isOfService(payload)
-  // OpenID Connect Core §3.1.3.7: with several audiences, the authorized party must be ours. A service is its own.
+  // OpenID Connect Core §3.1.3.7: if there are several audiences, the authorized party must be ours (not for services).
   if (
     !isService &&
     Array.isArray(aud) &&
@@ -172,10 +172,10 @@ function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer):
   }
   const boundTo = thumbprintOf(payload)
   if (boundTo !== undefined && typeof boundTo !== 'string')
-    return failure('claims', 'The thumbprint of the key of the token is no text.')
-  // RFC 8705 §3.1 and others: a token is refused when its confirmation method is not supported.
+    return failure('claims', "The thumbprint of the token's key is not text.")
+  // RFC 8705 §3.1 and others: a token with an unsupported confirmation method is refused.
   if (payload.cnf !== undefined && boundTo === undefined)
-    return failure('claims', 'The token is bound by a method that is not supported.')
+    return failure('claims', 'The token is bound by an unsupported method.')
   return {
     issuer,
     subject: sub,
@@ -188,8 +188,8 @@ function claimsOf(payload: JWTPayload, { issuer, audiences, clientId }: Issuer):
 }
 
 /**
- * RFC 9068 §2.2: the subject of a client's own token is the client. Some providers have other marks: Auth0 its grant
- * type, Entra its type of identity, Keycloak a name of the user that stands for the client.
+ * RFC 9068 §2.2: the subject of a client's own token is the client. Some providers mark it differently: Auth0 by the
+ * grant type, Entra by the identity type, Keycloak by the name of the user that represents the client.
  */
 function isOfService({ sub, azp, client_id, cid, gty, idtyp, preferred_username: name }: JWTPayload): boolean {
   if ([azp, client_id, cid].includes(sub) || gty === 'client-credentials' || idtyp === 'app') return true

@@ -1,8 +1,8 @@
-// Client certificates as presented: read from TLS or from a proxy's Client-Cert field, into plain values. Pure.
+// Parses client certificates, from TLS or a proxy's Client-Cert field, into plain values. Pure.
 import { X509Certificate } from 'node:crypto'
 
 export interface ClientCertificate {
-  /** The first URI of the subject alternative name, absent when it has none. */
+  /** The first URI in the subject alternative name; absent if there is none. */
   readonly webId?: string
   /** The RSA public key: modulus as lower-case hex without leading zeros, exponent as a number. */
   readonly key?: { readonly modulus: string; readonly exponent: bigint }
@@ -11,7 +11,7 @@ export interface ClientCertificate {
   readonly validTo: number
 }
 
-/** The certificate in DER, or undefined when the bytes are none. */
+/** Parses a certificate in DER; undefined if the bytes are not one. */
 export function readClientCertificate(der: Uint8Array): ClientCertificate | undefined {
   try {
     const certificate = new X509Certificate(der)
@@ -46,8 +46,8 @@ function firstUri(subjectAltName: string | undefined): string | undefined {
 }
 
 /**
- * The DER bytes of a Client-Cert field: an RFC 9440 byte sequence (`:base64:`), or the URL-escaped PEM that nginx
- * writes for `$ssl_client_escaped_cert`. Undefined when it is neither.
+ * The DER bytes in a Client-Cert field: an RFC 9440 byte sequence (`:base64:`), or URL-escaped PEM as written by nginx
+ * for `$ssl_client_escaped_cert`. Undefined if it is neither.
  */
 export function parseClientCertField(value: string): Buffer | undefined {
   const sequence = /^:([A-Za-z0-9+/]+={0,2}):$/.exec(value)

@@ -1,5 +1,5 @@
-// Proofs of possession (RFC 9449): the client that presents a token holds the key that the token is bound to,
-// and made the proof for this request, now, and for a single use.
+// Proofs of possession (RFC 9449): the client holds the key that its token is bound to, and made the proof for this
+// request, just now, and for a single use.
 import { createHash } from 'node:crypto'
 import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
 import { failure, isFailure, type Failure } from '../failure.js'
@@ -15,7 +15,7 @@ export interface ProofWanted {
   readonly url: string
 }
 
-/** Undefined when the proof is valid; `busy`: no more proofs can be remembered. `detail` is for the log. */
+/** Undefined if the proof is valid; `busy`: no more proofs can be remembered. `detail` is for the log. */
 export type CheckProof = (wanted: ProofWanted) => Promise<undefined | Failure<'proof' | 'busy'>>
 
 const MAX_PROOF = 4096
@@ -23,9 +23,9 @@ const MAX_PROOF = 4096
 const WINDOW_MS = 60_000
 const REMEMBERED = 100_000
 
-/** `now` in ms. Proofs are remembered while they could be replayed, `max` at most. */
+/** `now` in ms. Remembers proofs as long as they could be replayed, at most `max`. */
 export function makeProofCheck(now: () => number, max = REMEMBERED): CheckProof {
-  // In the order in which they may be forgotten: each is remembered for the same time.
+  // In the order in which they may be forgotten, since all are remembered equally long.
   const used = new Map<string, number>()
 
   function use(id: string): undefined | Failure<'proof' | 'busy'> {
@@ -47,7 +47,7 @@ export function makeProofCheck(now: () => number, max = REMEMBERED): CheckProof 
 
 const flaw = (detail: string): Failure<'proof'> => failure('proof', detail)
 
-/** The identifier of a valid proof, with its key. RFC 9449 §4.3: all checks, in an order of our own. */
+/** Verifies the proof and its key, and returns its identifier. RFC 9449 §4.3: all checks, in our own order. */
 async function identifierOf(
   { proof, token, boundTo, method, url }: ProofWanted,
   now: number,
@@ -73,7 +73,7 @@ async function identifierOf(
   }
 }
 
-/** RFC 9449 §4.3: without query and fragment, in the normal form of RFC 3986 §6.2.2 and §6.2.3. */
+/** RFC 9449 §4.3: without query and fragment, normalised as in RFC 3986 §6.2.2 and §6.2.3. */
 function plainUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { origin, pathname } = new URL(text)

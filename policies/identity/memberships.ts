@@ -1,14 +1,14 @@
-// What an issuer says about an account beside who it is, as members of groups (design 4). Pure.
+// Statements of an issuer about an account, apart from its identity, as memberships in groups (design 4). Pure.
 
-/** The agent that a token or a session proves, with what its issuer says about the account. */
+/** The agent proved by a token or session, with the issuer's statements about the account. */
 export interface Proved {
   readonly webId: string
   readonly memberships: readonly string[]
 }
 
 /**
- * IRIs that an authorization or a group names like an agent: one for the domain of an e-mail address that the issuer
- * has verified, one for each value of the claim `groups`. No WebID is a `urn:`, so that no agent can prove to be one.
+ * IRIs that authorizations and groups can name like agents: one for the domain of a verified e-mail address, and one
+ * for each value of the claim `groups`. They are `urn:` IRIs, which are never WebIDs, so no agent can claim to be one.
  */
 export function membershipsOf(
   issuer: string,
@@ -24,10 +24,10 @@ export function membershipsOf(
   )
 }
 
-/** In characters: a session has them in its cookie. The length of a token bounds its own. */
+/** In characters, since a session stores them in its cookie. For tokens, the length of the token is the bound. */
 const MOST_OF_A_SESSION = 1500
 
-/** Those that a session has room for. */
+/** The memberships that fit into a session. */
 export function ofSession(memberships: readonly string[]): readonly string[] {
   let characters = 0
   return memberships.filter((iri) => (characters += iri.length) <= MOST_OF_A_SESSION)

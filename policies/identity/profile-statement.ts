@@ -1,5 +1,5 @@
-// The statements of a WebID's own profile about others: the agents that may act for it (acl:delegates,
-// LinkedDataHub 4.2), and the issuers that it trusts (solid:oidcIssuer, Solid-OIDC §5). No other document counts.
+// Statements in a WebID's own profile about others: agents that may act for it (acl:delegates, LinkedDataHub 4.2), and
+// issuers that it trusts (solid:oidcIssuer, Solid-OIDC §5). No other document counts.
 import { failure, isFailure } from '../failure.js'
 import { makeRemembered, type TimedValue } from './remembered.js'
 import { isPassing, isUncertain, type ProfileFailure, type ProfileRequest, type ReadProfile } from './webid.js'
@@ -8,10 +8,10 @@ const DELEGATES = 'http://www.w3.org/ns/auth/acl#delegates'
 const OIDC_ISSUER = 'http://www.w3.org/ns/solid/terms#oidcIssuer'
 const FAILURE_MS = 2_000
 
-/** True where the profile says so. */
+/** True if the profile has the statement. */
 export type Confirmation = boolean | ProfileFailure
 
-/** Each answers at once where the profile was read before. */
+/** Each is synchronous if the profile has been read before. */
 export interface ProfileStatements {
   /** `<delegate> acl:delegates <principal>` in the principal's profile. */
   mayActFor(delegate: string, principal: string, asking: ProfileRequest): Confirmation | Promise<Confirmation>
@@ -43,7 +43,7 @@ const issuing = (webId: string, issuer: string): Statement => ({
   object: issuer,
 })
 
-/** `lifetime` in ms: how long a statement counts without being read again. */
+/** `lifetime`: how long a statement may be used without rereading, in ms. */
 export function makeProfileStatements({
   readProfile,
   lifetime,
@@ -72,7 +72,7 @@ export function makeProfileStatements({
             subject.value === wanted.subject &&
             predicate.value === wanted.predicate &&
             object.termType === 'NamedNode' &&
-            // Profiles write issuers with and without a slash at the end.
+            // Profiles write issuers with or without a final slash.
             (object.value === wanted.object ||
               (wanted.predicate === OIDC_ISSUER && object.value === `${wanted.object}/`)),
         )
@@ -92,7 +92,7 @@ export function makeProfileStatements({
   }
 }
 
-/** The WebID that a field or claim holds: an http(s) URI in its normal form, bare or in angle brackets. */
+/** The WebID in a field or claim: an http(s) URI in normal form, bare or in angle brackets. */
 export function webIdOf(text: string): string | undefined {
   const written = text.trim().replace(/^<(.*)>$/, '$1')
   const url = /^https?:\/\/[^\s<>"{}|\\^`,]+$/.test(written) && URL.canParse(written) ? new URL(written) : undefined

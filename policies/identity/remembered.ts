@@ -1,28 +1,28 @@
-// Values that were found in documents and are remembered for a while: bounded in number and time, found once
-// for all waiting requests, and forgotten when a document changes that they depend on.
+// Values found in documents and remembered for a while: bounded in number and time, found once for all waiting
+// requests, and forgotten when a document that they depend on changes.
 import { LRUCache } from 'lru-cache'
 import { failure, type Failure } from '../failure.js'
 
-/** A found value, and how long it is remembered, in ms. */
+/** A value, and how long to remember it, in ms. */
 export interface TimedValue<Value> {
   readonly value: Value
   readonly lifetime: number
-  /** It may be otherwise: a remembered value is not replaced by it. */
+  /** Set if the value may be wrong. It does not replace a remembered value. */
   readonly isUncertain?: boolean
 }
 
-/** Finds a value. Calls `restsOn` with each document that the value depends on, before it reads the document. */
+/** Finds a value. Calls `restsOn` with each document that the value depends on, before reading it. */
 export type LookUp<Value> = (restsOn: (document: string) => void) => Promise<TimedValue<Value>>
 
 export interface Remembered<Value extends object> {
   /**
-   * The remembered value, without waiting, where it is not older than `maxAge` ms. `at`: the time, in ms, where the
-   * caller has read the clock.
+   * The remembered value if it is not older than `maxAge` ms, without waiting. `at`: the time in ms, if the caller has
+   * read the clock.
    */
   recall(key: string, maxAge?: number, at?: number): Value | undefined
   /**
-   * The remembered value, at once, where it is not older than `maxAge` ms; else the value that `look` finds. Fails when
-   * too many looks are under way, or too many requests wait for this one.
+   * The remembered value, synchronously, if it is not older than `maxAge` ms; otherwise the value found by `look`.
+   * Fails if too many look-ups are running, or too many requests wait for this one.
    */
   find(key: string, look: LookUp<Value>, maxAge?: number): Value | Failure<'busy'> | Promise<Value>
   forget(document: string): void
@@ -36,11 +36,11 @@ interface Underway<Value> {
   isStale: boolean
 }
 
-/** Looks at remote documents have places of their own, far fewer, so that they leave room for looks at own ones. */
+/** Look-ups of remote documents have separate, far fewer places, so that there is room for local ones. */
 const LOOKS = 1024
 const BUSY = failure('busy', 'Too many documents are being read.')
 
-/** `now` in ms. `max`: the most values; `waiting`: the most requests that wait for one. */
+/** `now` in ms. `max`: the most values; `waiting`: the most requests that may wait for one value. */
 export function makeRemembered<Value extends object>(
   now: () => number,
   { max = 10_000, waiting = Infinity } = {},

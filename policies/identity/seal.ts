@@ -1,4 +1,4 @@
-// Sealing what a browser stores for the gateway, so that no client can read or make it: encrypted JWTs
+// Seals values that a browser stores for the gateway, so that clients can neither read nor make them: encrypted JWTs
 // (RFC 7516, RFC 7519), AES-256-GCM with a key of the gateway.
 import { EncryptJWT, jwtDecrypt, type JWTHeaderParameters, type JWTPayload } from 'jose'
 
@@ -10,19 +10,19 @@ export interface SealingKey {
 }
 
 export interface SealingKeys {
-  /** The key to seal with now. */
+  /** The key for new seals. */
   current(): SealingKey
   byId(id: string): SealingKey | undefined
 }
 
 /**
- * The purpose of a seal. RFC 8725 §3.11: the type is authenticated, so that a seal of one kind never passes for the
- * other.
+ * The purpose of a seal. RFC 8725 §3.11: the type is authenticated, so a seal for one purpose is never accepted for
+ * another.
  */
 const TYPES = { session: 'triplegate-session+jwt', login: 'triplegate-login+jwt' } as const
 export type Purpose = keyof typeof TYPES
 
-/** RFC 6265 §6.1: a cookie that every browser stores has 4096 octets at most. */
+/** RFC 6265 §6.1: browsers must store cookies of up to 4096 octets. */
 const MAX_SEALED = 4000
 const HEADER_PARAMETERS = ['alg', 'enc', 'kid', 'typ']
 /** RFC 7516 §7.1, with an empty encrypted key (RFC 7518 §4.5). */
@@ -43,7 +43,7 @@ export async function seal(
     .encrypt(secret)
 }
 
-/** The claims that were sealed for this purpose and have not expired; undefined for anything else. */
+/** The claims, if they were sealed for this purpose and have not expired; otherwise undefined. */
 export async function open(
   keys: SealingKeys,
   purpose: Purpose,
@@ -66,14 +66,14 @@ export async function open(
   }
 }
 
-/** Accepts no other header parameter, such as `zip`. */
+/** Accepts no other header parameters, such as `zip`. */
 function keyFor(keys: SealingKeys, header: JWTHeaderParameters): Buffer {
   const key = typeof header.kid === 'string' ? keys.byId(header.kid) : undefined
   if (!key || !Object.keys(header).every((name) => HEADER_PARAMETERS.includes(name))) throw new Error('No such key.')
   return key.secret
 }
 
-/** True where no other text means the same: the unused bits at the end of each part are zero. */
+/** True if no other text decodes to the same value: the unused bits at the end of each part must be zero. */
 const isCanonical = (text: string): boolean =>
   COMPACT.test(text) && text.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)
 

@@ -1,9 +1,9 @@
-// Texts that are compared at every request: long ones that were seen before, and interned ones.
+// Texts compared on every request: long ones that were seen before, and interned ones.
 import { LRUCache } from 'lru-cache'
 
 /**
- * Values by long texts that end at random, such as seals and signatures. A text is looked up by its end and then
- * compared as a whole: to hash all of it at every request would take longer than the rest of the request.
+ * Values by long texts with random ends, such as seals and signatures. A text is looked up by its end and then compared
+ * as a whole: hashing all of it on every request would take longer than the rest of the request.
  */
 export interface SeenTexts<Value extends object> {
   get(text: string): Value | undefined
@@ -13,7 +13,7 @@ export interface SeenTexts<Value extends object> {
 /** 22 characters of base64url are an authentication tag of 16 octets. */
 const END = 32
 
-/** `max`: the most texts that are remembered. `longest`: the longest text that is, in UTF-16 units. */
+/** `max`: the most texts remembered. `longest`: the longest one, in UTF-16 units. */
 export function makeSeenTexts<Value extends object>(max: number, longest = Infinity): SeenTexts<Value> {
   const seen = new LRUCache<string, { readonly text: string; readonly value: Value }>({ max })
   return {
@@ -28,7 +28,7 @@ export function makeSeenTexts<Value extends object>(max: number, longest = Infin
 }
 
 /**
- * One object for equal texts, such as WebIDs, so that comparing them reads no characters: the engine has one of a
+ * One object for equal texts, such as WebIDs, so that comparing them reads no characters: the engine keeps one of each
  * property name.
  */
 export const interned = (text: string): string => Object.keys({ [text]: undefined })[0]!

@@ -1,16 +1,16 @@
-// Sessions: sealed in a cookie, read once, and valid until they expire or the agent logs out.
+// Sessions: sealed in a cookie, decrypted once, and valid until they expire or the agent logs out.
 import { randomBytes } from 'node:crypto'
 import { open, seal, type SealingKeys } from './seal.js'
 import { makeSeenTexts } from './seen-texts.js'
 
-/** A log-in, by issuer and subject: at each request the account decides which agent that is. */
+/** A log-in, by issuer and subject. The account decides on each request which agent that is. */
 export interface Session {
   readonly id: string
   readonly issuer: string
   readonly subject: string
-  /** The claim of the ID token; it counts where the WebID's profile names the issuer. */
+  /** The claim of the ID token. It counts only if the WebID's profile names the issuer. */
   readonly webId?: string
-  /** The issuer's statements about the account at the log-in (memberships.ts). */
+  /** The issuer's statements about the account at log-in (memberships.ts). */
   readonly memberships: readonly string[]
   /** The admin base of the dataspace that the session is for. */
   readonly dataspace: string
@@ -23,20 +23,17 @@ export interface Sessions {
   begin(
     who: Omit<Session, 'id' | 'expires' | 'memberships'> & Partial<Pick<Session, 'memberships'>>,
   ): Promise<{ readonly cookie: string; readonly lifetime: number }>
-  /**
-   * The session, where it is valid in this dataspace; 'ended' for anything else. At once where the text was read
-   * before.
-   */
+  /** The session if it is valid in this dataspace, otherwise 'ended'. Synchronous if the text has been read before. */
   read(text: string, dataspace: string): Session | 'ended' | Promise<Session | 'ended'>
   isInForce(session: Session, dataspace: string): boolean
-  /** Ends the session before its time, wherever else its cookie may be. */
+  /** Ends the session early, wherever its cookie may be stored. */
   end(session: Session): void
 }
 
 const ENDED = 100_000
 const OPENED = 10_000
 
-/** `lifetime` in ms. Ended sessions are remembered until they would have expired, in this process only. */
+/** `lifetime` in ms. Ended sessions are remembered until their expiry, only in this process. */
 export function makeSessions(keys: SealingKeys, lifetime: number, now: () => number): Sessions {
   const opened = makeSeenTexts<Session>(OPENED)
   const ended = new Map<string, number>()
@@ -89,7 +86,7 @@ async function readSession(
     issuer: iss,
     subject: sub,
     ...(typeof webid === 'string' && { webId: webid }),
-    // The gateway has sealed them.
+    // Trusted, since the gateway sealed them.
     memberships: Array.isArray(memberships) ? (memberships as readonly string[]) : [],
     dataspace: aud,
     expires: exp! * 1000,

@@ -1,5 +1,5 @@
-// WebID-TLS: a client certificate proves a WebID when the WebID's profile lists its key. Results are
-// cached, bounded in number and time, and dropped when a document that they depend on changes.
+// WebID-TLS: a client certificate proves a WebID if the WebID's profile lists its key. Results are cached, bounded in
+// number and time, and dropped when a document that they depend on changes.
 import { createHash } from 'node:crypto'
 import type { Quad } from '@rdfjs/types'
 import { failure, isFailure, type Failure } from '../failure.js'
@@ -17,23 +17,23 @@ export type CredentialFailure =
     >
 
 /**
- * `store-unavailable`: the profile is a document of this gateway, whose store fails. `unreachable`: its server does not
- * answer now. `busy`: too many remote ones are being read. None of the four says that the profile has changed.
+ * `store-unavailable`: the profile is a document of this gateway, and its store fails. `unreachable`: its server does
+ * not answer. `busy`: too many remote profiles are being read. None of the four means that the profile has changed.
  */
 export type ProfileFailure = Failure<'profile-unavailable' | 'store-unavailable' | 'unreachable' | 'busy'>
 
-/** The profile cannot be read now, which says nothing about a credential: such a failure is not remembered. */
+/** The profile cannot be read now. This says nothing about the credential, so the failure is not remembered. */
 export const isPassing = ({ failure }: { readonly failure?: string }): boolean =>
   failure === 'store-unavailable' || failure === 'unreachable' || failure === 'busy'
 
 export const isUncertain = (outcome: { readonly failure?: string }): boolean =>
   outcome.failure === 'profile-unavailable' || isPassing(outcome)
 
-/** The request that a profile is read for. */
+/** The request for which a profile is read. */
 export interface ProfileRequest {
-  /** The client's network: places for reading remote profiles are counted by it. */
+  /** The client's network, by which places for reading remote profiles are counted. */
   network(): string
-  /** The most age of a cached answer about this profile, in ms, where it is less than its lifetime. */
+  /** The maximum age of a cached answer about this profile in ms, if it is below the lifetime. */
   maxAge?(webId: string): number
 }
 
@@ -42,8 +42,8 @@ export type ReadProfile = (document: string, asking: ProfileRequest) => Promise<
 
 export interface WebIdVerifier {
   /**
-   * The WebID that the certificate proves; undefined when it names none (it is then no WebID credential). At once where
-   * the key was verified before.
+   * The WebID that the certificate proves; undefined if it names none, and so is not a WebID credential. Synchronous if
+   * the key has been verified before.
    */
   verify(der: Uint8Array, asking: ProfileRequest): Verification | undefined | Promise<Verification>
   /** Forgets the results that depend on this document. */
@@ -67,13 +67,10 @@ function fingerprintOf(der: Uint8Array): string {
   return fingerprint
 }
 
-/**
- * A profile and the documents of keys may be slow and far away: the time for one verification, and the most key
- * documents.
- */
+/** The time for one verification, and the most key documents: profiles and key documents may be slow. */
 const BUDGET_MS = 10_000
 const KEY_DOCUMENTS = 3
-/** The most requests that wait for one verification: those of a busy agent when its last result has expired. */
+/** The most requests waiting for one verification, as for a busy agent whose last result has expired. */
 const WAITING = 512
 
 /** `lifetime` and `failureLifetime` in ms: how long a success and a failure are cached. */
@@ -140,15 +137,17 @@ async function withinBudget(checked: Promise<Verification>): Promise<Verificatio
 
 function isHttpUri(value: string): boolean {
   const url = URL.canParse(value) ? new URL(value) : undefined
-  // A URI that is not in its normal form could be compared with another one than was fetched. RFC 3987 §2.2: neither
-  // are characters accepted that no IRI contains, which the normal form leaves in queries and fragments.
+  // A URI not in normal form might be compared with another one than was fetched. Characters that no IRI contains (RFC
+  // 3987 §2.2) are refused too, since normalising leaves them in queries and fragments.
   if (!url || /[\\{}|^`]/.test(value)) return false
   return /^https?:$/.test(url.protocol) && !url.username && !url.password && url.href === value
 }
 
 const withoutFragment = (uri: string): string => uri.split('#', 1)[0]!
 
-/** `<webId> cert:key [ cert:modulus …; cert:exponent … ]` in the profile, or in the document of the key it names. */
+/**
+ * Looks for `<webId> cert:key [ cert:modulus …; cert:exponent … ]` in the profile or the key document that it names.
+ */
 async function checkKey(
   { key }: ClientCertificate,
   webId: string,
@@ -158,7 +157,7 @@ async function checkKey(
   const profileDocument = withoutFragment(webId)
   const profile = await readProfile(profileDocument)
   if (isFailure(profile)) {
-    return failure(profile.failure, `WebID profile could not be loaded: <${webId}>. ${profile.detail}`)
+    return failure(profile.failure, `The WebID profile <${webId}> could not be loaded. ${profile.detail}`)
   }
   const named = profile.filter((t) => t.subject.value === webId && t.predicate.value === CERT + 'key')
   const keys = [...new Map(named.map((t) => [t.object.value, t])).values()]
@@ -180,7 +179,7 @@ async function checkKey(
   )
 }
 
-/** The most moduli, and exponents, of one key. */
+/** The most moduli and exponents of one key. */
 const SPELLINGS = 4
 
 interface DescribedKey {
@@ -189,7 +188,7 @@ interface DescribedKey {
 }
 
 /**
- * The keys that a document describes, by subject, in one pass: a profile may name many, and hold many other triples.
+ * The keys described by a document, by subject, in one pass: a profile may name many and contain many other triples.
  */
 function keysIn(triples: readonly Quad[]): ReadonlyMap<string, DescribedKey> {
   const keys = new Map<string, DescribedKey>()
