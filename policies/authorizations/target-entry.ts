@@ -1,4 +1,4 @@
-// The authorizations on one target, by subject and then by modes, so that any number of similar ones costs the same.
+// The authorizations on one target, grouped by subject and modes, so that the number of similar ones does not matter.
 import type { AuthorizationRows } from './rows.js'
 
 /**

@@ -545,7 +545,7 @@ async function codings({ row, cachedRow, make, owner, world }: Setting): Promise
     t.same([answer.status, answer.fields['content-encoding'], answer.fields.vary], [200, undefined, 'Accept'])
     t.equal(answer.fields.etag, short.got.fields.etag)
   })
-  await row('what is not cached is not coded, and not refused', async (t) => {
+  await row('an answer that is not cached is neither coded nor refused', async (t) => {
     const other = await make(long)
     const answer = await owner('GET', other.path, accepting('gzip'))
     t.equal(plainOf(answer), other.got.text)

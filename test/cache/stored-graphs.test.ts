@@ -74,7 +74,7 @@ void t.test('after a write its value is cached, unless something may have follow
   }
 })
 
-void t.test('a doubt that has ended counts as a change: what was written before it is read again', async (t) => {
+void t.test('a doubt that has ended counts as a change: graphs written before it are read again', async (t) => {
   const { graphs, versions, clock, read } = makeCache()
   versions.inDoubt(GRAPH, clock.now + 10)
   const asOf = versions.of(GRAPH)
@@ -152,7 +152,7 @@ void t.test('a graph that does not meet a condition is not cached as absent', as
   t.notOk(graphs.has(GRAPH))
   asked[0]!.answer(OLD)
   await plain
-  t.match(await graphs.getWhere(GRAPH, 'small'), { value: OLD }, 'what is cached is given whatever the condition')
+  t.match(await graphs.getWhere(GRAPH, 'small'), { value: OLD }, 'a cached graph is returned whatever the condition')
   t.equal(await read(NEW), OLD)
 })
 
@@ -176,7 +176,7 @@ void t.test('RFC 9111 §4.2, RFC 5861 §4: fresh up to the maximum age, stale fo
   const { versions, read } = makeCache({ staleIfError: 5 })
   await read(OLD)
   versions.changed(GRAPH)
-  t.equal(await read(FAILED), FAILED, 'what is known to have changed is never given')
+  t.equal(await read(FAILED), FAILED, 'a graph known to have changed is never returned')
 })
 
 void t.test('the bytes of all entries are bounded', async (t) => {

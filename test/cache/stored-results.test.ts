@@ -100,8 +100,8 @@ void t.test('nothing is cached that a write may have changed meanwhile', async (
   const early = ask(['o', 'ld'], {}, held.opened)
   versions.changed(GRAPH)
   held.open()
-  t.equal(await read(early), 'stored: old', 'who asked before the change may get it')
-  t.equal(await read(ask(['new'])), 'stored: new', 'who asks after it does not')
+  t.equal(await read(early), 'stored: old', 'a client that asked before the change may get it')
+  t.equal(await read(ask(['new'])), 'stored: new', 'a client that asks after the change does not')
 }) // prettier-ignore
 
 void t.test('RFC 5861 §4: a result that is too old is given if the store fails, for as long as it says', async (t) => {
@@ -193,7 +193,7 @@ void t.test('a client that leaves in the midst of a stream ends the query', asyn
   t.ok(asked[0]!.aborted)
 })
 
-void t.test('the bytes of all results are bounded, with what was made of them', async (t) => {
+void t.test('the total size of results and their derived forms is bounded', async (t) => {
   const entry = OVERHEAD + 2 * KEY.length
   const { results, asked, ask } = makeCache({ maxBytes: 2 * entry + 20 })
   const first = await ask(['0123456789'])

@@ -207,7 +207,7 @@ await check('creating documents', [
   ['an absent root: by Control on the class of roots', classControl, putRoot(ALICE), 'agent'],
   ['an absent root: Write on the class is not enough', aliceOn(ROOT, 'Write'), putRoot(ALICE), 'mode-missing'],
   ['an absent root: for others', classControl, putRoot(BOB), 'no-authorization'],
-  ['an absent root that is not known as one', control, { ...writes(ALICE, absent(BASE)), creates: true }, 'parent-missing'],
+  ['an absent root, asked about like any document', control, { ...writes(ALICE, absent(BASE)), creates: true }, 'parent-missing'],
 ])
 
 const publicItems = rule({ agentClass: EVERYONE, accessToClass: ITEM, mode: 'Read' })

@@ -221,7 +221,7 @@ void forEachStore(t, 'cache', async (suite, makeStores, kind) => {
       await stores.endUser.replace(world.origin + path, '<http://e/s> <http://e/p> <http://e/o> .\n')
       await probe.look()
       await probe.look()
-      t.match((await owner('GET', path)).text, /example|e\/o/, 'what is written behind it later is read')
+      t.match((await owner('GET', path)).text, /example|e\/o/, 'later writes behind the gateway are read')
     })
   }
   await cachedRow('property: after any sequence of writes, cached reads and queries equal uncached ones', async (t) => {
@@ -486,7 +486,7 @@ void t.test('the cache is bounded by bytes; 0 caches nothing', async (t) => {
   t.ok(none.get('g') instanceof Promise)
 })
 
-void t.test('what is written while an earlier write may still be done is not cached', async (t) => {
+void t.test('a state written while an earlier write may still take effect is not cached', async (t) => {
   const versions = makeGraphVersions()
   let time = 0
   const graphs = makeStoredGraphs<{ by: string }, { failure: true }>({

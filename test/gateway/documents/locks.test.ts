@@ -101,7 +101,7 @@ void t.test('a request that waits too long for a lock, or whose client has left,
     t.match(await writing, { failure: 'server.overloaded', fields: [['Retry-After', '1']] }, name)
     const release = await behind
     t.equal(acted, 0, name)
-    t.ok(release, 'who waited behind it waits no longer')
+    t.ok(release, 'the requests behind it no longer wait')
     reading!()
     release!()
     await underLocks({ locks }, [['0', 'exclusive'], WRITE], act, left())

@@ -33,7 +33,7 @@ function found(literals: readonly string[], pattern: string): unknown {
     : patched.added.map((line) => line.slice('<urn:new> <urn:x> '.length, -2)).sort()
 }
 
-void t.test('what a pattern gives', (t) => {
+void t.test('the values of a pattern', (t) => {
   const numbers = ['"5"^^xsd:nonNegativeInteger', '"5"^^xsd:int', '"5"^^xsd:integer', '"05"^^xsd:integer', '"5.0"^^xsd:decimal'] // prettier-ignore
   const odd = [...numbers, '"1"^^xsd:boolean', '"P12M"^^xsd:duration', '"2026-01-01T00:00:00.500Z"^^xsd:dateTime', '"colour"@en-gb', '"x"^^xsd:int', '"1e3"^^xsd:double', '"<urn:a> .\\n\\"1\\"^^<urn:b>"'] // prettier-ignore
   const [five, other] = ['"05"^^xsd:integer', '"7"^^xsd:int']

@@ -143,7 +143,7 @@ void t.test('a parser with a cache gives the same targets as one without', async
   remembering('/second/', HOST)
   t.equal(remembering('/first/', HOST), first, 'after another one too')
   for (let i = 0; i < 10_000; i++) remembering(`/${i}/`, HOST)
-  t.not(remembering('/first/', HOST), first, 'what is remembered is bounded')
+  t.not(remembering('/first/', HOST), first, 'the number of remembered targets is bounded')
 }) // prettier-ignore
 
 void t.test('long and deep paths (RFC 9110 §15.5.15)', (t) => {

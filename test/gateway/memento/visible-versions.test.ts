@@ -163,7 +163,7 @@ void t.test(
 const listOf = (text: string, lives: readonly Life[] = livesOf(outlineOf(text))) =>
   makeVersionList(historyOf(text), DOCUMENT, outlineOf(text), lives)
 
-void t.test('the name of a list tells apart what is shown', async (t) => {
+void t.test('lists with different visible versions have different names', async (t) => {
   const text = 'aXbXc'
   const [one, two, three] = livesOf(outlineOf(text)) as [Life, Life, Life]
   const shown = [[one, two, three], [two, three], [three], [one, three]]

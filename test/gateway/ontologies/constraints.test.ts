@@ -28,7 +28,7 @@ void forEachStore(t, 'constraints', async (t, makeStores, kind) => {
 
   // The gateway evaluates them on the content sent: the kind of store plays no part.
   const rowOfContent = (...of: Parameters<typeof row>) => (kind === 'embedded' ? row(...of) : undefined)
-  await rowOfContent('what they refuse, and what they let pass', async (t) => {
+  await rowOfContent('the content that they refuse or accept', async (t) => {
     // prettier-ignore
     const rows: readonly (readonly [name: string, constraint: string, document: string, status: number])[] = [
       ['a value is missing',                        MISSING, '<#x> a <urn:C> .',                                        422],

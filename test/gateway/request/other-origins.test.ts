@@ -75,7 +75,7 @@ void t.test('pages of other origins', async (t) => {
   )
 })
 
-void t.test('what a client learns from GET and HEAD about writing', async (t) => {
+void t.test('GET and HEAD tell a client how it may write', async (t) => {
   const row = rowsOf(t, 'none')
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))

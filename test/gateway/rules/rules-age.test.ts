@@ -156,7 +156,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
       t.equal(await readsRoot(w), 403)
       t.equal((await w.as('owner')('PUT', '/admin/acl/authorizations/own/', own)).status, 201)
       await admin.remove(`${w.base}admin/acl/authorizations/own/`)
-      t.equal(await readsRoot(w), 403, 'the store has again what it had before a write through the gateway')
+      t.equal(await readsRoot(w), 403, 'the store has the state from before a write through the gateway again')
     },
   )
   await row('--cache off: rules that include the agent in another way than by its name', async (t) => {

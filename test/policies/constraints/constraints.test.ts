@@ -189,11 +189,7 @@ void t.test('a shape that many shapes share looks at each node once', (t) => {
 
   const blamed = `:S sh:targetClass :C ; sh:node :T ; sh:property :P .
     :P sh:path :p ; sh:minCount 1 ; sh:severity sh:Warning . :T sh:node :S ; sh:property :Q . :Q sh:path :q ; sh:minCount 1 .`
-  t.equal(
-    summary(check(blamed, ':x a :C .')),
-    'x Node',
-    'what was assumed to conform, and does not, refuses the document',
-  )
+  t.equal(summary(check(blamed, ':x a :C .')), 'x Node', 'a node wrongly assumed to conform refuses the document')
   t.end()
 })
 
