@@ -53,6 +53,27 @@ const rule = (statements: Statements): Graphs => ({
   [GROUPS]: MEMBERSHIP,
 })
 
+await t.test('an agent has its own modes, and those of all that it counts as', async (t) => {
+  const domains = ['urn:triplegate:mail-domain:x:a.example', 'urn:triplegate:mail-domain:x:b.example']
+  const named = (n: number, statements: Statements): readonly Fact[] =>
+    authorization(`${RULES}#${n}`, { accessTo: DOC, ...statements })
+  const index = indexOf({
+    [RULES]: [
+      ...named(1, { agent: ALICE, mode: ['Read'] }),
+      ...named(2, { agent: domains[0]!, mode: ['Append'] }),
+      ...named(3, { agentGroup: WRITERS, mode: ['Write'] }),
+    ],
+    [GROUPS]: [fact(WRITERS, MEMBER, domains[1]!)],
+  })
+  const modesOf = (agent: string, memberships: readonly string[]): readonly Mode[] =>
+    decide(index, { ...question(agent, 'Read', document(DOC)), memberships }).modes
+  t.same(modesOf(ALICE, []), ['Read'])
+  t.same(modesOf(ALICE, domains.slice(0, 1)), ['Read', 'Append'])
+  t.same(modesOf(ALICE, domains), ['Read', 'Write', 'Append'])
+  t.same(modesOf('https://bob/#me', domains.slice(1)), ['Write'])
+  t.same(modesOf('https://bob/#me', ['urn:triplegate:mail-domain:x:other.example']), [])
+})
+
 await t.test('the mode that a method needs', async (t) => {
   const table: Record<string, Mode | undefined> = {
     GET: 'Read', HEAD: 'Read', POST: 'Append', PUT: 'Write', PATCH: 'Write', DELETE: 'Write',

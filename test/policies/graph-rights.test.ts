@@ -7,6 +7,8 @@ import {
   graphRights,
   groundOf,
   mayTouch,
+  narrowed,
+  NO_GRAPHS,
   type GraphFacts,
   type GraphRights,
   type Ground,
@@ -172,6 +174,30 @@ await t.test('the rights agree with the decision, for every graph, agent and mod
     { numRuns: 3000, seed: 13 },
   )
   t.ok(counts.everything > 20 && counts.allowed > 3000 && counts.refused > 3000, JSON.stringify(counts))
+})
+
+await t.test('narrowed rights reach a document and what is below it, and no more than by names', async (t) => {
+  const counts = { allowed: 0, refused: 0 }
+  const within = fc.constantFrom(NO_GRAPHS, BASE, `${BASE}c/`, `${BASE}c/d/`, ADMIN)
+  fc.assert(
+    fc.property(world, asker, fc.constantFrom(...ALL_MODES), within, (world, asker, mode, document) => {
+      const rights = graphRights(indexOf(world), { reach: HERE, ...asker, mode })
+      const left = narrowed(rights, document)
+      const byNames = { ...rights, items: false, containers: false, classes: [], owner: undefined }
+      NAMES.forEach((iri, n) => {
+        const bare = { iri, types: [], owners: [] }
+        const isBelow = document !== NO_GRAPHS && iri.startsWith(document)
+        const expected = isBelow && isDocumentName(HERE, iri) && mayTouch(byNames, bare)
+        if (isDocumentName(HERE, iri) && mayTouch(left, bare) !== expected) throw new Error(`${iri}: not ${expected}`)
+        const stated = { iri, types: world.types[n]!, owners: world.owners[n]! }
+        if (mayTouch(left, stated) && !(isBelow && mayTouch(rights, stated))) throw new Error(`${iri}: too much`)
+        counts[expected ? 'allowed' : 'refused']++
+      })
+      return !left.everything && !left.defaultGraph && !left.others && !left.reach.alone
+    }),
+    { numRuns: 1500, seed: 13 },
+  )
+  t.ok(counts.allowed > 100 && counts.refused > 3000, JSON.stringify(counts))
 })
 
 type Said = Omit<GraphRights, 'reach' | 'fingerprint'>
