@@ -44,7 +44,7 @@ void t.test('reasons for not being ready', async (t) => {
     ['no limit', dataspaceOf(601_000), limitsOf('off'), undefined],
     ['commits that fail, for a while', dataspaceOf(1_000, { lastError: 'git: no' }), limitsOf(600_000), undefined, /git: no/],
     ['a document that cannot be committed', dataspaceOf(1_000, { blocked: [{}] }), limitsOf(600_000), undefined, /1 documents cannot/],
-    ['a disk that cannot be looked at', dataspaceOf(undefined), limitsOf(600_000, '/nowhere'), /cannot be looked at/],
+    ['a disk that cannot be checked', dataspaceOf(undefined), limitsOf(600_000, '/nowhere'), /cannot be checked/],
   ]
   for (const [name, dataspace, limits, problem, warning] of rows) {
     const checks = await checksOf([dataspace], limits)
