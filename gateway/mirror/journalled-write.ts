@@ -1,12 +1,14 @@
 // What every journalled write needs: the store and the history of its application, and their journal.
-import type { NewChange, OpenEntry } from '../../versioning/history.js'
+import type { WriteBasis, NewChange, OpenEntry } from '../../versioning/history.js'
 import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem, type ProblemCode } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import { XSD } from '../rdf/vocabulary.js'
-import { replaceChanged } from '../stores/changed-lines.js'
+import type { Replacement } from '../stores/batch-sparql.js'
+import { changeBetween, replaceChanged } from '../stores/changed-lines.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
+import { makeSo, type Applier } from './applier.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
 
@@ -15,6 +17,8 @@ export interface Journalled extends SettlementSettings {
   readonly base: string
   isDocument(graph: string): boolean
   readonly settlement: Settlement
+  /** Absent where the store is not known to run a request as one transaction. */
+  readonly applier: Applier | undefined
   readonly states: States
   /** How the store keeps literals. */
   readonly literals: () => LiteralForms
@@ -24,8 +28,9 @@ export interface Journalled extends SettlementSettings {
 export async function begin(
   { history }: Pick<Journalled, 'history'>,
   changes: readonly NewChange[],
+  decided?: WriteBasis,
 ): Promise<readonly OpenEntry[] | Problem> {
-  const entries = await history.begin(changes)
+  const entries = await history.begin(changes, decided)
   if (!isFailure(entries)) return entries
   const failed = historyProblem(entries)
   const detail = NOT_RECORDED[failed.failure]
@@ -52,6 +57,15 @@ export async function keepBefore(
   if (failed) log.warn({ document, problem: failed.detail }, 'the state before a write may have no version')
 }
 
+/** What the store gets. */
+export interface Act {
+  readonly decided?: WriteBasis | undefined
+  /** In a request that is fenced by the position of the log. */
+  readonly replacements: () => readonly Replacement[] | Promise<readonly Replacement[]>
+  /** In a request, or several, of its own. */
+  readonly act: () => Promise<undefined | Problem>
+}
+
 /**
  * Journals the changes, has the store do them, and journals the outcome. To be called under the locks of their
  * documents, when no change of these is in doubt.
@@ -59,19 +73,51 @@ export async function keepBefore(
 export async function carryOutJournalled(
   application: Journalled,
   changes: readonly NewChange[],
-  act: () => Promise<undefined | Problem>,
+  { decided, replacements, act }: Act,
 ): Promise<undefined | Problem> {
-  const { history, settlement } = application
+  const { history, settlement, applier } = application
   if (changes.length === 0) return act()
+  const stalled = applier?.stalled()
+  if (stalled) return stalled
   await Promise.all(changes.map((change) => keepBefore(application, change)))
-  const entries = await begin(application, changes)
+  const graphs = applier ? await replacements() : []
+  const entries = await begin(application, changes, decided)
   if (isFailure(entries)) return entries
+  const settled = (failed: undefined | Problem): unknown => (failed ? history.undone(entries) : history.done(entries))
+  if (applier) {
+    const alone = (attempt: number) => (attempt === 0 ? act() : makeSo(application.store, changes))
+    return applier.apply({
+      position: Math.max(...entries.map(({ position = 0 }) => position)),
+      replacements: graphs,
+      alone,
+      settled,
+    })
+  }
   const failed = await act()
-  if (!failed) await history.done(entries)
-  else if (hadNoEffect(failed)) await history.undone(entries)
+  if (!failed || hadNoEffect(failed)) await settled(failed)
   else settlement.doubt(entries)
   return failed
 }
+
+/** @param seen the document before, where the store has exactly this now */
+export async function replacementFor(
+  { literals }: Pick<Journalled, 'literals'>,
+  { document: graph, before, content }: NewChange,
+  seen: string | undefined,
+): Promise<Replacement> {
+  const isWhole =
+    content === undefined || seen === undefined || (literals().hidesZeros && linesOf(before ?? '').some(isDecimal))
+  return { graph, nTriples: content, change: isWhole ? undefined : await changeBetween(seen, content) }
+}
+
+export const replacementOfEdit =
+  ({ literals }: Pick<Journalled, 'literals'>) =>
+  (edit: GraphEdit): Replacement => {
+    const { graph, isCleared, removed, added, after } = literals().hidesZeros ? sure(edit) : edit
+    return isCleared
+      ? { graph, nTriples: after ?? added.map((line) => `${line}\n`).join('') }
+      : { graph, nTriples: after, change: { removed, added } }
+  }
 
 /** @param seen the document before, where the store has exactly this now */
 export async function apply(
