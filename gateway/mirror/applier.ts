@@ -14,8 +14,9 @@ import { DOUBT_FIELDS, hadNoEffect, hasNoLaterEffect } from './write-failures.js
 export interface LoggedWrite {
   /** Of the last of them. */
   readonly position: number
-  readonly replacements: readonly Replacement[]
-  /** Does the same without a fence, where SPARQL cannot say it, or the text would be long. */
+  /** Undefined if only `alone` can do it. */
+  readonly replacements: readonly Replacement[] | undefined
+  /** Does the same without a fence, for what SPARQL cannot say, and for long texts. */
   readonly alone: (attempt: number) => Promise<undefined | Problem>
   /** Hears once what has become of them. A problem: the store has nothing of them, and will not. */
   readonly settled: (failed: undefined | Problem) => unknown
@@ -140,8 +141,8 @@ type Group = readonly [Waiting, ...Waiting[]]
 function nextGroup(queue: Waiting[]): Group | undefined {
   const first = queue.shift()
   if (!first) return undefined
-  let [graphs, size] = [first.replacements.length, sizeOf(first.replacements)]
-  const end = queue.findIndex(({ replacements }) => {
+  let [graphs, size] = [first.replacements?.length ?? 0, sizeOf(first.replacements)]
+  const end = queue.findIndex(({ replacements = [] }) => {
     graphs += replacements.length
     size += sizeOf(replacements)
     return graphs > MOST_GRAPHS || size > MOST_WRITTEN
@@ -149,7 +150,7 @@ function nextGroup(queue: Waiting[]): Group | undefined {
   return [first, ...queue.splice(0, end < 0 ? queue.length : end)]
 }
 
-const sizeOf = (replacements: readonly Replacement[]): number =>
+const sizeOf = (replacements: readonly Replacement[] = []): number =>
   replacements
     .flatMap(({ nTriples = '', change }) => (change ? [...change.removed, ...change.added] : [nTriples]))
     .reduce((sum, { length }) => sum + length, 0)
@@ -158,12 +159,13 @@ async function carry(state: State, group: Group): Promise<void> {
   const [first] = group
   const { position, replacements } = first
   // It is late: it has waited for something that later writes have not.
-  const goesAlone = (position <= state.at && replacements.length > 0) || sizeOf(replacements) > MOST_WRITTEN
+  const isLate = position <= state.at && replacements?.length !== 0
+  const goesAlone = isLate || sizeOf(replacements) > MOST_WRITTEN || group.some((write) => !write.replacements)
   if (goesAlone) return group.length > 1 ? carryEach(state, group) : carryAlone(state, first)
   const to = Math.max(state.at, ...group.map((write) => write.position))
   const text = fencedUpdate(
     { log: state.iri, from: state.at, to },
-    group.flatMap((write) => write.replacements),
+    group.flatMap((write) => write.replacements ?? []),
   )
   if (isFailure(text)) return group.length > 1 ? carryEach(state, group) : carryAlone(state, first)
   const failed = await update(state.store, text)

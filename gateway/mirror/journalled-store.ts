@@ -7,14 +7,15 @@ import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
-import type { Applier } from './applier.js'
+import { makeSo, type Applier } from './applier.js'
 import {
   apply,
   applyAll,
   carryOutJournalled,
   dropAll,
   replacementFor,
-  replacementOfEdit,
+  replacementsFor,
+  replacementsOf,
   type Journalled,
 } from './journalled-write.js'
 import {
@@ -112,14 +113,17 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
     carryOut: (change, { seen, decided } = {}) =>
       carryOutJournalled(application, [change], {
         decided,
-        replacements: async () => [await replacementFor(settings, change, seen)],
+        replacements: async () => {
+          const one = await replacementFor(settings, change, seen)
+          return one && [one]
+        },
         act: () => apply(settings, change, seen),
       }),
     // Each removal becomes a commit of its own.
     remove: (removals, decided) =>
       carryOutJournalled(application, removals, {
         decided,
-        replacements: () => removals.map(({ document: graph }) => ({ graph, nTriples: undefined })),
+        replacements: () => replacementsFor(settings, removals),
         act: () => dropAll(settings.store, removals),
       }),
     edit(changes, edits, decided) {
@@ -129,8 +133,10 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
       if (lost) return Promise.resolve(notRecorded(lost.graph, base))
       return carryOutJournalled(application, changes, {
         decided,
-        replacements: () => edits.map(replacementOfEdit(settings)),
+        replacements: () => Promise.resolve(replacementsOf(settings, changes, edits)),
         act: () => applyAll(settings, changes, edits),
+        // Blank nodes that are added twice are twice there.
+        ...(changes.length === edits.length && { again: () => makeSo(store, changes) }),
       })
     },
     update: ({ text, documents, agent, time }, others = []) =>

@@ -8,7 +8,7 @@ import type { Replacement } from '../stores/batch-sparql.js'
 import { changeBetween, replaceChanged } from '../stores/changed-lines.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
-import { makeSo, type Applier } from './applier.js'
+import type { Applier } from './applier.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
 
@@ -61,9 +61,11 @@ export async function keepBefore(
 export interface Act {
   readonly decided?: WriteBasis | undefined
   /** In a request that is fenced by the position of the log. */
-  readonly replacements: () => readonly Replacement[] | Promise<readonly Replacement[]>
+  readonly replacements: () => Promise<readonly Replacement[] | undefined>
   /** In a request, or several, of its own. */
   readonly act: () => Promise<undefined | Problem>
+  /** The same where it may have been done already. Default: `act`. */
+  readonly again?: () => Promise<undefined | Problem>
 }
 
 /**
@@ -73,7 +75,7 @@ export interface Act {
 export async function carryOutJournalled(
   application: Journalled,
   changes: readonly NewChange[],
-  { decided, replacements, act }: Act,
+  { decided, replacements, act, again = act }: Act,
 ): Promise<undefined | Problem> {
   const { history, settlement, applier } = application
   if (changes.length === 0) return act()
@@ -85,7 +87,7 @@ export async function carryOutJournalled(
   if (isFailure(entries)) return entries
   const settled = (failed: undefined | Problem): unknown => (failed ? history.undone(entries) : history.done(entries))
   if (applier) {
-    const alone = (attempt: number) => (attempt === 0 ? act() : makeSo(application.store, changes))
+    const alone = (attempt: number) => (attempt === 0 ? act() : again())
     return applier.apply({
       position: Math.max(...entries.map(({ position = 0 }) => position)),
       replacements: graphs,
@@ -99,25 +101,48 @@ export async function carryOutJournalled(
   return failed
 }
 
-/** @param seen the document before, where the store has exactly this now */
+/**
+ * Undefined if the document has decimals of which the store hides zeros: a DELETE does not find these.
+ * @param seen the document before, if the store has exactly this now
+ */
 export async function replacementFor(
   { literals }: Pick<Journalled, 'literals'>,
   { document: graph, before, content }: NewChange,
   seen: string | undefined,
-): Promise<Replacement> {
-  const isWhole =
-    content === undefined || seen === undefined || (literals().hidesZeros && linesOf(before ?? '').some(isDecimal))
-  return { graph, nTriples: content, change: isWhole ? undefined : await changeBetween(seen, content) }
+): Promise<Replacement | undefined> {
+  if (literals().hidesZeros && linesOf(before ?? '').some(isDecimal)) return undefined
+  const change = content !== undefined && seen !== undefined ? await changeBetween(seen, content) : undefined
+  return { graph, nTriples: content, change }
 }
 
-export const replacementOfEdit =
-  ({ literals }: Pick<Journalled, 'literals'>) =>
-  (edit: GraphEdit): Replacement => {
-    const { graph, isCleared, removed, added, after } = literals().hidesZeros ? sure(edit) : edit
-    return isCleared
-      ? { graph, nTriples: after ?? added.map((line) => `${line}\n`).join('') }
-      : { graph, nTriples: after, change: { removed, added } }
+export async function replacementsFor(
+  application: Pick<Journalled, 'literals'>,
+  removals: readonly NewChange[],
+): Promise<readonly Replacement[] | undefined> {
+  const all: Replacement[] = []
+  for (const removal of removals) {
+    const one = await replacementFor(application, removal, undefined)
+    if (!one) return undefined
+    all.push(one)
   }
+  return all
+}
+
+/** Undefined as above. */
+export function replacementsOf(
+  { literals }: Pick<Journalled, 'literals'>,
+  changes: readonly NewChange[],
+  edits: readonly GraphEdit[],
+): readonly Replacement[] | undefined {
+  const hides = literals().hidesZeros
+  if (hides && changes.some(({ before = '' }) => linesOf(before).some(isDecimal))) return undefined
+  if (hides && edits.some(({ removed, isCleared }) => isCleared || removed.some(isDecimal))) return undefined
+  return edits.map(({ graph, isCleared, removed, added, after }) =>
+    isCleared
+      ? { graph, nTriples: after ?? added.map((line) => `${line}\n`).join('') }
+      : { graph, nTriples: after, change: { removed, added } },
+  )
+}
 
 /** @param seen the document before, where the store has exactly this now */
 export async function apply(

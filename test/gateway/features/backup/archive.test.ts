@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { packTar, type TarEntry } from 'modern-tar'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { ClassicLevel } from 'classic-level'
 import { fillFrom } from '../../../../gateway/features/backup/fill-store.js'
@@ -150,11 +151,17 @@ void t.test('a copy of the data folder at one moment', async (t) => {
   writeFileSync(join(data, 'keys.json'), 'keys')
   writeFileSync(join(data, 'store', 'x'), 'x')
   const database = new ClassicLevel(join(data, 'journal'), { writeBufferSize: 32 * 1024 })
+  await database.open()
   t.teardown(() => database.close())
   let [written, isOver] = [0, false]
   const writing = (async () => {
-    while (!isOver) await database.batch(Array.from({ length: 20 }, () => ({ type: 'put', key: String(++written).padStart(9, '0'), value: 'v'.repeat(500) }) as const)) // prettier-ignore
+    while (!isOver) {
+      await database.batch(Array.from({ length: 20 }, () => ({ type: 'put', key: String(++written).padStart(9, '0'), value: 'v'.repeat(500) }) as const)) // prettier-ignore
+      // A backup holds the writes of clients: few others remain.
+      await sleep(5)
+    }
   })()
+  t.teardown(() => (isOver = true))
   for (let round = 0; round < 10; round++) {
     const before = written
     await freeze(data, copy)
