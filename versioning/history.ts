@@ -57,6 +57,8 @@ export interface HistoryLog {
   readonly iri: string
   /** Of the last entry of these documents. */
   position(): number
+  /** All entries of these documents up to here are settled. */
+  settledPosition(): number
   /** Positions continue after this one, which the store has and the log has not. */
   continueAfter(position: number): Promise<undefined | Setback>
   /** The graphs that entries after a position change; undefined where these are no longer known. */

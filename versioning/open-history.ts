@@ -105,6 +105,7 @@ async function logIriOf(database: Database): Promise<string> {
 const historyLogOf = (database: Database, iri: string, journal: Journal): HistoryLog => ({
   iri,
   position: journal.position,
+  settledPosition: journal.settledPosition,
   continueAfter: journal.continueAfter,
   changedSince: (position) => changedSince(database, position).catch(caughtSetback),
 })

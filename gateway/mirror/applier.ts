@@ -30,6 +30,11 @@ export interface Applier {
   apply(write: LoggedWrite): Promise<undefined | Problem>
   /** Why no entry can be applied now: the store may still do an earlier one. */
   stalled(): undefined | Problem
+  /**
+   * Call it before the store changes documents by itself: resolves when it knows that it has all entries so far, so that
+   * no start gives it these again.
+   */
+  level(): Promise<undefined | Problem>
   close(): void
 }
 
@@ -39,10 +44,8 @@ export interface ApplierSettings {
   readonly iri: string
   /** Of the store. */
   readonly at: number
-  /** Of the log. */
-  readonly position: () => number
-  /** True where entries of the log are still to be applied, or to be dropped. */
-  readonly isBusy: () => boolean
+  /** Of the log: all entries up to here are in the store, or were dropped. */
+  readonly settledPosition: () => number
   /** Gives the store what the entries after its position have changed. */
   readonly catchUp: (from: number) => Promise<undefined | Problem>
   readonly log: Log
@@ -91,14 +94,12 @@ export function makeApplier({ at, ...settings }: ApplierSettings): Applier {
     if (state.isUnchecked) void check(state)
   }, PAUSE_MS).unref()
   return {
-    apply: (write) =>
-      new Promise((answer) => {
-        // A write that waited for others may come after a later one.
-        const after = state.queue.findLastIndex(({ position }) => position < write.position)
-        state.queue.splice(after + 1, 0, { ...write, answer })
-        startWork(state)
-      }),
+    apply: (write) => new Promise((answer) => enqueue(state, { ...write, answer })),
     stalled: () => state.stalled,
+    async level() {
+      if (state.stalled || !isBehind(state)) return state.stalled
+      return new Promise((answer) => enqueue(state, nothingAt(state.settledPosition(), answer)))
+    },
     close() {
       state.isClosed = true
       clearInterval(timer)
@@ -106,8 +107,15 @@ export function makeApplier({ at, ...settings }: ApplierSettings): Applier {
   }
 }
 
+function enqueue(state: State, write: Waiting): void {
+  // A write that waited for others may come after a later one.
+  const after = state.queue.findLastIndex(({ position }) => position < write.position)
+  state.queue.splice(after + 1, 0, write)
+  startWork(state)
+}
+
 /** What the store has by itself, as the effects of an update, it only has to know the position of. */
-const isBehind = ({ isBusy, at, position }: State): boolean => !isBusy() && at < position()
+const isBehind = ({ at, settledPosition }: State): boolean => at < settledPosition()
 
 function startWork(state: State): void {
   if (state.isAtWork || state.isClosed) return
@@ -125,15 +133,14 @@ async function work(state: State): Promise<void> {
   // Entries that are written to the disk together come together.
   await eventLoopTurn()
   if (state.lost) await putForward(state, state.lost.found)
-  if (state.queue.length === 0 && isBehind(state)) return carry(state, [nothingAt(state.position())])
+  if (state.queue.length === 0 && isBehind(state)) return carry(state, [nothingAt(state.settledPosition())])
   for (let group = nextGroup(state.queue); group; group = nextGroup(state.queue)) await carry(state, group)
 }
 
-const nothingAt = (position: number): Waiting => ({
-  ...{ position, replacements: [] },
+const nothingAt = (position: number, answer: Waiting['answer'] = () => undefined): Waiting => ({
+  ...{ position, replacements: [], answer },
   alone: () => Promise.resolve(undefined),
   settled: () => undefined,
-  answer: () => undefined,
 })
 
 type Group = readonly [Waiting, ...Waiting[]]

@@ -42,8 +42,7 @@ export async function bringUp(settings: BringUpSettings): Promise<Applier | unde
   if (at === undefined) orStartFailure(base, await store.update(firstPosition(iri, position)))
   return makeApplier({
     ...{ store, iri, log: settings.log, at: at ?? position },
-    position: history.log.position,
-    isBusy: () => history.status().inDoubt > 0,
+    settledPosition: history.log.settledPosition,
     catchUp: (from) => catchUp(settings, from),
   })
 }

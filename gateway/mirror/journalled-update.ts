@@ -117,8 +117,8 @@ export async function prepareDocuments(
   admit?: AnnouncedUpdate['admit'],
 ): Promise<Conclude | Problem> {
   const { store, history, settlement, states, applier } = application
-  const stalled = applier?.stalled()
-  if (stalled) return stalled
+  const behind = await applier?.level()
+  if (behind) return behind
   const asked: NewChange[] = []
   for (const document of documents) {
     const state = (await settlement.settle(document)) ?? (await states.stored(store, document))
@@ -178,7 +178,7 @@ const SWEEP_MS = 2_000
  */
 export async function prepareDataset(application: Journalled, author: Author): Promise<Conclude | Problem> {
   const { base, history, settlement } = application
-  const notSwept = application.applier?.stalled() ?? (await settlement.whenSwept(SWEEP_MS))
+  const notSwept = (await settlement.whenSwept(SWEEP_MS)) ?? (await application.applier?.level())
   if (notSwept) return notSwept
   const change = { document: base, before: undefined, content: undefined }
   const entries = await begin(application, [{ ...change, unread: 'dataset', ...author }])

@@ -13,6 +13,7 @@ import {
   addEntry,
   countOfDone,
   doneEntries,
+  firstOpenPosition,
   isOpenEntry,
   markDone,
   noEntries,
@@ -53,6 +54,8 @@ export interface Journal {
   undone(entries: readonly Pick<JournalEntry, 'id'>[]): Promise<void>
   /** Of its last entry in the log. */
   position(): number
+  /** All entries up to here are settled. */
+  settledPosition(): number
   /** Positions continue after this one, whatever has come before. */
   continueAfter(position: number): Promise<undefined | Setback>
   open(document?: string): readonly OpenEntry[]
@@ -123,6 +126,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
     done: (settled) => done(state, settled),
     undone: (settled) => undone(state, settled),
     position: () => state.position,
+    settledPosition: () => Math.min(state.position, firstOpenPosition(entries) - 1),
     async continueAfter(position) {
       const head = headOfNothing(position)
       const failed = await database.write([head.operation], true, 'drop')
