@@ -88,7 +88,6 @@ export interface Dataspace {
   readonly endUser: Application
   readonly admin: Application
   readonly access: Access
-  readonly ruleChanges: RuleChanges
   readonly ontologies: Ontologies
   readonly owner: string
   /** The WebID of the secretary: creator and owner of documents that the gateway creates for agents. */
@@ -103,14 +102,6 @@ export interface Dataspace {
 export interface Member {
   readonly application: Application
   readonly dataspace: Dataspace
-}
-
-/** Changes of rules that are under way. */
-export interface RuleChanges {
-  /** Call it before the change is in the log, and the returned function once decisions follow the change. */
-  begin(): () => void
-  /** Resolves when none is under way: a decision from then on follows all that is in the log. */
-  none(): Promise<void>
 }
 
 /** The authorizations of a dataspace: the index, or the reason why there is no reliable one. */

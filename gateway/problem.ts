@@ -58,8 +58,6 @@ export const STATUS_OF = {
   /** The embedded store's memory is exhausted. */
   'store.full': 507,
   'store.in-doubt': 503,
-  /** What it was decided on has changed since, again and again. */
-  'write.outdated': 503,
   'history.full': 503,
   'history.failed': 503,
   /** The disk of the history would be left with too little room. */

@@ -1,7 +1,6 @@
 // The one write (design 3): under locks, on what the store has now, each change of a document is checked by one list of
 // rules; then all of them are journalled, written to the store as one request, and told to the caches, rules and
 // profiles.
-import type { WriteBasis } from '../../versioning/history.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import { type Document, isWhole } from '../documents/document.js'
 import type { DocumentState } from '../documents/facts.js'
@@ -112,54 +111,20 @@ export const commit = <Answer>(
         const doubt = await writing.application.journalled.settle(iri)
         if (doubt) return doubt
       }
-      for (let tries = 1; ; tries++) {
-        const decided = await decidedNow(writing)
-        const planned = await plan()
-        if (isFailure(planned)) return planned
-        const done = await carryOutPlan(writing, planned, decided)
-        if (isFailure(done)) return done
-        if (done.failed?.failure !== 'write.outdated' || tries === MOST_TRIES) return planned.answer(done.failed)
+      const planned = await plan()
+      if (isFailure(planned)) return planned
+      const { changes, others = [], leaveOut } = planned
+      const checked = await check(writing, changes, leaveOut)
+      if (isFailure(checked)) return checked
+      for (const { added } of others) {
+        const long = await longValueIn(added.join('\n'))
+        if (long) return long
       }
+      const isNothing = checked.length + others.length === 0
+      return planned.answer(isNothing ? undefined : await carryOut(writing, checked, others))
     },
     signal,
   )
-
-/** Of a write that is decided again, since the rules have changed meanwhile. */
-const MOST_TRIES = 5
-
-/**
- * What the plan rests on, as positions of the log. The documents are locked: of them the plan sees the last state. A
- * change of rules is decided on as it stands: the rules say who may change them.
- */
-async function decidedNow({
-  application: { kind, history },
-  dataspace: { admin, ruleChanges },
-}: Writing): Promise<WriteBasis> {
-  if (kind !== 'admin') await ruleChanges.none()
-  const [asOf, rules] = [history?.log.position(), admin.history?.log.position()]
-  return { ...(asOf !== undefined && { asOf }), ...(kind !== 'admin' && rules !== undefined && { rules }) }
-}
-
-/** A problem: the plan may not be carried out. `failed`: why the store has not done it, or may not have. */
-async function carryOutPlan(
-  writing: Writing,
-  { changes, others = [], leaveOut }: Pick<WritePlan<unknown>, 'changes' | 'others' | 'leaveOut'>,
-  decided: WriteBasis,
-): Promise<{ readonly failed: undefined | Problem } | Problem> {
-  const checked = await check(writing, changes, leaveOut)
-  if (isFailure(checked)) return checked
-  for (const { added } of others) {
-    const long = await longValueIn(added.join('\n'))
-    if (long) return long
-  }
-  if (checked.length + others.length === 0) return { failed: undefined }
-  const over = writing.application.kind === 'admin' ? writing.dataspace.ruleChanges.begin() : undefined
-  try {
-    return { failed: await carryOut(writing, checked, others, decided) }
-  } finally {
-    over?.()
-  }
-}
 
 /** Changes that are checked at once; then other requests have their turn. */
 const AT_ONCE = 16
@@ -197,7 +162,6 @@ async function carryOut(
   writing: Writing,
   changes: readonly WrittenChange[],
   others: readonly GraphEdit[],
-  decided: WriteBasis,
 ): Promise<undefined | Problem> {
   const { application, trace, method, agent, time } = writing
   const asOf = changes.map(({ iri }) => application.cache.versions.of(iri))
@@ -208,7 +172,7 @@ async function carryOut(
       ? await application.journalled.prepare({ documents: recorded, method, agent, time, admit })
       : await admit(0)
   if (isFailure(conclude)) return conclude
-  const failed = await trace.write(store(writing, changes, others, withParents(decided, changes)))
+  const failed = await trace.write(store(writing, changes, others))
   await conclude?.(failed)
   const removed = new Set(changes.filter(({ next }) => !next).map(({ iri }) => iri))
   for (const [i, change] of changes.entries()) {
@@ -234,18 +198,10 @@ const admission =
     return shares?.take(writing, bytes, texts.length + lines.length)
   }
 
-/** A document is created where its parent was seen. */
-function withParents(decided: WriteBasis, changes: readonly WrittenChange[]): WriteBasis {
-  const { asOf } = decided
-  const seen = new Set(changes.flatMap(({ parent }) => parent?.iri ?? []))
-  return asOf === undefined || seen.size === 0 ? decided : { ...decided, read: Array.from(seen, (iri) => [iri, asOf]) }
-}
-
 async function store(
   { application, gateway, method, agent, time }: Writing,
   changes: readonly WrittenChange[],
   others: readonly GraphEdit[],
-  decided: WriteBasis,
 ): Promise<undefined | Problem> {
   const journalled = changes.map(({ iri: document, current, next, restores }) => {
     const before = wholeOf(current)?.nTriples
@@ -256,11 +212,10 @@ async function store(
     const [only] = journalled as [(typeof journalled)[0]]
     // A write that was given up may be done after the store has said what it has.
     const isSure = application.cache.versions.isSettled(only.document, gateway.now())
-    return application.journalled.carryOut(only, { seen: isSure ? only.before : undefined, decided })
+    return application.journalled.carryOut(only, isSure ? only.before : undefined)
   }
-  if (others.length === 0 && changes.every(({ next }) => !next))
-    return application.journalled.remove(journalled, decided)
-  return application.journalled.edit(journalled, [...(await Promise.all(journalled.map(editOf))), ...others], decided)
+  if (others.length === 0 && changes.every(({ next }) => !next)) return application.journalled.remove(journalled)
+  return application.journalled.edit(journalled, [...(await Promise.all(journalled.map(editOf))), ...others])
 }
 
 async function editOf({

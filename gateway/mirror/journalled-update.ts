@@ -68,7 +68,7 @@ export async function updateAnnounced(
   }
   const failed = await store.update(text, { announce })
   if (failed) await history.undone(entries)
-  else history.done(entries)
+  else await history.done(entries)
   return failed
 }
 
@@ -116,9 +116,7 @@ export async function prepareDocuments(
   author: Author,
   admit?: AnnouncedUpdate['admit'],
 ): Promise<Conclude | Problem> {
-  const { store, history, settlement, states, applier } = application
-  const behind = await applier?.level()
-  if (behind) return behind
+  const { store, history, settlement, states } = application
   const asked: NewChange[] = []
   for (const document of documents) {
     const state = (await settlement.settle(document)) ?? (await states.stored(store, document))
@@ -165,7 +163,7 @@ async function journalEffects(
   }
   const entries = await begin(application, changes)
   if (isFailure(entries)) return entries
-  history.done(entries)
+  await history.done(entries)
   return undefined
 }
 
@@ -178,7 +176,7 @@ const SWEEP_MS = 2_000
  */
 export async function prepareDataset(application: Journalled, author: Author): Promise<Conclude | Problem> {
   const { base, history, settlement } = application
-  const notSwept = (await settlement.whenSwept(SWEEP_MS)) ?? (await application.applier?.level())
+  const notSwept = await settlement.whenSwept(SWEEP_MS)
   if (notSwept) return notSwept
   const change = { document: base, before: undefined, content: undefined }
   const entries = await begin(application, [{ ...change, unread: 'dataset', ...author }])

@@ -1,14 +1,12 @@
 // What every journalled write needs: the store and the history of its application, and their journal.
-import type { WriteBasis, NewChange, OpenEntry } from '../../versioning/history.js'
+import type { NewChange, OpenEntry } from '../../versioning/history.js'
 import type { States } from '../documents/stored-state.js'
 import { isFailure, type Problem, type ProblemCode } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import { XSD } from '../rdf/vocabulary.js'
-import type { Replacement } from '../stores/batch-sparql.js'
-import { changeBetween, replaceChanged } from '../stores/changed-lines.js'
+import { replaceChanged } from '../stores/changed-lines.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
-import type { Applier } from './applier.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
 
@@ -17,8 +15,6 @@ export interface Journalled extends SettlementSettings {
   readonly base: string
   isDocument(graph: string): boolean
   readonly settlement: Settlement
-  /** Absent where the store is not known to run a request as one transaction. */
-  readonly applier: Applier | undefined
   readonly states: States
   /** How the store keeps literals. */
   readonly literals: () => LiteralForms
@@ -28,9 +24,8 @@ export interface Journalled extends SettlementSettings {
 export async function begin(
   { history }: Pick<Journalled, 'history'>,
   changes: readonly NewChange[],
-  decided?: WriteBasis,
 ): Promise<readonly OpenEntry[] | Problem> {
-  const entries = await history.begin(changes, decided)
+  const entries = await history.begin(changes)
   if (!isFailure(entries)) return entries
   const failed = historyProblem(entries)
   const detail = NOT_RECORDED[failed.failure]
@@ -57,17 +52,6 @@ export async function keepBefore(
   if (failed) log.warn({ document, problem: failed.detail }, 'the state before a write may have no version')
 }
 
-/** What the store gets. */
-export interface Act {
-  readonly decided?: WriteBasis | undefined
-  /** In a request that is fenced by the position of the log. */
-  readonly replacements: () => Promise<readonly Replacement[] | undefined>
-  /** In a request, or several, of its own. */
-  readonly act: () => Promise<undefined | Problem>
-  /** The same where it may have been done already. Default: `act`. */
-  readonly again?: () => Promise<undefined | Problem>
-}
-
 /**
  * Journals the changes, has the store do them, and journals the outcome. To be called under the locks of their
  * documents, when no change of these is in doubt.
@@ -75,73 +59,18 @@ export interface Act {
 export async function carryOutJournalled(
   application: Journalled,
   changes: readonly NewChange[],
-  { decided, replacements, act, again = act }: Act,
+  act: () => Promise<undefined | Problem>,
 ): Promise<undefined | Problem> {
-  const { history, settlement, applier } = application
+  const { history, settlement } = application
   if (changes.length === 0) return act()
-  const stalled = applier?.stalled()
-  if (stalled) return stalled
   await Promise.all(changes.map((change) => keepBefore(application, change)))
-  const graphs = applier ? await replacements() : []
-  const entries = await begin(application, changes, decided)
+  const entries = await begin(application, changes)
   if (isFailure(entries)) return entries
-  const settled = (failed: undefined | Problem): unknown => (failed ? history.undone(entries) : history.done(entries))
-  if (applier) {
-    const alone = (attempt: number) => (attempt === 0 ? act() : again())
-    return applier.apply({
-      position: Math.max(...entries.map(({ position = 0 }) => position)),
-      replacements: graphs,
-      alone,
-      settled,
-    })
-  }
   const failed = await act()
-  if (!failed || hadNoEffect(failed)) await settled(failed)
+  if (!failed) await history.done(entries)
+  else if (hadNoEffect(failed)) await history.undone(entries)
   else settlement.doubt(entries)
   return failed
-}
-
-/**
- * Undefined if the document has decimals of which the store hides zeros: a DELETE does not find these.
- * @param seen the document before, if the store has exactly this now
- */
-export async function replacementFor(
-  { literals }: Pick<Journalled, 'literals'>,
-  { document: graph, before, content }: NewChange,
-  seen: string | undefined,
-): Promise<Replacement | undefined> {
-  if (literals().hidesZeros && linesOf(before ?? '').some(isDecimal)) return undefined
-  const change = content !== undefined && seen !== undefined ? await changeBetween(seen, content) : undefined
-  return { graph, nTriples: content, change }
-}
-
-export async function replacementsFor(
-  application: Pick<Journalled, 'literals'>,
-  removals: readonly NewChange[],
-): Promise<readonly Replacement[] | undefined> {
-  const all: Replacement[] = []
-  for (const removal of removals) {
-    const one = await replacementFor(application, removal, undefined)
-    if (!one) return undefined
-    all.push(one)
-  }
-  return all
-}
-
-/** Undefined as above. */
-export function replacementsOf(
-  { literals }: Pick<Journalled, 'literals'>,
-  changes: readonly NewChange[],
-  edits: readonly GraphEdit[],
-): readonly Replacement[] | undefined {
-  const hides = literals().hidesZeros
-  if (hides && changes.some(({ before = '' }) => linesOf(before).some(isDecimal))) return undefined
-  if (hides && edits.some(({ removed, isCleared }) => isCleared || removed.some(isDecimal))) return undefined
-  return edits.map(({ graph, isCleared, removed, added, after }) =>
-    isCleared
-      ? { graph, nTriples: after ?? added.map((line) => `${line}\n`).join('') }
-      : { graph, nTriples: after, change: { removed, added } },
-  )
 }
 
 /** @param seen the document before, where the store has exactly this now */

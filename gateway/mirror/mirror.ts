@@ -53,7 +53,7 @@ async function sweepDocument(
   const { mismatch, ...states } = found
   const entries = await mirrored.history.begin([{ document, ...states, ...author }])
   if (isFailure(entries)) return historyProblem(entries)
-  mirrored.history.done(entries)
+  await mirrored.history.done(entries)
   return mismatch
 }
 

@@ -1,9 +1,7 @@
 // Filling an empty store from the repository and the journal.
 import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
-import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { keepPosition } from './bring-up.js'
 import { verify } from './mirror.js'
 import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './all-documents.js'
 import { makeMirrorProgress, type MirrorOutcome, type Report } from './report.js'
@@ -15,7 +13,6 @@ export interface Occupied {
 
 export interface RebuildOptions {
   readonly locks: Locks
-  readonly log: Log
   readonly report: Report
   /**
    * Overwrites documents of the store with those of the repository. Documents that the repository lacks stay in any
@@ -27,7 +24,7 @@ export interface RebuildOptions {
 /** Fills the store, then verifies it. For a store that no gateway serves. */
 export async function rebuild(
   mirrored: Mirrored,
-  { locks, log, report, force }: RebuildOptions,
+  { locks, report, force }: RebuildOptions,
 ): Promise<MirrorOutcome | Occupied | Problem> {
   const names = await namesIn(mirrored)
   if (isFailure(names)) return names
@@ -37,8 +34,6 @@ export async function rebuild(
   if (names.stored.length > 0 && !force) return { occupied: names.stored.length }
   const unreadable = await fillStore(mirrored, report)
   if (isFailure(unreadable)) return unreadable
-  const failed = await keepPosition({ ...mirrored, log })
-  if (failed) return failed
   const outcome = await verify(mirrored, { locks, report })
   if (isFailure(outcome) || unreadable === 0) return outcome
   return { ...outcome, differences: { ...outcome.differences, unreadable } }
@@ -78,7 +73,7 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     const failed = await put({ document, content })
     if (failed) return failed
   }
-  history.done(open)
+  await history.done(open)
   await history.undone(unread)
   return unreadable
 }

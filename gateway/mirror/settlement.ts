@@ -3,9 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OpenEntry } from '../../versioning/history.js'
 import { problem, type Problem } from '../problem.js'
-import { settleDocument, settleEach, type Doubts, type SettlementSettings } from './settle.js'
-
-import { DOUBT_FIELDS } from './write-failures.js'
+import { DOUBT_FIELDS, settleDocument, settleEach, type Doubts, type SettlementSettings } from './settle.js'
 
 export type { Author, SettlementSettings } from './settle.js'
 

@@ -13,7 +13,7 @@ const AT = `<${LOG_GRAPH}#at>`
 export interface Fence {
   /** The IRI of the log: each log has a position of its own in a store. */
   readonly log: string
-  /** The store has to be here, at a position between this one and the next, or at none: it has been emptied. */
+  /** The store has to be here, or at a position between this one and the next. */
   readonly from: number
   /** Where it is afterwards. */
   readonly to: number
@@ -27,10 +27,6 @@ export const positionQuery = (log: string): string => `SELECT ?at { ${at(log, '?
 /** Gives a store its first position, where it has none. */
 export const firstPosition = (log: string, position: number): string =>
   `INSERT { ${at(log, position)} } WHERE { FILTER NOT EXISTS { ${at(log, '?any')} } }`
-
-/** Whatever it had before. */
-export const setPosition = (log: string, position: number): string =>
-  `DELETE WHERE { ${at(log, '?at')} } ;\nINSERT DATA { ${at(log, position)} }`
 
 /**
  * Applies the changes of one or several entries, in their order, and sets the position. A store that has some of these
@@ -55,7 +51,7 @@ export function fencedUpdate({ log, from, to }: Fence, replacements: readonly Re
   }
   const whole = [...last.values()].filter(({ change }) => !change).map((one) => one.graph)
   const here = at(log, '?at')
-  const fence = `OPTIONAL { ${here} } FILTER(!BOUND(?at) || (?at >= ${from} && ?at < ${to}))`
+  const fence = `${here} FILTER(?at >= ${from} && ?at < ${to})`
   const operations = [
     ...(whole.length === 0 ? [] : [clearing(whole, fence)]),
     `DELETE {\n${deleted.join('')}${here} }\nINSERT {\n${inserted.join('')}${at(log, to)} }\nWHERE { ${fence} }`,

@@ -1,5 +1,5 @@
 // The evidence after the last restart: repository, version index and store of an application.
-import { isOwnGraph } from '../../gateway/stores/graph-names.js'
+import { HOLDER_GRAPH } from '../../gateway/stores/holder.js'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { isFailure, type Setback } from '../../versioning/failure.js'
@@ -83,8 +83,8 @@ export async function differences(repository: string, base: string, read: ReadDo
       canonical(content),
     ]),
   )
-  // What the gateway keeps there for itself is no document.
-  for (const graph of stored.keys()) if (isOwnGraph(graph)) stored.delete(graph)
+  // Which gateway writes to the store is no document.
+  stored.delete(HOLDER_GRAPH)
   return [...new Set([...stored.keys(), ...files.keys()])]
     .filter((document) => stored.get(document) !== files.get(document))
     .map((document) => `${document} in the store:\n${stored.get(document)}in Git:\n${files.get(document)}`)

@@ -169,8 +169,7 @@ async function cutOff(shared: string | undefined): Promise<Place> {
 }
 
 const sharedIn = (requests: readonly Recorded[]): number =>
-  requests.filter(({ path, body }) => path.endsWith('/update') && new Set(body.match(/GRAPH <http[^>]*>/g)).size > 1)
-    .length
+  requests.filter(({ path, body }) => path.endsWith('/update') && body.split('DROP SILENT GRAPH').length > 2).length
 
 const cut = (random: Random): Fault =>
   random.one<() => Fault>([

@@ -82,15 +82,6 @@ export function openEntries({ all, openByDocument }: JournalEntries, document?: 
   return some.filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content))
 }
 
-/** Of the entries in the log; Infinity if none is open. */
-export function firstOpenPosition({ all, openByDocument, counts }: JournalEntries): number {
-  let first = Infinity
-  if (all.size === counts.done) return first
-  for (const ids of openByDocument.values())
-    for (const { entry } of heldOf(all, ids)) first = Math.min(first, entry.position ?? Infinity)
-  return first
-}
-
 /** The number of done entries of the document, or of all documents. */
 export const countOfDone = ({ all, byDocument, counts }: JournalEntries, document?: string): number =>
   document === undefined ? counts.done : heldOf(all, byDocument.get(document)).filter(({ done }) => done).length

@@ -156,8 +156,7 @@ void t.test('killed after journalling the changes of an update, before marking t
   await first.journalled.carryOut(put('a', '1'))
   await first.history.settled(SOON)
   // This life stops here: the entries that it has begun are on disk, and their completion is not.
-  first.history.done = () => undefined
-  first.history.undone = () => new Promise(() => undefined)
+  first.history.done = () => new Promise(() => undefined)
   const asked = first.journalled.update(update(retitle('1', '2'), 'urn:bob', [iriOf('a')]))
   void asked
   await until(() => first.history.open().length >= 2)

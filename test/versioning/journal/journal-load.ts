@@ -14,14 +14,14 @@ const history = succeeded(
   await openHistory({ folder: `${folder}/journal`, repository, base: BASE, prefix: 'graphs', now, log: NO_LOG }),
 )
 // Changes that were in doubt when the previous process was killed count as done: there is no store to compare with.
-history.done(history.open())
+await history.done(history.open())
 
 async function write(document: string): Promise<never> {
   for (let n = 0; ; n++) {
     const content = triple(`${run} ${n}`)
     const change = { document, method: 'PUT', agent: undefined, time: now(), before: undefined, content }
     const entries = succeeded(await history.begin([change]))
-    history.done(entries)
+    await history.done(entries)
     process.stdout.write(`${entries[0]!.id} ${document}\n`)
   }
 }
