@@ -201,7 +201,9 @@ export function makeTargetParser<Owner extends Based>(
     const known = remembered.get(key)
     if (known) return known
     const target = parseTarget(requestTarget, host, site)
-    if (!isFailure(target) && CACHED.has(target.kind) && key.length < 1024) {
+    // The queries of a log-in are secrets (a link's, an authorization code): they do not stay in memory.
+    const isKept = key.length < 1024 && !requestTarget.includes('/oauth2/')
+    if (!isFailure(target) && CACHED.has(target.kind) && isKept) {
       if (remembered.size >= REMEMBERED) remembered.clear()
       remembered.set(key, target)
     }

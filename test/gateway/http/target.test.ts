@@ -142,6 +142,9 @@ void t.test('a parser with a cache gives the same targets as one without', async
   t.equal(remembering('/first/', HOST), first, 'the same value')
   remembering('/second/', HOST)
   t.equal(remembering('/first/', HOST), first, 'after another one too')
+  const [link, again] = [1, 2].map(() => remembering('/oauth2/login?link=secret', HOST))
+  t.same(link, again)
+  t.not(link, again, 'the secret of a log-in is not remembered')
   for (let i = 0; i < 10_000; i++) remembering(`/${i}/`, HOST)
   t.not(remembering('/first/', HOST), first, 'the number of remembered targets is bounded')
 }) // prettier-ignore
