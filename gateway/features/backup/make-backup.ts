@@ -158,7 +158,9 @@ async function addFolder(archive: ArchiveWriter, name: string, folder: string, s
 
 /** For people: a restore takes its settings from the command line, as a start does. */
 async function addConfiguration(archive: ArchiveWriter, settings: Settings): Promise<void> {
-  const lines = effectiveLines(settings, new Map()).map((line) => line.replace(/ +default$/, ''))
+  const lines = effectiveLines(settings, new Map()).map((line) =>
+    line.endsWith(' default') ? line.slice(0, -7).trimEnd() : line,
+  )
   await archive.add(`${CONFIGURATION}settings.txt`, Buffer.from(`${lines.join('\n')}\n`))
   for (const [index, file] of settings.config.entries())
     await archive.add(`${CONFIGURATION}${index + 1}-${basename(file)}`, await readFile(file))
