@@ -1,6 +1,6 @@
 vcl 4.1;
 # Varnish 7 in front of Triplegate: it stores what is public, and asks the gateway before each use, so that nothing that it
-# sends is older than the gateway's own answer. Writes through it purge what they change. docs/operating.md says how to run it:
+# sends is older than the gateway's own answer. Writes through it purge what they change. docs/proxies.md says how to run it:
 #   varnishd -f triplegate.vcl -a 127.0.0.1:6081 -p http_gzip_support=off
 # TLS ends before Varnish (nginx, hitch). Debian has the xkey module in the package varnish-modules.
 import xkey;

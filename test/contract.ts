@@ -1,5 +1,5 @@
 // `npm run contract`: the contract of a store on stores that `npm test` does not start. `npm run contract -- NAME…`;
-// each row that fails is printed, and the exit code is 1 where other rows fail than those in docs/operating.md.
+// each row that fails is printed, and the exit code is 1 where other rows fail than those in docs/stores.md.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import type { RowCount } from './support/stores.js'
 
 const CONTRACT = 'test/gateway/stores/store-contract.test.ts'
 
-/** The rows that do not hold there: docs/operating.md, Other stores, says what follows. */
+/** The rows that do not hold there: docs/stores.md, Other stores, says what follows. */
 const NOT_HELD: Readonly<Record<string, readonly string[]>> = {
   rdf4j: [
     'is read as it was written: a triple term (RDF 1.2)',

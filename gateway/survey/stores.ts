@@ -123,7 +123,7 @@ async function transactionFinding(store: GraphStore, name: string): Promise<Find
   if (found === 'unclear')
     return unknown(what, 'the request that should fail succeeded, so its transactions cannot be checked')
   if (found === 'whole') return fine(what, 'it runs a request of several operations as a whole, or not at all')
-  const fix = 'Use a store that runs a request as one transaction (docs/operating.md, "Other stores").'
+  const fix = 'Use a store that runs a request as one transaction (docs/stores.md, "Other stores").'
   return finding(what, 'a failed request leaves a part: writes of several documents may be incomplete', fix)
 }
 
@@ -139,8 +139,7 @@ async function defaultGraphFinding(store: GraphStore, name: string): Promise<Fin
   const signal = AbortSignal.timeout(ASKING_MS)
   const traits = await traitsOf(store, signal)
   if (signal.aborted) return unknown(what, `no answer in ${ASKING_MS / 1000} s: the store is large, or busy`)
-  if (isFailure(traits))
-    return finding(what, traits.detail, 'Use a store that passes the contract (docs/operating.md).')
+  if (isFailure(traits)) return finding(what, traits.detail, 'Use a store that passes the contract (docs/stores.md).')
   const known = DEFAULT_GRAPHS[traits.defaultGraph]
   return traits.isSettled && known
     ? fine(what, known)

@@ -23,7 +23,7 @@ const TIMING: Timing = { rounds: 120, seconds: 0.06, warmUp: 6 }
 const FIRST: Timing = { rounds: 1000, seconds: 0.015, warmUp: 20 }
 const SLOW: Timing = { rounds: 5, seconds: 0.06, warmUp: 0.5 }
 
-/** Slow cases have no target: docs/operating.md has their figures. */
+/** Slow cases have no target: docs/queries.md has their figures. */
 const TARGETS: Readonly<Record<QueryName, number | undefined>> = {
   constants: 0.9,
   'GRAPH ?g': 0.5,

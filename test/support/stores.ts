@@ -40,7 +40,7 @@ export interface RowCount {
 
 /**
  * Another store instead of those: the endpoints for queries, updates and graphs of two empty datasets, separated by
- * spaces, over HTTP like Fuseki. For test/gateway/stores/store-contract.test.ts; docs/operating.md says which store
+ * spaces, over HTTP like Fuseki. For test/gateway/stores/store-contract.test.ts; docs/stores.md says which store
  * supports what.
  */
 const OTHER = process.env.TRIPLEGATE_TEST_STORE?.split(' ')

@@ -108,7 +108,7 @@ async function runningFindings({ management }: Settings): Promise<Finding[]> {
   if (!health) return [unknown(what, `no gateway answers at ${url}`)]
   const failing = health.checks.flatMap(({ what: checked, problem, warning, journal }) => {
     const evidence = problem ?? warning ?? journal?.lastError
-    return evidence ? [finding(checked, evidence, 'See docs/operating.md, "Health, metrics, purge, logs".')] : []
+    return evidence ? [finding(checked, evidence, 'See docs/monitoring.md.')] : []
   })
   const checked = health.checks.map(({ what }) => what).join('; ')
   return failing.length === 0 ? [fine(what, `ready: ${checked}`)] : failing
