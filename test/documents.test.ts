@@ -184,3 +184,31 @@ void t.test('ARCHITECTURE.md lists the rooms, in their order', async (t) => {
     rooms,
   )
 })
+
+/** The files whose messages refuse a construct of SPARQL. Those of PATCH and of queries of imports are elsewhere. */
+const REFUSING = [
+  ...readdirSync('gateway/sparql', { recursive: true, encoding: 'utf8' })
+    .filter((name) =>
+      /^(?:endpoint\.ts|(?:queries|rights|updates)\/.*\.ts|language\/(?:analysis|parse)\.ts)$/.test(name),
+    )
+    .filter((name) => name !== 'queries/request.ts')
+    .map((name) => join('gateway/sparql', name)),
+  'gateway/evaluation/run-update.ts',
+  'gateway/stores/oxigraph-traits.ts',
+]
+/** `problem('code', 'detail'`, and the short names that files give it. */
+const REFUSAL = /\b(?:problem\(\s*(?!'internal'|'request)[^,()]+,|refusal\(|refused\(|tooMuch\()\s*(['"`])([^\n]*?)\1/g
+
+void t.test('the tables of SPARQL have the beginning of each refusal', async (t) => {
+  const [, tables] = /^## What SPARQL answers and refuses$([^]*?)^## /m.exec(textOf('docs/reference.md'))!
+  let refusals = 0
+  for (const file of REFUSING) {
+    for (const [, , detail] of textOf(file).matchAll(REFUSAL)) {
+      if (detail!.startsWith('${')) continue
+      const words = detail!.split(/>? *\$\{.*?\}>? */).find((part) => part.length > 12)!
+      refusals++
+      t.ok(tables!.includes(words.slice(0, 21).trim()), `${file}: ${detail}`)
+    }
+  }
+  t.ok(refusals > 45, `${refusals} refusals`)
+})
