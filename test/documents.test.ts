@@ -212,3 +212,19 @@ void t.test('the tables of SPARQL have the beginning of each refusal', async (t)
   }
   t.ok(refusals > 45, `${refusals} refusals`)
 })
+
+void t.test('a release has at most 40 lines in the changelog, under six headings', async (t) => {
+  const KINDS = ['Security', 'Breaking', 'Added', 'Changed', 'Fixed', 'Faster']
+  const [, ...releases] = textOf('CHANGELOG.md').split(/^## /m)
+  t.ok(releases.length > 5)
+  for (const release of releases) {
+    const lines = release.trimEnd().split('\n')
+    t.ok(lines.length <= 40, `${lines[0]}: ${lines.length} lines`)
+    const kinds = lines.flatMap((line) => (line.startsWith('#') ? [line.slice(4)] : []))
+    t.same(
+      kinds,
+      KINDS.filter((kind) => kinds.includes(kind)),
+      `${lines[0]}: headings, in this order`,
+    )
+  }
+})
