@@ -228,3 +228,18 @@ void t.test('a release has at most 40 lines in the changelog, under six headings
     )
   }
 })
+
+void t.test('a decision of docs/design.md has at most six lines of 120 characters', async (t) => {
+  // Section 6 is not shortened yet.
+  const text = textOf('docs/design.md').replace(/^## 6 [^]*?(?=^## 7 )/m, '')
+  const decisions = text.split(/\n(?=- |\||#|\n)/).map((each) => each.trim())
+  t.ok(decisions.length > 150)
+  for (const decision of decisions) {
+    const lines = decision.split('\n')
+    // A row of a table is one line.
+    const isShort = decision.startsWith('|')
+      ? decision.length <= 6 * 120
+      : lines.length <= 6 && lines.every((line) => line.length <= 120)
+    t.ok(isShort, decision.slice(0, 60))
+  }
+})
