@@ -4,7 +4,7 @@ import tseslint from 'typescript-eslint'
 const PRODUCT = ['gateway/**/*.ts', 'gateway/**/*.tsx', 'policies/**/*.ts', 'cache/**/*.ts', 'versioning/**/*.ts']
 
 export default tseslint.config(
-  { ignores: ['dist', 'data', '.cache', '.tap'] },
+  { ignores: ['dist', 'dist-docs', 'data', '.cache', '.tap'] },
   ...tseslint.configs.recommended,
   {
     files: ['**/*.ts', '**/*.tsx'],
