@@ -132,6 +132,18 @@ export const AVAILABILITY: readonly Attack[] = [
     },
   },
   {
+    name: 'context-of-terms-in-a-circle', section: 'availability', wanted: 'refused: such terms have no IRI', hold: 50, quick: true,
+    // The first such content loads the parser.
+    prepare: async (place) => String((await place.as('anonymous')('POST', SIGN_UP, content('jsonLd', '{}'))).status),
+    run: async (place) => {
+      const body = '{"@context":{"a":"b:x/","b":"c:y/","c":"a:z/"},"a:r":1}'
+      return answered([
+        await place.as('anonymous')('POST', SIGN_UP, content('jsonLd', body)),
+        await place.as('writer')('PUT', place.path(), content('jsonLd', body)),
+      ], 400)
+    },
+  },
+  {
     name: 'names-that-never-resolve', section: 'availability', wanted: 'a resolver of their own: the owner does not wait',
     run: async (place) => {
       const pems = await certificatesFor(Array.from({ length: 40 }, (_, i) => `https://never-${i}.${process.pid}.example/#me`))

@@ -58,8 +58,10 @@ export async function openPlace(fuseki: string | undefined, { flags = [], second
         ...(flags.includes('--history') ? [] : ['--history', 'local']),
       ]
     : []
-  const fetching = ['--proxy', 'everyone', '--allow-fetch', '127.0.0.1/32']
-  const plain = await makeSite(folder, [...(second ? [] : stores), ...fetching, ...flags])
+  const open = ['--proxy', 'everyone', '--allow-fetch', '127.0.0.1/32']
+  // With a backend nobody may sign up otherwise.
+  if (!flags.includes('--sign-up')) open.push('--sign-up', 'everyone')
+  const plain = await makeSite(folder, [...(second ? [] : stores), ...open, ...flags])
   const site = second && datasets ? withSecond(plain, datasets, second) : plain
   let gateway = await started(site)
   const pem = (name: string): string => readFileSync(join(folder, 'certs', `${name}.pem`), 'utf8')
