@@ -110,8 +110,13 @@ export interface Access {
   current(at?: number): AuthorizationIndex | Problem
   /** Increases whenever a decision may change. */
   version(): number
-  /** A graph of the admin application has been written, or may have been (`uncertain`). */
+  /**
+   * A graph of the admin application has been written, or may have been (`uncertain`). If it has many rules, they are
+   * taken in after this call, and meanwhile there are no current rules.
+   */
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
+  /** Resolves when rules of large graphs have been taken in. Undefined: all have. */
+  takingIn(): Promise<unknown> | undefined
   /** Rereads everything. If that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>
   /** Only without a cache: rereads the rules before a request is decided. `about`: only the rules about this agent. */

@@ -100,8 +100,8 @@ function* answer(
   const isForEveryone = 'isForEveryone' in route
   const agent = isForEveryone ? {} : yield* wait(identify(request, target, { gateway, trace, writes: writes !== false, known })) // prettier-ignore
   if (isFailure(agent)) return agent
-  // Without a cache, rules are read for each request, like documents.
-  if (dataspace.access.refresh && !isForEveryone) yield* wait(readRules(target, agent))
+  const rules = isForEveryone ? undefined : readRules(target, agent)
+  if (rules) yield* wait(rules)
   const context: Context = { gateway, request, application, dataspace, agent, accept, trace }
   const asked: AskedRoute = { context, target, content: undefined }
   if (route.needs === 'open') {

@@ -57,8 +57,15 @@ export function mayWrite(request: Request, target: Target<Member>, route: Route)
   return modes.length > 1 ? 'perhaps' : modes[0] !== 'Read'
 }
 
-/** Endpoints other than SPARQL may report the rights of other agents, so they need all rules. */
-export async function readRules(target: Target<Member>, agent: Agent): Promise<unknown> {
-  const { refresh } = target.dataspace.access
-  return target.kind === 'endpoint' && target.endpoint !== 'sparql' ? refresh?.() : refresh?.(agent)
+/**
+ * A request waits while rules of large graphs are taken in. Without a cache, rules are read for each request, like
+ * documents. Endpoints other than SPARQL may report the rights of other agents, so they need all rules.
+ */
+export function readRules(target: Target<Member>, agent: Agent): Promise<unknown> | undefined {
+  const { refresh, takingIn } = target.dataspace.access
+  const taken = takingIn()
+  if (!refresh) return taken
+  const isOfAgent = target.kind !== 'endpoint' || target.endpoint === 'sparql'
+  const read = async (): Promise<unknown> => refresh(isOfAgent ? agent : undefined)
+  return taken ? taken.then(read) : read()
 }

@@ -4,11 +4,11 @@ import { makeAuthorizationIndex, type AuthorizationIndex } from '../../policies/
 import type { Access } from '../gateway.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readNTriples } from '../rdf/read.js'
 import { LATEST_WRITE_MS, type GraphStore } from '../stores/store.js'
 import { withDigest } from './answer-digest.js'
-import { ruleFactsOf, loadAuthorizations, ruleLines } from './load-authorizations.js'
+import { loadAuthorizations } from './load-authorizations.js'
 import { refreshing } from './refreshing.js'
+import { makeTakingIn, type TakingIn } from './taking-in.js'
 
 const RETRY_MS = 1_000
 /** Rereading old rules takes at most one part in ten of the time. */
@@ -36,6 +36,7 @@ interface Rules {
   readonly log: Log
   readonly now: () => number
   readonly index: AuthorizationIndex
+  readonly takingIn: TakingIn
   readonly age: RulesAge
   /** By graph. */
   readonly doubts: Map<string, Doubt>
@@ -68,8 +69,15 @@ export function makeAccess(
   age: RulesAge = NEVER_TOO_OLD,
 ): Access {
   const index = makeAuthorizationIndex(adminBase)
+  const takingIn = makeTakingIn(index, {
+    changed() {
+      taken(rules)
+      rules.version++
+    },
+    refused: (graph) => void (rules.doubts.has(graph) || doubt(rules, graph)),
+  })
   const rules: Rules = {
-    ...{ store, adminBase, log, now, index, age, doubts: new Map<string, Doubt>() },
+    ...{ store, adminBase, log, now, index, takingIn, age, doubts: new Map<string, Doubt>() },
     ...{
       unread: 0,
       begun: 0,
@@ -86,27 +94,19 @@ export function makeAccess(
     version: () => rules.version,
     current(at = now()) {
       if (at >= rules.renewAt) renew(rules)
-      if (rules.effective >= rules.needed && rules.unread === 0) return index
+      if (rules.effective >= rules.needed && rules.unread === 0 && !takingIn.underWay()) return index
       const fields = [['Retry-After', '1']] as const
       return problem('access.unavailable', 'The authorizations cannot be read now. Retry shortly.', { fields })
     },
     changed(graph, state) {
       if (!index.counts(graph)) return
       taken(rules)
-      if (
-        state !== 'uncertain' &&
-        replaceGraph(rules, graph, state === 'absent' ? undefined : ruleLines(state.nTriples))
-      ) {
-        setDoubt(rules, graph, undefined)
-        return
-      }
-      setDoubt(rules, graph, { until: now() + LATEST_WRITE_MS, isRead: false })
-      log.warn(
-        { graph },
-        'the state of a graph with authorizations is in doubt; requests get 503 until it has been read',
-      )
-      readDoubtful(rules).catch(() => retry(rules))
+      if (state === 'uncertain') return doubt(rules, graph)
+      setDoubt(rules, graph, undefined)
+      const taking = takingIn.take(graph, state === 'absent' ? undefined : { ...state, isCanonical: true })
+      if (taking instanceof Promise) taking.catch((err: unknown) => log.error({ err, graph }, 'rules are not taken in'))
     },
+    takingIn: takingIn.underWay,
     reload: () => reload(rules),
     ...(age.max === 0 && { refresh: refreshing(rules, () => reload(rules)) }),
     close() {
@@ -129,15 +129,12 @@ function setDoubt(rules: Rules, graph: string, doubt: Doubt | undefined): void {
   rules.unread = [...doubts.values()].filter(({ isRead }) => !isRead).length
 }
 
-/** Compiles the graph; undefined means that it does not exist. Returns false if the text is not N-Triples. */
-function replaceGraph(rules: Rules, graph: string, nTriples: string | undefined): boolean {
-  const triples = nTriples === undefined ? [] : readNTriples(nTriples)
-  if (!triples) return false
-  taken(rules)
-  rules.version++
-  if (triples.length === 0) rules.index.removeGraph(graph)
-  else rules.index.replaceGraph(graph, ruleFactsOf(triples))
-  return true
+/** Nothing is decided until the graph has been read. */
+function doubt(rules: Rules, graph: string): void {
+  const { log, now } = rules
+  setDoubt(rules, graph, { until: now() + LATEST_WRITE_MS, isRead: false })
+  log.warn({ graph }, 'the state of a graph with authorizations is in doubt; requests get 503 until it has been read')
+  readDoubtful(rules).catch(() => retry(rules))
 }
 
 /** Reads the graphs in doubt until the store answers and no late write can change them. */
@@ -146,7 +143,9 @@ async function readDoubtful(rules: Rules): Promise<void> {
   for (const [graph, before] of doubts) {
     const state = await store.read(graph)
     // If a later write has an outcome by now, it is newer than this answer.
-    if (isFailure(state) || doubts.get(graph) !== before || !replaceGraph(rules, graph, state)) continue
+    if (isFailure(state) || doubts.get(graph) !== before) continue
+    const text = state === undefined ? undefined : { nTriples: state, isCanonical: false }
+    if (!(await rules.takingIn.take(graph, text)) || doubts.get(graph) !== before) continue
     setDoubt(rules, graph, now() > before.until ? undefined : { ...before, isRead: true })
   }
   if (doubts.size > 0) retry(rules)

@@ -6,6 +6,7 @@ import type { AuthorizationIndex, ReadGraph } from '../../policies/authorization
 import { ACCESS_PREDICATES, RDF_TYPE } from '../../policies/vocabulary.js'
 import type { Quad, Term } from '../rdf/graph.js'
 import { isFailure, type Problem } from '../problem.js'
+import { readNTriples } from '../rdf/read.js'
 import { isName } from '../stores/batch-sparql.js'
 import type { Call, GraphStore } from '../stores/store.js'
 import {
@@ -22,7 +23,7 @@ import {
 const GRAPHS_PER_TURN = 500
 /** How many graphs may be requested by name. If more have changed, all are read. */
 const MOST_CHANGED = 500
-/** What has changed becomes effective at once: more lines would hold the event loop. */
+/** What has changed becomes effective at once: more lines, or more statements before, would hold the event loop. */
 const MOST_CHANGED_LINES = 5000
 
 /**
@@ -59,7 +60,7 @@ export async function loadAnswer(
       collected.lines.delete(graph)
       if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
     }
-    rebuild.commit()
+    for (const steps = rebuild.committing(); !steps.next().done;) await eventLoopTurn()
     return undefined
   } catch (error) {
     return problemOf(error)
@@ -83,7 +84,8 @@ async function loadChanged(
     if (changed.length > MOST_CHANGED || !changed.every(isName)) return 'many'
     const asked = changed.length > 0 && (await readGraphs(store, authorizationsQuery(adminBase, changed), call))
     if (isFailure(asked)) return asked
-    if (asked && asked.count > MOST_CHANGED_LINES) return 'many'
+    const before = changed.reduce((sum, graph) => sum + index.countIn(graph), 0)
+    if (before > MOST_CHANGED_LINES || (asked && asked.count > MOST_CHANGED_LINES)) return 'many'
     // Read before anything changes: reading may fail.
     const readOf = (graph: string): ReadGraph | undefined => {
       if (!asked || !asked.lines.has(graph)) return undefined
@@ -116,17 +118,35 @@ async function differing(digests: ReadonlyMap<string, number>, index: Authorizat
 }
 
 const RULE_PREDICATES: ReadonlySet<string> = new Set([...ACCESS_PREDICATES, RDF_TYPE].map((iri) => `<${iri}>`))
-/** In characters: shorter texts are parsed within a few milliseconds. */
-const SHORT = 128 * 1024
+/** What is split into lines, in characters, and what is parsed, in lines, within a few milliseconds. */
+const [PART, LINES_PER_TURN] = [1024 * 1024, 1000]
 
-/** The lines of canonical N-Triples that may belong to an authorization. Short texts are returned whole. */
-export function ruleLines(nTriples: string): string {
-  if (nTriples.length <= SHORT) return nTriples
-  const lines = nTriples.split('\n').filter((line) => {
-    const at = line.indexOf(' ') + 1
-    return RULE_PREDICATES.has(line.slice(at, line.indexOf(' ', at)))
-  })
-  return lines.join('\n')
+/**
+ * The statements in N-Triples that may belong to an authorization, in steps of a few milliseconds; undefined if a line is
+ * not a triple.
+ * @param isCanonical then only lines with a predicate of authorizations are parsed
+ */
+export function* ruleFactsIn(nTriples: string, isCanonical: boolean): Generator<void, Fact[] | undefined> {
+  const facts: Fact[] = []
+  for (let from = 0; from < nTriples.length;) {
+    if (from > 0) yield
+    const end = nTriples.indexOf('\n', from + PART)
+    const all = nTriples.slice(from, end < 0 ? undefined : end).split('\n')
+    const lines = isCanonical ? all.filter(mayBeRule) : all
+    for (let at = 0; at < lines.length; at += LINES_PER_TURN) {
+      if (at > 0) yield
+      const triples = readNTriples(lines.slice(at, at + LINES_PER_TURN).join('\n'))
+      if (!triples) return undefined
+      facts.push(...ruleFactsOf(triples))
+    }
+    from = end < 0 ? nTriples.length : end + 1
+  }
+  return facts
+}
+
+function mayBeRule(line: string): boolean {
+  const at = line.indexOf(' ') + 1
+  return RULE_PREDICATES.has(line.slice(at, line.indexOf(' ', at)))
 }
 
 /** The triples among these that may belong to an authorization. */

@@ -10,11 +10,16 @@ export interface AuthorizationIndex {
   readonly adminBase: string
   /** True if the content of the graph can affect decisions. */
   counts(graph: string): boolean
-  /** Replaces the content of the graph. Ignores graphs that do not count and other predicates. */
-  replaceGraph(graph: string, facts: Iterable<Fact>): void
-  removeGraph(graph: string): void
+  /**
+   * Replaces the content of the graph (undefined: removes it), in steps of a few milliseconds: between them nothing may be
+   * decided, and a later change of the same graph ends an earlier one, whose next step must not be taken. Ignores graphs
+   * that do not count and other predicates.
+   */
+  replacing(graph: string, facts: Iterable<Fact> | undefined): Generator<void, void>
   /** The names of the graphs with content. */
   graphs(): Iterable<string>
+  /** The number of authorizations and other statements of the graph. */
+  countIn(graph: string): number
   /**
    * The digest of the graph's content in the store when it was read; undefined if the graph has been changed here
    * since.
@@ -51,11 +56,12 @@ export interface Rebuild {
   /** Reads a graph, in steps of a few milliseconds. */
   reading(graph: string, read: ReadGraph): Generator<void, void>
   /**
-   * Makes the result effective, including changes made since the rebuild began. Returns false, without a change, if the
-   * index was cleared or a later rebuild was committed meanwhile: then the result is outdated.
+   * Takes in the changes made since the rebuild began, in such steps, and makes the result effective with the last one.
+   * Returns false, without a change, if the index was cleared or a later rebuild was committed meanwhile: then the result
+   * is outdated.
    */
-  commit(): boolean
-  /** Instead of `commit`, if the other graphs are known to be unchanged. Undefined: the graph was removed. */
+  committing(): Generator<void, boolean>
+  /** Instead, if the other graphs are known to be unchanged, at once. Undefined: the graph was removed. */
   commitChanged(graphs: ReadonlyMap<string, ReadGraph | undefined>): boolean
   /** Drops the rebuild. Call it if the rebuild is not committed. */
   abandon(): void
@@ -82,21 +88,23 @@ function countsFor(adminBase: string): (graph: string) => boolean {
 export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   if (!adminBase.endsWith('/')) throw new TypeError(`the admin base <${adminBase}> does not end with a slash`)
   const counts = countsFor(adminBase)
-  const state: IndexState = { counts, table: makeAuthorizationTable(), rebuilds: new Set(), begun: 0, oldestValid: 0 }
-  const { rebuilds } = state
+  const state: IndexState = {
+    ...{ counts, table: makeAuthorizationTable(), rebuilds: new Set<Map<string, Change>>() },
+    ...{ underWay: new Map<string, Change>(), begun: 0, oldestValid: 0 },
+  }
 
   return {
     adminBase,
     counts,
-    replaceGraph(graph, facts) {
+    *replacing(graph, facts) {
       if (!counts(graph)) return
-      const change = [...facts]
-      put(state.table, graph, change)
+      const change = facts && [...facts]
+      const { table, rebuilds, underWay } = state
       for (const changes of rebuilds) changes.set(graph, change)
-    },
-    removeGraph(graph) {
-      state.table.remove(graph)
-      for (const changes of rebuilds) changes.set(graph, undefined)
+      underWay.set(graph, change)
+      // A rebuild that is committed meanwhile has the change.
+      for (const steps = putting(table, graph, change); !steps.next().done && table === state.table;) yield
+      underWay.delete(graph)
     },
     clear() {
       state.table = makeAuthorizationTable()
@@ -104,6 +112,7 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
     },
     rebuild: () => beginRebuild(state),
     graphs: () => state.table.graphs(),
+    countIn: (graph) => state.table.countIn(graph),
     digestOf: (graph) => state.table.digestOf(graph),
     match: (agent, mode, targets, memberships) => matchAuthorizations(state.table, [agent, memberships], mode, targets),
     including: (agent, memberships) => state.table.including(agent, memberships),
@@ -116,16 +125,18 @@ export function makeAuthorizationIndex(adminBase: string): AuthorizationIndex {
   }
 }
 
-/** In a single step, so that no decision sees part of a change. */
-function put(table: AuthorizationTable, ...change: Parameters<AuthorizationTable['putting']>): void {
-  for (const steps = table.putting(...change); !steps.next().done;);
-}
+const putting = (table: AuthorizationTable, graph: string, facts?: Iterable<Fact>, digest?: number): Steps =>
+  facts ? table.putting(graph, facts, digest) : table.removing(graph)
+
+type Steps = Generator<void, void>
 
 interface IndexState {
   readonly counts: AuthorizationIndex['counts']
   table: AuthorizationTable
   /** The changes since the start of each unfinished rebuild. */
   readonly rebuilds: Set<Map<string, Change>>
+  /** The changes of which only some steps have been taken. */
+  readonly underWay: Map<string, Change>
   begun: number
   oldestValid: number
 }
@@ -135,19 +146,20 @@ function beginRebuild(state: IndexState): Rebuild {
   const number = state.begun++
   let made: AuthorizationTable | undefined
   const fresh = (): AuthorizationTable => (made ??= makeAuthorizationTable())
-  const changes = new Map<string, Change>()
+  const changes = new Map(state.underWay)
   rebuilds.add(changes)
   const isOutdated = (): boolean => !rebuilds.delete(changes) || number < state.oldestValid
   return {
     *reading(graph, { facts, digest }) {
       if (counts(graph)) yield* fresh().putting(graph, facts, digest)
     },
-    commit() {
-      if (isOutdated()) return false
+    *committing() {
       for (const [graph, facts] of changes) {
-        if (facts) put(fresh(), graph, facts)
-        else fresh().remove(graph)
+        // A further change of the graph meanwhile is another entry.
+        changes.delete(graph)
+        yield* putting(fresh(), graph, facts)
       }
+      if (isOutdated()) return false
       state.table = fresh()
       state.oldestValid = number
       return true
@@ -156,8 +168,8 @@ function beginRebuild(state: IndexState): Rebuild {
       if (isOutdated()) return false
       for (const [graph, read] of graphs) {
         if (changes.has(graph)) continue
-        if (read) put(state.table, graph, read.facts, read.digest)
-        else state.table.remove(graph)
+        // In a single step, so that no decision sees part of the changes.
+        for (const steps = putting(state.table, graph, read?.facts, read?.digest); !steps.next().done;);
       }
       state.oldestValid = number
       return true

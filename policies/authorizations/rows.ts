@@ -21,7 +21,8 @@ const MODES = 16
 export interface AuthorizationRows {
   /** Adds an authorization in the graph with this number. Returns its row. */
   add(graph: number, stated: StatedAuthorization): number
-  removeGraph(graph: number): void
+  /** Removes the authorizations of a graph one by one, each after this call. */
+  removing(graph: number, before: (row: number) => void): Generator<void, void>
   bitsOf(row: number): number
   at(row: number): Authorization
   /** Only a part of it, but faster. */
@@ -36,9 +37,8 @@ export interface AuthorizationRows {
 
 export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): AuthorizationRows {
   const rows = makeRows()
-  /** Per authorization: its graph, its IRI with its modes, and the next authorization in the graph. */
-  const [graphs, names, nexts] = [makeColumn(), makeColumn(), makeColumn()]
-  const firstIn = makeColumn()
+  /** Per authorization: its graph, its IRI with its modes, the next one in the graph; per graph: the first one in it. */
+  const [graphs, names, nexts, firstIn] = [makeColumn(), makeColumn(), makeColumn(), makeColumn()]
   const links = makeLinks(iris)
   const link = linking(iris, links)
   function nameOf(row: number): string {
@@ -67,13 +67,15 @@ export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): Aut
       link(row, stated)
       return row
     },
-    removeGraph(graph) {
-      for (const row of inGraph(graph)) {
+    *removing(graph, before) {
+      for (let row = firstIn.at(graph); row > 0; row = firstIn.at(graph)) {
+        before(row)
+        firstIn.set(graph, nexts.at(row))
         links.removeAll(row)
         iris.release(Math.floor(names.at(row) / MODES))
         rows.give(row)
+        yield
       }
-      firstIn.set(graph, 0)
     },
     headOf: (row) => ({ iri: nameOf(row), graph: graphNames.iriOf(graphs.at(row)), bits: bitsOf(row) }),
     subjectsOf: (row) => links.keysOf(row, SUBJECT),

@@ -67,17 +67,16 @@ function makeTargets(iris: IriTable, rows: AuthorizationRows) {
   }
 }
 
+type ClassPair = Stated['superclasses'][number]
+
 function makeClasses() {
   const [superclasses, subclasses] = [makeRelation<string>(), makeRelation<string>()]
   const [above, below] = [makeClosure(superclasses), makeClosure(subclasses)]
   const change =
     (how: 'add' | 'remove') =>
-    (pairs: Stated['superclasses']): void => {
-      if (pairs.length === 0) return
-      for (const [type, superclass] of pairs) {
-        superclasses[how](type, superclass)
-        subclasses[how](superclass, type)
-      }
+    ([type, superclass]: ClassPair): void => {
+      superclasses[how](type, superclass)
+      subclasses[how](superclass, type)
       above.forget()
       below.forget()
     }
@@ -113,13 +112,17 @@ export interface TableSize {
 
 export interface AuthorizationTable {
   /**
-   * Replaces the content of a graph, in steps of a few milliseconds.
+   * Replaces the content of a graph, in steps of a few milliseconds. Between two of them the graph may change in another
+   * way; then no further step may be taken.
    * @param digest the digest of the facts, if they come from the store
    */
   putting(graph: string, facts: Iterable<Fact>, digest?: number): Generator<void, void>
+  /** Removes the content of a graph, in such steps. */
+  removing(graph: string): Generator<void, void>
   digestOf(graph: string): number | undefined
   graphs(): Iterable<string>
-  remove(graph: string): void
+  /** The number of authorizations and other statements of the graph. */
+  countIn(graph: string): number
   size(): TableSize
   readonly rows: AuthorizationRows
   /** The authorizations on a target. The kind `control` has a single target, the empty string. */
@@ -177,35 +180,35 @@ export function makeAuthorizationTable(): AuthorizationTable {
     if (rows.bitsOf(row) & CONTROL) targets[how](targets.control, row)
   }
 
-  function remove(name: string): void {
+  function* removing(name: string): Generator<void, void> {
     const graph = idOf(name)
     if (graph === 0) return
-    for (const row of rows.inGraph(graph)) change(row, 'remove')
-    rows.removeGraph(graph)
-    others.remove(graph)
     digests.delete(graph)
+    yield* inSteps(rows.removing(graph, (row) => change(row, 'remove')))
+    yield* inSteps(others.removing(graph))
     graphs.release(graph)
     named.forget()
   }
 
   return {
-    ...{ rows, remove, entryOf: targets.entryOf, graphs: graphs.all, named: named.of },
+    ...{ rows, removing, entryOf: targets.entryOf, graphs: graphs.all, named: named.of },
     size: () => {
       const subjects = iris.countOf('agent') + iris.countOf('group')
       return { graphs: graphs.countOf('graph'), authorizations: authorizationCount, subjects }
     },
     digestOf: (name) => digests.of(idOf(name)),
     *putting(name, facts, digest) {
-      remove(name)
+      yield* removing(name)
       const stated = yield* stating(facts)
       // A graph from the store that states nothing is recorded too, so that it is not read again.
       if (stated.isEmpty && digest === undefined) return
       const graph = graphs.retain('graph', name)
       yield* inSteps(stated.authorizations, (one) => change(rows.add(graph, one), 'add'))
-      others.add(graph, stated)
+      yield* inSteps(others.adding(graph, stated))
       if (digest !== undefined) digests.set(graph, digest)
       named.forget()
     },
+    countIn: (name) => [...rows.inGraph(idOf(name))].length + others.countIn(idOf(name)),
     inGraph: (name) => Array.from(rows.inGraph(idOf(name)), rows.at),
     ofGroupsIn: (name) => ofGroups(others.membersOf(idOf(name)), groupsOf, rows),
     iriOf: (subject) => iris.iriOf(idIn(subject)),
@@ -215,49 +218,51 @@ export function makeAuthorizationTable(): AuthorizationTable {
   }
 }
 
-const AUTHORIZATIONS_PER_STEP = 500
+const PER_STEP = 500
 
-function* inSteps<T>(items: Iterable<T>, work: (item: T) => void): Generator<void, void> {
+function* inSteps<T>(items: Iterable<T>, work?: (item: T) => void): Generator<void, void> {
   let count = 0
   for (const item of items) {
-    work(item)
-    if (++count % AUTHORIZATIONS_PER_STEP === 0) yield
+    work?.(item)
+    if (++count % PER_STEP === 0) yield
   }
 }
 
-/** The statements of graphs apart from authorizations. */
+/** The statements of graphs apart from authorizations. Between two of its steps, what is known is what was added. */
 function makeOthers(iris: IriTable, groupsOf: Relation<number>, classes: ReturnType<typeof makeClasses>) {
   /** By graph: agents and their groups as subjects, alternating. */
-  const members = new Map<number, readonly number[]>()
-  const superclasses = new Map<number, Stated['superclasses']>()
-  const changeMembers = (its: readonly number[], how: 'add' | 'remove'): void => {
-    for (let i = 0; i < its.length; i += 2) groupsOf[how](its[i]!, its[i + 1]!)
-  }
+  const members = new Map<number, number[]>()
+  const superclasses = new Map<number, ClassPair[]>()
   return {
     membersOf: (graph: number): readonly number[] => members.get(graph) ?? [],
-    add(graph: number, stated: Stated): void {
-      if (stated.superclasses.length > 0) superclasses.set(graph, stated.superclasses)
-      classes.add(stated.superclasses)
-      if (stated.members.length === 0) return
-      const its = stated.members.flatMap((pair) => subjectsIn(pair, iris))
-      members.set(graph, its)
-      changeMembers(its, 'add')
+    countIn: (graph: number): number => (members.get(graph)?.length ?? 0) / 2 + (superclasses.get(graph)?.length ?? 0),
+    *adding(graph: number, stated: Stated): Generator<void, void> {
+      if (stated.superclasses.length > 0) superclasses.set(graph, [])
+      for (const pair of stated.superclasses) {
+        superclasses.get(graph)!.push(pair)
+        yield classes.add(pair)
+      }
+      if (stated.members.length > 0) members.set(graph, [])
+      for (const [agent, group] of stated.members) {
+        const [its, theirs] = [agentSubject(iris.retain('agent', agent)), groupSubject(iris.retain('group', group))]
+        members.get(graph)!.push(its, theirs)
+        yield groupsOf.add(its, theirs)
+      }
     },
-    remove(graph: number): void {
-      classes.remove(superclasses.get(graph) ?? [])
+    *removing(graph: number): Generator<void, void> {
+      const [pairs, its] = [superclasses.get(graph) ?? [], members.get(graph) ?? []]
+      while (pairs.length > 0) yield classes.remove(pairs.pop()!)
+      while (its.length > 0) {
+        const [group, agent] = [its.pop()!, its.pop()!]
+        groupsOf.remove(agent, group)
+        iris.release(idIn(agent))
+        yield iris.release(idIn(group))
+      }
       superclasses.delete(graph)
-      const its = members.get(graph) ?? []
-      changeMembers(its, 'remove')
-      for (const subject of its) iris.release(idIn(subject))
       members.delete(graph)
     },
   }
 }
-
-const subjectsIn = ([agent, group]: readonly [string, string], iris: IriTable): readonly number[] => [
-  agentSubject(iris.retain('agent', agent)),
-  groupSubject(iris.retain('group', group)),
-]
 
 function ofGroups(pairs: readonly number[], groupsOf: Relation<number>, rows: AuthorizationRows): OfGroups {
   const authorizations = new Set<number>()

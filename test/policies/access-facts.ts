@@ -1,5 +1,6 @@
 // Short forms of statements and questions, for the tests of access decisions.
 import type { Fact, Mode } from '../../policies/authorizations/authorization.js'
+import type { AuthorizationIndex, Rebuild } from '../../policies/authorizations/authorization-index.js'
 import type { JudgedDocument, Question } from '../../policies/decide.js'
 
 export const ACL = 'http://www.w3.org/ns/auth/acl#'
@@ -35,6 +36,20 @@ export function authorization(iri: string, statements: Statements): Fact[] {
   }
   return facts
 }
+
+/** All steps at once. */
+function taken<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+/** @param facts undefined: removes the graph */
+export const replaceGraph = (index: AuthorizationIndex, graph: string, facts: Iterable<Fact> | undefined): void =>
+  taken(index.replacing(graph, facts))
+
+export const commit = (rebuild: Rebuild): boolean => taken(rebuild.committing())
 
 const parentOf = (iri: string): string => new URL('..', iri).href
 

@@ -30,6 +30,7 @@ import {
   SUB_CLASS_OF,
   TYPE,
   type Statements,
+  replaceGraph,
 } from './access-facts.js'
 import { ALL_MODES } from './naive-access.js'
 
@@ -44,7 +45,7 @@ const MEMBERSHIP = [fact(WRITERS, MEMBER, ALICE)]
 
 const indexOf = (graphs: Record<string, readonly Fact[]>): AuthorizationIndex => {
   const index = makeAuthorizationIndex(ADMIN)
-  for (const [graph, facts] of Object.entries(graphs)) index.replaceGraph(graph, facts)
+  for (const [graph, facts] of Object.entries(graphs)) replaceGraph(index, graph, facts)
   return index
 }
 type Graphs = Record<string, readonly Fact[]>

@@ -29,6 +29,7 @@ import {
   ROOT,
   SUB_CLASS_OF,
   type Statements,
+  replaceGraph,
 } from './access-facts.js'
 import { ALL_MODES } from './naive-access.js'
 
@@ -92,14 +93,14 @@ function indexOf({ rules, members, subclasses }: Pick<World, 'rules' | 'members'
   const facts = (one: Statements, n: number): Fact[] => authorization(`${RULES}${n}/#this`, one)
   // Nothing remains of the previous state.
   const wide = { agentClass: EVERYONE, accessToClass: ['urn:A', OTHER_GRAPH], mode: ALL_MODES }
-  index.replaceGraph(`${RULES}0/`, [...facts(wide, 0), fact('urn:B', SUB_CLASS_OF, 'urn:A')])
-  index.removeGraph(`${RULES}0/`)
-  rules.forEach((one, n) => index.replaceGraph(`${RULES}${n}/`, facts(one, n)))
+  replaceGraph(index, `${RULES}0/`, [...facts(wide, 0), fact('urn:B', SUB_CLASS_OF, 'urn:A')])
+  replaceGraph(index, `${RULES}0/`, undefined)
+  rules.forEach((one, n) => replaceGraph(index, `${RULES}${n}/`, facts(one, n)))
   const more = [
     ...members.map(([group, agent]) => fact(group, MEMBER, agent)),
     ...subclasses.map(([type, superclass]) => fact(type, SUB_CLASS_OF, superclass)),
   ]
-  index.replaceGraph(`${ADMIN}more/`, more)
+  replaceGraph(index, `${ADMIN}more/`, more)
   return index
 }
 

@@ -15,7 +15,7 @@ import { agentCertificate } from '../../support/certificates.js'
 import { makeClient, type Client } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
 import { makeWorld, ttl, turtle, type World } from '../../support/world.js'
-import { ADMIN, authorization, BASE, document, question } from '../../policies/access-facts.js'
+import { ADMIN, authorization, BASE, document, question, replaceGraph } from '../../policies/access-facts.js'
 
 const RDF_TYPE = '<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>'
 const OWNER = '<http://www.w3.org/ns/auth/acl#owner>'
@@ -278,7 +278,7 @@ async function properties(t: Test, store: GraphStore): Promise<void> {
         rules.forEach((rule, i) => {
           const graph = `${ADMIN}acl/authorizations/${i}/`
           const stated: Fact[] = authorization(`${graph}#this`, rule as Parameters<typeof authorization>[1])
-          index.replaceGraph(graph, stated)
+          replaceGraph(index, graph, stated)
         })
         const mayRead = ({ types, owners }: Pick<DocumentFacts, 'types' | 'owners'>) =>
           decide(index, question(agent, 'Read', document(iri, { types, owners }))).allowed

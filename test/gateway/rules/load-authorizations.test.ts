@@ -11,7 +11,17 @@ import {
   type AuthorizationIndex,
 } from '../../../policies/authorizations/authorization-index.js'
 import { decide } from '../../../policies/decide.js'
-import { ACL, ADMIN, authorization, BASE, document, EVERYONE, question, TYPE } from '../../policies/access-facts.js'
+import {
+  ACL,
+  ADMIN,
+  authorization,
+  BASE,
+  document,
+  EVERYONE,
+  question,
+  replaceGraph,
+  TYPE,
+} from '../../policies/access-facts.js'
 import { forEachStore, row } from '../../support/stores.js'
 import { until } from '../../support/wait.js'
 
@@ -55,14 +65,14 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
   })
   await row(t, kind, 'the whole content of the index is replaced', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
-    index.replaceGraph(`${ADMIN}gone/`, forEveryone)
+    replaceGraph(index, `${ADMIN}gone/`, forEveryone)
     await loadAuthorizations(store, ADMIN, index)
     t.same([reads(index, ALICE), reads(index, undefined)], [true, false])
   })
   await row(t, kind, 'a write during the load stays effective', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
     const loading = loadAuthorizations(store, ADMIN, index)
-    index.removeGraph(RULES)
+    replaceGraph(index, RULES, undefined)
     await loading
     t.notOk(reads(index, ALICE))
   })
@@ -96,7 +106,7 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
   })
   await row(t, kind, 'an aborted call is a problem, and the index stays as it was', async (t) => {
     const index = makeAuthorizationIndex(ADMIN)
-    index.replaceGraph(RULES, mine)
+    replaceGraph(index, RULES, mine)
     t.ok(isFailure(await loadAuthorizations(store, ADMIN, index, { signal: AbortSignal.abort() })))
     t.ok(reads(index, ALICE))
   })
@@ -131,7 +141,7 @@ await forEachStore(t, 'loading authorizations', async (t, makeStores, kind) => {
     t.same(await again(), [`<${graphOf(0)}>`], 'the same statements, of other blank nodes')
     t.same([reads(index, 'urn:0'), reads(index, 'urn:4')], [true, false])
     t.same(await again(), [], 'nor since')
-    index.replaceGraph(graphOf(0), forEveryone)
+    replaceGraph(index, graphOf(0), forEveryone)
     t.same(await again(), [`<${graphOf(0)}>`], 'a write here that the store does not have')
     t.notOk(reads(index, undefined))
     const many = Array.from({ length: 501 }, (_, n) => n)
@@ -196,7 +206,7 @@ await t.test('responses as text', async (t) => {
   }
   for (const [name, store] of Object.entries(bad)) {
     const index = makeAuthorizationIndex(ADMIN)
-    index.replaceGraph(`${ADMIN}before/`, forEveryone)
+    replaceGraph(index, `${ADMIN}before/`, forEveryone)
     t.ok(isFailure(await loadAuthorizations(store, ADMIN, index)), name)
     t.same([reads(index, undefined), index.size.graphs], [true, 1], `${name}: the index stays as it was`)
   }
@@ -227,7 +237,7 @@ await t.test('a graph with many rules is read in steps: no step takes more than 
     }
     const index = makeAuthorizationIndex(ADMIN)
     t.ok((await load(index)) >= COUNT / STEP, `${name}: the first time`)
-    index.replaceGraph(RULES, mine)
+    replaceGraph(index, RULES, mine)
     t.ok((await load(index)) >= COUNT / STEP, `${name}: after a change`)
   }
 })

@@ -10,6 +10,7 @@ import { seedGraphs, strayAgents, type Seed, type SeedAgents } from '../../../ga
 import { parseSettings } from '../../../gateway/configuration/settings.js'
 import { ACL, DCT, DEF, DH, NFO, OWL, RDF, SIOC } from '../../../gateway/rdf/vocabulary.js'
 import { makeAuthorizationIndex } from '../../../policies/authorizations/authorization-index.js'
+import { replaceGraph } from '../../policies/access-facts.js'
 import { decide, requiredMode } from '../../../policies/decide.js'
 
 function dataspaceAt(base: string, adminBase: string): DescribedDataspace {
@@ -192,8 +193,8 @@ void t.test('the rights of each agent', async (t) => {
   const graphs = everyGraph(seed)
   const readers = `${ADMIN}acl/groups/readers/`
   const index = makeAuthorizationIndex(ADMIN)
-  for (const [iri, graph] of graphs) index.replaceGraph(iri, ruleFactsOf(graph.triples))
-  index.replaceGraph(readers, [
+  for (const [iri, graph] of graphs) replaceGraph(index, iri, ruleFactsOf(graph.triples))
+  replaceGraph(index, readers, [
     { subject: `${readers}#this`, predicate: 'http://xmlns.com/foaf/0.1/member', object: READER },
   ])
 

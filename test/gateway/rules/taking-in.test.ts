@@ -1,0 +1,164 @@
+// Writes of documents with many rules: they are taken in step by step, and nothing is decided on a part of them.
+import { setImmediate as eventLoopTurn } from 'node:timers/promises'
+import { pino } from 'pino'
+import t from 'tap'
+import type { Access } from '../../../gateway/gateway.js'
+import { isFailure, problem } from '../../../gateway/problem.js'
+import { makeAccess } from '../../../gateway/rules/compiled-rules.js'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { decide } from '../../../policies/decide.js'
+import { ADMIN, BASE, document, question } from '../../policies/access-facts.js'
+import { until } from '../../support/wait.js'
+import { makeWorld, ttl } from '../../support/world.js'
+
+const ACL = 'http://www.w3.org/ns/auth/acl#'
+const TYPE = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type'
+const MEMBER = 'http://xmlns.com/foaf/0.1/member'
+const SUB_CLASS_OF = 'http://www.w3.org/2000/01/rdf-schema#subClassOf'
+const RULES = `${ADMIN}acl/authorizations/rules/`
+const [MANY, STEP] = [3_000, 500]
+
+const rule = (agent: string, n: number): string =>
+  [[TYPE, `${ACL}Authorization`], [`${ACL}agent`, agent], [`${ACL}mode`, `${ACL}Read`], [`${ACL}accessTo`, `${BASE}${n}/`]]
+    .map(([property, value]) => `<${RULES}#${n}> <${property}> <${value}> .\n`).join('') // prettier-ignore
+const rules = (agent: string, count: number): string => Array.from({ length: count }, (_, n) => rule(agent, n)).join('')
+const lines = (count: number, line: (n: number) => string): string =>
+  Array.from({ length: count }, (_, n) => `${line(n)}\n`).join('')
+
+/** The rules of a store of which nothing is read but at the start, or what `read` says. */
+async function accessOf(read?: () => string | undefined): Promise<Access> {
+  const notAsked = (): never => {
+    throw new Error('only questions are expected')
+  }
+  async function* answer(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('?g\t?s\t?p\t?o\n')
+  }
+  const store: GraphStore = {
+    ...{ name: 'text', query: async () => answer(), excerpt: notAsked, stream: notAsked, replace: notAsked },
+    ...{ remove: notAsked, update: notAsked, edit: notAsked, ready: notAsked, close: async () => undefined },
+    read: async () => (read ? read() : problem('store.failed', 'It is not read.')),
+  }
+  const access = makeAccess(store, ADMIN, pino({ level: 'silent' }), () => 0)
+  await access.reload()
+  return access
+}
+
+/** Undefined: nothing is decided. */
+function reads(access: Access, agent: string, n: number): boolean | undefined {
+  const index = access.current()
+  return isFailure(index) ? undefined : decide(index, question(agent, 'Read', document(`${BASE}${n}/`))).allowed
+}
+
+/** The turns of the event loop until all has been taken in. In each of them nothing is decided. */
+async function turnsOf(access: Access): Promise<number> {
+  let turns = 0
+  for (; access.takingIn(); turns++) {
+    if (!isFailure(access.current())) throw new Error('something is decided on a part')
+    await eventLoopTurn()
+  }
+  return turns
+}
+
+void t.test('a document with many rules', async (t) => {
+  const access = await accessOf()
+  const before = access.version()
+  access.changed(RULES, { nTriples: rules('urn:a', MANY) })
+  t.ok((await turnsOf(access)) >= MANY / STEP, 'is taken in step by step')
+  t.same([reads(access, 'urn:a', 0), reads(access, 'urn:a', MANY - 1), reads(access, 'urn:b', 0)], [true, true, false])
+  t.ok(access.version() > before, 'no decision from before is used')
+  access.changed(RULES, { nTriples: rule('urn:b', 0) })
+  t.ok((await turnsOf(access)) >= MANY / STEP, 'goes step by step too')
+  t.same([reads(access, 'urn:a', 0), reads(access, 'urn:b', 0)], [false, true])
+  access.changed(RULES, 'absent')
+  t.same([access.takingIn(), reads(access, 'urn:b', 0)], [undefined, false], 'few rules are taken in at once')
+})
+
+void t.test('other statements in large numbers', async (t) => {
+  const access = await accessOf()
+  access.changed(RULES, {
+    nTriples: `_:b <${TYPE}> <${ACL}Authorization> .\n_:b <${ACL}mode> <${ACL}Read> .\n_:b <${ACL}agentGroup> <urn:group> .\n_:b <${ACL}accessTo> <${BASE}0/> .\n`,
+  })
+  const GROUP = `${ADMIN}acl/groups/g/`
+  for (const [name, nTriples] of [
+    ['members', lines(MANY, (n) => `<urn:group> <${MEMBER}> <urn:${n}> .`)],
+    ['superclasses', lines(MANY, (n) => `<urn:${n}> <${SUB_CLASS_OF}> <urn:above> .`)],
+  ] as const) {
+    access.changed(GROUP, { nTriples })
+    t.ok((await turnsOf(access)) >= MANY / STEP, name)
+    t.equal(reads(access, `urn:${MANY - 1}`, 0), name === 'members')
+  }
+  access.changed(GROUP, { nTriples: lines(MANY, (n) => `<urn:s> <urn:p> "${n}" .`) })
+  await turnsOf(access)
+  access.changed(GROUP, { nTriples: lines(MANY, (n) => `<urn:s> <urn:p> "${n}" .`) })
+  t.equal(access.takingIn(), undefined, 'statements that are no rules')
+})
+
+void t.test('at each step another change comes', async (t) => {
+  const large = rules('urn:a', STEP + 1)
+  const other = `${ADMIN}other/`
+  const changes: Record<string, (access: Access) => unknown> = {
+    'a small write': (access) => access.changed(RULES, { nTriples: rule('urn:b', 0) }),
+    'a large write': (access) => access.changed(RULES, { nTriples: rules('urn:b', STEP + 1) }),
+    'a removal': (access) => access.changed(RULES, 'absent'),
+    'a write of another graph': (access) => access.changed(other, { nTriples: rule('urn:b', 0) }),
+    'all rules are read again': (access) => access.reload(),
+  }
+  const wanted: Record<string, readonly boolean[]> = {
+    'a small write': [false, true],
+    'a large write': [false, true],
+    'a removal': [false, false],
+    'a write of another graph': [true, true],
+    // Of a store that has none: that answer is from before the write, or from after another one.
+    'all rules are read again': [true, false],
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    for (let step = 0, isOver = false; !isOver; step++) {
+      const access = await accessOf()
+      access.changed(RULES, { nTriples: rules('urn:c', STEP + 1) })
+      await turnsOf(access)
+      access.changed(RULES, { nTriples: large })
+      for (let n = 0; n < step; n++) await eventLoopTurn()
+      isOver = !access.takingIn()
+      const changed = change(access)
+      await turnsOf(access)
+      await changed
+      const now = ['urn:a', 'urn:b'].map((agent) => reads(access, agent, 0))
+      if (!isOver || name !== 'all rules are read again') t.same(now, wanted[name], `${name} after step ${step}`)
+      t.equal(reads(access, 'urn:c', 0), false)
+    }
+  }
+})
+
+void t.test('a state that cannot be read is in doubt', async (t) => {
+  const access = await accessOf(() => `${rules('urn:b', MANY)}<urn:s>  <urn:p>  "another spacing" .\n`)
+  t.teardown(access.close)
+  access.changed(RULES, { nTriples: `${rules('urn:a', MANY)}<urn:s> <${TYPE}> nothing .\n` })
+  t.equal(reads(access, 'urn:a', 0), undefined)
+  t.ok(await until(() => reads(access, 'urn:b', 0)), 'until the store has been asked')
+  t.equal(reads(access, 'urn:a', 0), false)
+  access.changed(RULES, 'uncertain')
+  t.equal(reads(access, 'urn:b', 0), undefined)
+  access.changed(RULES, { nTriples: rules('urn:a', MANY) })
+  await turnsOf(access)
+  t.same([reads(access, 'urn:a', 0), reads(access, 'urn:b', 0)], [true, false], 'a write ends the doubt')
+})
+
+void t.test('requests wait while rules are taken in', async (t) => {
+  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+  const world = await makeWorld(t, { endUser, admin })
+  const agent = world.webIdOf('stranger')
+  const one = (n: number): string => `<#${n}> a acl:Authorization ; acl:agent <${agent}> ; acl:mode acl:Read ; acl:accessTo <${world.base}> .\n` // prettier-ignore
+  const many = `@prefix acl: <${ACL}> .\n${lines(2 * STEP, one)}`
+  const reads = async (): Promise<number> => (await world.as('stranger')('GET', '/')).status
+  t.equal(await reads(), 403)
+  for (const [body, status] of [
+    [many, 200],
+    ['<> <urn:p> <urn:o> .', 403],
+    [many, 200],
+  ] as const) {
+    t.ok((await world.as('owner')('PUT', '/admin/acl/authorizations/many/', ttl(body))).status < 300)
+    t.same(await Promise.all([reads(), reads()]), [status, status])
+  }
+})
