@@ -243,3 +243,9 @@ void t.test('a decision of docs/design.md has at most six lines of 120 character
     t.ok(isShort, decision.slice(0, 60))
   }
 })
+
+void t.test('a block of commands runs in continuous integration, or says why not', async (t) => {
+  for (const file of ['README.md', ...markdown.filter((name) => name.startsWith('docs'))]) {
+    for (const [, info] of textOf(file).matchAll(/^```sh(.*)$/gm)) t.match(info, /^(?: no-run: .{10,})?$/, file)
+  }
+})
