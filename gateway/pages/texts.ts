@@ -77,7 +77,7 @@ export const ENGLISH = {
   startHere: 'In the browser',
   startShell: 'or in a shell, in the folder where you started the gateway:',
   startMore:
-    'README.md has a tour, docs/reference.md lists every request, docs/settings.md every setting. npx triplegate help lists the commands.',
+    'README.md explains the first steps, docs/README.md lists the pages by task, and npx triplegate help lists the commands.',
 
   // Errors.
   errorTitle: (status: number): string => ERROR_TITLES[status] ?? 'Something went wrong',
