@@ -1,0 +1,166 @@
+// The gateway that has the place at a store, and those that ask for it, on an embedded store: each row has its own.
+// `two-gateways.test.ts` does it with processes, in front of Fuseki.
+import t, { type Test } from 'tap'
+import { isFailure, problem } from '../../../gateway/problem.js'
+import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
+import {
+  HOLDER_GRAPH,
+  heldStore,
+  holdPlace,
+  lookAtHolder,
+  type Holder,
+  type Place,
+} from '../../../gateway/stores/holder.js'
+import type { GraphStore } from '../../../gateway/stores/store.js'
+import { until } from '../../support/wait.js'
+
+const gateway = (name: string, folder = `/data/${name}`): Holder => ({
+  ...{ instance: `instance of "${name}"`, folder, host: `host-of-${name}`, process: '7' },
+  since: '2026-11-27T12:00:00Z',
+})
+const [ONE, OTHER] = [gateway('one'), gateway('other')]
+const FAILED = problem('store.failed', 'It broke off.')
+const nothing = (): undefined => undefined
+
+async function storeFor(t: Test): Promise<{ readonly store: GraphStore; readonly updates: string[] }> {
+  const store = await openEmbeddedStore('held')
+  t.teardown(store.close)
+  const updates: string[] = []
+  return { store: { ...store, update: (...update) => (updates.push(update[0]), store.update(...update)) }, updates }
+}
+
+async function placeOf(t: Test, store: GraphStore, me: Holder, lost: (by: Holder) => void = nothing): Promise<Place> {
+  const place = await holdPlace(store, { me, lost })
+  if (isFailure(place) || 'heldBy' in place) throw new Error(`the place is held: ${JSON.stringify(place)}`)
+  t.teardown(() => place.leave())
+  return place
+}
+
+const holderIn = async (store: GraphStore): Promise<Holder | undefined> => {
+  const seen = await lookAtHolder(store)
+  return isFailure(seen) ? undefined : seen.holder
+}
+
+void t.test('the place at a store', { jobs: 8 }, (t) => {
+  void t.test('a free place is taken, and left', async (t) => {
+    const { store } = await storeFor(t)
+    t.same(await lookAtHolder(store), { holder: undefined, asking: new Set() })
+    const place = await placeOf(t, store, ONE)
+    t.same([place.isSure(), await place.ensure()], [true, undefined])
+    t.same(await lookAtHolder(store), { holder: ONE, asking: new Set() })
+    await place.leave()
+    t.equal(await store.read(HOLDER_GRAPH), undefined)
+    const after = await place.ensure()
+    t.same([isFailure(after) && after.fields], [[['Retry-After', '5']]], 'it is not taken again')
+    t.equal(await holderIn(store), undefined)
+  })
+  void t.test('a graph that says little', async (t) => {
+    const { store } = await storeFor(t)
+    await store.replace(
+      HOLDER_GRAPH,
+      `<${HOLDER_GRAPH}#holder> <${HOLDER_GRAPH}#instance> "a" .\n<urn:x> <urn:y> _:b .\n`,
+    )
+    const unknown = { folder: 'unknown', host: 'unknown', process: 'unknown', since: 'unknown' }
+    t.same(await holderIn(store), { instance: 'a', ...unknown })
+  })
+  void t.test('the successor in a data folder asks nobody', async (t) => {
+    const { store, updates } = await storeFor(t)
+    await placeOf(t, store, gateway('before', '/data/one'))
+    await placeOf(t, store, ONE)
+    t.same([await holderIn(store), updates.filter((text) => text.includes('#asks'))], [ONE, []])
+  })
+  void t.test('a holder that answers keeps its place', async (t) => {
+    const { store } = await storeFor(t)
+    const place = await placeOf(t, store, ONE)
+    const asked = holdPlace(store, { me: OTHER, lost: nothing })
+    await until(async () => (await store.read(HOLDER_GRAPH))?.toString().includes(`asks> "instance of \\"other`))
+    t.equal(await place.ensure(), undefined)
+    t.same([await asked, await lookAtHolder(store)], [{ heldBy: ONE }, { holder: ONE, asking: new Set() }])
+  })
+  void t.test('a holder that stands still loses its place, and is told who has it', async (t) => {
+    const { store } = await storeFor(t)
+    const [lost, still]: [Holder[], { now: boolean }] = [[], { now: false }]
+    const read: GraphStore['read'] = async (...asked) => (still.now ? FAILED : store.read(...asked))
+    const place = await placeOf(t, { ...store, read }, ONE, (by) => void lost.push(by))
+    still.now = true
+    const other = await placeOf(t, store, OTHER)
+    t.equal(await holderIn(store).then((holder) => holder?.instance), OTHER.instance)
+    t.same([place.isSure(), await place.ensure(), lost], [false, FAILED, []])
+    still.now = false
+    const [failed] = await Promise.all([place.ensure(), until(async () => (await other.ensure(), lost.length > 0))])
+    t.same([isFailure(failed) && failed.failure, place.isSure()], ['store.unreachable', false])
+    t.same([lost[0], await holderIn(store)], [OTHER, OTHER])
+  })
+  void t.test('a holder that leaves while it is asked', async (t) => {
+    const { store } = await storeFor(t)
+    const [place, asked] = [await placeOf(t, store, ONE), placeOf(t, store, OTHER)]
+    await place.leave()
+    await asked
+    t.same(await holderIn(store), OTHER)
+  })
+  void t.test('a store that fails, or does nothing', async (t) => {
+    const { store } = await storeFor(t)
+    const settings = { me: ONE, lost: nothing }
+    t.same(await holdPlace({ ...store, read: async () => FAILED }, settings), FAILED)
+    t.same(await holdPlace({ ...store, update: async () => FAILED }, settings), FAILED)
+    let tries = 0
+    const idle = await holdPlace({ ...store, update: async () => void tries++ }, settings)
+    t.same(['failure' in idle && idle.failure, tries], ['store.unreachable', 5])
+    await placeOf(t, store, OTHER)
+    t.same(await holdPlace({ ...store, update: async () => FAILED }, settings), FAILED, 'asking fails')
+  })
+  t.end()
+})
+
+void t.test('writes to a held store', async (t) => {
+  const done: string[] = []
+  const write = (name: string) => async () => void done.push(name)
+  const { store } = await storeFor(t)
+  const inner: GraphStore = {
+    ...store,
+    ...{ replace: write('replace'), remove: write('remove'), update: write('update'), edit: write('edit') },
+    addQuads: write('addQuads'),
+    together: { ...store.together!, update: write('together') },
+    pause: async () => () => void done.push('resumed'),
+  }
+  const writes: Record<string, (store: GraphStore) => Promise<unknown>> = {
+    replace: (store) => store.replace('urn:g', ''),
+    remove: (store) => store.remove('urn:g'),
+    update: (store) => store.update(''),
+    edit: (store) => store.edit([]),
+    addQuads: (store) => store.addQuads!(''),
+    together: (store) => store.together!.update(''),
+  }
+  const ensured: string[] = []
+  const place = (isSure: boolean, failed?: typeof FAILED): Place => ({
+    isSure: () => isSure,
+    ensure: async () => (ensured.push('looked'), failed),
+    leave: async () => undefined,
+  })
+  const rows = [
+    ['no place', undefined, true, 0],
+    ['a place that is sure', place(true), true, 0],
+    ['one that was not', place(false), true, 1],
+    ['one that is not', place(false, FAILED), false, 1],
+  ] as const
+  for (const [name, of, isDone, looks] of rows) {
+    const held = heldStore(inner, () => of)
+    for (const [which, act] of Object.entries(writes)) {
+      done.length = ensured.length = 0
+      t.same([await act(held), done, ensured.length], [isDone ? undefined : FAILED, isDone ? [which] : [], looks], `${name}: ${which}`) // prettier-ignore
+    }
+  }
+
+  const held = heldStore(inner, () => place(false, FAILED))
+  done.length = ensured.length = 0
+  const resume = await held.pause!(AbortSignal.timeout(60_000))
+  const waiting = held.update('')
+  await new Promise(setImmediate)
+  t.same(done, [], 'a paused store is not written')
+  if (typeof resume !== 'function') throw new Error('it does not pause')
+  resume()
+  t.same([await waiting, done], [FAILED, ['resumed']], 'then the place is looked at')
+  const refusing = heldStore({ ...inner, pause: async () => FAILED }, nothing)
+  t.same(await refusing.pause!(AbortSignal.abort()), FAILED)
+  t.equal(heldStore(store, nothing).pause, undefined)
+})
