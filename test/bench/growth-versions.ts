@@ -1,4 +1,4 @@
-// The cost of the versions of one document, from a thousand to a hundred thousand of them.
+// The cost of the versions of one document, from ten to a hundred thousand of them.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ const LINKS = { fields: { Accept: 'application/link-format' } }
 
 export const growthOfVersions: Growth = {
   of: 'versions of one document',
-  sizes: [1_000, 10_000, 100_000],
+  sizes: [10, 100, 1_000, 10_000, 100_000],
   async measure(size, { fuseki }) {
     const folder = mkdtempSync(join(tmpdir(), 'triplegate-growth-versions-'))
     const repository = join(folder, 'repository.git')

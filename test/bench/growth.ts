@@ -2,6 +2,7 @@
 import { fetchFuseki, startFuseki } from '../support/fuseki.js'
 import type { BenchTable } from './bench-table.js'
 import { growthOfDocuments } from './growth-documents.js'
+import { growthOfRules } from './growth-rules.js'
 import { growthOfVersions } from './growth-versions.js'
 import { describeMachine } from './machine.js'
 
@@ -21,7 +22,7 @@ export interface GrowthPlace {
   readonly progress: (what: string) => void
 }
 
-const GROWTHS: readonly Growth[] = [growthOfDocuments, growthOfVersions]
+const GROWTHS: readonly Growth[] = [growthOfDocuments, growthOfRules, growthOfVersions]
 
 /** The largest size may cost this many times the time of the smallest. */
 const FLAT = 1.5
@@ -32,7 +33,7 @@ export const MILLION = '--million'
 
 export async function benchGrowth(progress: (what: string) => void): Promise<BenchTable> {
   const title = 'Main-thread time by amount of data: ms, medians'
-  const columns = ['', 'smallest', '× 10', '× 100', '× 1,000', 'largest/smallest', 'target', '']
+  const columns = ['', 'smallest', '× 10', '× 100', '× 1,000', '× 10,000', 'largest/smallest', 'target', '']
   const fetched = fetchFuseki()
   if ('missing' in fetched) return { title, columns, rows: [], notes: [fetched.missing] }
   const fuseki = await startFuseki({ jar: fetched.jar, datasets: [], isMeasured: true })
@@ -58,7 +59,7 @@ async function rowsOf({ of, sizes, measure }: Growth, place: GrowthPlace): Promi
 
 function lineOf(row: string, figures: readonly number[]): string[] {
   const cells = figures.map((ms) => ms.toFixed(ms < 10 ? 2 : 0))
-  const missing = Array<string>(4 - figures.length).fill('–')
+  const missing = Array<string>(5 - figures.length).fill('–')
   const ratio = Math.max(LEAST_MS, figures.at(-1)!) / Math.max(LEAST_MS, figures[0]!)
   return [`  ${row}`, ...cells, ...missing, ratio.toFixed(2), `≤ ${FLAT}`, ratio <= FLAT ? 'met' : 'missed']
 }
