@@ -277,6 +277,8 @@ export const AVAILABILITY: readonly Attack[] = [
   },
   {
     name: 'slow-patches', section: 'availability', wanted: "other agents' PATCH is done in 5 s",
+    // They wait for one another: they change one document.
+    limit: 90,
     run: async (place) => {
       const path = place.path()
       await place.as('owner')('PUT', path, ttl(many(20_000, (i) => `<#${i}> <urn:p> ${i} .\n`)))

@@ -19,6 +19,8 @@ const gateway = (name: string, folder = `/data/${name}`): Holder => ({
   since: '2026-11-27T12:00:00Z',
 })
 const [ONE, OTHER] = [gateway('one'), gateway('other')]
+/** As long as a look is trusted. */
+const TRUST_MS = 3_000
 const FAILED = problem('store.failed', 'It broke off.')
 const nothing = (): undefined => undefined
 
@@ -54,6 +56,21 @@ void t.test('the place at a store', { jobs: 8 }, (t) => {
     t.same([isFailure(after) && after.fields], [[['Retry-After', '5']]], 'it is not taken again')
     t.equal(await holderIn(store), undefined)
   })
+  void t.test('a look makes it sure for longer than the first one did', async (t) => {
+    const { store } = await storeFor(t)
+    const [place, began] = [await placeOf(t, store, ONE), performance.now()]
+    await until(() => performance.now() - began > TRUST_MS)
+    t.same([await place.ensure(), place.isSure()], [undefined, true])
+  })
+  void t.test('a place that somebody has cleared is taken again, and is sure with the next look', async (t) => {
+    const { store } = await storeFor(t)
+    const lost: unknown[] = []
+    const place = await placeOf(t, store, ONE, (by) => void lost.push(by))
+    await store.remove(HOLDER_GRAPH)
+    const failed = await place.ensure()
+    t.same([isFailure(failed) && failed.failure, await holderIn(store)], ['store.unreachable', ONE])
+    t.same([await place.ensure(), lost], [undefined, []])
+  })
   void t.test('a graph that says little', async (t) => {
     const { store } = await storeFor(t)
     await store.replace(
@@ -78,13 +95,14 @@ void t.test('the place at a store', { jobs: 8 }, (t) => {
     t.same([await asked, await lookAtHolder(store)], [{ heldBy: ONE }, { holder: ONE, asking: new Set() }])
   })
   void t.test('a holder that stands still loses its place, and is told who has it', async (t) => {
-    const { store } = await storeFor(t)
+    const { store, updates } = await storeFor(t)
     const [lost, still]: [Holder[], { now: boolean }] = [[], { now: false }]
     const read: GraphStore['read'] = async (...asked) => (still.now ? FAILED : store.read(...asked))
     const place = await placeOf(t, { ...store, read }, ONE, (by) => void lost.push(by))
     still.now = true
     const other = await placeOf(t, store, OTHER)
-    t.equal(await holderIn(store).then((holder) => holder?.instance), OTHER.instance)
+    t.same(await holderIn(store), OTHER)
+    t.match(updates.at(-1), /WHERE [^]*#asks> "instance of \\"other/, 'only while its question stands')
     t.same([place.isSure(), await place.ensure(), lost], [false, FAILED, []])
     still.now = false
     const [failed] = await Promise.all([place.ensure(), until(async () => (await other.ensure(), lost.length > 0))])
@@ -120,7 +138,7 @@ void t.test('writes to a held store', async (t) => {
     ...store,
     ...{ replace: write('replace'), remove: write('remove'), update: write('update'), edit: write('edit') },
     addQuads: write('addQuads'),
-    together: { ...store.together!, update: write('together') },
+    together: { isKnown: () => true, select: async () => undefined, update: write('together') },
     pause: async () => () => void done.push('resumed'),
   }
   const writes: Record<string, (store: GraphStore) => Promise<unknown>> = {
@@ -152,6 +170,11 @@ void t.test('writes to a held store', async (t) => {
   }
 
   const held = heldStore(inner, () => place(false, FAILED))
+  t.same(
+    { ...held.together, update: undefined },
+    { ...inner.together, update: undefined },
+    'the rest is the store itself',
+  )
   done.length = ensured.length = 0
   const resume = await held.pause!(AbortSignal.timeout(60_000))
   const waiting = held.update('')

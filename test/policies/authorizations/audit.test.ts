@@ -7,7 +7,7 @@ import {
 } from '../../../policies/authorizations/authorization-index.js'
 import { isOfOne, type Coverage } from '../../../policies/authorizations/coverage.js'
 import { graphRights } from '../../../policies/authorizations/graph-rights.js'
-import { containersAbove, type Reach } from '../../../policies/authorizations/reach.js'
+import { containersAbove, isContainerName, type Reach } from '../../../policies/authorizations/reach.js'
 import { ACL, ADMIN, authorization, BASE, EVERYONE, fact, MEMBER, replaceGraph, SUB_CLASS_OF } from '../access-facts.js'
 
 const [ALICE, GROUP, RULES, GROUPS] = ['https://alice/#me', 'urn:group', `${ADMIN}rules/`, `${ADMIN}groups/`]
@@ -55,6 +55,30 @@ void t.test('the authorizations on a target', async (t) => {
   t.equal(index.about([{ kind: 'accessTo', iri: `${BASE}many/` }]).length, 1_000)
 })
 
+void t.test('an agent counts as others too; what was removed is not counted', async (t) => {
+  const rule = (agent: string): Fact[] => authorization(`urn:${agent}`, { agent, mode: 'Read', accessTo: BASE })
+  const many = Array.from({ length: 12 }, (_, n) => rule(`urn:${n}`)).flat()
+  const index = indexOf({ [RULES]: [...rule(ALICE), ...rule('urn:b')], [GROUPS]: many })
+  const match = (agent: string, ...others: string[]) => index.match(agent, 'Read', [{ kind: 'accessTo', iri: BASE }], others) // prettier-ignore
+  t.same([match(ALICE).via.length, match(ALICE, 'urn:b').via.length, match('urn:x', 'urn:y').via.length], [1, 2, 0])
+  t.equal(match(ALICE).considered().total, 14)
+  replaceGraph(index, RULES, rule(ALICE))
+  t.equal(match(ALICE).considered().total, 13)
+})
+
+void t.test('a change while a rebuild takes in an earlier one', async (t) => {
+  const index = indexOf({})
+  const rules = (agent: string): Fact[] => Array.from({ length: 1_000 }, (_, n) => authorization(`urn:${n}`, { agent, mode: 'Read', accessTo: BASE })).flat() // prettier-ignore
+  const rebuild = index.rebuild()
+  replaceGraph(index, RULES, rules('urn:a'))
+  const steps = rebuild.committing()
+  steps.next()
+  replaceGraph(index, RULES, rules('urn:b'))
+  while (!steps.next().done);
+  const bits = ['urn:a', 'urn:b'].map((agent) => index.match(agent, 'Read', [{ kind: 'accessTo', iri: BASE }]).bits)
+  t.same(bits, [0, 1])
+})
+
 void t.test('classes of blank nodes are in no rights', async (t) => {
   const index = indexOf({
     [RULES]: [
@@ -71,5 +95,9 @@ void t.test('containers above a document: those whose names may stand in acl:def
   t.same(containersAbove(REACH, BASE), [])
   const longest = `${BASE}${'x'.repeat(4096 - BASE.length - 1)}/`
   t.same(containersAbove(REACH, `${longest}d/`), [longest, BASE])
+  t.same(
+    [longest, longest.replace('x', 'xx')].map((iri) => isContainerName(REACH, iri)),
+    [true, false],
+  )
   t.same(containersAbove(REACH, `${longest.replace('x', 'xx')}d/`), [BASE])
 })

@@ -10,7 +10,7 @@ const DEGREES: readonly (readonly [pattern: string, degree: number, flags?: stri
   ['fuseki', 1, 'i'], ['^https?://', 1], ['[a-z]+', 1], ['.*fuseki.*', 2], ['foo.*bar', 2], ['^.*x', 1], ['\\s+$', 2], ['^\\s+|\\s+$', 2],
   ['^[^@]+@[^@]+\\.[a-z]+$', 1], ['^\\d{4}-\\d{2}-\\d{2}$', 1], ['(a|b)*c', 2], ['(foo|for)*x', 2], ['([a-z]+ )*x', 2], ['\\p{L}+ \\p{L}+', 2],
   ['^([^,]*,){3}foo', 1], ['a{1,1000}b', 2], ['^(alpha|beta|gamma)$', 1], ['^urn:[a-z0-9][a-z0-9-]{0,31}:.+$', 1], ['', 1], ['[]a]+x', 2],
-  ['(?:ab)+c', 2], ['[a-z&&[^b]]+x', 2],
+  ['(?:ab)+c', 2], ['[a-z&&[^b]]+x', 2], ['\\P{Lu}+x', 2], ['([a[b]]|b)*x', Infinity], ['([^]a]|b)*x', Infinity], ['([ab&&[b]]|b)*x', Infinity],
   // Several ways through one text: the degree is their number, plus one for the search.
   ['.*.*x', 3], ['.*.*.*x', 4], ['.*foo.*bar', 3], ['a+a+a+b', 4], ['(.*,){3}x', 4], ['[a-z]+[a-k]+[a-c]+X', 4], ['a*A*b', 3, 'i'], ['a*A*b', 2],
   ['é*ü*x', 3],
