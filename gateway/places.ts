@@ -1,4 +1,4 @@
-// Bounds on work, per client and in total: how much runs at once, and how much is done per day.
+// Limits on work, per client and in total: how much runs at a time, and how much is done per day.
 
 /** Takes a place. Returns the function that frees it, or undefined if none is free. */
 export type TakePlace = (who: string) => (() => void) | undefined
@@ -48,7 +48,7 @@ export function makeSharedPlaces(bounds: {
 const DAY_MS = 24 * 60 * 60 * 1000
 
 /**
- * Counts something towards a day. Returns a function that undoes the count or, if the limit is exceeded, the ms until
+ * Counts an amount towards a day. Returns a function that undoes the count or, if the limit is exceeded, the ms until
  * the next day.
  */
 export type TakeOfDay = (who: string, count?: number) => (() => void) | number

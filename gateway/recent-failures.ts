@@ -1,4 +1,5 @@
-// What operators look at first: the latest refused and slow requests, and how many answers needed no store.
+// What operators look at first: the latest refused requests, the latest slow requests, and the number of answers that
+// needed no store.
 import type { RequestLine } from './log.js'
 
 export type SeenRequest = Pick<
@@ -10,7 +11,7 @@ export type SeenRequest = Pick<
 }
 
 export interface Recent {
-  /** The number of all answers, and of those without the store. */
+  /** The number of all answers, and of those that needed no store. */
   answers: number
   withoutStore: number
   /** Newest last. */

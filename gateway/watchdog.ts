@@ -52,8 +52,8 @@ function measured(): IntervalHistogram {
 const longestOf = ({ max }: IntervalHistogram): number => Math.max(0, max / 1e6 - RESOLUTION_MS) / 1000
 
 /**
- * Signs of life are timer ticks, and work that starts or stops. If the next sign is late, the work that started last
- * has blocked the loop. Costs two readings of the clock per request; work in other threads does not count.
+ * A sign of life is a timer tick, or work that starts or stops. If the next sign is late, the work that started last
+ * has blocked the loop. This costs two readings of the clock per request; work in other threads does not count.
  */
 export function startWatchdog(log: Log, { now, every }: TickingClock = CLOCK): Watchdog {
   const all = measured()

@@ -138,8 +138,9 @@ const noParent = (on: string): Decision => ({
 })
 
 /**
- * The mode that new types would give the agent that writes them, if it may not give it to itself (design 3): with
- * Control none; with Read Control; without Read each mode that it did not have.
+ * The mode that new types would give the agent that writes them, if the agent may not give it to itself (design 3): an
+ * agent with Control may give itself any mode; with Read, any mode but Control; without Read, only modes that it
+ * already had.
  */
 export function widenedMode(before: readonly Mode[], after: readonly Mode[]): Mode | undefined {
   if (before.includes('Control')) return undefined

@@ -1,4 +1,4 @@
-// The shape of the code (design 1): which folder may know which, no cycles, and where the outside world is touched.
+// The shape of the code (design 1): which folder may import which, no cycles, and which files touch the outside world.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -46,7 +46,7 @@ void t.test('no import cycles of files, types included', async (t) => {
   t.equal(done.size, SOURCES.size)
 })
 
-void t.test('the outside world is touched in these files only', async (t) => {
+void t.test('only these files touch the outside world', async (t) => {
   const homes: Record<string, readonly string[]> = {
     fastify: [
       'gateway/http/listener.ts',
@@ -88,7 +88,7 @@ void t.test('the outside world is touched in these files only', async (t) => {
   }
   const withClock = [
     ...['gateway/main.ts', 'gateway/start/start.ts', 'gateway/start/open-stores.ts'],
-    // Who has a store and a data folder is a matter of real time.
+    // Deciding which process holds a store and a data folder needs real time.
     ...['gateway/start/own-data.ts', 'gateway/stores/holder.ts'],
   ]
   const reading = [...SOURCES].filter(([, text]) => /Date\.now\(\)|new Date\(\)/.test(text)).map(([file]) => file)
@@ -105,15 +105,15 @@ void t.test('documents are written in one place (design 3)', async (t) => {
   )
   t.same(
     writers.map(([file]) => file).sort(),
-    // The seeds of a first start come before any request, and the mirror serves the journal itself.
+    // The seeds of a first start precede any request, and the mirror itself serves the journal.
     ['gateway/methods/commit.ts', 'gateway/mirror/journalled-update.ts', 'gateway/start/seeding.ts'],
   )
 })
 
-/** State of a module, which no gateway has: `--cache` does not count it, and a purge does not empty it. */
+/** State that modules hold, outside of any gateway: `--cache` does not count it, and a purge does not empty it. */
 const AMBIENT: Readonly<Record<string, string>> = {
-  // By a value that never changes, and gone with it: an account, the bytes of a certificate, shapes, a list, a
-  // decision, a tree.
+  // Keyed by a value that never changes, and collected with it: an account, the bytes of a certificate, shapes, a list,
+  // a decision, a tree.
   'gateway/identity/accounts.ts': 'the key of an account',
   'policies/identity/webid.ts': 'the fingerprint of a certificate',
   'gateway/features/forms/form-fields.ts': 'the forms of shapes',
@@ -124,7 +124,7 @@ const AMBIENT: Readonly<Record<string, string>> = {
   'gateway/sparql/rights/as-bindings.ts': 'found in a tree',
   'gateway/sparql/rights/jena-hash-joins.ts': 'found in a tree',
   'gateway/sparql/rights/jena-predicates.ts': 'found in a tree',
-  // By a connection or a request of Node.js, and gone with it.
+  // Keyed by a connection or a request of Node.js, and collected with it.
   'gateway/http/body.ts': 'requests that wait for 100 Continue',
   'gateway/http/client-network.ts': 'the client of a connection',
   'gateway/http/leaving.ts': 'what waits for the end of a connection',
@@ -135,7 +135,7 @@ const AMBIENT: Readonly<Record<string, string>> = {
   'gateway/http/ready-head.ts': 'the date of this second as a field',
   'gateway/sparql/language/parse.ts': 'the parser',
   'versioning/journal/ulid.ts': 'random bytes',
-  // What the process has: threads, disk, folders, a process beside it.
+  // State of the process: threads, disk, folders, a child process.
   'gateway/files/arriving.ts': 'bytes on disk that are promised',
   'gateway/http/content-coding.ts': 'the number of compressions under way',
   'versioning/git/launcher.ts': 'the process that starts Git',
@@ -156,7 +156,7 @@ void t.test('no module has a cache or other state but these', async (t) => {
   t.same(found.sort(), Object.keys(AMBIENT).sort())
 })
 
-void t.test('every file says first what it does', async (t) => {
+void t.test('the first line of every file says what it does', async (t) => {
   t.same(
     [...SOURCES].filter(([, text]) => !/^(#!.*\n)?\/\/ [A-Z`'"]/.test(text)).map(([file]) => file),
     [],
@@ -164,19 +164,19 @@ void t.test('every file says first what it does', async (t) => {
 })
 
 /**
- * Names that have the same meaning wherever they are: the folders know nothing of one another, and each feature has
- * texts.
+ * Names that several files may export, with the same meaning: the folders do not import one another, and each feature
+ * has texts.
  */
 const SHARED_NAMES = new Set(['Failure', 'isFailure', 'RDF', 'SH', 'XSD', 'processorTimeOf', 'texts'])
 
-void t.test('one name has one meaning: what is exported has one home', async (t) => {
+void t.test('one name has one meaning: each exported name is defined in one file', async (t) => {
   t.same(
     [...homesOfNames()].filter(([name, homes]) => homes.length > 1 && !SHARED_NAMES.has(name)),
     [],
   )
 })
 
-void t.test('the compiler is told to believe no more than before: lower these numbers when you can', async (t) => {
+void t.test('no more casts and non-null assertions than before: lower these numbers when you can', async (t) => {
   const all = [...SOURCES.keys()].map(believedIn)
   const sum = (of: 'casts' | 'nonNull'): number => all.reduce((count, one) => count + one[of], 0)
   t.ok(sum('casts') <= MOST_CASTS, `${sum('casts')} casts`)
@@ -184,7 +184,7 @@ void t.test('the compiler is told to believe no more than before: lower these nu
 })
 const [MOST_CASTS, MOST_NON_NULL] = [540, 790]
 
-/** The order of a request is read on a page or two. */
+/** The order of a request must fit on a page or two. */
 const MOST_LINES: Readonly<Record<string, number>> = { 'gateway/handle.ts': 150 }
 
 void t.test('files and functions stay small', async (t) => {
@@ -199,7 +199,7 @@ void t.test('files and functions stay small', async (t) => {
 })
 
 void t.test(
-  'a test file awaits all that begins tests later, since the next file may follow in its process',
+  'a test file awaits everything that starts tests later, since its process may run another file next',
   async (t) => {
     const files = readdirSync('test', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.test.ts'))
     t.same(

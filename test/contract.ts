@@ -1,5 +1,6 @@
-// `npm run contract`: the contract of a store on stores that `npm test` does not start. `npm run contract -- NAME…`;
-// each row that fails is printed, and the exit code is 1 where other rows fail than those in docs/stores.md.
+// `npm run contract`: runs the contract of a store on stores that `npm test` does not start; `npm run contract --
+// NAME…` on some of them. Prints each row that fails. The exit code is 1 if other rows fail than those listed in
+// docs/stores.md.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import type { RowCount } from './support/stores.js'
 
 const CONTRACT = 'test/gateway/stores/store-contract.test.ts'
 
-/** The rows that do not hold there: docs/stores.md, Other stores, says what follows. */
+/** The rows that are known to fail on a store. docs/stores.md, Other stores, describes the consequences. */
 const NOT_HELD: Readonly<Record<string, readonly string[]>> = {
   rdf4j: [
     'is read as it was written: a triple term (RDF 1.2)',
@@ -38,7 +39,7 @@ async function rowsOn({ datasets }: OtherStore): Promise<RowCount[]> {
   }
 }
 
-/** True where the rows that fail are those that are known to. */
+/** True if exactly the known rows fail. */
 async function isAsDocumented(name: string): Promise<boolean> {
   const opened = await OTHER_STORES[name]!()
   if ('missing' in opened) {

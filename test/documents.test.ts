@@ -18,7 +18,7 @@ const markdown = ['.', 'docs', 'test/bench'].flatMap((folder) =>
     .map((name) => normalize(join(folder, name))),
 )
 const textOf = (file: string): string => readFileSync(file, 'utf8')
-/** The Markdown without its blocks of code, in which `#` begins a comment and `[a](b)` is no link. */
+/** The Markdown without its code blocks, in which `#` begins a comment and `[a](b)` is not a link. */
 const proseOf = (file: string): string => textOf(file).replace(/^```[^]*?^```/gm, '')
 const headingsOf = (file: string): string[] => [...proseOf(file).matchAll(/^#+ (.+)$/gm)].map(([, heading]) => heading!)
 
@@ -29,15 +29,15 @@ const CITED = {
   LinkedDataHub: 'docs/linkeddatahub.md',
 } as const
 
-/** Of a section, so that a status is none. */
+/** The number of a section. Statuses, which have three digits, do not match. */
 const NUMBER = '\\d{1,2}(?:\\.\\d{1,2})*(?!\\.?\\d)'
-/** `spec 2.1, 2.2 and 9.3 to 9.5`: the name of a document and all numbers that follow it. */
+/** `spec 2.1, 2.2 and 9.3 to 9.5`: the name of a document, and all numbers that follow it. */
 const CITATION = new RegExp(`\\b(spec|design|LinkedDataHub) (${NUMBER}(?:(?:, | and | to )${NUMBER}\\b)*)`, 'gi')
 
 const documentOf = (name: string): string =>
   Object.entries(CITED).find(([cited]) => cited.toLowerCase() === name.toLowerCase())![1]
 
-/** Also where a comment breaks the line between the name and the number. */
+/** Also matches if a line break of the comment separates the name from the number. */
 const withoutBreaks = (text: string): string => text.replace(/\n\s*(?:\/\/|\*) ?/g, ' ')
 
 void t.test('each cited section exists', async (t) => {
@@ -75,7 +75,7 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-')
 
-void t.test('each relative link leads to a file, and to a heading where it names one', async (t) => {
+void t.test('each relative link leads to a file, and to a heading if it names one', async (t) => {
   for (const file of markdown) {
     for (const [, target] of proseOf(file).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/i.test(target!)) continue
@@ -149,7 +149,7 @@ void t.test('the libraries that CONTRIBUTING.md calls pinned have exact versions
   for (const name of pinned) t.match(dependencies[name], /^\d+\.\d+\.\d+$/, name)
 })
 
-void t.test('design 10 says of each library for production why it is there', async (t) => {
+void t.test('design 10 gives a reason for each production library', async (t) => {
   const { dependencies } = JSON.parse(textOf('package.json')) as { dependencies: object }
   const [, table] = /^## 10 Libraries$([^]*?)^## |^## 10 Libraries$([^]*)/m
     .exec(textOf('docs/design.md'))!

@@ -1,4 +1,5 @@
-// Features can be taken away: the product compiles without the folder and the row of each, and what is left answers.
+// Features can be removed: the product compiles without the folder and the row of each, and the rest of the gateway
+// still answers.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import t from 'tap'
@@ -10,7 +11,7 @@ import { makeWorld, ttl, turtle, update, type World } from './support/world.js'
 
 const TABLE = resolve('gateway/features.ts')
 
-/** The table without the rows and the imports of these features. */
+/** The table of features without the rows and the imports of these features. */
 const tableWithout = (names: readonly string[]): string =>
   readFileSync(TABLE, 'utf8')
     .split('\n')
@@ -24,7 +25,7 @@ const { options } = ts.parseJsonConfigFileContent(
 )
 const parsed = new Map<string, ts.SourceFile | undefined>()
 
-/** The product as it is without the folders of these features. */
+/** The product without the folders of these features. */
 function productWithout(names: readonly string[], before?: ts.Program): ts.Program {
   const gone = names.map((name) => resolve('gateway/features', name) + '/')
   const host = ts.createCompilerHost(options)
@@ -43,7 +44,7 @@ function productWithout(names: readonly string[], before?: ts.Program): ts.Progr
 const messages = (diagnostics: readonly ts.Diagnostic[]): string[] =>
   diagnostics.map(({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`)
 
-void t.test('the table has each folder, and each row of it is one line', async (t) => {
+void t.test('the table has each folder, and each of its rows is one line', async (t) => {
   const folders = new Set([...SOURCES.keys()].flatMap((file) => featureOf(file) ?? []))
   t.same(FEATURES.map(({ name }) => name).sort(), [...folders].sort())
   for (const name of folders) t.equal(tableWithout([name]).match(/^ {2}\{ name: /gm)?.length, folders.size - 1, name)
@@ -56,7 +57,7 @@ void t.test('the product compiles without each feature, and without all of them'
   let before = core
   for (const name of names) {
     const product = productWithout([name], before)
-    // No feature imports another (architecture.test.ts): beside the core, only the table could miss what is gone.
+    // No feature imports another (architecture.test.ts), so only the core and the table could refer to a removed one.
     t.same(messages(product.getSemanticDiagnostics(product.getSourceFile(TABLE))), [], name)
     before = product
   }

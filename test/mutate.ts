@@ -1,4 +1,5 @@
-// `npm run mutate`: small changes of the code, one at a time, and the nearest tests, which should notice each.
+// `npm run mutate`: makes small changes to the code, one at a time, and runs the nearest tests, which should notice
+// each change.
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createHash } from 'node:crypto'
 import { SourceMap, type SourceMapPayload } from 'node:module'
@@ -13,7 +14,7 @@ import { runTestFile } from './support/run-test-file.js'
 import { SOURCES } from './support/sources.js'
 import { compiledFile } from './support/test-files.js'
 
-/** Where a wrong decision would be silent: rights, what is cached, what is written down. */
+/** The code in which a wrong decision would be silent: rights, caching, recording. */
 const PATHS = ['policies', 'cache', 'versioning/journal', 'gateway/mirror', 'gateway/sparql/rights', 'gateway/sparql/updates', 'gateway/identity', 'gateway/request/token-limits', 'gateway/methods/write-conditions', 'gateway/stores/holder', 'versioning/log', 'gateway/http/target'] // prettier-ignore
 const RESULTS = resolve('.cache/mutants.jsonl')
 

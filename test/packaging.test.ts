@@ -1,4 +1,4 @@
-// The files of packaging/: they name settings that exist, run nothing as root, and give the store no port.
+// The files in packaging/: they name existing settings, run nothing as root, and publish no port of the store.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// `npm test`: which test files run, a Fuseki for them, and the counts at the end.
+// `npm test`: chooses the test files, starts a Fuseki for them, and counts the results.
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,10 @@ import { runTestFile, startSharedProcess, type FileOutcome, type SharedProcess }
 import type { RowCount } from './support/stores.js'
 import { allTestFiles, filesNamed, isAlone, READ_THROUGH_THE_CACHE } from './support/test-files.js'
 
-/** Files that run at the same time: tests wait for stores, timers and processes about as long as they compute. */
+/**
+ * The number of files that run at the same time: tests wait for stores, timers and processes about as long as they
+ * compute.
+ */
 const JOBS = Math.min(2 * availableParallelism(), 6)
 
 const HELP = `Usage: npm test [-- FILE…]
@@ -41,17 +44,17 @@ function without(reason: { missing: string }): { missing: string } {
   return reason
 }
 
-/** One for all files, which starts with the first. */
+/** One Fuseki for all files, started with the first. */
 type SharedFuseki = () => ReturnType<typeof openFuseki>
 
 /** Test files that run with the same environment. */
 interface Pass {
   readonly files: readonly string[]
-  /** In a process of its own, or in one that `job` has or gets. */
+  /** Runs the file in a separate process, or in the process that `job` has or gets. */
   run(file: string, job: Job): Promise<readonly FileOutcome[]>
 }
 
-/** One of the files that run at the same time, with the process in which it runs one after the other. */
+/** One of the jobs that run at the same time. Its process runs one file after the other. */
 interface Job {
   shared?: { readonly pass: Pass; readonly process: SharedProcess }
 }
@@ -84,7 +87,7 @@ function processOf(job: Job, pass: Pass, variables: NodeJS.ProcessEnv): SharedPr
   return job.shared.process
 }
 
-/** Ends the process that `job` has: what came there after the end of a file. */
+/** Ends the process that `job` has. What the process printed after the end of a file is added to the results. */
 async function endOf(job: Job): Promise<readonly FileOutcome[]> {
   const late = (await job.shared?.process.end()) ?? []
   delete job.shared
@@ -92,7 +95,10 @@ async function endOf(job: Job): Promise<readonly FileOutcome[]> {
   return late
 }
 
-/** The files that take longest run first, these before all: one that begins last would leave the other jobs idle. */
+/**
+ * The files that take longest, in this order, run before all others: if a long file began last, the other jobs would be
+ * idle.
+ */
 const LONG = ['features/adoption/adoption', 'crash/crash', 'features/imports/importer', 'commands/command-line', 'sparql-streams', 'pages/pages', 'github/github-repository', 'github-faults', 'fuseki-time-limit', 'mirror/mirror', 'journalled-store', 'versioning/history', 'rights/restrict-query', 'query-differential', 'local-repository', 'test/attack', 'gateway/growth', 'stores/store-contract', 'rights-on-writes', 'sign-up', 'crash/updates', 'identity/oidc', 'features/graph-store/dataset', 'start/seeding', 'mirror/alignment', 'evaluation/patch', 'sparql-rights', 'stores/traits', 'queries/clients', 'ontologies/constraints', 'store-faults', 'shared-caches', 'evaluation/reading', 'shared-store', 'documents/kept-documents', 'large-documents', 'sparql-update', 'rules-age', 'methods/documents', 'queries/sparql', 'request/identify', 'bounded-work', 'update-differential', 'features/imports/add', 'mirror/settlement', 'request/access', 'memento/memento', 'mirror/rebuild', 'mirror-refusals', 'crash/import', 'http/bypass', 'runner', 'linked-data-proxy', 'http-caching', 'watchdog'] // prettier-ignore
 const orderOf = (file: string): number => {
   const at = LONG.findIndex((name) => file.includes(`${name}.test`))

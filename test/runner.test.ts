@@ -1,11 +1,11 @@
-// The runner of the tests: no failure of a file is lost, wherever in the life of its process it comes.
+// The runner of the tests: it reports every failure of a file, at whatever time in the life of the file's process.
 import { execFile } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import t from 'tap'
 import { startSharedProcess, type FileOutcome } from './support/run-test-file.js'
 
-/** Each planted file imports tap as `t`; the rows say what it does then. */
+/** Each planted file imports tap as `t`; the rows contain the rest of the file. */
 const PLANTED = {
   passes: `t.test('row', async (t) => t.pass('held'))`,
   fails: `t.test('row', async (t) => t.fail('not held'))`,
@@ -29,7 +29,7 @@ function plant(folder: string): void {
   for (const [name, text] of Object.entries(PLANTED)) writeFileSync(join(folder, `${name}.test.js`), head + text)
 }
 
-/** The files that run one after the other as the runner has them run, and what failed under which name. */
+/** The files that the runner ran one after the other, and the name under which each failure was reported. */
 const ROWS: readonly (readonly [files: readonly Planted[], failed: Readonly<Record<string, RegExp>>])[] = [
   [['passes', 'fails', 'throws', 'has-no-test'], { fails: /not held/, throws: /planted/, 'has-no-test': /has no test/ }], // prettier-ignore
   [['passes', 'exits-0-in-the-middle'], { 'exits-0-in-the-middle': /test unfinished/ }],

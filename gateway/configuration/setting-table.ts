@@ -23,7 +23,7 @@ const CLIENTS = [
     'sign-up',
     of('WHO', oneOf('everyone', 'invited', 'off')),
     'People who may sign up, by form or by a first log-in.',
-    { otherwise: 'everyone; off with a backend by flags or init' },
+    { otherwise: 'everyone; off if flags or init name a backend' },
   ),
   row('daily-sign-ups', of('COUNT', count), 'Most sign-ups per day, first log-ins included; one network has a tenth.', {
     default: '500',
@@ -130,7 +130,7 @@ const FETCHING = [
     'proxy',
     of('WHO', values.oneOf('identified', 'everyone', 'off')),
     'Agents who may fetch from other servers (?uri=).',
-    { otherwise: 'identified; off with a backend by flags or init' },
+    { otherwise: 'identified; off if flags or init name a backend' },
   ),
   row(
     'allow-service',

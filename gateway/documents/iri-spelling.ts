@@ -15,7 +15,7 @@ export interface Names {
   /** True if a graph is a document: its own URL means it. */
   isDocument(graph: string): boolean
   /**
-   * True if a graph has the URL of a document but not its name. After a restart, the URL may mean this graph instead.
+   * True if a graph has the URL of a document but another name. After a restart, the URL may mean this graph instead.
    */
   isOtherSpelling(graph: string): boolean
   /** Replaces the known names by those of a source. URLs of deleted documents keep their meaning. */
@@ -25,7 +25,7 @@ export interface Names {
 export interface FoundNames {
   /** Names with characters beyond ASCII. */
   readonly literal: readonly string[]
-  /** Names that equal their URLs. They are listed because without them the URLs would mean another name. */
+  /** Names that equal their URLs. They are listed because their URLs would otherwise mean another name. */
   readonly encoded: readonly string[]
 }
 

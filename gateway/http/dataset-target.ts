@@ -26,7 +26,9 @@ interface AskedService {
   readonly query: URLSearchParams
 }
 
-/** A service needs the right on the SPARQL endpoint; a graph needs the right on that graph. */
+/**
+ * A request to a service needs the right on the SPARQL endpoint; a request for a graph needs the right on that graph.
+ */
 export function serviceTarget(service: Service, { base, url, query }: AskedService) {
   const [graph, isDefault] = [query.get('graph'), query.has('default')]
   if (!OF_GRAPHS.includes(service) || (graph === null && !isDefault))

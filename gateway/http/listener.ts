@@ -28,7 +28,7 @@ import { takePort, type TakenPort } from './taken-port.js'
 
 export interface ListenerSettings {
   readonly port: number | TakenPort
-  /** Of a port that is not taken yet. */
+  /** The port, which has not been taken yet. */
   readonly host?: string
   /** PEM. Only the TLS listener has it; it asks every client for a certificate, from any issuer. */
   readonly tls?: { readonly cert: string; readonly key: string }

@@ -33,7 +33,7 @@ export function makeShares(waiting: BodyRoom, content: BodyRoom): Shares {
   const bytes = makeCounter(content)
   const taken = new WeakMap<IncomingMessage, Place>()
   return {
-    // In total there are fewer than one network may have: the usual case, which needs no address.
+    // In total fewer requests wait than one network may have waiting. This is the usual case, and needs no address.
     isFull: (network) => places.total() >= waiting.each && !places.hasRoom(network(), 1),
     enter(raw, network) {
       if (!places.hasRoom(network, 1)) return undefined

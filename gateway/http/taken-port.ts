@@ -58,7 +58,7 @@ async function doorAt(host: string, port: number): Promise<Server> {
 const drop = (socket: Socket): unknown => socket.destroy()
 
 function hand(socket: Socket, server: Server): void {
-  // As servers of Node.js do for their own connections.
+  // Servers of Node.js do the same for their own connections.
   socket.allowHalfOpen = !(server instanceof TlsServer)
   server.emit('connection', socket)
 }

@@ -3,7 +3,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { part } from '../part.js'
 
-/** A dataspace, as far as its owner logs in by a link. */
+/** The part of a dataspace that logging its owner in by a link needs. */
 interface HasOwner {
   readonly endUser: { readonly base: string }
   readonly admin: { readonly base: string }
@@ -15,15 +15,15 @@ export interface LoginLinks {
    * the session.
    */
   make(dataspace: HasOwner): string | undefined
-  /** Does not use the link up: previews of links send GET. */
+  /** True for a valid link. Does not use it up, since previews of links send GET. */
   isValid(dataspace: HasOwner, secret: string): boolean
-  /** True once for each link, and at once, so that of two requests one gets it. */
+  /** True once for each link, decided at once: of two requests only one gets true. */
   use(dataspace: HasOwner, secret: string): boolean
 }
 
 export const LOGIN_LINKS = part<LoginLinks>('log-in by a link')
 
-/** The issuer of the sessions. That of an identity provider is an http or https URL. */
+/** The issuer of these sessions. It cannot be that of an identity provider, which is an http or https URL. */
 export const LOGIN_LINK_ISSUER = 'urn:triplegate:login-link'
 
 const LIFETIME_MS = 600_000

@@ -50,7 +50,10 @@ export type IsOpen = (last: Version) => Promise<Openness | Setback>
 /** Checking each ended life costs reading one version, so older lives are hidden. */
 const MOST_LIVES = MOST_DELETIONS - 1
 
-/** @param history the history; the agent must have the right to see the current life, if there is one */
+/**
+ * @param history the history of the document; the agent must already have the right to its current life, if there is
+ * one
+ */
 export function visibleHistory(history: ReadHistory, isOpen: IsOpen): VisibleHistory {
   let seenByEveryone = true
 

@@ -16,7 +16,7 @@ interface Drawn {
 }
 
 const MOST_NODES = 300
-/** With more labels, they would cover each other. */
+/** More labels would cover each other. */
 const LABELLED_NODES = 60
 const LABELLED_EDGES = 25
 

@@ -6,7 +6,7 @@ import { texts } from './texts.js'
 
 const HEIGHT = 400
 const [TOP, BOTTOM] = [24, HEIGHT - 28]
-/** With more labels, they would cover each other. */
+/** More labels would cover each other. */
 const LABELLED = 30
 
 /** Null if no row has a place. */

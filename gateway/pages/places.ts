@@ -22,7 +22,7 @@ const LATITUDE = /^lat(?:itude)?$/i
 const LONGITUDE = /^(?:lon|long|lng|longitude)$/i
 export const isDegrees = (name: string): boolean => LATITUDE.test(name) || LONGITUDE.test(name)
 
-/** A literal may hold millions of points. On a map, more than this would cover each other. */
+/** A literal may hold millions of points. More points than this would cover each other on a map. */
 export const MOST_PLACES = 1000
 
 /** The places of each row; empty if a row has none that can be drawn. */

@@ -11,7 +11,7 @@ const LAST = 8.64e15
 const typeOf = (term: Term | undefined): string =>
   term?.termType === 'Literal' ? datatypes.typeNamed(term.datatype.value) : ''
 
-/** Also undefined for NaN, infinity, and forms that the datatype does not allow. */
+/** Also undefined for NaN, infinity, and forms that are not valid for the datatype. */
 export function numberOf(term: Term | undefined): number | undefined {
   const type = typeOf(term)
   if (!Object.hasOwn(datatypes.INTEGERS, type) && !['decimal', 'double', 'float'].includes(type)) return undefined

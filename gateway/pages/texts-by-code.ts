@@ -87,7 +87,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   [DH('Item')]: 'Item',
   [DH('Container')]: 'Container',
   [DEF('Root')]: 'Root container',
-  [OTHER_GRAPH]: 'Graph that is no document',
+  [OTHER_GRAPH]: 'Graph that is not a document',
   [DEFAULT_GRAPH]: 'Default graph',
   [FOAF('Agent')]: 'Agent',
   [FOAF('Person')]: 'Person',

@@ -38,8 +38,8 @@ const LONGEST = 60
 
 /**
  * The form in which a store that keeps values returns the literal, as Jena's TDB2 does. Ill-typed literals stay as
- * written. Undefined where versions of Jena and Java differ: values that do not fit into TDB2's 56 bits, and numbers of
- * many digits.
+ * written. Undefined if versions of Jena and Java differ: for values that do not fit into TDB2's 56 bits, and numbers
+ * of many digits.
  */
 export function storedForm([form, type]: TypedLiteral): TypedLiteral | undefined {
   const family = familyOf(type)
@@ -218,7 +218,7 @@ const BY_VALUE =
   /^(?:(?:non)?(?:positive|negative)?integer|(?:unsigned)?(?:long|int|short|byte)|decimal|double|float|boolean|dateTime(?:Stamp)?|date|time|g\w+|\w*[dD]uration)$/i
 const CANONICAL = /^(?:0|-?[1-9]\d{0,14}|true|false|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d*[1-9])?Z)?)$/
 
-/** True where a store may return a literal of this graph in another form. */
+/** True if a store may return a literal of this graph in another form. */
 export const mayBeRewritten = ({ triples }: Pick<Graph, 'triples'>, forms: LiteralForms): boolean =>
   triples.some(({ object }) => {
     if (isOfRdf12(object)) return true

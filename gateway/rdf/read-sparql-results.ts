@@ -58,7 +58,7 @@ function termsOfText(): MakeTerm {
       const tag = language !== undefined && direction !== undefined ? { language, direction } : language
       return factory.literal(value, tag ?? (datatype === undefined ? undefined : factory.namedNode(datatype)))
     }
-    if (type !== 'bnode') throw new TypeError(`no term of RDF: ${type}`)
+    if (type !== 'bnode') throw new TypeError(`not an RDF term: ${type}`)
     labels.set(value, labels.get(value) ?? `b${labels.size}`)
     return blankNode(labels.get(value))
   }

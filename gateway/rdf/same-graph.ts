@@ -39,7 +39,7 @@ const partsOf = ({ subject, predicate, object }: Pick<Quad, 'subject' | 'predica
   )
 const isLabel = (part: Part): boolean => part.startsWith('_:')
 
-/** After this many rounds a colour represents everything within this many steps of a blank node. */
+/** After this many rounds, a colour represents everything within this many steps of a blank node. */
 const ROUNDS = 32
 
 /** Colour refinement: blank nodes with the same surroundings get the same colour. */

@@ -1,4 +1,4 @@
-// Everything covered by the authorizations of one graph and of its groups: deleting the graph takes it away.
+// Everything covered by the authorizations of one graph and of its groups: deleting the graph ends these rights.
 import { bitsOf, type Authorization } from './authorization.js'
 import type { OfGroups } from './table.js'
 

@@ -228,7 +228,10 @@ function* inSteps<T>(items: Iterable<T>, work?: (item: T) => void): Generator<vo
   }
 }
 
-/** The statements of graphs apart from authorizations. Between two of its steps, what is known is what was added. */
+/**
+ * The statements of graphs apart from authorizations. Between two steps, it knows exactly the statements that have been
+ * added.
+ */
 function makeOthers(iris: IriTable, groupsOf: Relation<number>, classes: ReturnType<typeof makeClasses>) {
   /** By graph: agents and their groups as subjects, alternating. */
   const members = new Map<number, number[]>()

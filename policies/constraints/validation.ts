@@ -17,9 +17,9 @@ interface Resolve {
 }
 
 /**
- * Known answers by shape and node, so that none is computed again if many shapes lead to it. An answer that depends on
- * an assumption about a pair is kept while that pair is open, and afterwards if the assumption was right. So a pair is
- * repeated at most once for each pair that does not conform, and once each time its violations are reported.
+ * Known answers by shape and node, so that no answer is computed again if many shapes lead to it. An answer that
+ * depends on an assumption about a pair is kept while that pair is open, and afterwards if the assumption was right. So
+ * a pair is repeated at most once for each pair that does not conform, and once each time its violations are reported.
  */
 function makeAnswers() {
   const answers = new Map<string, Resolve>()

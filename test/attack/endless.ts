@@ -1,4 +1,4 @@
-// Attacks by one short query: an expression that the store does not interrupt, so that it blocks a thread for ever.
+// Attacks by one short query: an expression that the store does not interrupt, so that it blocks a thread without end.
 import type { Attack } from './run-row.js'
 import { ttl } from '../support/world.js'
 import { answered } from './availability.js'
@@ -32,7 +32,7 @@ const QUERIES: readonly (readonly [name: string, query: string])[] = [
 const USUAL = `SELECT * { GRAPH ?g { ?s ?p ?o } FILTER(REGEX(STR(?o), "fuseki", "i")) BIND(NOW() - "P7D"^^<${XSD}dayTimeDuration> AS ?week) }`
 
 // prettier-ignore
-/** Expressions on texts of the largest size, which are answered: they fail on such texts, or take no longer. */
+/** Expressions on texts of the largest size that are answered: they fail on such texts, or take no longer. */
 const OF_LONG_TEXTS = ['REGEX(?x, "a.*b")', 'CONTAINS(?x, ?y)', 'BOUND(?x) && xsd:integer(?z) > 5', 'ISIRI(IRI(?dots))']
 const LONG_TEXTS: Attack = {
   name: 'endless-texts-of-data',

@@ -41,7 +41,9 @@ const operate = ({ site }: Place, path: string, headers: Record<string, string>)
     sent.end()
   })
 
-/** The files in the folder that accounts other than the owner can use. Git's files come and go meanwhile. */
+/**
+ * The files in the folder that accounts other than the owner can use. Git's files may appear and disappear meanwhile.
+ */
 export function openIn(folder: string): { readonly count: number; readonly open: readonly string[] } {
   const paths = ['', ...readdirSync(folder, { recursive: true, encoding: 'utf8' })]
   const modeOf = (path: string): number => lstatSync(join(folder, path), { throwIfNoEntry: false })?.mode ?? 0

@@ -59,7 +59,7 @@ interface Caching {
 }
 /**
  * A cache of one byte has no room for any answer. Without a cache, the rules are also read for each request, so there
- * is no target.
+ * is not a target.
  */
 const CACHES: readonly Caching[] = [
   { cache: 'cached', flags: [], rounds: 3, target: 10 },

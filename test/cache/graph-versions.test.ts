@@ -30,7 +30,7 @@ void t.test('which graphs have a new version after a change', (t) => {
     ['as many in doubt', (v) => ['c', 'd', 'e'].map((g) => v.inDoubt(g, 10)), ['a', 'b', 'dataset'], undefined],
   ]
   for (const [name, change, changed, since] of rows) {
-    // "a" has a version of its own before.
+    // "a" had its own version before.
     const versions = makeGraphVersions(3)
     versions.changed('a')
     const before = { a: versions.of('a'), b: versions.of('b'), dataset: versions.dataset() }

@@ -1,5 +1,6 @@
-// Cached graphs follow every write (design 5; RFC 9111 §4.4): what is cached after a write is the state that this write
-// left, or nothing. `kept-documents.test.ts` has the same through the front door; the order of answers is set here.
+// Cached graphs follow every write (design 5; RFC 9111 §4.4): after a write, the cache has the state that this write
+// left, or nothing. `kept-documents.test.ts` tests the same through the front door; here the rows choose the order of
+// answers.
 import t from 'tap'
 import { makeGraphVersions } from '../../cache/graph-versions.js'
 import { makeStoredGraphs, type AskedGraph } from '../../cache/stored-graphs.js'
@@ -13,7 +14,7 @@ interface Failure {
 type Answer = Value | undefined | Failure
 
 const [GRAPH, OTHER] = ['https://localhost/a/', 'https://localhost/b/']
-/** The size of an entry beside its value and name. */
+/** The size of an entry apart from its value and name. */
 const OVERHEAD = 256
 const sizeOf = ({ text }: Value): number => text.length
 
@@ -23,7 +24,7 @@ interface Options {
   readonly staleIfError?: number
 }
 
-/** A cache whose store answers when the test says so. */
+/** A cache of a store that answers when the test lets it. */
 function makeCache({ maxBytes = 100_000, maxAge, staleIfError = 0 }: Options = {}) {
   const versions = makeGraphVersions()
   const clock = { now: 1_000_000 }
@@ -37,7 +38,7 @@ function makeCache({ maxBytes = 100_000, maxAge, staleIfError = 0 }: Options = {
     joined: (_graph, client) => joined.push(client),
     isFailure: (answer): answer is Failure => answer !== undefined && 'failed' in answer,
   })
-  /** The value that a read gets; the store answers with `stored` where it is asked. */
+  /** The value that a read gets. If the store is asked, it answers with `stored`. */
   const read = async (stored: Answer, graph = GRAPH): Promise<Answer> => {
     const count = asked.length
     const found = graphs.get(graph)
@@ -91,7 +92,7 @@ void t.test('a removal is cached too', async (t) => {
   t.ok(graphs.has(GRAPH))
 })
 
-void t.test('an answer that a write has overtaken is given, but not cached', async (t) => {
+void t.test('an answer that a write has overtaken is returned, but not cached', async (t) => {
   for (const change of ['changed', 'everythingChanged', 'inDoubt'] as const) {
     const { graphs, versions, asked, read, clock } = makeCache()
     const found = graphs.get(GRAPH)
@@ -156,7 +157,7 @@ void t.test('a graph that does not meet a condition is not cached as absent', as
   t.equal(await read(NEW), OLD)
 })
 
-void t.test('RFC 9111 §4.2, RFC 5861 §4: fresh up to the maximum age, stale for as long as it says', async (t) => {
+void t.test('RFC 9111 §4.2, RFC 5861 §4: fresh up to the maximum age, stale up to a limit', async (t) => {
   const rows: readonly [age: number, stored: Answer, expected: Answer][] = [
     [10, NEW, OLD],
     [11, NEW, NEW],

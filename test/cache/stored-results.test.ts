@@ -1,5 +1,5 @@
 // Cached results of queries (design 5): valid until a graph changes that the query reads, one query at a time, small
-// answers cached and large ones streamed. The order of answers is set here.
+// answers cached and large ones streamed. The rows choose the order of answers.
 import t from 'tap'
 import { makeGraphVersions } from '../../cache/graph-versions.js'
 import {
@@ -11,7 +11,7 @@ import {
 import { gate } from '../support/wait.js'
 
 const [GRAPH, OTHER] = ['https://localhost/a/', 'https://localhost/b/']
-/** The size of an entry beside its bytes and its key, which counts twice. */
+/** The size of an entry apart from its bytes and its key, which counts twice. */
 const OVERHEAD = 512
 const KEY = 'key'
 
@@ -28,7 +28,7 @@ function makeCache(options: Partial<StoredResultsSettings> = {}) {
   const clock = { now: 1_000_000 }
   const results = makeStoredResults({ maxBytes: 100_000, versions, now: () => clock.now, patience: 60_000, ...options })
   const asked: AbortSignal[] = []
-  /** @param hold after the first piece, the answer waits for this */
+  /** @param hold what the answer waits for after its first piece */
   const ask = (pieces: Pieces | 'failed', { key = KEY, readSet = [GRAPH], isWhole, signal }: Asking = {}, hold?: Promise<unknown>) =>
     results.get<string>(
       { key, readSet, formatCode: 'c', ...(isWhole && { isWhole }), signal: signal ?? new AbortController().signal },
@@ -48,7 +48,7 @@ function makeCache(options: Partial<StoredResultsSettings> = {}) {
   return { results, versions, clock, asked, ask }
 }
 
-/** The whole answer, and the way in which it came. */
+/** The whole answer, and whether it was cached or streamed. */
 async function read(answer: ResultAnswer<string> | Promise<ResultAnswer<string>>): Promise<string> {
   const found = await answer
   if (found.kind === 'failed') return `failed: ${found.failure}`
@@ -104,7 +104,7 @@ void t.test('nothing is cached that a write may have changed meanwhile', async (
   t.equal(await read(ask(['new'])), 'stored: new', 'a client that asks after the change does not')
 }) // prettier-ignore
 
-void t.test('RFC 5861 §4: a result that is too old is given if the store fails, for as long as it says', async (t) => {
+void t.test('RFC 5861 §4: if the store fails, a result that is too old is returned, up to a limit', async (t) => {
   for (const [age, expected] of [
     [10, 'stored: old'],
     [15, 'stored: old'],
@@ -182,7 +182,7 @@ void t.test('a slow answer is streamed and cached; other clients send queries of
   t.equal(await read(waited), 'stored: ab', 'a client that waits for the whole answer')
 })
 
-void t.test('a client that leaves in the midst of a stream ends the query', async (t) => {
+void t.test('a client that leaves in the middle of a stream ends the query', async (t) => {
   const { asked, ask } = makeCache({ maxEntryBytes: 1 })
   const answer = await ask(['ab', 'cd'])
   if (answer.kind !== 'streamed') return t.fail(answer.kind)

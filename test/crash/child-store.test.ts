@@ -1,5 +1,5 @@
-// Design 2: the embedded store on disk is killed in the middle of writes, and so is its gateway: what was answered is
-// there, what was not is whole or absent, and neither a request nor a start fails because of it.
+// Design 2: the embedded store on disk, and its gateway, are killed in the middle of writes. Answered writes are there
+// afterwards, all others are whole or absent, and no request or start fails because of the kill.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -41,7 +41,10 @@ async function started(t: Test, site: Site): Promise<GatewayProcess> {
   return gateway
 }
 
-/** Writes documents until it is told to stop. Gives those that were answered, and the statuses of all others. */
+/**
+ * Writes documents until the test stops it. Returns the documents whose writes were answered with success, and the
+ * statuses of all other writes.
+ */
 async function writeUntil(site: Site, prefix: string, isOver: () => boolean) {
   const owner = ownerOf(site)
   const [done, statuses] = [new Set<string>(), new Set<number>()]
@@ -96,7 +99,7 @@ void t.test('the embedded store on disk', { skip: executable ? false : 'pip cann
       for (const { done: some, statuses } of await Promise.all(writers)) {
         for (const path of some) done.add(path)
         t.ok(some.size > 0)
-        // A write under way broke off; the same document is not written again while this is in doubt.
+        // The outcome of an interrupted write is unknown, and the same document is not written again until it is known.
         t.same(
           [...statuses].filter((status) => ![502, 503].includes(status)),
           [],

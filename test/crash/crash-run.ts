@@ -1,5 +1,5 @@
-// One run of crashes: agents write, the gateway is killed at random moments and started again. At the end
-// the responses that the agents received are compared with the store and the history.
+// One run of crashes: agents write, while the gateway is killed at random moments and started again. At the end, the
+// responses that the agents received are compared with the store and the history.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,16 +38,16 @@ export interface CrashOptions {
 export interface CrashReport {
   /** Kills of the gateway. */
   readonly kills: number
-  /** Those of them that came before it served. */
+  /** The kills that came before the gateway served requests. */
   readonly atStart: number
   /** Kills of git or of the store. */
   readonly others: number
   readonly writes: Readonly<Record<Write['outcome'], number>>
   readonly commits: number
-  /** Updates of the store by which several documents were written, where the place knows. */
+  /** How many updates of the store changed several documents, if the place can count them. */
   readonly sharedUpdates: number | undefined
   readonly faults: readonly string[]
-  /** With the data of the run; it stays if there are faults. */
+  /** The folder with the data of the run. It is kept if there are faults. */
   readonly folder: string
 }
 
@@ -63,7 +63,7 @@ export async function runCrashes(options: CrashOptions): Promise<CrashReport> {
   let report: CrashReport
   try {
     report = await crashesIn(place, site, options, folder)
-    // The next run has these ports, and the certificates that name them.
+    // The next run uses these ports, and the certificates that contain them.
     collectCertificates(site.port, data)
     for (const port of [site.port, site.management]) releasePort(port)
   } finally {
@@ -89,7 +89,7 @@ async function crashesIn(
   while (counts.kills < kills && Date.now() < deadline && faults.length === 0) {
     const began = Date.now()
     const gateway = startGateway(site)
-    // The first gateway serves until a write is done.
+    // The first gateway is not killed before a write has succeeded.
     const isEarly = agents !== undefined && random.chance(AT_START)
     if (isEarly) await Promise.race([sleep(random.between(0, startMs)), gateway.ready])
     else {
@@ -118,13 +118,13 @@ async function crashesIn(
   }
 }
 
-/** Undefined when the gateway serves; else the faults, of which there are none where the store may be the reason. */
+/** Undefined once the gateway serves requests; otherwise the faults. There are none if the store may be the reason. */
 async function readiness(gateway: GatewayProcess, failing: boolean): Promise<readonly string[] | undefined> {
   if (await inTime(gateway.ready, 'the gateway does not start in time')) return undefined
   return failing && gateway.exitCode() === 2 ? [] : [`the gateway stopped: ${gateway.output()}`]
 }
 
-/** Only a hang takes that long: a busy machine makes all of it many times slower. */
+/** Only a gateway that hangs takes that long: a busy machine makes a start many times slower. */
 const PATIENCE_MS = 5 * A_MINUTE
 
 const inTime = <T>(work: Promise<T>, otherwise: string): Promise<T> =>
@@ -167,7 +167,7 @@ async function serveUntilKilled({ gateway, site, place, random, agents, document
 
 let marks = 0
 
-/** A write is done, and some have shared an update of the store, where they do. */
+/** A write has succeeded and, if the place shares updates, several writes have shared one. */
 async function untilBegun(writes: readonly Write[], { sharedUpdates = () => 1 }: Place): Promise<void> {
   while (!writes.some(({ outcome }) => outcome === 'done') || sharedUpdates() === 0) await sleep(5)
 }
@@ -186,7 +186,7 @@ async function finalFaults(site: Site, place: Place, writes: readonly Write[]): 
   await gateway.stop()
   if (unsettled !== undefined) faults.push(unsettled)
   faults.push(...faultsOf(commitsOf(repositories[0]!), writes, (document) => documentPath(document, site.base, PREFIX)))
-  // In the admin application only the owner has written: its commits are checked on their own.
+  // Only the owner writes in the admin application, so its commits are checked separately.
   faults.push(...faultsOf(commitsOf(repositories[1]!), [], (document) => documentPath(document, site.admin, PREFIX)))
   for (const [n, base] of bases.entries()) {
     faults.push(...unsoundness(repositories[n]!), ...(await indexFaults(site, base)))

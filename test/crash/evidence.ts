@@ -1,4 +1,4 @@
-// The evidence after the last restart: repository, version index and store of an application.
+// The evidence after the last restart: the repository, the version index and the store of an application.
 import { HOLDER_GRAPH } from '../../gateway/stores/holder.js'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
@@ -53,7 +53,7 @@ function contentsOf(repository: string, commits: readonly Omit<Committed, 'conte
   })
 }
 
-/** Faults that git finds, and files that are not sorted by bytes. */
+/** Faults that git finds, and files whose lines are not sorted by bytes. */
 export function unsoundness(repository: string): string[] {
   const fsck = spawnSync('git', [`--git-dir=${repository}`, 'fsck', '--strict', '--full', '--no-dangling'], {
     encoding: 'utf8',
@@ -83,14 +83,17 @@ export async function differences(repository: string, base: string, read: ReadDo
       canonical(content),
     ]),
   )
-  // Which gateway writes to the store is no document.
+  // The graph that says which gateway writes to the store is not a document.
   stored.delete(HOLDER_GRAPH)
   return [...new Set([...stored.keys(), ...files.keys()])]
     .filter((document) => stored.get(document) !== files.get(document))
     .map((document) => `${document} in the store:\n${stored.get(document)}in Git:\n${files.get(document)}`)
 }
 
-/** Equal times get equal text: some stores keep only the value of a dateTime. Text other than N-Triples stays. */
+/**
+ * Equal times become equal text, since some stores keep only the value of a dateTime. Text that is not N-Triples is
+ * unchanged.
+ */
 function canonical(text: string): string {
   const triples = readNTriples(text)
   if (!triples) return text

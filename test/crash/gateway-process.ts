@@ -31,7 +31,7 @@ export const historyFolder = ({ folder }: Site, base: string): string =>
 
 export interface GatewayProcess {
   readonly pid: number
-  /** True when it serves; false if it stops before that. */
+  /** True once it serves requests; false if it stops before that. */
   readonly ready: Promise<boolean>
   /** The exit status; undefined while it runs, and if it was killed. */
   exitCode(): number | undefined
@@ -75,11 +75,11 @@ export function startGateway({ folder, port, management, flags }: Site): Gateway
   }
 }
 
-/** The git processes that this process has started, or its launcher (Linux, /proc). */
+/** The git processes started by this process or its launcher (Linux, /proc). */
 export const gitsOf = (pid: number): number[] =>
   childrenOf(pid).flatMap(({ pid, name }) => (name === 'git' ? [pid] : gitsOf(pid)))
 
-/** The launcher of a gateway; undefined where it has none. */
+/** The launcher of a gateway; undefined if it has none. */
 export const launcherOf = (pid: number): number | undefined =>
   childrenOf(pid).find(({ pid }) => {
     try {

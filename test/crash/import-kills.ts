@@ -1,4 +1,4 @@
-// An import that is killed again and again: what it leaves, beside what an undisturbed one would leave.
+// Kills an import repeatedly, and compares the result with that of an import that was not interrupted.
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,12 +17,12 @@ export interface KilledImport {
 
 export interface Left {
   readonly state: string
-  /** Kills while the import was not done. */
+  /** The kills before the import was finished. */
   readonly killed: number
   /** `document value` of each row, sorted. */
   readonly found: readonly string[]
   readonly expected: readonly string[]
-  /** Imported documents that have another number of versions than one. */
+  /** Imported documents that do not have exactly one version. */
   readonly otherVersions: readonly string[]
 }
 
@@ -49,10 +49,10 @@ export async function killImport(folder: string, { rows, documents, kills, rando
   }
   let killed = 0
   while (killed < kills) {
-    // At the third start without progress it would be given up.
+    // An import is given up at the third start without progress.
     const before = await progressOf()
     while (killed % 2 === 1 && !ended.test(await stateOf()) && (await progressOf()) === before) await sleep(20)
-    // The first one soon, so that it meets the import under way.
+    // The first kill comes soon, while the import is certainly running.
     await sleep(20 + random() * (killed === 0 ? 300 : 1_000))
     if (ended.test(await stateOf())) break
     await gateway.kill()

@@ -1,5 +1,5 @@
-// An import that is killed continues at its row: nothing twice, nothing lost. With TRIPLEGATE_IMPORT_KILLS=50 it is
-// killed fifty times, in 20,000 rows.
+// A killed import continues at its row: no row is lost, and none is imported twice. With TRIPLEGATE_IMPORT_KILLS=50 the
+// import of 20,000 rows is killed fifty times.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { killImport, type Left } from './import-kills.js'
 import { makeRandom } from './random.js'
 
 const wanted = Number(process.env['TRIPLEGATE_IMPORT_KILLS'] ?? 2)
-// Fifty take longer than a test may.
+// Fifty kills exceed the usual time limit of a test.
 if (wanted > 2) t.setTimeout(wanted * 60_000)
 
 void t.test('an import that is killed at random moments', async (t) => {
@@ -21,7 +21,7 @@ void t.test('an import that is killed at random moments', async (t) => {
     const attempt = (n: number): Promise<Left> =>
       killImport(join(folder, String(n)), { ...size, kills: wanted, random: () => random.between(0, 1) })
     let left = await attempt(0)
-    // On a machine that stalls it may be done before the first kill.
+    // On a machine that stalls, the import may end before the first kill.
     for (let n = 1; n < 10 && left.killed === 0; n++) left = await attempt(n)
     t.match(left.state, /#Done>/)
     t.ok(left.killed > 0, 'it was killed')

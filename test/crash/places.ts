@@ -11,18 +11,18 @@ import type { Random } from './random.js'
 
 export interface Place {
   readonly flags: readonly string[]
-  /** True where the store may be down when a gateway starts. */
+  /** True if the store may be down when a gateway starts. */
   readonly failing: boolean
   /**
-   * So many write at the same time, to twice as many documents: behind HTTP many writes share an update of the store
-   * (design 5).
+   * The number of agents that write at the same time, to twice as many documents: behind HTTP, their writes share
+   * updates of the store (design 5).
    */
   readonly agents: number
-  /** How many updates of several documents the store has got, where the place knows. */
+  /** How many updates of several documents the store has received, if the place can count them. */
   readonly sharedUpdates?: () => number
-  /** How long a gateway serves before it is killed, ms. */
+  /** How long a gateway serves before it is killed, in ms. */
   readonly life: readonly [least: number, most: number]
-  /** Makes parts fail until `over`, and repairs them then. Returns how many processes it has killed. */
+  /** Makes parts fail until `over`, then repairs them. Returns the number of processes that it has killed. */
   disturb(gateway: number, over: AbortSignal, random: Random): Promise<number>
   /** Reads the documents of an application from the store. */
   documents(owner: Client): ReadDocuments
@@ -62,10 +62,10 @@ async function killGits(gateway: number, over: AbortSignal, random: Random): Pro
   while (!over.aborted) {
     const until = Date.now() + random.between(50, 600)
     await sleep(random.between(0, 50))
-    // A commit takes some ms: wait for one while there is nothing else to kill.
+    // A commit takes only some ms: if there is nothing else to kill, wait for one.
     for (let gits = gitsOf(gateway); !over.aborted && Date.now() < until; gits = gitsOf(gateway)) {
       if (gits.length > 1 || (gits.length === 1 && random.chance(0.02))) {
-        // Without the process that starts them, they come from the gateway itself until there is another.
+        // Without the launcher, the gateway itself starts git, until there is another launcher.
         const launcher = random.chance(0.2) ? launcherOf(gateway) : undefined
         killed += killAll([...gits, ...(launcher === undefined ? [] : [launcher])])
         break
@@ -97,7 +97,7 @@ const versioned = (endUser: string, admin: string): readonly string[] => [
 
 const MANY_AGENTS = 12
 
-/** Writes take as long as on a disk: they share updates of the store then. */
+/** Delays writes as a disk does, so that writes share updates of the store. */
 const AS_ON_DISK: Fault = {
   ...{ kind: 'delay', milliseconds: 15 },
   only: ({ method, path }) => method !== 'GET' && !path.includes('/query'),

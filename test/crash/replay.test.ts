@@ -1,4 +1,4 @@
-// The check of the crash test: it finds missing commits, extra commits, and commits that differ from what was written.
+// The oracle of the crash test: it finds missing commits, extra commits, and commits that differ from what was written.
 import t from 'tap'
 import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import { makeUlids } from '../../versioning/journal/ulid.js'

@@ -1,5 +1,5 @@
-// Comparing the responses that the agents received with the commits: each write with a 2xx response is one
-// commit, each commit is a write that was sent, and it has the document as that write left it. Pure.
+// Compares the responses that the agents received with the commits: each write with a 2xx response must be one commit,
+// and each commit must be a write that was sent, with the document as that write left it. Pure.
 import { ACL, DCT, DH, RDF, SIOC, XSD } from '../../gateway/rdf/vocabulary.js'
 import { lastLine, linesOf, type Write } from './writers.js'
 
@@ -21,7 +21,7 @@ interface State {
   readonly creator: string
   readonly own: readonly string[]
   readonly created: number
-  /** Of the document's own dct:modified, or dct:created before the first change; ms since the epoch. */
+  /** The document's own dct:modified, or its dct:created before the first change; ms since the epoch. */
   readonly modified: number
 }
 
@@ -66,7 +66,7 @@ export function faultsOf(
     if (found.has(write)) fault(`${write.mark} is committed twice`)
     found.add(write)
     if (write.outcome === 'refused') fault(`${write.mark} was refused with ${write.status}`)
-    // A write whose response came before another was sent precedes it.
+    // If a write was answered before another one was sent, it must precede the other.
     const before = latest.get(document)
     if (before && before.sent > write.ended) fault(`${write.mark} comes after ${before.mark}, which was sent later`)
     if (!before || write.sent > before.sent) latest.set(document, write)
@@ -89,7 +89,9 @@ const isOf = ({ agent, method, document, journalId }: Committed, write: Write): 
   write.sent <= timeOf(journalId) &&
   timeOf(journalId) <= write.ended
 
-/** The state that a write leaves; a text with the fault if the content is not, byte for byte, that state. */
+/**
+ * The state that a write leaves; a text that describes the fault if the content differs from that state in any byte.
+ */
 function stateAfter(before: State | undefined, write: Write, content: string | undefined): State | undefined | string {
   if (write.method === 'DELETE') return content === undefined ? undefined : 'the document still exists'
   if (content === undefined) return 'the document does not exist'

@@ -1,5 +1,5 @@
-// Design 3, 6: the gateway is killed in the middle of SPARQL updates of ten documents: all of them change, or none, in
-// the store and in the history. The pauses come from a seed, as in crash.test.ts.
+// Design 3, 6: the gateway is killed in the middle of SPARQL updates of ten documents. In the store and in the history,
+// either all ten documents change or none. The pauses come from a seed, as in crash.test.ts.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Agents that write to documents at the same time, each with a certificate, and of their responses.
+// Agents that write to documents at the same time, each with a certificate, and record the responses.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,7 +9,7 @@ import type { Site } from './gateway-process.js'
 import type { Random } from './random.js'
 
 export interface Write {
-  /** Unique: the triples that it writes are named after it. */
+  /** Unique: the triples that the write adds contain it. */
   readonly mark: string
   readonly agent: string
   readonly method: 'PUT' | 'POST' | 'PATCH' | 'DELETE'
@@ -17,7 +17,9 @@ export interface Write {
   /** ms since the epoch. An agent's writes do not overlap. */
   readonly sent: number
   readonly ended: number
-  /** `done`: 2xx. `refused`: by its response the gateway has not done it. `unknown`: any other response, or none. */
+  /**
+   * `done`: 2xx. `refused`: the response says that the gateway has not done it. `unknown`: any other response, or none.
+   */
   readonly outcome: 'done' | 'refused' | 'unknown'
   readonly status: number | undefined
 }
@@ -27,12 +29,12 @@ export type Agents = ReadonlyMap<string, string>
 
 const TERM = (name: string): string => `<https://crash.example/terms#${name}>`
 
-/** The triples of PUT and POST, in canonical N-Triples. The texts sort differently by bytes and by UTF-16 units. */
+/** The triples of PUT and POST, in canonical N-Triples. Bytes and UTF-16 units sort these texts differently. */
 export const linesOf = ({ document, mark }: Pick<Write, 'document' | 'mark'>): readonly string[] =>
   [`${TERM('mark')} "${mark}"`, `${TERM('text')} "\u{1F600} ${mark}"`, `${TERM('text')} "\u{FF21} ${mark}"`].map(
     (rest) => `<${document}#${mark}> ${rest} .`,
   )
-/** The triple that PATCH adds; it removes that of the PATCH before it. */
+/** The triple that PATCH adds. It removes the triple of the previous PATCH. */
 export const lastLine = ({ document, mark }: Pick<Write, 'document' | 'mark'>): string =>
   `<${document}> ${TERM('last')} "${mark}" .`
 
@@ -48,9 +50,9 @@ function contentOf({ method, document, mark }: Pick<Write, 'method' | 'document'
 }
 
 const METHODS = ['PUT', 'PUT', 'PUT', 'POST', 'POST', 'POST', 'PATCH', 'PATCH', 'PATCH', 'DELETE'] as const
-/** Nothing was done. 404: POST, PATCH or DELETE of a document that does not exist. */
+/** The write had no effect. 404: POST, PATCH or DELETE of a document that does not exist. */
 const REFUSED = [404, 503]
-/** The gateway does not know what the store has done. */
+/** The gateway does not know whether the store has performed the write. */
 const UNKNOWN = [502, 504]
 
 /** The agent sends one write after the other until `stopped`. */
@@ -67,7 +69,7 @@ export async function writeUntil(
     )
     const status = answer?.status
     writes.push({ ...request, agent, sent, ended: Date.now(), status, outcome: outcomeOf(status) })
-    // A pause of at least a whole ms: no two writes of an agent share one.
+    // At least one whole ms, so that no two writes of an agent are sent in the same ms.
     await sleep(answer ? random.between(2, 30) : 20)
   }
 }

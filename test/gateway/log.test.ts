@@ -74,6 +74,6 @@ void t.test('lines for people', (t) => {
     t.match(lineForPeople(line), /^\d\d:\d\d:\d\d /, what)
     t.equal(lineForPeople(line).slice(9), `${expected}\n`, what)
   }
-  t.equal(lineForPeople('no JSON\n'), 'no JSON\n', 'a line that is no JSON stays')
+  t.equal(lineForPeople('no JSON\n'), 'no JSON\n', 'a line that is not JSON stays')
   t.end()
 })

@@ -61,11 +61,11 @@ void t.test('the daily share that an upload takes', (t) => {
   // prettier-ignore
   const rows: [name: string, left: number, told: number | undefined, pieces: readonly number[], refusedAt: number, settled: number][] = [
     ['a length that is too large is refused before the file comes', 10, 11, [], 0, 0],
-    ['one that is larger than a file may be counts as that', 10, 200 * MIB, [], 0, 0],
+    ['a length above the limit of a file counts as that limit', 10, 200 * MIB, [], 0, 0],
     ['the received bytes count, not the announced ones', 10, 10, [4, 3], -1, 7],
-    ['without a length the bytes count while they come', 10, undefined, [4, 6, 1], 3, 0],
+    ['without a length the bytes count while they arrive', 10, undefined, [4, 6, 1], 3, 0],
     ['without a length a little is reserved before', 20 * MIB, undefined, [1, 1], -1, 2],
-    ['more than was told counts too', 10, 2, [4, 3], -1, 7],
+    ['more than was announced counts too', 10, 2, [4, 3], -1, 7],
     ['an empty file', 0, undefined, [], -1, 0],
   ]
   for (const [name, left, told, pieces, refusedAt, settled] of rows) {

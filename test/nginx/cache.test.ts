@@ -1,4 +1,4 @@
-// The template for nginx: it caches files and what pages need, and nothing that is private (spec 4.6). With the real
+// The template for nginx: it caches files and the static parts of pages, and nothing private (spec 4.6). With the real
 // nginx.
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
@@ -48,7 +48,7 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
     t.equal((await through('reader', fileOf('private'))).text, 'private')
   })
 
-  await row('a client that reads slowly what is not stored costs no file', async (t) => {
+  await row('a slow client of an answer that is not stored costs no file', async (t) => {
     const large = 'x'.repeat(12_000_000)
     t.equal((await owner('POST', item, upload(large))).status, 204)
     const pem = world.pemOf('owner')
@@ -56,7 +56,7 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
     const asked = request({ port: tls, ...trust, path: fileOf(large), headers: { Host: new URL(world.base).host } })
     const [slow] = (await once(asked.end(), 'response')) as [IncomingMessage]
     t.equal(slow.statusCode, 200)
-    // Meanwhile another client has read all of it.
+    // Meanwhile another client has read the whole file.
     t.equal((await through('owner', fileOf(large))).text.length, large.length)
     t.notMatch(nginx.warnings(), /temporary file/)
     slow.destroy()
@@ -92,7 +92,7 @@ void t.test('nginx', { skip: missing('nginx', '-v') ?? false }, async (t) => {
     }
   })
 
-  await row('what pages need is stored', async (t) => {
+  await row('the static parts of pages are stored', async (t) => {
     const page = await through('anonymous', item, { Accept: 'text/html' })
     const [, style] = /href="([^"]*\/static\/[^"]+\.css)"/.exec(page.text) ?? []
     t.ok(style, 'a page names its style')

@@ -1,6 +1,6 @@
-// Shared caches in front of the gateway, by the template for nginx and the VCL for Varnish, with the real programs
-// (design 5): what comes through them is the gateway's own answer of that moment, and nothing that is private is
-// stored. What they purge.
+// Shared caches in front of the gateway, with the template for nginx, the VCL for Varnish, and the real programs
+// (design 5). A client gets the gateway's own answer of that moment, nothing private is stored, and writes purge what
+// they change.
 import { X509Certificate } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
@@ -75,7 +75,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
   const titles = `/sparql?query=${encodeURIComponent('SELECT ?g ?t WHERE { GRAPH ?g { ?g <http://purl.org/dc/terms/title> ?t } } ORDER BY ?g')}`
   const targets = [...documents, ...documents, '/secret/', titles, fileOf('a file'), fileOf(SECRET), version, '/d1/?timemap', '/d9/'] // prettier-ignore
 
-  await row('what comes through them is the answer of the gateway itself, after random writes', async (t) => {
+  await row('after random writes, an answer through them is the gateway’s own', async (t) => {
     t.match([made.status, uploaded.status, version], [201, 204, /^\/d1\//])
     const { one: pick, chance, between } = makeRandom(20261122)
     const seen = new Map<string, string>()
@@ -97,7 +97,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
         t.ok([200, 201, 204, 404].includes(written.status), `${way}: ${written.status} ${written.text}`)
       }
       const [agent, target, method] = [pick(AGENTS), pick(targets), pick(['GET', 'GET', 'GET', 'HEAD'])]
-      // The page of a query says how long it took.
+      // The page of a query contains the time that the query took.
       const Accept = target === titles ? 'text/csv' : pick(['text/turtle', 'text/html', 'application/n-triples', '*/*'])
       const coding = chance(0.3) && { 'Accept-Encoding': 'gzip' }
       const known = chance(0.3) ? seen.get(`${target} ${Accept} ${agent}`) : undefined
@@ -110,7 +110,8 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
         const status = String(other.fields['cache-status'])
         if (status.includes('fwd-status=304')) counts.revalidated[way]++
         const isKept = agent !== 'anonymous' && status.includes('stored')
-        // A commit may have changed the history between the three answers: then it is the gateway's own a moment later.
+        // A commit may have changed the history between the three answers: then the answer is compared with the
+        // gateway's own a moment later.
         const ask = (): Promise<Answer> => send('gateway', agent, method, target, { fields })
         if (isKept || (differs(own!, other) && differs(await ask(), other))) wrong.push(`step ${step}: ${way} ${agent} ${method} ${target} ${JSON.stringify(fields)}: ${shown(other)} in place of ${shown(own!)}; ${status}`) // prettier-ignore
       }
@@ -120,7 +121,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     t.ok(counts.revalidated.nginx > 2 && counts.revalidated.Varnish > 2, JSON.stringify(counts))
   })
 
-  await row('nothing that is private is stored, and what is public is', async (t) => {
+  await row('nothing private is stored, and everything public is', async (t) => {
     await owner('PUT', '/d2/', ttl(turtle('"for everyone"')))
     await owner('PUT', opening('/d2/'), open('/d2/'))
     for (const way of WAYS) await send(way, 'anonymous', 'GET', '/d2/', { fields: { Accept: 'text/turtle' } })
@@ -131,7 +132,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     }
   })
 
-  await row('a write through Varnish purges the document, one of the rules everything that is public', async (t) => {
+  await row('a write through Varnish purges its document, a write of the rules everything public', async (t) => {
     for (const path of ['/d0/', '/d1/']) {
       await owner('PUT', path, ttl(turtle('"known"')))
       await owner('PUT', opening(path), open(path))
@@ -163,7 +164,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
   })
 
   // prettier-ignore
-  await row('what the gateway says to them', async (t) => {
+  await row('the fields that the gateway sends to them', async (t) => {
     const read = (agent: string, target: string) => send('gateway', agent, 'GET', target, { fields: { Accept: 'text/turtle' } })
     await read('anonymous', '/d0/')
     const all = '"public"'
@@ -192,8 +193,8 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
 const shown = ({ status, fields, text }: Answer): string => `${status} ${fields.etag ?? ''} ${text.slice(0, 300)}`
 
 /**
- * nginx may send the whole where the client has it in another coding; Varnish and nginx leave fields of the connection
- * out.
+ * nginx may send the whole content if the client has it in another coding; Varnish and nginx omit fields of the
+ * connection.
  */
 function differs(own: Answer, other: Answer): boolean {
   const isWhole = own.status === 304 && other.status === 200

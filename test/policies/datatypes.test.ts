@@ -1,4 +1,4 @@
-// The built-in datatypes of XML Schema 1.1: which texts are lexical forms, and what times mean.
+// The built-in datatypes of XML Schema 1.1: which texts are lexical forms, and the meaning of times.
 import t from 'tap'
 import { isLexical, timeOf } from '../../policies/datatypes.js'
 

@@ -332,7 +332,7 @@ await check('attacks', [
   ['class rights on an endpoint', classRights, reads(ALICE, `${BASE}sparql`), 'no-authorization'],
 ])
 
-await t.test('design 3: the mode that an agent may not give itself by types', async (t) => {
+await t.test('design 3: new types must not give their writer another mode', async (t) => {
   const [R, W, A, C] = ['Read', 'Write', 'Append', 'Control'] as const
   const rows: [before: Mode[], after: Mode[], widened: Mode | undefined][] = [
     [[W], [W], undefined],

@@ -227,12 +227,12 @@ type Row = readonly [name: string, rule: Statements, rights: Said, mode?: Mode]
 // prettier-ignore
 const ROWS: readonly Row[] = [
   ['no right', {}, none],
-  ['a document, a graph, and an endpoint, which is no graph', { accessTo: [`${BASE}c/`, 'urn:g', `${BASE}sparql`] }, { ...none, graphs: [`${BASE}c/`, 'urn:g'] }],
-  ['a document of the admin application is no graph here', { accessTo: ADMIN }, none],
+  ['a document, a graph, and an endpoint, which is not a graph', { accessTo: [`${BASE}c/`, 'urn:g', `${BASE}sparql`] }, { ...none, graphs: [`${BASE}c/`, 'urn:g'] }],
+  ['a document of the admin application is not a graph here', { accessTo: ADMIN }, none],
   ['all documents, by class', { accessToClass: DOCUMENTS }, { ...none, documents: true, owner: undefined }],
   ['all documents, by acl:default and the root itself', { default: BASE, accessTo: BASE }, { ...none, documents: true, prefixes: [BASE], owner: undefined }],
   ['all documents but the root', { accessToClass: [ITEM, CONTAINER] }, { ...none, items: true, containers: true }],
-  ['graphs that are no documents', { accessToClass: OTHER_GRAPH }, { ...none, others: true }],
+  ['graphs that are not documents', { accessToClass: OTHER_GRAPH }, { ...none, others: true }],
   ['the default graph', { accessTo: DEFAULT_GRAPH }, { ...none, defaultGraph: true }],
   ['everything, by classes', { accessTo: DEFAULT_GRAPH, accessToClass: [...DOCUMENTS, OTHER_GRAPH] }, all],
   ['everything, by acl:default', wholeBase, all],
@@ -241,7 +241,7 @@ const ROWS: readonly Row[] = [
   ['Control, asked for itself: nobody owns it', { accessToClass: DOCUMENTS, mode: 'Control' }, all, 'Control'],
   ['containers within containers', { default: [`${BASE}c/d/`, `${BASE}c/`] }, { ...none, prefixes: [`${BASE}c/`] }],
   ['a prefix of graphs', { default: ['http://other/g', 'urn:g'] }, { ...none, prefixes: ['http://other/g'] }],
-  ['a prefix that is no container reaches no document', { default: ['https://ho', `${BASE}c`] }, { ...none, otherPrefixes: ['https://ho'] }],
+  ['a prefix that is not a container reaches no document', { default: ['https://ho', `${BASE}c`] }, { ...none, otherPrefixes: ['https://ho'] }],
   ['a graph within a prefix says no more', { default: `${BASE}c/`, accessTo: [`${BASE}c/d/`, `${BASE}c/x`] }, { ...none, prefixes: [`${BASE}c/`] }],
   ['a class with its subclasses', { accessToClass: 'urn:A' }, { ...none, classes: ['urn:A', 'urn:B'] }],
 ]

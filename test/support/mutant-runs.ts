@@ -20,7 +20,7 @@ export const env = (copy: string): NodeJS.ProcessEnv => ({
   ...{ TRIPLEGATE_TEST_ROWS: join(copy, 'rows'), TRIPLEGATE_TEST_CERTIFICATES: join(copy, 'certificates') },
 })
 
-/** A run of a test file without a change. */
+/** A run of a test file on unchanged code. */
 export interface Baseline {
   readonly test: string
   readonly ms: number

@@ -20,9 +20,9 @@ export interface ClosableStores extends ComparedStores {
 }
 
 /**
- * If it matters, the dataset with readable data had the rest too: TDB2 finds rows in the order in which it learned
- * terms, and Jena orders triples by the first row.
- * @param others answers of stores of other kinds with only these quads
+ * If the order matters, the dataset with readable data once had the other data too: TDB2 finds rows in the order in
+ * which it learned terms, and Jena orders triples by the first row. @param others answers of stores of other kinds with
+ * only these quads
  */
 export function overHttp(
   all: ComparedDataset,

@@ -61,7 +61,7 @@ export interface Compared {
    * store gives the same answer, or answers both alike.
    */
   ofStore: number
-  /** For stores that count an answer of a path once: the same rows, but in other numbers. */
+  /** For stores that count an answer of a path once: the rows are the same, but how often each occurs differs. */
   ofWays: number
   /** Cases in which hidden data changes the answer. */
   readonly leaks: string[]

@@ -30,7 +30,7 @@ for await (const source of createInterface({ input: process.stdin })) {
     await import(pathToFileURL(resolve(compiledFile(source))).href)
   })
   if (results?.count === 0) t.fail('has no test')
-  // The parser of test points handles this line immediately, but a point or a comment only with the next line.
+  // The parser of test points handles this line immediately; it handles a point or a comment only with the next line.
   t.pragma({ [FILE_OVER]: await isClean() })
 }
 setTimeout(() => {

@@ -38,9 +38,9 @@ export interface Faulty extends Repository {
   readonly faults: Fault[]
   /** For the next readings of the log: a Setback, or the number of commits after which it stops. */
   readonly logFaults: (Setback | number)[]
-  /** Documents whose changes are refused for ever. */
+  /** Documents whose changes are always refused. */
   readonly unfit: Set<string>
-  /** Ids of changes that came to `commit` although they were on the branch. */
+  /** Ids of changes that were passed to `commit` although they were on the branch. */
   readonly sentAgain: string[]
   /** While set, no commit is made. */
   down: Setback | undefined
@@ -116,14 +116,14 @@ export function faulty(real: Repository, batch = real.batch): Faulty {
 export interface HistoryWorld {
   history: History
   readonly repository: Faulty
-  /** Of the bare repository, and of the journal. */
+  /** The folders of the bare repository and of the journal. */
   readonly bare: string
   readonly journal: string
   readonly clock: { now: number }
   readonly lines: string[]
   /** Closes the history and opens it again on the same folder. */
   restart(options?: Partial<HistoryOptions>): Promise<void>
-  /** Waits until all changes are committed, through all pauses. */
+  /** Waits until all changes are committed, including all pauses between attempts. */
   settled(): Promise<boolean>
   /** A write that the store has done. */
   write(document: string, content: string | undefined, more?: Partial<NewChange>): Promise<readonly OpenEntry[]>

@@ -575,7 +575,7 @@ async function happens(t: Test, steps: readonly Step[]): Promise<void> {
     else await world.history.settled(20)
   }
   await settle(world.history.open(), 'done')
-  // A log that stops short is not noticed until the next commit.
+  // If reading the log ends too early, this is not noticed until the next commit.
   world.repository.logFaults.length = 0
   world.history.refresh()
   await world.settled()

@@ -100,7 +100,7 @@ const UNUSUAL = [
   `${'%E6%97%A5'.repeat(100)}/${'.'.repeat(300)}x/`,
 ]
 
-/** A growing branch: with commits by the gateway, by others on top of it, and by others beside it. */
+/** A growing branch: the gateway commits, others commit on top of it, and others commit on branches of their own. */
 class Growing {
   private count = 0
   constructor(
@@ -121,7 +121,7 @@ class Growing {
     git(this.folder, ['update-ref', `refs/heads/${branch}`, at])
   }
 
-  /** Others merge the branch into their work, and push that: their work is the first parent. */
+  /** Others merge the branch into their work and push the result, so their work is the first parent. */
   pulled(side: string, message: string): string {
     const ofMain = [...filesAt(this.folder, headOf(this.folder)!)]
     const merge = foreignCommit(this.folder, Object.fromEntries(ofMain), {
@@ -398,7 +398,7 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     const theirs: string[] = []
     while (!over && theirs.length < 10) {
       theirs.push(foreignCommit(folder, { [`other${theirs.length}`]: 'x' }))
-      // A moment, in which ours go on.
+      // Long enough for the gateway's own commit to continue.
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     const commits = (await ours).map(({ commit }) => commit)

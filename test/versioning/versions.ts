@@ -1,10 +1,10 @@
-// Versions for tests: mementos of given times, and all versions that a history has.
+// Versions for tests: mementos with given times, and all versions of a history.
 import { isFailure, type Setback } from '../../versioning/failure.js'
 import type { Version } from '../../versioning/change.js'
 import type { History } from '../../versioning/history.js'
 import type { Memento } from '../../versioning/memento/time-map.js'
 
-/** Mementos of these times, in seconds since the epoch. */
+/** Mementos with these times, in seconds since the epoch. */
 export const mementos = (...seconds: readonly number[]): Memento[] =>
   seconds.map((second, seq) => ({
     seq,

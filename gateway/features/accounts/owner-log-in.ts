@@ -9,7 +9,10 @@ import { response } from '../../request/respond.js'
 import type { EndpointTarget } from '../../request/route.js'
 import { ownerLogInPage } from './owner-log-in-page.js'
 
-/** Also for the page, whose address contains the secret. With `no-referrer`, its form has no Origin (Fetch §3.1). */
+/**
+ * The page needs this too, since its address contains the secret. With `no-referrer`, its form would have no Origin
+ * (Fetch §3.1).
+ */
 const SECRET = [
   ['Cache-Control', 'no-store'],
   ['Referrer-Policy', 'strict-origin'],

@@ -37,7 +37,8 @@ import { readUndoFile } from './undo-file.js'
 async function undo(asked: AskedAdoption, terminal: Terminal): Promise<number> {
   const { base, admin, client, adminClient, given } = asked
   const others = ['names', 'rename', 'references', 'containers', 'types'].filter((name) => given.values.has(name))
-  if (others.length > 0) return fail(terminal, wrongArguments(`--undo: goes without --${others.join(', --')}.`))
+  if (others.length > 0)
+    return fail(terminal, wrongArguments(`--undo: cannot be combined with --${others.join(', --')}.`))
   const file = argumentText(given, 'undo')!
   const read = readUndoFile(file)
   if (isFailure(read)) return fail(terminal, read)

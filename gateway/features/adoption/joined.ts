@@ -1,5 +1,5 @@
-// Combines the updates of many steps into requests: several graphs share one, since a store needs most of its time for
-// each request. Every step has its own outcome: a refused request is split and sent again.
+// Combines the updates of many steps into few requests: a store spends most of its time per request, not per update.
+// Every step has its own outcome: a refused request is split and sent again.
 import { inParallel } from '../../mirror/all-documents.js'
 import { isFailure, type Failure } from '../../problem.js'
 import { inReferenceParts } from './references.js'

@@ -1,14 +1,14 @@
-// Asking the gateway that runs on a data folder for a backup, at its management port.
+// Asks the gateway that runs on a data folder for a backup, at its management port.
 import { request, type IncomingMessage } from 'node:http'
 import { managementError } from '../../commands/management-refusal.js'
 import { WRITE_FIELD } from '../../request/managed.js'
 import { ARCHIVE_TYPE, BACKUP_PATH } from './manifest.js'
 import { Unable } from './unable.js'
 
-/** Stores and files may be slow; writes under way are waited for. */
+/** Stores and files may be slow, and the gateway first waits for the writes under way. */
 const IDLE_MS = 300_000
 
-/** The bytes of the archive; undefined where no gateway on this data folder answers. Throws Unable. */
+/** The bytes of the archive; undefined if no gateway on this data folder answers. Throws Unable. */
 export async function askForBackup(port: number, key: string): Promise<AsyncIterable<Uint8Array> | undefined> {
   const headers = { [WRITE_FIELD]: '1', authorization: `Bearer ${key}` }
   const sent = request({ host: '127.0.0.1', port, path: BACKUP_PATH, method: 'POST', headers, timeout: IDLE_MS })

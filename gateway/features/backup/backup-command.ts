@@ -1,4 +1,4 @@
-// `triplegate backup FILE`: one archive that a clean machine starts from.
+// `triplegate backup FILE`: writes one archive, from which a clean machine can start.
 import { chmod, link, open, rm } from 'node:fs/promises'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -54,7 +54,7 @@ async function runBackup(argv: readonly string[], env: Environment, terminal: Te
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
   const lost = applications.filter((one) => isInMemory(one.service) && !historyPlaceOf(one, settings))
   for (const { base } of lost) terminal.error(`triplegate: ${base}: its documents are in memory only: the backup is without them.\n`) // prettier-ignore
-  if (!existsSync(join(settings.data, SEEDED_FILE))) return fail(terminal, cannot(`${settings.data}: no gateway has had this folder. Correct --data.`)) // prettier-ignore
+  if (!existsSync(join(settings.data, SEEDED_FILE))) return fail(terminal, cannot(`${settings.data}: no gateway has used this folder. Correct --data.`)) // prettier-ignore
   if (existsSync(file)) return fail(terminal, cannot(`${file} exists. Give another name.`))
   const show = makeProgress(terminal)
   const take = (bytes: AsyncIterable<Uint8Array>): Promise<void> =>
@@ -78,7 +78,7 @@ const cannot = (detail: string): CommandFailure => ({ failure: 'backup.failed', 
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
 
-/** It gets its name when it is whole, and on the disk. */
+/** The archive gets its name only when it is complete and on the disk. */
 async function writeArchive(
   file: string,
   bytes: AsyncIterable<Uint8Array>,
@@ -98,7 +98,7 @@ async function writeArchive(
     const gzip = createGzip({ level: constants.Z_BEST_SPEED })
     await pipeline(Readable.from(counted()), gzip, opened.createWriteStream({ flush: true }))
     await chmod(part, 0o600)
-    // Unlike a rename, it replaces no file that came meanwhile.
+    // Unlike a rename, this does not replace a file that was created meanwhile.
     await link(part, file)
     const folder = await open(dirname(file))
     await folder.sync().finally(() => folder.close())

@@ -1,4 +1,4 @@
-// `triplegate restore --check FILE`: everything that can be known of an archive without a store.
+// `triplegate restore --check FILE`: checks everything in an archive that can be checked without a store.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { graphOfQuad } from './quads.js'
 import { verifyArchive } from './read-archive.js'
 import { Unable } from './unable.js'
 
-/** Throws Unable. @param read is told how many bytes have been read */
+/** Throws Unable. @param read receives the number of bytes read */
 export async function checkArchive(file: string, read: (bytes: number) => void): Promise<Manifest> {
   const manifest = await verifyQuads(file, read)
   const folder = await mkdtemp(join(tmpdir(), 'triplegate-check-'))
@@ -36,7 +36,7 @@ async function verifyQuads(file: string, read: (bytes: number) => void): Promise
     if (folder !== 'stores') return
     const lines = linesOf(bytes.toString())
     const wrong = lines.find((line) => graphOfQuad(line) === undefined)
-    if (wrong !== undefined) throw new Unable(`${file}: ${name} has a line that is no quad: ${wrong.slice(0, 200)}`)
+    if (wrong !== undefined) throw new Unable(`${file}: ${name} has a line that is not a quad: ${wrong.slice(0, 200)}`)
     quads.set(Number(number), (quads.get(Number(number)) ?? 0) + lines.length)
   })
   for (const [number, store] of manifest.stores.entries()) {
@@ -49,7 +49,7 @@ async function verifyQuads(file: string, read: (bytes: number) => void): Promise
 
 const count = (number: number): string => number.toLocaleString('en')
 
-/** What the archive holds. */
+/** Describes the content of the archive for people. */
 export function archiveText(file: string, { release, time, applications, stores, parts }: Manifest): string {
   const storeText = ({ store = -1 }: ArchivedApplication): string =>
     store < 0 ? 'store in memory, filled from its history' : `${count(stores[store]?.quads ?? 0)} quads`
@@ -58,7 +58,7 @@ export function archiveText(file: string, { release, time, applications, stores,
   const files = parts.filter(({ name }) => name.startsWith(DATA))
   const size = files.reduce((sum, one) => sum + one.size, 0)
   return [
-    `${file} is whole: a backup by Triplegate ${release}, of ${time}.`,
+    `${file} is a complete backup, made by Triplegate ${release} at ${time}.`,
     ...applications.map((one) => `${one.base}: ${storeText(one)}; ${historyText(one)}`),
     `Data folder: ${count(files.length)} files, ${count(size)} bytes.`,
     '',

@@ -1,4 +1,4 @@
-// The contents of a store as N-Quads in one state: begun at one moment, read while writes continue.
+// Reads a store as N-Quads in one state, that of the moment when the dump begins, while writes continue.
 import { isFailure, problem, type Problem } from '../../problem.js'
 import { nTriplesTerm } from '../../rdf/graph.js'
 import { HOLDER_GRAPH } from '../../stores/holder.js'
@@ -8,7 +8,7 @@ import type { GraphStore } from '../../stores/store.js'
 import type { Traits } from '../../stores/traits.js'
 import { inLines } from './pieces.js'
 
-/** It says that a restore into the store has not ended, and which one. */
+/** While a store has this graph, a restore into it has not ended; the graph names the restore. */
 export const RESTORE_GRAPH = 'urn:triplegate:restore'
 
 export interface Dump {
@@ -19,7 +19,7 @@ export interface Dump {
 
 const BEGIN_MS = 10_000
 
-/** Stores answer a question in the state in which it reached them (SPARQL 1.1 Protocol has no snapshots to ask for). */
+/** Stores answer a query in their state at its arrival. (SPARQL 1.1 Protocol has no snapshots.) */
 export async function beginDump(
   { store, traits }: { readonly store: GraphStore; readonly traits: Traits },
   signal: AbortSignal,
@@ -42,11 +42,11 @@ export async function beginDump(
   return { parts: parts(pieces), quads: () => quads }
 }
 
-const NO_QUADS = problem('store.refused', 'The triplestore gives no N-Quads.')
+const NO_QUADS = problem('store.refused', 'The triplestore does not return N-Quads.')
 
 const OWN = [HOLDER_GRAPH, RESTORE_GRAPH].map((graph) => `<${graph}>`)
 
-/** Without the graphs that belong to the place, and not to what is stored. */
+/** Leaves out graphs that say which gateway or restore uses the store: they are not content. */
 function withoutOwn(part: Buffer): Buffer {
   if (!OWN.some((graph) => part.includes(graph))) return part
   const isOwn = (line: string): boolean => OWN.some((graph) => line.replace(/ ?\.\s*$/, '').endsWith(` ${graph}`))
@@ -57,7 +57,7 @@ function withoutOwn(part: Buffer): Buffer {
 const DEFAULT_AND_NAMED = 'SELECT ?s ?p ?o ?g { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }'
 const NAMED = 'SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } }'
 
-/** For stores that have no answer for a whole dataset in the Graph Store Protocol, which speaks of graphs only. */
+/** For stores whose Graph Store Protocol returns single graphs only, not the whole dataset. */
 async function selected(
   store: GraphStore,
   traits: Traits,

@@ -9,7 +9,7 @@ import { ARCHIVE_TYPE, BACKUP_PATH } from './manifest.js'
 import { makeBackup } from './make-backup.js'
 import { failureOf } from './unable.js'
 
-/** The longest wait for writes under way: others wait behind it. */
+/** The longest wait for writes under way, in ms: further writes wait as long. */
 const HOLD_MS = 10_000
 
 export const BACKUP: GatewayFeature = {
@@ -36,7 +36,7 @@ export const BACKUP: GatewayFeature = {
                 return act().finally(() => (held.ms = Math.round(performance.now() - from)))
               }),
           })
-          log.info({ held: held.ms }, 'a backup is being written: writes have waited so long, in ms')
+          log.info({ held: held.ms }, 'a backup is being written; writes were held for this time, in ms')
           return { status: 200, fields: [['Content-Type', ARCHIVE_TYPE]], body }
         } catch (error) {
           const { detail } = failureOf(error)

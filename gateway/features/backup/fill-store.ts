@@ -1,4 +1,4 @@
-// Filling an empty store from an archive: graphs are never divided between two requests.
+// Fills an empty store from an archive. No graph is divided between two requests.
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { isFailure, type Problem } from '../../problem.js'
@@ -13,12 +13,12 @@ import { orUnable, Unable } from './unable.js'
 
 const OWN = `<${HOLDER_GRAPH}>, <${RESTORE_GRAPH}>`
 const NAMED = `SELECT ?x { GRAPH ?x { ?s ?p ?o } FILTER(?x NOT IN (${OWN})) } LIMIT 1`
-/** Of a default graph that is more than the union of the others. */
+/** Finds a triple of the default graph that is in no named graph. */
 const DEFAULT = 'SELECT ?x { ?x ?p ?o FILTER NOT EXISTS { GRAPH ?g { ?x ?p ?o } } } LIMIT 1'
 const COUNT = `SELECT (COUNT(*) AS ?x) { GRAPH ?g { ?s ?p ?o } FILTER(?g NOT IN (${OWN})) }`
 const MARKED = `SELECT ?x { GRAPH <${RESTORE_GRAPH}> { ?s ?p ?x } }`
 
-/** @param id of the restore. Empties a store that the same restore has begun to fill. Throws Unable */
+/** Empties a store that the same restore has begun to fill. Throws Unable. @param id of the restore */
 export async function beginFilling(store: GraphStore, id: string): Promise<void> {
   const what = `the triplestore ${store.name}`
   const values = async (query: string): Promise<readonly (string | undefined)[]> =>
@@ -28,13 +28,13 @@ export async function beginFilling(store: GraphStore, id: string): Promise<void>
     throw new Unable(`${store.name} is not empty. Give an empty dataset, or empty it.`)
   const mark = `INSERT DATA { GRAPH <${RESTORE_GRAPH}> { <${RESTORE_GRAPH}> <${RESTORE_GRAPH}#id> "${id}" } }`
   if (isEmpty) return void orUnable(await store.update(mark), what)
-  // In one request: whoever looks finds that this process has the store.
+  // In one request, so that the store always names this process as its holder.
   const holder = orUnable(await store.read(HOLDER_GRAPH), what) ?? ''
   const emptied = await store.update(`CLEAR ALL ; ${mark} ; INSERT DATA { GRAPH <${HOLDER_GRAPH}> { ${holder} } }`)
   orUnable(emptied, `${what}, which has a part of a restore, cannot be emptied`)
 }
 
-/** Checks that all of it is there. Throws Unable. */
+/** Checks that the store has everything. Throws Unable. */
 export async function endFilling(store: GraphStore, named: number): Promise<void> {
   const what = `the triplestore ${store.name}`
   const rows = orUnable(await select(store, COUNT, ['x'], {}), what)
@@ -43,16 +43,16 @@ export async function endFilling(store: GraphStore, named: number): Promise<void
   orUnable(await store.update(`DROP SILENT GRAPH <${RESTORE_GRAPH}>`), what)
 }
 
-/** A request ends with the first graph after so many bytes. */
+/** A request ends with the graph that reaches this many bytes. */
 const REQUEST = 8 * 1024 * 1024
 
-/** One request: its lines are written while they arrive, or at its end. */
+/** One request to the store. Its lines are sent while they arrive, or at its end. */
 interface Sending {
   write(lines: readonly string[]): Promise<void>
   end(): Promise<undefined | Problem>
 }
 
-/** Gives the number of quads in named graphs. Throws Unable. */
+/** Returns the number of quads in named graphs. Throws Unable. */
 export async function fillFrom(
   store: GraphStore,
   parts: AsyncIterable<Uint8Array>,
@@ -70,7 +70,7 @@ export async function fillFrom(
     let lines: string[] = []
     for (const line of linesOf(Buffer.from(part).toString())) {
       const graph = graphOfQuad(line)
-      if (graph === undefined) throw new Unable(`a line is no quad: ${line.slice(0, 200)}`)
+      if (graph === undefined) throw new Unable(`a line is not a quad: ${line.slice(0, 200)}`)
       if (size >= REQUEST && graph !== last) {
         await sending?.write(lines)
         lines = []
@@ -89,7 +89,7 @@ export async function fillFrom(
   return named
 }
 
-/** A graph of any size is one request, and never in memory. */
+/** Streams graphs of any size, so that no graph is held in memory. */
 function sendQuads(addQuads: NonNullable<GraphStore['addQuads']>): Sending {
   const body = new PassThrough()
   body.on('error', () => undefined)
@@ -106,7 +106,7 @@ function sendQuads(addQuads: NonNullable<GraphStore['addQuads']>): Sending {
   }
 }
 
-/** For stores that take no N-Quads. */
+/** For stores that do not accept N-Quads. */
 function sendEdits(store: GraphStore): Sending {
   const graphs = new Map<string, string[]>()
   return {
@@ -126,7 +126,7 @@ function sendEdits(store: GraphStore): Sending {
       }))
       const failed = await store.edit(edits)
       if (failed?.failure !== 'update.form') return failed
-      // Terms that have no form in SPARQL go graph by graph.
+      // SPARQL cannot express some terms, so these graphs are sent one by one.
       for (const { graph, added } of edits) {
         const failed = await store.replace(graph, `${added.join('\n')}\n`)
         if (isFailure(failed)) return failed

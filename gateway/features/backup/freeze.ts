@@ -1,4 +1,4 @@
-// A copy of the data folder as it is at one moment: files that never change are linked, others are copied.
+// Copies the data folder in its state at one moment: files that never change are linked, others are copied.
 import { constants, type Dirent } from 'node:fs'
 import { copyFile, link, mkdir, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,8 +11,8 @@ export const BACKUP_FOLDER = 'backup.work'
 export const CONFIGURATION_FOLDER = 'restored-configuration'
 
 /**
- * What a backup has in another form (stores, repositories), what belongs to this place alone (locks, the name of the
- * gateway), and imports under way.
+ * Left out: what a backup has in another form (stores, repositories), what belongs to this installation only (locks,
+ * the name of the gateway), and running imports.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...['store', 'imports', 'repository.git', 'triplegate-data', 'gateway.json', 'operators-key'],
@@ -20,10 +20,10 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 ])
 const isLeftOut = (name: string): boolean => LEFT_OUT.has(name) || name.endsWith('.new')
 
-/** Uploaded files, by their digests, and the tables of LevelDB. */
+/** Uploaded files, which are named by their digests, and the tables of LevelDB. */
 const NEVER_CHANGES = /^[0-9a-f]{64}$|\.(?:ldb|sst)$/
 
-/** Copies what is in a folder. The copy is made anew. */
+/** Copies the content of a folder. Replaces an earlier copy. */
 export async function freeze(folder: string, copy: string): Promise<void> {
   await rm(copy, { recursive: true, force: true })
   await freezeFolder(folder, copy)
@@ -44,7 +44,7 @@ async function freezeEntry(entry: Dirent, folder: string, copy: string): Promise
   if (entry.isFile()) await (NEVER_CHANGES.test(name) ? linkOrCopy(from, to) : copyFile(from, to))
 }
 
-/** Some file systems have no links. */
+/** Some file systems do not support links. */
 const linkOrCopy = (from: string, to: string): Promise<void> =>
   link(from, to).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') throw error
@@ -55,8 +55,9 @@ const ATTEMPTS = 50
 const PAUSE_MS = 20
 
 /**
- * LevelDB adds to its log and to its list of tables (MANIFEST) while it runs, and replaces tables in the background. Where
- * that list and the names of its files stayed the same meanwhile, the copy is the database after one of its writes.
+ * While LevelDB runs, it appends to its log and to its list of tables (MANIFEST), and replaces tables in the
+ * background. If that list and the names of the files are the same before and after copying, the copy is the database
+ * in its state after one of its writes.
  */
 async function freezeDatabase(folder: string, copy: string): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -67,7 +68,7 @@ async function freezeDatabase(folder: string, copy: string): Promise<void> {
     await rm(copy, { recursive: true, force: true })
     await sleep(PAUSE_MS)
   }
-  throw new Unable(`${folder}: its files change all the time. Try again when there are fewer writes.`)
+  throw new Unable(`${folder}: its files keep changing. Try again when there are fewer writes.`)
 }
 
 async function copyAll(folder: string, copy: string, names: readonly string[]): Promise<boolean> {
@@ -81,7 +82,7 @@ async function copyAll(folder: string, copy: string, names: readonly string[]): 
   }
 }
 
-/** Its lock, and what it logs for people. */
+/** LevelDB's lock, and its log for people. */
 const OF_THE_PROCESS = /^(?:LOCK|LOG|LOG\.old|.*\.dbtmp|room\.probe)$/
 
 async function stateOf(folder: string): Promise<{ readonly names: readonly string[]; readonly text: string }> {

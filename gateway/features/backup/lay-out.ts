@@ -1,4 +1,4 @@
-// What an archive has of a data folder and of histories, written to a disk.
+// Writes the data folder and the histories of an archive to a disk.
 import { createWriteStream } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -30,7 +30,7 @@ export async function layOutFiles({ file, manifest }: Archive, prefix: string, f
 
 export const layOutData = (archive: Archive, folder: string): Promise<void> => layOutFiles(archive, DATA, folder)
 
-/** Opens each journal, and reads all of it. */
+/** Opens each journal and reads it to its end. Returns the number of journals. */
 export async function readJournals(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
   if (entries.some(({ name }) => name === 'CURRENT')) {
@@ -50,8 +50,8 @@ export async function readJournals(folder: string): Promise<number> {
 export type ArchivedHistory = NonNullable<ArchivedApplication['history']>
 
 /**
- * Makes a repository with the history, or completes one that a killed restore has left. A repository is made by git from
- * the objects alone: the archive brings neither settings nor hooks.
+ * Creates a repository with the history, or completes one that a killed restore has left. Git creates it from the
+ * objects alone: neither settings nor hooks come from the archive.
  */
 export async function layOutHistory(archive: Archive, history: ArchivedHistory, folder: string): Promise<void> {
   const { branch, head, number } = history
@@ -72,7 +72,7 @@ export async function layOutHistory(archive: Archive, history: ArchivedHistory, 
 async function indexPack({ file, manifest }: Archive, prefix: string, folder: string): Promise<void> {
   const { child, ended } = startGit(folder, ['index-pack', '--stdin'])
   child.stdout.resume()
-  // A git that ends early says why.
+  // If git stops early, its own message says why.
   await pipeline(Readable.from(archivedContent(file, manifest, prefix)), child.stdin).catch((error: unknown) => {
     if (error instanceof Unable) throw error
   })

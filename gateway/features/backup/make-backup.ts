@@ -1,5 +1,5 @@
-// Making a backup: one moment of stores, data folder and histories, kept while writes wait, and then written out while
-// they continue.
+// Makes a backup of stores, data folder and histories: fixes their state at one moment while writes wait, then writes
+// it to the archive while writes continue.
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { startGit, runGit, gitSetback } from '../../../versioning/git/git.js'
@@ -26,7 +26,7 @@ import { orUnable, Unable } from './unable.js'
 import { makeArchive, type ArchiveWriter } from './write-archive.js'
 
 export interface BackedUp extends Pick<DescribedApplication, 'base' | 'kind' | 'service' | 'versioning'> {
-  /** Undefined where it is in memory: its history has all of it. */
+  /** Undefined for a store in memory: its history has everything. */
   readonly stored?: { readonly store: GraphStore; readonly traits: Traits }
 }
 
@@ -37,7 +37,7 @@ export interface BackupSettings {
   readonly hold: <T>(act: () => Promise<T>) => Promise<T | Problem>
   readonly signal: AbortSignal
   readonly now: () => number
-  /** Called when nothing is left of its work. */
+  /** Called when the backup has removed its temporary files. */
   readonly ended?: () => void
 }
 
@@ -48,7 +48,7 @@ interface FrozenHistory {
   readonly head: string
 }
 
-/** What the backup is of. */
+/** The fixed state that the backup has. */
 interface Frozen {
   readonly folder: string
   readonly dumps: ReadonlyMap<GraphStore, Dump>
@@ -56,7 +56,7 @@ interface Frozen {
   readonly time: string
 }
 
-/** The bytes of the archive, which begin when all that it holds is settled. Throws Unable. */
+/** The bytes of the archive. They begin once the state of everything in it is fixed. Throws Unable. */
 export async function makeBackup(of: BackupSettings): Promise<ReadableStream<Uint8Array>> {
   const { settings, now, signal } = of
   const folder = join(settings.data, BACKUP_FOLDER)
@@ -81,7 +81,10 @@ export async function makeBackup(of: BackupSettings): Promise<ReadableStream<Uin
   }
 }
 
-/** In this order: a history that is newer than its journal is one after a crash, which a start sets right. */
+/**
+ * The journal is copied before the histories: a history newer than its journal is what a crash leaves, and a start
+ * corrects it.
+ */
 async function freezeAll(
   { settings, applications, now }: BackupSettings,
   folder: string,
@@ -104,7 +107,7 @@ async function freezeAll(
   return { folder, dumps, histories, time }
 }
 
-/** Undefined where it is not on this disk, or has no commit yet. */
+/** Undefined for a history that is not on this disk, or has no commit yet. */
 async function headOf({ folder, repository }: HistoryPlace): Promise<Omit<FrozenHistory, 'application'> | undefined> {
   if (folder === undefined) return undefined
   const { branch } = repository
@@ -120,7 +123,7 @@ async function writeOut(
   signal: AbortSignal,
 ): Promise<void> {
   const { dumps, histories, folder, time } = frozen
-  // All stores at once: one that has to wait gives up its answer.
+  // All stores at the same time: a store gives up an answer that is not read for long.
   await Promise.all([...dumps.values()].map(({ parts }, number) => archive.addParts(storeParts(number), '.nq', parts)))
   for (const [number, history] of histories.entries())
     await archive.addParts(historyParts(number), '.pack', cutToParts(packOf(history, signal)))
@@ -130,7 +133,7 @@ async function writeOut(
   await archive.finish(manifestOf(of, frozen, time))
 }
 
-/** All that leads to the head (git-pack-objects(1)). Throws Unable. */
+/** All objects that the head leads to (git-pack-objects(1)). Throws Unable. */
 async function* packOf({ folder, head }: FrozenHistory, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { child, ended } = startGit(folder, ['pack-objects', '--revs', '--stdout', '--quiet'], true)
   const stop = (): void => void child.kill('SIGKILL')
@@ -156,7 +159,7 @@ async function addFolder(archive: ArchiveWriter, name: string, folder: string, s
   }
 }
 
-/** For people: a restore takes its settings from the command line, as a start does. */
+/** For people to read: a restore takes its settings from the command line, as a start does. */
 async function addConfiguration(archive: ArchiveWriter, settings: Settings): Promise<void> {
   const lines = effectiveLines(settings, new Map()).map((line) =>
     line.endsWith(' default') ? line.slice(0, -7).trimEnd() : line,

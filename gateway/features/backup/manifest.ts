@@ -1,6 +1,6 @@
-// The last part of a backup: it says what the archive holds, and the digest of each part. Pure.
+// The manifest, the last part of a backup: the content of the archive, and the digest of each part. Pure.
 
-/** Of the management port, and its answer. */
+/** The path at the management port, and the media type of the answer. */
 export const BACKUP_PATH = '/backup'
 export const ARCHIVE_TYPE = 'application/x-tar'
 
@@ -18,11 +18,11 @@ export interface ArchivedPart {
 export interface ArchivedApplication {
   readonly base: string
   readonly kind: 'end-user' | 'admin'
-  /** The number of its store; undefined where the store is in memory only. */
+  /** The number of its store; undefined if the store is only in memory. */
   readonly store?: number
-  /** The number of its history on this disk, and its branch at the time; undefined where there is none. */
+  /** The number of its history on this disk, and the branch with its head; undefined without such a history. */
   readonly history?: { readonly number: number; readonly branch: string; readonly head: string }
-  /** Such as a repository on GitHub: not in the archive. */
+  /** The place of a history that is not in the archive, such as a repository on GitHub. */
   readonly historyElsewhere?: string
 }
 
@@ -38,7 +38,7 @@ export interface Manifest {
   readonly parts: readonly ArchivedPart[]
 }
 
-/** The folders of an archive; a store and a history are in folders below theirs, by their numbers. */
+/** The folders of an archive. Each store and each history has its own folder in one of these, named by its number. */
 export const DATA = 'data/'
 export const CONFIGURATION = 'configuration/'
 export const storeParts = (number: number): string => `stores/${number}/`
@@ -48,7 +48,7 @@ const LONGEST_NAME = 1024
 const LONGEST_SEGMENT = 255
 const FOLDERS = /^(?:data|configuration|stores\/\d{1,4}|histories\/\d{1,4})\//
 
-/** True for the name of a part, which leads out of no folder. */
+/** True for the name of a part that cannot lead out of its folder. */
 export function isPartName(name: string): boolean {
   if (name.length > LONGEST_NAME || !FOLDERS.test(name) || !name.isWellFormed()) return false
   return name
@@ -58,7 +58,7 @@ export function isPartName(name: string): boolean {
 
 const isPlain = (segment: string): boolean => !/[\\\p{Cc}]/u.test(segment)
 
-/** Undefined where the text is no manifest of this format. */
+/** Undefined if the text is not a manifest of this format. */
 export function readManifest(text: string): Manifest | undefined {
   try {
     const read = JSON.parse(text) as Manifest

@@ -1,9 +1,9 @@
-// Cutting streams into the parts of an archive. Pure.
+// Cuts streams into the parts of an archive. Pure.
 
 /** Bytes of a part. */
 export const PART = 8 * 1024 * 1024
 
-/** Pieces of about this size. @param isCut gives how many bytes of the end stay for the next piece */
+/** Pieces of about this size. @param leastRest returns how many bytes at the end belong to the next piece */
 async function* cut(
   bytes: AsyncIterable<Uint8Array>,
   leastRest: (piece: Buffer) => number,
@@ -26,6 +26,6 @@ async function* cut(
 
 export const cutToParts = (bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> => cut(bytes, () => 0, PART)
 
-/** Parts that end with a line. */
+/** Parts that end at the end of a line. */
 export const inLines = (bytes: AsyncIterable<Uint8Array>, size = PART): AsyncGenerator<Buffer> =>
   cut(bytes, (piece) => piece.length - 1 - piece.lastIndexOf(0x0a), size)

@@ -2,14 +2,14 @@
 
 const IRI = '<[^<>]*>'
 const BLANK_NODE = '_:[^\\s<>"]+'
-// Plain text, and plain text again after each escape: there is one way only to match a text.
+// Plain text, with more plain text after each escape. A text can match in one way only, so matching is linear.
 const LITERAL = `"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"(?:@[A-Za-z0-9-]+|\\^\\^${IRI})?`
 const TRIPLE_TERM = '<<\\(.*\\)>>'
 const QUAD = new RegExp(
   `^(?:${IRI}|${BLANK_NODE})[ \\t]*${IRI}[ \\t]*(?:${IRI}|${BLANK_NODE}|${LITERAL}|${TRIPLE_TERM})(?:[ \\t]*(${IRI}|${BLANK_NODE}))?[ \\t]*\\.\\s*$`,
 )
 
-/** The graph of a quad, as it is written; '' for the default graph; undefined where the line is no quad. */
+/** The graph of a quad as written; '' for the default graph; undefined if the line is not a quad. */
 export function graphOfQuad(line: string): string | undefined {
   const found = QUAD.exec(line)
   return found ? (found[1] ?? '') : undefined

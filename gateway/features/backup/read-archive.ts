@@ -1,5 +1,5 @@
-// Reading an archive, which nobody vouches for: plain files with names that lead out of no folder, each with the digest
-// that the manifest has of it.
+// Reads an archive, which is untrusted: it may have only plain files, whose names lead out of no folder and whose
+// digests are those in the manifest.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { createGunzip } from 'node:zlib'
@@ -15,11 +15,11 @@ interface Entry {
 }
 
 const MOST_MANIFEST = 256 * 1024 * 1024
-/** A line of a quad may be longer than a part. */
+/** In bytes. A part ends with a line, and one quad may be longer than a usual part. */
 export const MOST_PART = 16 * PART
 
 const damaged = (file: string, why: string): Unable =>
-  new Unable(`${file} is damaged, or no backup: ${why}. Use another copy.`)
+  new Unable(`${file} is damaged, or not a backup: ${why}. Use another copy.`)
 
 const readingFailed = (file: string, error: unknown): unknown =>
   error instanceof Unable || systemErrorOf(error) ? error : damaged(file, error instanceof Error ? error.message : '')
@@ -36,13 +36,13 @@ const webStreamOf = (pieces: AsyncIterable<Uint8Array>): ReadableStream<Uint8Arr
   })
 }
 
-/** The files in their order. Throws Unable. */
+/** The files in the order of the archive. Throws Unable. */
 async function* entriesOf(file: string): AsyncGenerator<Entry> {
   const packed = createReadStream(file, { highWaterMark: 256 * 1024 })
   const gunzip = createGunzip()
   packed.on('error', (error) => gunzip.destroy(error)).pipe(gunzip)
   try {
-    // The parser bounds what it holds of headers.
+    // The parser bounds the memory for headers.
     const decoder = createTarDecoder({ strict: true })
     const entries: AsyncIterable<ParsedTarEntry> = webStreamOf(gunzip).pipeThrough(decoder)
     for await (const { header, body } of entries) {
@@ -62,7 +62,7 @@ async function* entriesOf(file: string): AsyncGenerator<Entry> {
       }
       const bytes = counted()
       yield { name, size, bytes }
-      // Of an entry that nobody wanted.
+      // Reads the rest of an entry that the caller did not read.
       for await (const piece of bytes) void piece
       if (taken !== size) throw damaged(file, `${name} is cut off`)
     }
@@ -75,8 +75,9 @@ async function* entriesOf(file: string): AsyncGenerator<Entry> {
 }
 
 /**
- * Reads all of it, and gives its manifest when each part is as that says. Nothing is written. Throws Unable.
- * @param part is given each part that is not a file of the data folder, whole
+ * Reads the whole archive, compares each part with the manifest, and returns the manifest. Writes nothing. Throws
+ * Unable.
+ * @param part receives each part, whole, that is not a file of the data folder
  */
 export async function verifyArchive(
   file: string,
@@ -91,7 +92,7 @@ export async function verifyArchive(
     if (name === MANIFEST) {
       if (size > MOST_MANIFEST) throw damaged(file, 'its manifest is too long')
       manifest = readManifest((await whole(bytes)).toString())
-      if (!manifest) throw damaged(file, 'its manifest is of another format')
+      if (!manifest) throw damaged(file, 'its manifest has another format')
       continue
     }
     const isHeld = !name.startsWith(DATA)
@@ -126,8 +127,8 @@ const whole = async (bytes: AsyncIterable<Uint8Array>): Promise<Buffer> => {
 }
 
 /**
- * The parts whose names begin so, in order, as a manifest that was verified says. Throws Unable where the file is
- * another one meanwhile.
+ * The parts whose names begin with this prefix, in order, by a manifest that was verified. Throws Unable if the file
+ * has been replaced since.
  */
 export async function* archivedParts(
   file: string,
@@ -151,7 +152,7 @@ export async function* archivedParts(
   }
 }
 
-/** What parts hold, one after the other. */
+/** The content of these parts, one after the other. */
 export async function* archivedContent(file: string, manifest: Manifest, prefix: string): AsyncGenerator<Uint8Array> {
   for await (const { bytes } of archivedParts(file, manifest, prefix)) yield* bytes
 }

@@ -1,4 +1,4 @@
-// `triplegate restore FILE`: a data folder and stores from a backup.
+// `triplegate restore FILE`: fills a data folder and stores from a backup.
 import {
   argumentsOf,
   HELP_OPTION,

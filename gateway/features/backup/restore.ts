@@ -1,5 +1,5 @@
-// Restoring an archive into an empty data folder and empty stores: a start finds all of it, or refuses the folder until
-// the restore, begun again, has ended.
+// Restores an archive into an empty data folder and empty stores. If it is interrupted, no gateway starts on the folder
+// until the restore has been repeated and has ended.
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
@@ -24,11 +24,11 @@ export interface RestoreSettings {
   readonly archive: Archive
   readonly settings: Settings
   readonly dataspaces: readonly DescribedDataspace[]
-  /** What is being done. */
+  /** Receives a description of the current step. */
   readonly report: (what: string) => void
 }
 
-/** An application of the settings, and what the archive has of it. */
+/** An application of the settings, and the same application in the archive. */
 interface Target {
   readonly application: DescribedApplication
   readonly archived: ArchivedApplication
@@ -61,10 +61,10 @@ export async function restore(restoring: RestoreSettings): Promise<void> {
   }
 }
 
-/** The names that a folder may have at the beginning: of its lock, and of an Oxigraph that was installed. */
+/** The names that a data folder without data may have: its lock, and an installed Oxigraph. */
 const OF_THE_PLACE: ReadonlySet<string> = new Set(['gateway.json', 'triplegate-data', 'store'])
 
-/** Gives the id of the restore: that of a killed one that is begun again. */
+/** Returns the id of the restore. A restore that was killed keeps its id when it is repeated. */
 async function beginFolder(data: string, work: string): Promise<string> {
   const names = await readdir(data)
   const file = join(work, 'id')
@@ -81,7 +81,7 @@ async function beginFolder(data: string, work: string): Promise<string> {
   return id
 }
 
-/** Packs are smaller than what they become; stores have room of their own. */
+/** A lower bound: a pack takes more room once it is unpacked. The disks of stores are not checked. */
 function refuseFull(data: string, { parts }: Manifest): void {
   const needed = parts.filter(({ name }) => !name.startsWith('stores/')).reduce((sum, { size }) => sum + size, 0)
   const { bavail, bsize } = statfsSync(data)
@@ -95,11 +95,11 @@ function targetsOf({ archive, dataspaces }: Pick<RestoreSettings, 'archive' | 'd
   return applications.map((archived) => {
     const application = given.find(({ base }) => base === archived.base)
     if (application) return { archived, application }
-    throw new Unable(`The backup has ${archived.base}, and the settings have not. Give --base, or its --config.`)
+    throw new Unable(`The backup has ${archived.base}, but the settings do not. Give --base, or its --config.`)
   })
 }
 
-/** Where the settings have the history; in the data folder that is to be. */
+/** The place of the history by the settings; if that is in the data folder, its place in the folder being prepared. */
 function repositoryOf(application: DescribedApplication, settings: Settings, stage: string): string {
   const own = historyPlaceOf(application, settings)
   const place = own && historyPlaceOf(application, { data: stage })
@@ -142,7 +142,7 @@ async function fillStores(
   }
 }
 
-/** The one store of applications that shared one. */
+/** The only store of applications that shared one. */
 async function storeOf(
   applications: readonly DescribedApplication[],
   { open }: Stores,
@@ -159,7 +159,7 @@ async function storeOf(
 
 const SHARED = 'the backup has one store of several applications. Give them the same dataset.'
 
-/** The applications whose stores are empty: their histories have what they had. */
+/** The applications whose stores are still empty: their content is in their histories. */
 export const toRebuild = (restored: Pick<RestoreSettings, 'archive' | 'dataspaces'>): readonly string[] =>
   targetsOf(restored)
     .filter(({ archived, application }) => archived.store === undefined && !application.service.embedded)

@@ -1,4 +1,5 @@
-// Why a backup or a restore cannot be done, thrown: most of their work is in streams, which return no values.
+// The reason why a backup or a restore failed. It is thrown, since most of their work is in streams, which return no
+// values.
 import { SetbackError } from '../../../versioning/failure.js'
 import type { CommandFailure } from '../../commands/exit-codes.js'
 import { StartFailure } from '../../configuration/start-failure.js'
@@ -7,7 +8,7 @@ import { StoreBreak } from '../../stores/store.js'
 
 export class Unable extends Error {}
 
-/** The value, or its failure thrown. @param what is named before the failure */
+/** The value; a failure is thrown. @param what is named before the failure's detail */
 export function orUnable<T>(value: T, what: string): Exclude<T, Failure> {
   if (isValue(value)) return value
   throw new Unable(`${what}: ${isFailure(value) ? value.detail : ''}`)
@@ -15,7 +16,7 @@ export function orUnable<T>(value: T, what: string): Exclude<T, Failure> {
 
 const isValue = <T>(value: T): value is Exclude<T, Failure> => !isFailure(value)
 
-/** What a person reads; any other error is a bug, and is thrown again. */
+/** The failure for people. Any other error is a bug, and is thrown again. */
 export function failureOf(error: unknown): CommandFailure {
   if (error instanceof StartFailure) return { failure: error.failure, detail: error.message }
   const detail = detailOf(error)
@@ -32,7 +33,7 @@ function detailOf(error: unknown): string | undefined {
   return `${path ?? 'a file'}: cannot be used (${syscall}: ${code}). ${FIXES[code] ?? 'Correct its permissions.'}`
 }
 
-/** Undefined where the operating system has not said it. */
+/** Undefined if the error does not come from the operating system. */
 export function systemErrorOf(error: unknown): NodeJS.ErrnoException | undefined {
   const found: NodeJS.ErrnoException | undefined = error instanceof Error ? error : undefined
   return found?.syscall === undefined ? undefined : found

@@ -1,4 +1,4 @@
-// A backup where no gateway runs: it has the data folder and the stores for itself meanwhile, as a gateway would.
+// Makes a backup if no gateway runs: it locks the data folder and the stores meanwhile, as a gateway would.
 import type { DescribedDataspace } from '../../configuration/dataspace.js'
 import { isInMemory } from '../../configuration/dataspace.js'
 import type { Settings } from '../../configuration/settings.js'
@@ -10,7 +10,7 @@ import { makeTraits } from '../../stores/traits.js'
 import { makeBackup, type BackedUp } from './make-backup.js'
 import { Unable } from './unable.js'
 
-/** Throws Unable and StartFailure. @param take is given the bytes of the archive */
+/** Throws Unable and StartFailure. @param take receives the bytes of the archive */
 export async function backUpAlone(
   settings: Settings,
   dataspaces: readonly DescribedDataspace[],

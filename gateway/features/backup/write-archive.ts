@@ -1,4 +1,4 @@
-// Writing an archive: parts in the order in which they come, each with its digest, and the manifest at the end.
+// Writes an archive: the parts in the order in which they arrive, each with its digest, and the manifest at the end.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -7,10 +7,10 @@ import { makeQueue } from '../../../versioning/queue.js'
 import { MANIFEST, type Manifest, type ArchivedPart } from './manifest.js'
 
 export interface ArchiveWriter {
-  /** Of a part that is in memory. */
+  /** Adds a part that is in memory. */
   add(name: string, bytes: Uint8Array): Promise<void>
   addFile(name: string, path: string): Promise<void>
-  /** Each piece becomes a part of its own, with a number for its name. */
+  /** Each piece becomes a separate part, named by its number. */
   addParts(folder: string, ending: string, pieces: AsyncIterable<Uint8Array>): Promise<void>
   finish(manifest: Omit<Manifest, 'parts'>): Promise<void>
   fail(error: unknown): void
@@ -40,7 +40,7 @@ export function makeArchive(now: () => number): ArchiveWriter {
     add,
     async addFile(name, path) {
       const { size } = await stat(path)
-      // One that grows meanwhile is as it was.
+      // If the file grows meanwhile, only this much of it is archived.
       await write(name, size, size === 0 ? [] : createReadStream(path, { end: size - 1 }))
     },
     async addParts(folder, ending, pieces) {

@@ -24,7 +24,7 @@ export async function oxigraphFindings(
 
 async function executableFinding(data: string): Promise<Finding> {
   const executable = findOxigraph(data)
-  const fix = `Do triplegate store install --data ${data}.`
+  const fix = `Run triplegate store install --data ${data}.`
   if (executable === undefined) return finding(WHAT, 'there is no executable oxigraph', fix)
   try {
     const { stdout } = await promisify(execFile)(executable, ['--version'])

@@ -23,7 +23,7 @@ interface UploadMeter {
   begin(told: number | undefined): undefined | Problem
   /** Called before this many bytes of a file are stored. */
   take(bytes: number): undefined | Problem
-  /** From now on, only the bytes taken count. */
+  /** From now on only the received bytes count, not the reserved ones. */
   settle(): undefined | Problem
   /** Returns everything: nothing counts. */
   giveBack(): void

@@ -15,8 +15,8 @@ import type { AskedRoute, EndpointTarget } from '../../request/route.js'
 const fileTagOf = ({ sha1 }: Pick<StoredFile, 'sha1'>): string => `"${sha1}"`
 
 /**
- * The first and last byte. Undefined for the whole file: if there is no range, an unknown, malformed or multiple one
- * (RFC 9110 §14.2 allows ignoring these), or one of another version of the file (If-Range).
+ * The first and last byte. Undefined for the whole file: if there is no range; if it is unknown, malformed or multiple
+ * (RFC 9110 §14.2 allows ignoring these); or if it is for another version of the file (If-Range).
  */
 export function rangeOf(
   { method, fields }: Pick<Request, 'method' | 'fields'>,

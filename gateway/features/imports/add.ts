@@ -61,8 +61,8 @@ const NO_CONTAINER = problem(
 )
 
 /**
- * These formats name graphs. An import makes documents of them wherever they are: not unless asked to, nor if a
- * container was named.
+ * These formats name graphs. An import would make a document of each graph, at any place: so only if the client asks
+ * for it, and not if it names a container.
  */
 const OF_GRAPHS: ReadonlySet<string | undefined> = new Set([TRIG, N_QUADS])
 const GRAPHS = problem(

@@ -114,7 +114,7 @@ export async function startRun(
       : [triple(container, RDF('type'), iri(DH('Container'))), triple(container, DCT('title'), text('Imports'))],
   )
   if (isFailure(made)) return made
-  // First on disk: a document that says that it waits must have a run, even after a crash.
+  // Created on disk first: even after a crash, a document that says that its run waits must have a run.
   await keep({ record, progress, written: 0 })
   for (const path of [folderOf(record), runsFolder(IMPORTING.of(gateway))]) await flushFolder(path)
   const stored = await storeState(gateway, context, record, progress, { isNew: true })

@@ -191,7 +191,7 @@ async function startDescribed(
     const times = { startedAt: request.receivedAt, endedAt: gateway.now() }
     if (subject !== undefined) notes.push({ subject, ...times, failure: failed.detail })
   }
-  // After the answer, which has the entity-tag of the written state, has been sent.
+  // Runs after the answer has been sent: the answer has the entity-tag of the written state, which notes would change.
   if (notes.length > 0) setImmediate(() => void noteRuns(context, document, notes))
 }
 

@@ -16,16 +16,17 @@ import { type EventLoopUtilization, performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * How long an import works before it checks for other work, in ms: if recent checks found some, and if they found none.
+ * How long an import works before it checks for other work, in ms: after recent checks found some, and after they found
+ * none.
  */
 const [WORK_BESIDE_MS, WORK_ALONE_MS] = [100, 1_000]
-/** How long a check takes, and its repetitions in a pause; and how long if there was no other work. */
+/** How long a check takes, how often it is repeated in a pause, and how long it takes after no other work was found. */
 const [LOOK_MS, LOOK_ALONE_MS] = [50, 8]
 const LONGEST_PAUSE_MS = 1_000
-/** If others work for at least this part of the time, they are given more of it. */
+/** If other work takes at least this part of the time, it gets more time. */
 const BUSY = 0.3
 const FACTOR = 5
-/** A working client may send nothing for a moment. */
+/** An active client may send nothing for a moment. */
 const LAST_LOOKS = 3
 
 interface FairShare {
@@ -52,12 +53,12 @@ function makeFairShare(signal: AbortSignal): FairShare {
   return {
     isDue: () => performance.now() - began >= (isAlone() ? WORK_ALONE_MS : WORK_BESIDE_MS),
     async rest() {
-      // If the last check found no other work, others have only just come.
+      // If the last check found no other work, this work has only just begun.
       const worked = isAlone() ? WORK_BESIDE_MS : performance.now() - began
       const until = performance.now() + Math.min(FACTOR * worked, LONGEST_PAUSE_MS)
       const before = performance.eventLoopUtilization()
       let busy = await isBusy(isAlone() ? LOOK_ALONE_MS : LOOK_MS)
-      // Short work of others, such as a commit of the import, causes no longer pause than it takes.
+      // Short work of others, such as a commit of the import, causes no pause longer than itself.
       for (let now = performance.now(); busy && now < until && !signal.aborted; now = performance.now())
         busy = await isBusy(Math.min(LOOK_MS, until - now))
       quietLooks = isBusySince(before) ? 0 : quietLooks + 1

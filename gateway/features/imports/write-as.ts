@@ -93,10 +93,10 @@ export async function mayWriteAs(
 
 type MakeContext = (place: ImportPlace, method: 'PUT' | 'POST', fields?: Request['fields']) => Context
 
-/** Makes requests of the agent for documents, each in its application. */
+/** Makes the contexts of requests for documents, sent as the agent, each in the document's application. */
 function makeContexts(context: Context, now: number): MakeContext {
   const { gateway, request } = context
-  // Clients' conditions refer to states that they know. Imported data applies to any state.
+  // Conditions refer to a state that the client knows; imported data applies to any state.
   const settings = { ...gateway.settings, requirePreconditions: false }
   const inside = { ...context, gateway: { ...gateway, settings } }
   return ({ application, dataspace, document }, method, fields = {}) => {

@@ -1,4 +1,4 @@
-// Compacting a TDB2 dataset while its store is paused, until Fuseki has ended the task.
+// Compacts a TDB2 dataset while its store is paused, and waits until Fuseki has ended the task.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFailure } from '../../problem.js'
 import type { FusekiAdmin } from '../../stores/fuseki-admin.js'
@@ -6,18 +6,20 @@ import type { GraphStore } from '../../stores/store.js'
 
 export type Compaction = 'done' | { readonly problem: string; readonly isBusy?: true }
 
-/** The longest wait for requests under way: a holder's look at the store waits too (stores/holder.ts). */
+/**
+ * The longest wait for requests under way, in ms: the holder's check of the store is delayed too (stores/holder.ts).
+ */
 const DRAIN_MS = 2_000
 const LOOK_MS = { first: 20, most: 500 }
-/** After it an update tells whether Fuseki still copies. */
+/** After this time, an update shows whether Fuseki is still copying. */
 const COPYING_MS = 2_000
-/** Between the end of copying and the end of the task. */
+/** The longest time between the end of copying and the end of the task. */
 const REMOVING_MS = 60_000
 const MOST_FAILURES = 5
 
 interface Limits {
   readonly signal: AbortSignal
-  /** Called when it is done, before anything is written again. */
+  /** Called after the compaction, before anything is written again. */
   readonly measure?: () => Promise<void>
   /** Tests wait for less. */
   readonly copying?: number
@@ -25,8 +27,8 @@ interface Limits {
 }
 
 /**
- * Jena never ends a compaction, and keeps the old files for ever, where a read begins before it changes to the copy and
- * ends after it. So nothing is sent to the store until then.
+ * If a read begins before Jena switches to the copy and ends after that, Jena never ends the compaction and never
+ * removes the old files. So nothing is sent to the store until the task has ended.
  */
 export async function compactStore(store: GraphStore, admin: FusekiAdmin, limits: Limits): Promise<Compaction> {
   const tasks = await admin.tasks()
@@ -34,7 +36,8 @@ export async function compactStore(store: GraphStore, admin: FusekiAdmin, limits
   if (tasks.some(({ task, finished }) => task === 'Compact' && finished === undefined)) return UNENDED
   const resume = await store.pause?.(AbortSignal.any([limits.signal, AbortSignal.timeout(DRAIN_MS)]))
   if (resume === undefined) return { problem: 'This store cannot be paused.' }
-  if (isFailure(resume)) return { problem: 'Requests to the store take long. It is tried again.', isBusy: true }
+  if (isFailure(resume))
+    return { problem: 'Requests to the store take too long. The compaction will be tried again.', isBusy: true }
   try {
     const begun = await admin.compact()
     if (typeof begun === 'string') return { problem: begun }
@@ -51,7 +54,7 @@ const UNENDED: Compaction = {
     'A compaction of Fuseki has not ended. If it never does, restart Fuseki and remove its older Data-NNNN folder.',
 }
 
-/** Fuseki holds an update back while it copies, and carries it out as soon as the copy is in use. */
+/** Fuseki delays an update while it copies, and carries it out as soon as the copy is in use. */
 async function ended(
   admin: FusekiAdmin,
   id: string,

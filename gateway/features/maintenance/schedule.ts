@@ -1,4 +1,4 @@
-// When stores are compacted: at a time of day, or when their databases have grown by a factor.
+// Decides when stores are compacted: at a time of day, or when their databases have grown by a factor.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { writePrivate } from '../../identity/private-file.js'
 import { isFailure } from '../../problem.js'
@@ -53,7 +53,7 @@ export function untilTime(time: string, now: number): number {
   return next.getTime() - now
 }
 
-/** The first compaction finds out what the data take. */
+/** Before the first compaction, the size of the data alone is unknown, so the first one is always due. */
 async function hasGrown({ when, folders, data }: Schedule): Promise<boolean> {
   const bytes = await diskUseOf(folders)
   if (isFailure(bytes)) return false
@@ -61,7 +61,7 @@ async function hasGrown({ when, folders, data }: Schedule): Promise<boolean> {
   return before === undefined || bytes > Number.parseFloat(when) * before
 }
 
-/** Of each folder the least that it took: while one store is compacted, others may grow. */
+/** The smallest size of each folder so far: while one store is compacted, others may grow. */
 function makeSizes(folders: readonly string[]): { measure(): Promise<void>; sum(): number } {
   const least = new Map<string, number>()
   return {

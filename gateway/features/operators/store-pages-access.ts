@@ -59,8 +59,8 @@ async function accessTo({ gateway, member }: StoreDoor, { request, trace }: Pass
   const isRead = READS.includes(request.method)
   const { fields } = request
   const isToken = /^(?:bearer|dpop) /i.test(fields.authorization ?? '')
-  // A link on another page may lead here: that page cannot read the answer. But a link with a query is refused, since
-  // with SERVICE the store itself would send data away.
+  // A link on another page may lead here, since that page cannot read the answer. A link with a query is refused: with
+  // SERVICE, the store would send data to another server.
   const isLink = isRead && fields['sec-fetch-mode'] === 'navigate' && !request.requestTarget.includes('?')
   if (!isToken && !isLink && isCrossSite(fields, [`https://${fields.host}`, `http://${fields.host}`]))
     return problem('access.cross-site', 'A page of another site may not use the pages of the store.')

@@ -34,7 +34,7 @@ function single(upstream: string | undefined): EntityTag | undefined {
 
 const written = ({ weak, opaque }: EntityTag): string => (weak ? `W/${opaque}` : opaque)
 
-/** Whether the client would get content of this media type in the format with this code. */
+/** True if the client would get content of this media type in the format with this code. */
 type IsGiven = (mediaType: string, code: string) => boolean
 
 export interface UpstreamConditions {

@@ -163,9 +163,7 @@ const ENDS: ReadonlyMap<Format, RegExp> = new Map([
 ])
 const LONGEST_END = 64
 
-/**
- * Fuseki ends the answer as if it were complete where a row of it fails: then it ends in the midst of the JSON or XML.
- */
+/** If a row fails, Fuseki ends the answer as if it were complete, in the middle of the JSON or XML. */
 async function* whole(pieces: AsyncIterable<Uint8Array>, expected: RegExp): AsyncGenerator<Uint8Array> {
   let end = ''
   for await (const piece of pieces) {
@@ -173,7 +171,7 @@ async function* whole(pieces: AsyncIterable<Uint8Array>, expected: RegExp): Asyn
     yield piece
   }
   if (!expected.test(end))
-    throw new StoreBreak(problem('store.failed', 'The triplestore broke off in the midst of the result.'))
+    throw new StoreBreak(problem('store.failed', 'The triplestore stopped in the middle of the result.'))
 }
 
 const WRITTEN: Readonly<Record<string, (value: string) => string>> = {
@@ -190,6 +188,6 @@ async function* booleanAs(pieces: AsyncIterable<Uint8Array>, { code }: ResultFor
     if ((length += piece.length) > LONGEST_BOOLEAN) break
   }
   const value = TRUTH.exec(Buffer.concat(parts).toString())?.[1]
-  if (value === undefined) throw new StoreBreak(problem('store.failed', 'The triplestore gave no boolean.'))
+  if (value === undefined) throw new StoreBreak(problem('store.failed', 'The triplestore did not return a boolean.'))
   yield Buffer.from(WRITTEN[code]!(value))
 }

@@ -1,5 +1,5 @@
-// Expressions that may keep a store busy for ever if it cannot interrupt them, whatever its data (design 7): a hundred
-// characters block one of its threads. Jena checks the time only between rows. Pure.
+// Expressions that may keep a store busy without end if it cannot interrupt them, whatever its data (design 7): a
+// hundred characters block one of its threads. Jena checks the time only between rows. Pure.
 import { type Expression, type GraphPattern, type Path, type Query, isPath } from '../language/syntax.js'
 import { regexWaysOf } from './regex-ways.js'
 import { once } from './restriction.js'

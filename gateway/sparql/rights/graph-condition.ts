@@ -28,7 +28,7 @@ import {
 /**
  * Use a fresh variable instead of ?g inside GRAPH ?g. Needed for stores that then search other graphs (RDF4J), and for
  * Jena inside OPTIONAL: Jena substitutes the values of outer variables there, and fails if that gives ?g a value; in
- * EXISTS, it fails even beside constants.
+ * EXISTS, it fails even next to constants.
  */
 export interface TestPlace {
   readonly fresh: () => Variable

@@ -9,7 +9,7 @@ export interface Before {
   /** The variables that may have a value that is not an IRI. */
   readonly names: Set<string>
   readonly equal: Equal
-  /** All variables of the query have been added. */
+  /** Call it when all variables of the query have been added. */
   isWhole: boolean
 }
 

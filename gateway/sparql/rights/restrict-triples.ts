@@ -20,8 +20,8 @@ export const startOf = ({ values }: Modifiers, place: TriplePlace = 'first'): Tr
   values && place === 'first' ? 'later' : place
 
 /**
- * Separates triples on which Jena would fail beside others, each in a branch of a UNION: Jena does not order these
- * together with other triples.
+ * Separates triples on which Jena would fail if other triples are next to them, each in a branch of a UNION: Jena does
+ * not order these together with other triples.
  */
 export function restrictTriples(
   work: Restriction,

@@ -165,17 +165,17 @@ function restrictAnyGraph(
   work.readsDataset = true
   const found = named.test(name, work.place)
   const test = found && isJena ? sealed(found, patterns, name) : found
-  // A store may replace the graph's name by it, and the test would be useless.
+  // A store may replace the graph's name by this value, which would make the test useless.
   if (test && (assigns(patterns, name) || (!looksInItself && usesName(patterns, name))))
     throw new RefusedQuery('pattern')
   const inside = (all: readonly GraphPattern[]): readonly GraphPattern[] =>
     restrictPatterns(work, all, 'graph', work.areOrdered)
   if (test && isJena && runsDeep(patterns)) return testedFirst(work, { name, patterns, place }, test, inside)
-  // Jena computes the value before the test.
+  // Jena computes the value before it tests the name.
   const computesHidden = test !== undefined && !isOxigraph(work.view) && computesAtOnce(patterns)
   const isApart = asQuads || (looksInItself && standsApart(patterns))
   if (computesHidden && !isApart) throw new RefusedQuery('computed')
-  // The store tries each graph before the test.
+  // The store tries each graph before it tests the name.
   const meets = test && !patterns.every(isPlainTriple) && mayFailOnTerm(work, patterns)
   const isElsewhere = (): boolean => work.mentions().get(name.value)! > mentions(pattern).get(name.value)!
   if (test && !asQuads && (meets || mayFail(patterns))) throw new RefusedQuery('pattern')

@@ -64,7 +64,7 @@ function quadraticOf(expression: Expression & { readonly kind: 'operation' | 'ca
 
 const QUADRATIC = new Set(['integer', 'decimal'].map(XSD))
 
-/** Requires that the values in the expression are short enough for its result. */
+/** Limits the length of each value in the expression, so that its result stays below LONGEST. */
 function shortened(expression: Expression): Expression {
   const longest = Math.floor(LONGEST / growthOf(expression))
   const most: Expression = { kind: 'literal', value: String(longest), datatype: XSD('integer') }
@@ -79,7 +79,7 @@ function shortened(expression: Expression): Expression {
 
 const ERROR = operation('coalesce')
 
-/** How many times longer than its longest value the resulting text is. */
+/** The length of the resulting text, as a multiple of the expression's longest value. */
 function growthOf(expression: Expression): number {
   if (expression.kind !== 'operation') return 1
   const { operator, args } = expression

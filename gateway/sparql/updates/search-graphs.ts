@@ -1,5 +1,5 @@
-// Finds data that the steps of an update may read without naming its graph (design 3): graphs with a triple like one in
-// their patterns, and triples of the default graph. It searches only the graphs that the agent may read.
+// Finds data that the steps of an update may read without naming its graph (design 3): graphs with a triple that one of
+// their patterns could match, and triples of the default graph. It searches only the graphs that the agent may read.
 import { DEFAULT_GRAPH } from '../../../policies/vocabulary.js'
 import type { CopiedGraph } from '../../evaluation/run-update.js'
 import { isFailure, type Problem } from '../../problem.js'

@@ -31,7 +31,7 @@ const SYSTEM = `
 const MAIN = 'dist/gateway/main.js'
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-cli-'))
-// A process that was stopped may still write there for a moment.
+// A process may still write there for a moment after it was stopped.
 t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
 
 interface Ended {
@@ -251,13 +251,13 @@ void t.test('command line', async (t) => {
     const socket = connectTls({ port, host: 'localhost', rejectUnauthorized: false }).on('error', () => undefined)
     await once(socket, 'secureConnect')
     socket.write(`PUT /late/ HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: 10\r\n\r\n`)
-    // Once a later connection is served, the gateway has the request.
+    // When a later connection is served, the gateway has received the request.
     const later = connectTls({ port, host: 'localhost', rejectUnauthorized: false }).on('error', () => undefined)
     await once(later, 'secureConnect')
     const from = Date.now()
     child.kill('SIGTERM')
     t.same(await once(child, 'exit'), [0, null])
-    // As long as a body may take; the connection stays open.
+    // The gateway waits as long as a body may take, since the connection stays open.
     t.ok(Date.now() - from < 25_000)
   })
   await row('SIGHUP reads the server certificate again, without losing a connection', async (t) => {
@@ -307,7 +307,7 @@ void t.test('command line', async (t) => {
     const rows: [what: string, file: string, text: string, fault: RegExp][] = [
       ['no certificate', cert, 'x', /tls-cert\.pem: holds no certificate in PEM/],
       [
-        'the key of another',
+        'the key of another certificate',
         key,
         await makeServerCertificate(['localhost'], Date.now()),
         /tls-key\.pem: its key does not belong/,
@@ -331,7 +331,7 @@ void t.test('command line', async (t) => {
       [MAIN, 'serve', '--https', String(port), '--management', String(management), '--data', join(folder, 'health')],
       { env: {} },
     )
-    // With its git, which would go on writing to the folder that is removed next.
+    // Waits until it has stopped: its git would otherwise continue to write to the folder that is removed next.
     t.teardown(() => {
       child.kill('SIGTERM')
       return child.exitCode ?? once(child, 'exit')

@@ -123,7 +123,7 @@ void t.test('a dataspace with versioning (spec 9.2)', async (t) => {
     ['location and token', '', { location: 'https://github.com/owner/data', token: 'secret' }],
     ['branch and prefix as given', branchAndPrefix, { branch: 'live/data', pathPrefix: 'rdf/graphs' }],
     ['a GitHub Enterprise API', enterprise, { apiBase: 'https://git.example/api/v3' }],
-    ['in any namespace of the hosting', otherTerms, { branch: 'live', pathPrefix: 'g' }],
+    ['in any hosting namespace', otherTerms, { branch: 'live', pathPrefix: 'g' }],
   ]
   for (const [what, description, expected] of rows) {
     t.match(dataspacesIn(`${linked} ${repository} ${description} .`, token)[0]?.endUser.versioning, expected, what)
@@ -281,7 +281,7 @@ faultTest('applications', [
   ['end-user applications of one base', sameBase, /^urn:third lds:origin: has the base of urn:eu/, /shares the host/],
   ['one base for both applications', endUser() + adminAtBase, /^urn:admin lds:origin: has the base of urn:eu/],
   ['an end-user base under the admin base', below, /^urn:admin lds:origin: has a base above that of urn:eu/],
-  ['a link to an IRI that is no application', unknownLink, /^urn:eu: names urn:nobody, which is not an admin application/],
+  ['a link to an IRI that is not an application', unknownLink, /^urn:eu: names urn:nobody, which is not an admin application/],
   ['a dataspace without a role', noRole, /^urn:third: is neither an end-user nor an admin application/],
   ['a dataspace with both roles', both + '<urn:eu> a lapp:AdminApplication .', /^urn:eu: is both/],
   ['an application without an IRI', noIri, /^_:\S+: an application without an IRI/],
@@ -327,7 +327,7 @@ faultTest('services, credentials and other properties', [
   ['a password in an endpoint', password, /^urn:s\/eu a:graphStore: contains a user or password\. Put them/],
   ['the same dataset for both', oneDataset, ONE_DATASET],
   ['the same dataset by other names', otherNames, /is also the dataset of urn:eu/],
-  ['the admin dataset of another', foreignDataset, /^urn:s\/admin sd:endpoint: is also the dataset of urn:x/],
+  ['the admin dataset of another dataspace', foreignDataset, /^urn:s\/admin sd:endpoint: is also the dataset of urn:x/],
   ['a dataset that two dataspaces describe by other endpoints', otherEndpoint, UNLIKE],
   ['a dataset that two dataspaces describe with other credentials', otherCredentials, UNLIKE],
   ['a token in the file', tokenInConfig, /^urn:s\/eu a:authToken: is a secret in a configuration file\. Move it/],
@@ -371,13 +371,13 @@ faultTest('repositories', [
   ['no repository', onlyOwner, /^urn:repo doap:location: https:\/\/github.com\/only-owner is not a repository/],
   ['a token in the URL', inUrl, /^urn:repo doap:location: https:\/\/\*\*\*@github.com\/o\/r is not a repository/],
   ['an encoded slash', located('file:///tmp/a%2Fb.git'), ENCODED],
-  ['an API in clear', apiInClear, CLEAR_API],
+  ['an API without TLS', apiInClear, CLEAR_API],
   ['a branch that Git refuses', hosted('branch "a..b"'), /^urn:repo host:branch: is not a branch name/],
   ['a branch that reads as an option', hosted('branch "--force"'), /^urn:repo host:branch/],
   ['a path prefix that climbs', hosted('pathPrefix "a/../.."'), /^urn:repo host:pathPrefix: is not a relative path/],
   ['files shared in a repository', sharedFiles, SHARED_FILES],
-  ['files among those of another in a repository', prefixed('graphs/admin'), SHARED_FILES],
-  ['a repository on this disk for two', onDisk, SHARED_DISK],
+  ['a path prefix inside that of another application', prefixed('graphs/admin'), SHARED_FILES],
+  ['one repository on this disk for two applications', onDisk, SHARED_DISK],
 ])
 
 void t.test('a misspelt property is a fault; other properties of LinkedDataHub are ignored', async (t) => {
@@ -449,9 +449,9 @@ void t.test('the dataspace of the settings alone', async (t) => {
     ['the origin of a base', fusekis, { endUser: { origin: 'https://data.example.org' } }],
     ['the admin base of a base', fusekis, { admin: { base: 'https://data.example.org/admin/' } }],
     ['one Fuseki', oneFuseki, store({ embedded: false })],
-    ['an embedded admin store beside a Fuseki', oneFuseki, adminStore({ embedded: true })],
+    ['an embedded admin store next to a Fuseki', oneFuseki, adminStore({ embedded: true })],
     ['another update endpoint', otherUpdates, store({ query: 'http://s/ds/query', update: 'http://s/write' })],
-    ['the others are of the dataset', otherUpdates, store({ graphStore: 'http://s/ds/data' })],
+    ['the other endpoints are those of the dataset', otherUpdates, store({ graphStore: 'http://s/ds/data' })],
     ['endpoints without a dataset', noDataset, store({ query: 'http://s/sparql', graphStore: 'http://s/rdf' })],
     ['updates beside queries', noDataset, store({ update: 'http://s/update' })],
     ['credentials in the URL', userInUrl, store({ credentials: { user: 'u', password: 'p@ss' } })],
@@ -466,7 +466,7 @@ void t.test('the dataspace of the settings alone', async (t) => {
     ['no path', `${oneFuseki} --dataset-path off`, { endUser: { datasetPath: undefined } }],
     ['no path of an embedded store', '', { endUser: { datasetPath: undefined } }],
     ['a path for an embedded store', '--dataset-path /ds', { endUser: { datasetPath: '/ds' } }],
-    ['no path where the store has other URLs', noDataset, { endUser: { datasetPath: undefined } }],
+    ['no path if the store has other URLs', noDataset, { endUser: { datasetPath: undefined } }],
     ['an external owner', '--owner-webid https://me.example/#i', { endUser: { owner: 'https://me.example/#i' } }],
   ]
   for (const [what, line, expected] of rows) t.match(dataspacesOfSettings(settingsOf(line)), [expected], what)

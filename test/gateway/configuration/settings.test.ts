@@ -211,7 +211,7 @@ void t.test('no secret is shown', async (t) => {
   )
 })
 
-/** Of each setting that `triplegate check` prints, the value and where it comes from. */
+/** The value and the origin of each setting that `triplegate check` prints. */
 function effective(line: string, env: Record<string, string> = {}): ReadonlyMap<string, readonly string[]> {
   const { values } = readArguments(line.split(' '), SETTINGS, { command: 'check' })
   const lines = effectiveLines(settingsOf(line, env), givenIn(values, env))

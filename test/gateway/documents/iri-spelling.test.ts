@@ -94,9 +94,9 @@ void t.test('a URL means one name, no two URLs mean the same, and a restart chan
       for (const { names } of [first, again]) {
         for (const one of [...asked, ...stored, ...later]) {
           const [url, meant] = [uriOf(one), names.nameOf(uriOf(one))]
-          // So the URL can be restored, and no two are merged.
+          // So the URL can be restored, and no two documents are merged.
           if (uriOf(meant) !== url) throw new Error(`${url} means ${meant}`)
-          if (names.nameOf(meant) !== meant || !names.isDocument(meant)) throw new Error(`${meant} is no document`)
+          if (names.nameOf(meant) !== meant || !names.isDocument(meant)) throw new Error(`${meant} is not a document`)
           if (names.isDocument(one) !== (one === meant)) throw new Error(`${one} and ${meant} have one URL`)
         }
       }

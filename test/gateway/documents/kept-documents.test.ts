@@ -1,5 +1,5 @@
 // The cache of documents (spec 4.6, design 5), by the rules of RFC 9111 that concern a gateway cache: Age, validators,
-// invalidation, one request to the store at a time, writes behind the gateway, a store that is down.
+// invalidation, one request to the store at a time, writes behind the gateway, and a store that fails.
 import { Readable } from 'node:stream'
 import t from 'tap'
 import fc from 'fast-check'
@@ -202,7 +202,7 @@ void forEachStore(t, 'cache', async (suite, makeStores, kind) => {
       const before = noticed()
       if (behind) await stores.endUser.replace(world.origin + first, '<http://e/s> <http://e/p> <http://e/o> .\n')
       else await owner('PUT', path, ttl(turtle('"one"')))
-      // The store has answered the look when the write comes.
+      // The store has answered the query before the write arrives.
       const store = dataspaces[0]!.endUser.store as { query: GraphStore['query'] }
       const { query } = store
       store.query = async (...asked) => {

@@ -212,7 +212,7 @@ void t.test('N-Triples of any spelling', (t) => {
     [`<urn:s> <${FOAF}mbox_sha1sum> "0" .\n`, `<urn:s> <${FOAF}mbox_sha1sum> "0" .\n`],
     [`<urn:s> <urn:p> <${FOAF}mbox> .\n`, `<urn:s> <urn:p> <${FOAF}mbox> .\n`],
     ['<urn:s> <urn:p> "x" .\n', '<urn:s> <urn:p> "x" .\n'],
-    ['mbox is no N-Triples', 'mbox is no N-Triples'],
+    ['mbox is not N-Triples', 'mbox is not N-Triples'],
   ]
   for (const [nTriples, shown] of rows) t.equal(hashedNTriples(nTriples), shown)
   t.end()

@@ -34,7 +34,7 @@ void t.test('a pattern about one row', (t) => {
     ['a name that several rows share', '{ GRAPH ?g { ?r <urn:name> ?n ; <urn:node> [ <urn:of> ?g ] } } WHERE { ?r <#name> ?n ; <#city> ?c BIND(IRI(CONCAT("urn:", ENCODE_FOR_URI(?c))) AS ?g) }', true, 15], // prettier-ignore
     ['a value that has an error', '{ ?r <urn:name> ?x } WHERE { ?r <#name> ?n BIND(?n + 1 AS ?x) }', true, 0],
     ['a number', '{ ?r <urn:id> ?x } WHERE { ?r <#id> ?n BIND(<http://www.w3.org/2001/XMLSchema#integer>(?n) AS ?x) }', true, 3], // prettier-ignore
-    ['a variable that stands twice', '{ ?r <urn:name> ?n } WHERE { ?r <#name> ?n ; <#city> ?n }', false, 1],
+    ['a variable that occurs twice', '{ ?r <urn:name> ?n } WHERE { ?r <#name> ?n ; <#city> ?n }', false, 1],
     ['any column', '{ ?r ?p ?o } WHERE { ?r ?p ?o }', false, 15],
     ['a constant', '{ ?r <urn:name> ?n } WHERE { ?r <#name> ?n ; <#city> "Ghent" }', false, 2],
     [

@@ -40,7 +40,7 @@ void t.test('the values of a pattern', (t) => {
   // prettier-ignore
   const rows: [name: string, literals: readonly string[], pattern: string, values: readonly string[]][] = [
     ['every term is returned as it was stored', odd, '?s :p ?x', odd],
-    ['a constant matches its own spelling alone', numbers, '?s :p 05 ; :p ?x', [five]],
+    ['a constant matches only its own spelling', numbers, '?s :p 05 ; :p ?x', [five]],
     ['… the canonical one too', numbers, '?s :p 5 ; :p ?x', ['"5"^^xsd:integer']],
     ['… and its own datatype', numbers, '?s :p "5"^^xsd:int ; :p ?x', ['"5"^^xsd:int']],
     ['VALUES', numbers, 'VALUES ?x { 05 "5"^^xsd:int 6 } ?s :p ?x', [five, '"5"^^xsd:int']],

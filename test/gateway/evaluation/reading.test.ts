@@ -38,7 +38,7 @@ void t.test('content is read identically on the main thread and in a thread', as
     ['short Turtle', 'text/turtle', described(3)],
     ['long Turtle', 'text/turtle', described(2000)],
     [
-      'Turtle that stands for much',
+      'short Turtle that expands to a large graph',
       'text/turtle',
       `@prefix p: <http://e/${times('a', 1900)}> . <> <http://e/p> ${times('p:a,', 2000)} 1 .`,
     ],
@@ -47,9 +47,9 @@ void t.test('content is read identically on the main thread and in a thread', as
     ['RDF/XML', 'application/rdf+xml', `${XML}<e:T rdf:about=""><e:p>x</e:p></e:T></rdf:RDF>`],
     ['HTML', 'text/html', html],
     ['RDF/POST', 'application/x-www-form-urlencoded', 'rdf=&su=&pu=http%3A%2F%2Fe%2Fp&ol=x'],
-    ['content that is not in its syntax', 'application/ld+json', '{'],
+    ['content that violates its syntax', 'application/ld+json', '{'],
     ['no content', 'application/ld+json', ''],
-    ['a type that is not read', 'image/png', 'x'],
+    ['an unsupported media type', 'image/png', 'x'],
   ]
   for (const [name, contentType, body] of rows) {
     const read = await reading.readRdf('a', contentOf(body, contentType), undefined)
@@ -171,7 +171,7 @@ void t.test('remote contexts of JSON-LD', async (t) => {
       ['one', 'http://c/0', each(1), P, 1],
       ['relative to the document', '../c', { 'https://x.example/c': { p: 'http://e/p' } }, P, 1],
       ['each is fetched once', ['http://c/0', 'http://c/0'], each(1), P, 1],
-      ['as many as may be', many(8), each(8), P, 8],
+      ['as many as are allowed', many(8), each(8), P, 8],
       ['one too many', many(9), each(9), 'content.syntax', 8],
       ['contexts that name contexts', 'http://c/0', chain(3), P, 3],
       ['deeper', 'http://c/0', chain(4), 'content.syntax', 3],

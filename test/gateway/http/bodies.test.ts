@@ -77,7 +77,7 @@ async function send(port: number, network: string, length: number, begun: string
 
 const status = ({ text }: Sent): string => text().slice(9, 12)
 
-/** Sends the whole request until it is accepted, since room becomes free only a moment after a client has left. */
+/** Sends the whole request repeatedly until it is accepted: room becomes free only a moment after a client has left. */
 async function admitted(port: number, network: string, length: number): Promise<string> {
   return until(async () => {
     const sent = await send(port, network, length, 'a'.repeat(length))

@@ -64,7 +64,7 @@ void t.test('the format that Accept prefers', async (t) => {
     ['nothing acceptable', 'application/pdf, image/*', undefined],
     ['a malformed member is ignored', 'turtle, application/ld+json', JSON_LD],
     ['a weight over 1 is malformed', 'text/turtle;q=1.5, application/ld+json;q=0.1', JSON_LD],
-    ['a weight that is no number is malformed', 'text/turtle;q=high, application/ld+json;q=0.1', JSON_LD],
+    ['a weight that is not a number is malformed', 'text/turtle;q=high, application/ld+json;q=0.1', JSON_LD],
     ['a negative weight is malformed', 'text/turtle;q=-1, application/ld+json;q=0.1', JSON_LD],
     ['a parameter without a value is malformed', 'text/turtle;x, application/ld+json;q=0.1', JSON_LD],
     ['*/turtle is malformed', '*/turtle, application/ld+json;q=0.1', JSON_LD],
@@ -86,7 +86,11 @@ void t.test('the weight of another name of a format counts as that of any media 
     ['a usual name before another', 'application/json;q=0.5, application/ld+json', 'application/ld+json'],
     ['a usual name wins a tie', 'application/json, text/plain, */*', 'text/turtle'],
     ['q=0 excludes another name', 'text/plain;q=0, application/json;q=0.1', 'application/json'],
-    ['another name may stand where the usual one is excluded', 'text/turtle;q=0, application/trig', 'application/trig'],
+    [
+      'another name of a format is chosen if the usual one is excluded',
+      'text/turtle;q=0, application/trig',
+      'application/trig',
+    ],
     ['the default', undefined, 'text/turtle'],
   ]
   for (const [behaviour, accept, expected] of rows)

@@ -20,7 +20,7 @@ import { withReadMethods } from '../../support/query-method.js'
 
 const QUERY = { 'Content-Type': 'application/sparql-query' }
 
-/** One query at work, one waiting. */
+/** One query is running, one is waiting. */
 async function narrow(t: Test, { kind, datasets }: Stores): Promise<GraphStore> {
   const store =
     kind === 'embedded'
@@ -151,7 +151,7 @@ void t.test('nothing is read for a client before the gateway knows that it is al
   const world = await makeWorld(t, { endUser, admin })
   const FORM = 'application/x-www-form-urlencoded'
   const [ASK, UPDATE] = ['application/sparql-query', 'application/sparql-update']
-  /** The status line of the answer to a request whose body never comes. */
+  /** The status line of the answer to a request whose body never arrives. */
   const begun = async (who: string, method: string, path: string, type: string): Promise<string> => {
     const pem = who === 'anonymous' ? {} : { cert: world.pemOf(who), key: world.pemOf(who) }
     const socket = connectTls({ port: Number(new URL(world.base).port), host: 'localhost', ca: world.ca, ...pem })

@@ -430,7 +430,7 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
       t.equal(agentIn(await read(session)), undefined)
     })
     await row(
-      'a session expires; its key outlives a restart, is replaced every day, and is deleted when it is not needed',
+      'a session expires; its key outlives a restart, is replaced every day, and is deleted when no longer needed',
       async (t) => {
         let time = Date.now()
         const now = (): number => time
@@ -616,7 +616,7 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
         )
       },
     )
-    await row('a seal of another kind, key, algorithm or time is no session', async (t) => {
+    await row('a seal of another kind, key, algorithm or time is not a session', async (t) => {
       const alice = agentIn(await read((await logIn('alice')).session))
       const file = join(world.folder, 'session-keys.json')
       const [own] = JSON.parse(readFileSync(file, 'utf8')) as { id: string; secret: string }[]

@@ -81,7 +81,7 @@ export async function oneOrder(t: Test, world: World, credentials: Credentials):
     const before = world.log.length
     const request = requestOf(one, certificates, world)
     const response = await handle(request, gateway)
-    // Only the line of the answer: the watchdog may log at any time, on any request, depending on the machine.
+    // Only the log line of the answer: the watchdog may log about any request at any time, depending on the machine.
     const lines = world.log.slice(before).filter(({ id, status }) => id === request.id && status !== undefined)
     return seenOf(response, lines)
   }

@@ -24,7 +24,7 @@ interface Link {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-/** The part of RFC 8288 §3 that these answers use. */
+/** The part of the Link syntax (RFC 8288 §3) that these answers use. */
 const linksOf = (text: string): Link[] =>
   text
     .trim()
@@ -106,7 +106,7 @@ async function getAndHead(
 }
 
 async function liveDocument(world: World, row: Row, { path, iri }: Past): Promise<void> {
-  await row('RFC 7089 §4.2.1: the document links TimeGate and TimeMap, and is no memento', async (t) => {
+  await row('RFC 7089 §4.2.1: the document links TimeGate and TimeMap, and is not a memento', async (t) => {
     const first = await getAndHead(t, world, path)
     const cached = await getAndHead(t, world, path)
     const notModified = await getAndHead(t, world, path, { 'If-None-Match': first.fields.etag! })
@@ -381,11 +381,11 @@ async function timeMaps(world: World, row: Row, { path, iri, versions }: Past): 
       'another format',
     )
   })
-  await row('TimeMaps that there are not', async (t) => {
+  await row('TimeMaps that do not exist', async (t) => {
     const rows: [name: string, target: string, fields: Record<string, string>, status: number][] = [
       ['spec 7: no versions', `${world.freshPath()}?timemap`, LINK, 404],
       ['no versions, as RDF', `${world.freshPath()}?timemap`, NT, 404],
-      ['a media type that it has not', target, { Accept: 'image/png' }, 406],
+      ['an unsupported media type', target, { Accept: 'image/png' }, 406],
     ]
     for (const [name, target, fields, status] of rows) {
       t.equal((await getAndHead(t, world, target, fields)).status, status, name)
@@ -405,7 +405,7 @@ async function timeGates(world: World, row: Row, { path, iri, versions }: Past):
       ['at the second', dateOf(second), second],
       ['a second before it', at(second.time, -1), closest(versions, Date.parse(second.time) - 1000)],
       ['at the last', dateOf(third), third],
-      ['in times to come', 'Tue, 01 Jan 2999 00:00:00 GMT', third],
+      ['in the future', 'Tue, 01 Jan 2999 00:00:00 GMT', third],
       ['without Accept-Datetime', undefined, third],
     ]
     for (const [name, datetime, version] of rows) {
@@ -425,7 +425,7 @@ async function timeGates(world: World, row: Row, { path, iri, versions }: Past):
       t.same(uris(links, 'next'), i < 2 ? [versions[i + 1]!.uri] : [], name)
     }
   })
-  await row('RFC 7089 §4.5.3: 400 to a datetime that is none', async (t) => {
+  await row('RFC 7089 §4.5.3: 400 for an invalid datetime', async (t) => {
     for (const datetime of ['', 'yesterday', '2007-05-31T20:35:00Z', 'thu, 31 may 2007 20:35:00 gmt']) {
       const answer = await getAndHead(t, world, target, { 'Accept-Datetime': datetime })
       t.equal(answer.status, 400, datetime)
@@ -490,7 +490,7 @@ async function differences(world: World, row: Row, { path, iri, versions }: Past
     )
     t.equal((await getAndHead(t, world, `${path}?version=${third.version}&diff=${third.version}`, NT)).status, 200)
   })
-  await row('differences that there are not', async (t) => {
+  await row('differences that do not exist', async (t) => {
     const rows: [query: string, fields: Record<string, string>, status: number][] = [
       [`?diff=${first.version}`, {}, 400],
       [`?version=${third.version}&diff=${first.version}&diff=${first.version}`, {}, 400],
@@ -535,7 +535,7 @@ async function deleted(world: World, row: Row, { path: living }: Past): Promise<
       const gate = await getAndHead(t, world, `${path}?timegate`, {}, who)
       t.same([gate.status, gate.fields.location], [302, before.uri], who)
       const map = await getAndHead(t, world, `${path}?timemap`, LINK, who)
-      t.same(uris(linksOf(map.text), 'memento'), [before.uri], 'a deletion is no memento')
+      t.same(uris(linksOf(map.text), 'memento'), [before.uri], 'a deletion is not a memento')
     }
     const put = await world.as('reader')('PUT', `${path}?version=${before.version}`, ttl(turtle('"x"')))
     t.same(
@@ -788,7 +788,7 @@ async function setbacks(world: World, row: Row, { path, versions }: Past): Promi
       for (const i of [0, 3_999]) t.match(answer.text, `${i} of a document that is read in a thread`, type)
     }
   })
-  await row('while documents get their first versions, one without is no 404', async (t) => {
+  await row('while documents get their first versions, one without a version is not 404', async (t) => {
     const fresh = world.freshPath()
     const aligning = application as { alignment?: { isUnderWay(): boolean } }
     aligning.alignment = { isUnderWay: () => true }

@@ -1,4 +1,5 @@
-// Which versions an agent may see (design 3): those of each life of a document under the rights at its end.
+// Which versions an agent may see (design 3): the versions of each life of a document have the rights that applied at
+// its end.
 import fc from 'fast-check'
 import t from 'tap'
 import type { Version } from '../../../versioning/change.js'
@@ -15,7 +16,10 @@ import { isFailure } from '../../../gateway/problem.js'
 const DOCUMENT = 'https://e/d/'
 const BASE = 'https://e/'
 
-/** One letter for each version: a capital for a deletion. Commits begin with `abc`, but for the number. */
+/**
+ * One letter for each version; a capital stands for a deletion. The id of a commit is `abc` and the number of the
+ * version.
+ */
 const versionsOf = (text: string): Version[] =>
   [...text].map((letter, seq) => {
     const commit = `abc${seq.toString(16).padStart(2, '0')}`.padEnd(40, '0')

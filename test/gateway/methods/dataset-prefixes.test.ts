@@ -25,7 +25,7 @@ void forEachStore(t, { name: 'prefixes of the dataset', kinds: ['fuseki'] }, asy
   await owner('PUT', '/admin/acl/authorizations/public-item/', ttl(rule))
 
   await row(
-    'who may read every graph gets those that the document uses, in Turtle, TriG, JSON-LD and forms',
+    'agents who may read every graph get the prefixes that the document uses, in Turtle, TriG, JSON-LD and forms',
     async (t) => {
       await until(async () => (await owner('GET', item)).text.includes('@prefix thes:'))
       for (const [type, wanted] of [
@@ -41,7 +41,7 @@ void forEachStore(t, { name: 'prefixes of the dataset', kinds: ['fuseki'] }, asy
     },
   )
 
-  await row('others get the usual ones, with another entity-tag', async (t) => {
+  await row('other agents get the usual prefixes, with another entity-tag', async (t) => {
     const [mine, theirs] = [await owner('GET', item), await world.as('anonymous')('GET', item)]
     t.equal(theirs.status, 200)
     t.match(theirs.text, /skos:note/)

@@ -77,7 +77,7 @@ void forEachStore(t, { name: 'literals by value', kinds: ['fuseki-union'] }, asy
       t.equal(first.text, got.text, 'the first version is what the store had')
     })
   }
-  await row('a decimal that was written behind the gateway goes', async (t) => {
+  await row('a decimal that was written behind the gateway is removed', async (t) => {
     const decimal = (iri: string) => nTriplesLine(triple(iri, P, typed('1.500', XSD('decimal'))))
     for (const [way, act] of Object.entries(WAYS)) {
       const path = world.freshPath()

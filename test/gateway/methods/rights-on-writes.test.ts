@@ -130,7 +130,7 @@ async function decidedNow({ world, stores, row, make, grant }: Setting): Promise
     t.equal(await stores.endUser.remove(world.origin + container), undefined)
     t.equal((await world.as('owner')('PUT', `${container}x/`, rdf())).status, 403)
   })
-  await row('PUT below a container of which another agent now has the rights: 403', async (t) => {
+  await row('PUT below a container that now belongs to another agent: 403', async (t) => {
     const container = await make('<> a dh:Container .')
     await grant('acl:Write', `acl:accessTo <${world.origin}${container}>`)
     t.equal((await stranger('PUT', `${container}own/`, rdf('<> a dh:Container .'))).status, 201)
@@ -223,7 +223,7 @@ async function widening({ world, row, make, grant }: Setting): Promise<void> {
       t.equal((await stranger('POST', path, rdf('<> ex:p "more" .'))).status, 204)
     })
   } // prettier-ignore
-  await row('who creates a document owns it: any type', async (t) => {
+  await row('the creator of a document owns it: any type', async (t) => {
     const container = await make('<> a dh:Container .')
     await grant('acl:Write', `acl:accessTo <${world.origin}${container}>`)
     t.equal((await world.as('stranger')('PUT', `${container}x/`, rdf('<> a ex:Open .'))).status, 201)
@@ -342,7 +342,7 @@ async function cascades(setting: Setting): Promise<void> {
     t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 204)
     t.equal(await left(paths), 0)
   })
-  await row('DELETE with ?cascade: a refusal leaves the place', async (t) => {
+  await row('DELETE with ?cascade: a refusal frees its place', async (t) => {
     const paths = await tree()
     await grant('acl:Write', `acl:accessTo <${world.origin}${paths[0]}>`)
     for (let i = 0; i < 3; i++) t.equal((await world.as('stranger')('DELETE', `${paths[0]}?cascade`)).status, 403)
@@ -581,9 +581,9 @@ async function lives(setting: Setting): Promise<void> {
     ['the deletion', 'stranger', `?version=${deletion!.version}`, {}, 404],
     ['the difference', 'stranger', `?version=${own!.version}&diff=${old!.version}`, {}, 404],
     ['the difference from the deletion', 'stranger', `?version=${own!.version}&diff=${deletion!.version}`, {}, 404],
-    ['the old version, for who could read it', 'owner', `?version=${old!.version}`, {}, 200],
+    ['the old version, for an agent who could read it', 'owner', `?version=${old!.version}`, {}, 200],
     ['the same for an agent with the right by class', 'reader', `?version=${old!.version}`, {}, 200],
-    ['the difference, for who could read both', 'reader', `?version=${own!.version}&diff=${old!.version}`, {}, 200],
+    ['the difference, for an agent who could read both', 'reader', `?version=${own!.version}&diff=${old!.version}`, {}, 200],
   ]
   for (const [name, who, target, fields, status] of rows) {
     await row(`history before a deletion: ${name}, ${who}: ${status}`, async (t) => {
@@ -608,7 +608,7 @@ async function lives(setting: Setting): Promise<void> {
     t.notMatch(String(maps[0]!.fields.link), old!.version)
     t.not(maps[0]!.fields.etag, maps[1]!.fields.etag, 'other content, another tag')
   })
-  await row('history before a deletion: who may not read it restores no version of it', async (t) => {
+  await row('history before a deletion: an agent who may not read it cannot restore a version of it', async (t) => {
     const { lines } = await secretLines(world, document, old!.version)
     const send = {
       fields: { 'Content-Type': 'application/n-triples', 'Content-Location': `${iri}?version=${old!.version}` },
@@ -619,12 +619,12 @@ async function lives(setting: Setting): Promise<void> {
     t.equal((await owner('PUT', document, send)).status, 200)
     t.equal((await versionsOf(world, document)).at(-1)!.restores, old!.version)
   })
-  await row('history before a deletion: with a right on the URL itself it is seen', async (t) => {
+  await row('history before a deletion: visible with a right on the URL itself', async (t) => {
     await grant('acl:Read', `acl:accessTo <${iri}>`)
     t.equal((await stranger('GET', `${document}?version=${old!.version}`)).status, 200)
   })
   await row(
-    'history before a deletion: a document that is public now, and was not: no shared cache stores its history',
+    'history before a deletion: no shared cache stores the history of a document that was not always public',
     async (t) => {
       const open = `${path}open/`
       await make('<> ex:p "secret" .', open)

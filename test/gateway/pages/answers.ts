@@ -128,7 +128,7 @@ export async function nothingLost(t: Test, world: World, { page }: Visitor): Pro
     await page.goto(`${url}?form=edit`)
     await page.locator('textarea').fill('<> nonsense')
     await page.getByRole('button', { name: 'Save' }).click()
-    // Before the answer has come, there is no page to go back from.
+    // Wait for the answer: until it has arrived, there is no page to go back from.
     t.match(await page.getByRole('alert').innerText(), /not valid/)
     await page.goBack()
     t.equal(await page.locator('textarea').inputValue(), '<> nonsense', 'the back button leads to what was typed')
@@ -161,7 +161,7 @@ export async function comfort(t: Test, world: World, { page }: Visitor, admin: G
       <http://www.w3.org/ns/auth/acl#mode> <http://www.w3.org/ns/auth/acl#Read> ; <http://www.w3.org/ns/auth/acl#accessTo> <${world.base}notes/>, <${world.base}notes/n12/> .`
     await world.as('owner')('PUT', '/admin/acl/authorizations/two/', ttl(right))
     const got = await world.as('stranger')('GET', '/notes/', { fields: HTML })
-    // The owner has granted the other one.
+    // The owner has granted the other request.
     t.same(got.text.match(/\/notes\/n\d+\//g), ['/notes/n8/', '/notes/n12/'])
     t.match(got.text, '1 to 2 of 2')
     await world.as('owner')('DELETE', '/admin/acl/authorizations/two/')

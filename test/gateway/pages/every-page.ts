@@ -4,7 +4,7 @@ import { fits, picture, violationsOn, type TestBrowser, type Visitor } from '../
 import { rowsOf } from '../../support/stores.js'
 import { ttl, type World } from '../../support/world.js'
 
-/** @param visitor has seen no page */
+/** @param visitor a visitor who has not seen any page */
 export async function firstVisit(t: Test, world: World, { page, traffic }: Visitor): Promise<void> {
   await rowsOf(t, 'embedded')('a first visit takes three requests and 20 kB at most', async (t) => {
     await page.goto(`${world.base}notes/n7/`)
@@ -44,7 +44,7 @@ export async function hostile(t: Test, world: World, { page, reports }: Visitor)
   })
 }
 
-/** Pages by name, with whom they are shown to. */
+/** Pages by name, and the visitor to whom each is shown. */
 const PAGES: readonly (readonly [name: string, path: string, agent?: string])[] = [
   ['root', '/'],
   ['container', '/notes/'],

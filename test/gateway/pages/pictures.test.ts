@@ -41,7 +41,7 @@ void t.test('places', async (t) => {
     ['EPSG:4807, in grads',                   `<${OGC}/EPSG/0/4807> POINT(48.14 11.58)`,                     []],
     ['a system that is not known',            '<http://example.org/crs> POINT(11.58 48.14)',                 []],
     ['another system of OGC',                 `<${OGC}/OGC/0/AUTO42001> POINT(11.58 48.14)`,                 []],
-    ['an SRID, which GeoSPARQL has not',      'SRID=4326;POINT(11.58 48.14)',                                []],
+    ['an SRID, which GeoSPARQL does not have',      'SRID=4326;POINT(11.58 48.14)',                                []],
     ['an empty literal (Req. 17)',            '',                                                            []],
     ['an empty point',                        'POINT EMPTY',                                                 []],
     ['an empty point of a system',            `<${OGC}/EPSG/0/4326> POINT EMPTY`,                            []],
@@ -56,9 +56,9 @@ void t.test('places', async (t) => {
     ['points, in both forms',                 'MULTIPOINT((1 2), (3 4))',                                    ['2 1', '4 3']],
     ['points without parentheses',            'MULTIPOINT(1 2, 3 4)',                                        ['2 1', '4 3']],
     ['points, latitude first',                `<${OGC}/EPSG/0/4326> MULTIPOINT((1 2), (3 4))`,               ['1 2', '3 4']],
-    ['a line is no point',                    'LINESTRING(1 2, 3 4)',                                        []],
-    ['a polygon is no point',                 'POLYGON((1 2, 3 4, 5 6, 1 2))',                               []],
-    ['a collection is no point',              'GEOMETRYCOLLECTION(POINT(1 2))',                              []],
+    ['a line is not a point',                    'LINESTRING(1 2, 3 4)',                                        []],
+    ['a polygon is not a point',                 'POLYGON((1 2, 3 4, 5 6, 1 2))',                               []],
+    ['a collection is not a point',              'GEOMETRYCOLLECTION(POINT(1 2))',                              []],
     ['beyond a pole',                         'POINT(11.58 90.1)',                                           []],
     ['latitude first taken as longitude first', `<${OGC}/EPSG/0/4326> POINT(148.14 11.58)`,                  []],
     ['beyond the date line',                  'POINT(180.1 48.14)',                                          []],
@@ -227,7 +227,7 @@ void t.test('pictures', async (t) => {
   const texts = (drawn: string): readonly string[] => [...drawn.matchAll(/<text[^>]*>([^<]*)/g)].map(([, one]) => one!)
   // prettier-ignore
   const rows: readonly (readonly [name: string, drawn: string, texts: readonly string[]])[] = [
-    ['all digits of a value stand beside its bar', chart(['t', 'n'], [text('a'), number('8045311447', 'integer')], [text('b'), number('-12345.678')]), ['a', '8,045,311,447', 'b', '-12,345.678']],
+    ['all digits of a value are written beside its bar', chart(['t', 'n'], [text('a'), number('8045311447', 'integer')], [text('b'), number('-12345.678')]), ['a', '8,045,311,447', 'b', '-12,345.678']],
     ['a value that is too long is rounded', chart(['t', 'n'], [text('a'), number('1234567890123456789')], [text('b'), number('0.00000123456789')]), ['a', '1.23457E18', 'b', '1.23457E-6']],
     ['ticks close together have the digits that tell them apart', chart(['m', 'n'], [number('1'), number('1000000.1')], [number('2'), number('1000000.3')]).replace(/class="soft \w+"[^>]*>[^<]*/g, ''), ['1,000,000.1', '1,000,000.15', '1,000,000.2', '1,000,000.25', '1,000,000.3']],
     ['a time line has its first and its last value', chart(['d', 'n'], [number('2020', 'gYear'), number('1')], [number('2026', 'gYear'), number('2')]).replace(/class="soft" [^>]*>[^<]*/g, ''), ['2020', '2026']],
@@ -237,8 +237,8 @@ void t.test('pictures', async (t) => {
   for (const [name, drawn, expected] of rows) await row(name, (t) => t.same(texts(drawn).filter(Boolean), expected))
   // prettier-ignore
   const none: readonly (readonly [name: string, drawn: string])[] = [
-    ['a value that is no number', chart(['t', 'n'], [text('a'), number('1', 'double')], [text('b'), number('NaN', 'double')])],
-    ['a value that its datatype does not have', chart(['t', 'n'], [text('a'), number('1', 'integer')], [text('b'), number('0x10', 'integer')])],
+    ['a value that is not a number', chart(['t', 'n'], [text('a'), number('1', 'double')], [text('b'), number('NaN', 'double')])],
+    ['a value that is invalid for its datatype', chart(['t', 'n'], [text('a'), number('1', 'integer')], [text('b'), number('0x10', 'integer')])],
     ['values in several units', chart(['t', 'n', 'unit'], [text('a'), number('1'), text('km')], [text('b'), number('2'), text('m')])],
   ]
   for (const [name, drawn] of none) await row(`no chart: ${name}`, (t) => t.equal(drawn, 'null'))

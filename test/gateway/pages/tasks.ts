@@ -32,7 +32,7 @@ export async function fields(t: Test, world: World, { page }: Visitor): Promise<
   const invalid = (label: string): Promise<string | null> =>
     page.getByLabel(label, { exact: true }).getAttribute('aria-invalid')
   await row(
-    'a new document of a type gets the fields of its shape; 422 stands at the field, and all that was typed stays',
+    'a new document of a type gets the fields of its shape; a 422 is shown at its field, and nothing typed is lost',
     async (t) => {
       await page.goto(`${world.base}books/?form=new`)
       await page.getByLabel('What it describes').selectOption('Book')
@@ -63,7 +63,7 @@ export async function fields(t: Test, world: World, { page }: Visitor): Promise<
     },
   )
   await row(
-    'an edit: fields beside the rest as Turtle; a value that is no IRI is refused at its field; the preview has both',
+    'an edit: fields beside the rest as Turtle; a value that is not an IRI is refused at its field; the preview has both',
     async (t) => {
       await page.goto(`${world.base}books/emma/?form=edit`)
       t.equal(await page.getByLabel('ISBN').inputValue(), '0141439580')

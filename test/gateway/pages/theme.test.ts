@@ -17,13 +17,13 @@ const lookOf = (files: Readonly<Record<string, string>>): ReturnType<typeof read
 }
 const ours = readLook() as Look
 
-void t.test('an own look', async (t) => {
+void t.test('the look of an operator', async (t) => {
   const row = rowsOf(t, 'none')
   // prettier-ignore
   const rows: readonly (readonly [name: string, files: Readonly<Record<string, string>>, styles: number, logo: RegExp | undefined])[] = [
-    ['a stylesheet comes behind ours',   { 'style.css': ':root { --accent: #036 }' },       2, undefined],
-    ['a logo takes the place of the icon', { 'logo.svg': '<svg/>' },                        1, /^logo\.\w+\.svg$/],
-    ['a logo of pixels',                 { 'logo.png': 'PNG' },                             1, /^logo\.\w+\.png$/],
+    ['a stylesheet is loaded after ours',   { 'style.css': ':root { --accent: #036 }' },       2, undefined],
+    ['a logo replaces the icon', { 'logo.svg': '<svg/>' },                        1, /^logo\.\w+\.svg$/],
+    ['a logo as PNG',                 { 'logo.png': 'PNG' },                             1, /^logo\.\w+\.png$/],
     ['both, and nothing else',           { 'style.css': 'a {}', 'logo.svg': '<svg/>', 'secret.txt': 'x', 'query.js': 'x' }, 2, /^logo\./],
   ]
   for (const [name, files, styles, logo] of rows) {

@@ -32,7 +32,7 @@ const ROWS: readonly Row[] = [
   ['before and after the parts', `x${'\r\n'}${form(TURTLE)}--b x`, [A]],
   ['blanks after the boundary', form(TURTLE).replace('--b', '--b \t'), [A]],
   ['line ends of one character', form(TURTLE).replaceAll('\r', ''), 'content.syntax: not well-formed'],
-  ['a type that is no RDF', form(TURTLE, typed('image/png', 'x')), 'content.unsupported: The part "a"'],
+  ['a type that is not RDF', form(TURTLE, typed('image/png', 'x')), 'content.unsupported: The part "a"'],
   ['parts within a part', form(typed('multipart/form-data; boundary=c', '--c--')), 'content.unsupported: The part "a"'],
   ['a syntax error', form(TURTLE, typed('text/turtle', '<> <#p>')), 'content.syntax: The part "a"'],
   ['base64', form([`${TURTLE[0]}\r\nContent-Transfer-Encoding: base64`, 'PD4=']), 'content.syntax: Content-Transfer-Encoding'],

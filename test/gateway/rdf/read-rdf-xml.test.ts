@@ -50,8 +50,8 @@ const ROWS: readonly Row[] = [
   ['UTF-16', encoded('UTF-16', 'utf16le', 'é', '\ufeff'), ['<> <http://e/p> "é"']],
   ['UTF-16, the other way round', encoded('UTF-16', 'utf16le', 'é', '\ufeff').swap16(), ['<> <http://e/p> "é"']],
   ['UTF-16 without a byte order mark', encoded('UTF-16LE', 'utf16le'), ['<> <http://e/p> "é"']],
-  ['a byte order mark counts more than a declaration', encoded('ISO-8859-1', 'utf8', 'é', '\ufeff'), ['<> <http://e/p> "é"']],
-  ['UTF-16 that is none', encoded('UTF-16', 'utf8'), ['<> <http://e/p> "é"']],
+  ['a byte order mark takes precedence over a declaration', encoded('ISO-8859-1', 'utf8', 'é', '\ufeff'), ['<> <http://e/p> "é"']],
+  ['invalid UTF-16', encoded('UTF-16', 'utf8'), ['<> <http://e/p> "é"']],
   ['bytes that are not in the encoding', encoded('UTF-8', 'latin1'), 'content.syntax: not valid UTF-8'],
   ['an unknown encoding', encoded('UTF-99', 'utf8'), 'content.unsupported: UTF-99'],
   ['line and column', `${XML}\n<rdf:Description>\n<e:p>x</e:q>`, 'content.syntax: line 3'],
@@ -69,7 +69,7 @@ const ROWS: readonly Row[] = [
 
 void t.test('RDF/XML', (t) => table(t, 'application/rdf+xml', ROWS))
 
-void t.test('RFC 7303 §3: the charset of the media type counts more than what the XML declares', async (t) => {
+void t.test('RFC 7303 §3: the charset of the media type takes precedence over the XML declaration', async (t) => {
   const expected = ['<> <http://e/p> "é"']
   await table(t, 'application/rdf+xml;charset=UTF-8', [['UTF-8', encoded('ISO-8859-1', 'utf8'), expected]])
   await table(t, 'text/xml;charset="iso-8859-1"', [['Latin-1', encoded('UTF-8', 'latin1'), expected]])

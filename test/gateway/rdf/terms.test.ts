@@ -110,7 +110,7 @@ void t.test('statements that are not RDF triples', async (t) => {
     ['a vocabulary that is a blank node', JSON_LD, '{"@context":{"@vocab":"_:v"},"@id":"http://s/","p":"x"}'],
     ['a blank node as predicate', FORM, 'rdf=&su=http://s/&pb=p&ol=x'],
     ['a blank node as datatype', JSON_LD, '{"@id":"http://s/","http://p/":{"@value":"x","@type":"_:d"}}'],
-    ['a direction that is none', JSON_LD, '{"@id":"","http://p/":{"@value":"x","@language":"en","@direction":"up"}}'],
+    ['an invalid direction', JSON_LD, '{"@id":"","http://p/":{"@value":"x","@language":"en","@direction":"up"}}'],
     ['a relative IRI without a base', JSON_LD, '{"@context":{"@base":null},"@id":"a","http://p/":"x"}'],
     ['a relative IRI', 'application/n-triples', '<a> <http://p/> "x" .'],
     ['half a surrogate pair', TURTLE, '<http://s/> <http://p/> "\\uD800" .'],

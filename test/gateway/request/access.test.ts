@@ -273,7 +273,7 @@ void t.test('failing stores', async (t) => {
   const row = rowsOf(t, 'fuseki')
   const proxies = { endUser: await startProxy(await freshDataset(t)), admin: await startProxy(await freshDataset(t)) }
   t.teardown(() => Promise.all([proxies.endUser.stop(), proxies.admin.stop()]))
-  // Time limits are short where one of them must end the request.
+  // The rows that need a time limit to end a request set short ones.
   let isHasty = false
   const open = (url: string): GraphStore => {
     const patient = openHttpStore(fusekiEndpoints(url))
@@ -304,7 +304,7 @@ void t.test('failing stores', async (t) => {
     ['answers 500', { kind: 'answer', status: 500, body: 'secret stack trace' }, 502],
     ['answers 503', { kind: 'answer', status: 503, fields: { 'Retry-After': '7' } }, 503],
     ['answers HTML', { kind: 'answer', status: 200, fields: { 'Content-Type': 'text/html' }, body: '<html>' }, 502],
-    ['answers with N-Triples that are none', { kind: 'answer', status: 200, fields: { 'Content-Type': 'application/n-triples' }, body: '<> a' }, 502],
+    ['answers with invalid N-Triples', { kind: 'answer', status: 200, fields: { 'Content-Type': 'application/n-triples' }, body: '<> a' }, 502],
   ]
   for (const [name, fault, status] of faults) {
     await row(`a store that ${name}: GET → ${status} with an RDF body, then it recovers`, async (t) => {

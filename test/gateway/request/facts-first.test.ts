@@ -137,7 +137,7 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
       ['an item that is long',    long,                    200, [...first, 'facts', 'read']],
       ['a container',             typed(`${DH}Container`), 403, [...first, 'facts']],
       ['one of another type',     typed('http://e/Other'), 200, [...first, 'facts', 'read']],
-      ['a container of his own',  owned,                   200, [...first, 'facts', 'read']],
+      ['a container that the agent owns',  owned,                   200, [...first, 'facts', 'read']],
     ]
     for (const [what, statements, status, asks] of rows) {
       const path = await make(statements)

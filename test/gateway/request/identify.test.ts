@@ -61,7 +61,7 @@ void t.test('identity', async (t) => {
     ['Client-Cert twice', { 'Client-Cert': [byteSequence(owner), byteSequence(owner)] }],
     ['two values joined', { 'Client-Cert': `${byteSequence(owner)}, ${byteSequence(owner)}` }],
     ['garbage', { 'Client-Cert': 'garbage' }],
-    ['a byte sequence that is no certificate', { 'Client-Cert': ':AAAA:' }],
+    ['a byte sequence that is not a certificate', { 'Client-Cert': ':AAAA:' }],
     ['a bare WebID', { 'Client-Cert': trusted.ownerWebId }],
   ]
   for (const [name, fields] of refused)
@@ -139,7 +139,7 @@ void t.test('identity', async (t) => {
       t.equal(answer.status, 400)
     })
   }
-  await row('a WebID that is no http(s) URI → 400', async (t) => {
+  await row('a WebID that is not an http(s) URI → 400', async (t) => {
     for (const webId of ['mailto:a@example.org', 'file:///etc/passwd', 'urn:x']) {
       t.equal(await status({ 'Client-Cert': byteSequence(await made(webId)) }), 400, webId)
     }

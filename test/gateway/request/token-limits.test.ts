@@ -1,4 +1,4 @@
-// What the limits of an access token leave of an agent's rights.
+// The rights of an agent under the limits of an access token.
 import t from 'tap'
 import { graphRightsWithin, isLimited, writesBeyond } from '../../../gateway/request/token-limits.js'
 import { graphRights, type GraphRights } from '../../../policies/authorizations/graph-rights.js'

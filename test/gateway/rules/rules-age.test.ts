@@ -1,5 +1,5 @@
-// Rules that change behind the gateway: how long the old ones are used, with a maximum age, with the probe, without a
-// cache, and while the store does not answer.
+// Rules that change behind the gateway: how long the old ones stay in use: with a maximum age, with the probe, without
+// a cache, and while the store does not answer.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { startProbe } from '../../../gateway/features/operators/probe.js'

@@ -1,4 +1,4 @@
-// Writes of documents with many rules: they are taken in step by step, and nothing is decided on a part of them.
+// Writes of documents with many rules: the index takes them in step by step, and decides nothing before the last step.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
@@ -26,7 +26,7 @@ const rules = (agent: string, count: number): string => Array.from({ length: cou
 const lines = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => `${line(n)}\n`).join('')
 
-/** The rules of a store of which nothing is read but at the start, or what `read` says. */
+/** The rules of a store. After the start, nothing is read from it except what `read` returns. */
 async function accessOf(read?: () => string | undefined): Promise<Access> {
   const notAsked = (): never => {
     throw new Error('only questions are expected')
@@ -50,7 +50,7 @@ function reads(access: Access, agent: string, n: number): boolean | undefined {
   return isFailure(index) ? undefined : decide(index, question(agent, 'Read', document(`${BASE}${n}/`))).allowed
 }
 
-/** The turns of the event loop until all has been taken in. In each of them nothing is decided. */
+/** Counts the turns of the event loop until all rules have been taken in. Nothing is decided in any of them. */
 async function turnsOf(access: Access): Promise<number> {
   let turns = 0
   for (; access.takingIn(); turns++) {
@@ -91,10 +91,10 @@ void t.test('other statements in large numbers', async (t) => {
   access.changed(GROUP, { nTriples: lines(MANY, (n) => `<urn:s> <urn:p> "${n}" .`) })
   await turnsOf(access)
   access.changed(GROUP, { nTriples: lines(MANY, (n) => `<urn:s> <urn:p> "${n}" .`) })
-  t.equal(access.takingIn(), undefined, 'statements that are no rules')
+  t.equal(access.takingIn(), undefined, 'statements that are not rules')
 })
 
-void t.test('at each step another change comes', async (t) => {
+void t.test('another change arrives at each step', async (t) => {
   const large = rules('urn:a', STEP + 1)
   const other = `${ADMIN}other/`
   const changes: Record<string, (access: Access) => unknown> = {
@@ -109,7 +109,7 @@ void t.test('at each step another change comes', async (t) => {
     'a large write': [false, true],
     'a removal': [false, false],
     'a write of another graph': [true, true],
-    // Of a store that has none: that answer is from before the write, or from after another one.
+    // The store has no rules: its answer comes from before the write, or from after another one.
     'all rules are read again': [true, false],
   }
   for (const [name, change] of Object.entries(changes)) {

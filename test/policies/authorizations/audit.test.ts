@@ -1,4 +1,5 @@
-// What the index says about its authorizations: those on a target, and all that those of a graph cover.
+// What the index reports about its authorizations: those on a target, and everything that the authorizations of a graph
+// cover.
 import t from 'tap'
 import type { Fact } from '../../../policies/authorizations/authorization.js'
 import {

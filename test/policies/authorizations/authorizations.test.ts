@@ -190,7 +190,7 @@ await t.test('rebuilding', async (t) => {
   )
 })
 
-await t.test('texts of any length and script, that come and go', async (t) => {
+await t.test('texts of any length and script, added and removed', async (t) => {
   const texts = [
     '',
     'a',

@@ -1,4 +1,4 @@
-// The servers on loopback for the tests of the guarded fetcher, and of the requests that reach them.
+// Servers on loopback for the tests of the guarded fetcher. They record the requests that reach them.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Server as NetServer } from 'node:net'

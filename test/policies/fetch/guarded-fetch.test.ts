@@ -306,7 +306,7 @@ void t.test('the fetcher', async (t) => {
       ['one private address', [['10.0.0.1']], '::1', '/text', 'refused-address', 0],
       ['one public and one private address', [['93.184.215.14', '10.0.0.1']], '::1', '/text', 'refused-address', 0],
       ['one allowed and one private address', [['127.0.0.1', '10.0.0.1']], '127.0.0.1', '/text', 'refused-address', 0],
-      ['an answer that is no address', [['127.0.0.1', '0x7f.1']], '127.0.0.1', '/text', 'refused-address', 0],
+      ['an answer that is not an address', [['127.0.0.1', '0x7f.1']], '127.0.0.1', '/text', 'refused-address', 0],
       ['no address', [[]], '127.0.0.1', '/text', 'unresolvable', 0],
       ['an allowed address', [['127.0.0.1']], '127.0.0.1', '/text', '200 hello', 1],
       ['another answer the second time', [['127.0.0.1'], ['127.0.0.2']], '127.0.0.1', '/text', '200 hello', 1],
@@ -385,7 +385,7 @@ void t.test('the fetcher', async (t) => {
       t.equal(await fetchWith(t, `http://${host}:${port}/text`, { allow, never: [never], lookup }), outcome, what)
     }
     t.equal(server.connections(), 2)
-    t.throws(() => makeGuardedFetch({ never: ['http://127.0.0.1:3030/ds'] }), 'a URL is no host and port')
+    t.throws(() => makeGuardedFetch({ never: ['http://127.0.0.1:3030/ds'] }), 'a URL is not a host and port')
     t.throws(() => makeGuardedFetch({ never: ['fuseki'] }), 'nor is a host alone')
   })
 

@@ -1,4 +1,4 @@
-// The tests of the launcher: git that it starts is as git that this process starts, and nothing is left of it.
+// The tests of the launcher: git behaves as if this process had started it, and no process is left behind.
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { startLauncher } from '../../../versioning/git/launcher.js'
 import { openLocalRepository } from '../../../versioning/git/local-repository.js'
 import { changeOf, commitAll, succeeded, triple } from '../repository-contract.js'
 
-/** Git is started by the launcher, which alone does not tell its process id. */
+/** True if the launcher starts git: only then this process does not learn the process id of git. */
 const isLaunching = async (folder: string): Promise<boolean> => {
   const { child, ended } = startGit(folder, ['version'])
   child.stdin.end()
@@ -23,7 +23,7 @@ const isLaunching = async (folder: string): Promise<boolean> => {
 
 const isRunning = (pid: number): boolean => {
   try {
-    // A process that nobody has waited for yet has stopped too.
+    // A process that nobody has waited for yet counts as stopped.
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false
@@ -42,7 +42,7 @@ void t.test('git by the launcher', { skip: process.platform !== 'linux' && 'it n
   )
   t.teardown(() => repository.close())
 
-  await t.test('where it cannot start, this is reported once, and git is started from here', async (t) => {
+  await t.test('if it cannot start, this is reported once, and this process starts git', async (t) => {
     const long = join(folder, 'x'.repeat(100))
     mkdirSync(long)
     const rows = [

@@ -1,4 +1,4 @@
-// The tests of the local bare repository: the contract of a repository, and the rules of this kind only.
+// The tests of the local bare repository: the contract of a repository, and the rules that only this kind has.
 import { spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'

@@ -1,11 +1,11 @@
-// The tests of the limit of a git process: by what it does, and not by the clock.
+// The tests of the time limit of a git process: it measures the processor time of the process, not the clock.
 import { spawn } from 'node:child_process'
 import t from 'tap'
 import { watchIdle, type GitProcess } from '../../../versioning/git/git.js'
 import { processorTimeOf } from '../../../versioning/git/git.js'
 import { until } from '../../support/wait.js'
 
-/** In a process group of its own, as git is. */
+/** In a separate process group, as git is. */
 function start(script: string): GitProcess {
   const child = spawn(process.execPath, ['-e', script], { detached: true })
   t.teardown(() => {

@@ -117,7 +117,7 @@ const pushing = (github: GitHubDouble, files: Files, on?: Fault['on']): Fault =>
   meanwhile: () => github.push(files),
 })
 
-/** The faults of the calls that follow. */
+/** The faults of the following calls. */
 // prettier-ignore
 const ROWS: readonly (readonly [name: string, faults: (github: GitHubDouble) => readonly Fault[]])[] = [
   ['cut off before it was done', () => [{ on: writing, drop: true, times: 3 }]],

@@ -1,5 +1,5 @@
-// A model of writers and their log: requests decided one after the other on plain values, and the same requests decided
-// by writers on states that may be old, whose entries come twice, late and in any order.
+// A model of writers and their log. Requests are decided one after the other on plain values, and by writers whose
+// states may be old and whose entries arrive late, twice and in any order. Both must have the same effects.
 import { contentOf, graphAfter } from '../../../versioning/log/content.js'
 import { entryText } from '../../../versioning/log/entry-text.js'
 import type { EntryPart, LogEntry, ReadAt } from '../../../versioning/log/entry.js'
@@ -41,7 +41,7 @@ interface World {
 
 const START: World = { graphs: { [BASE]: 'root' }, rules: Object.fromEntries(AGENTS.map((agent) => [agent, true])) }
 
-/** The specification: the request when it is served alone. Undefined: refused. */
+/** The specification: the world after a request that is served alone. Undefined: refused. */
 function served({ graphs, rules }: World, request: Request): World | undefined {
   const { id, kind, document, other, agent } = request
   if (kind === 'rules') return { graphs, rules: { ...rules, [request.who]: request.isAllowed } }
@@ -68,7 +68,7 @@ function served({ graphs, rules }: World, request: Request): World | undefined {
 
 const countOf = (graphs: World['graphs']): number => DOCUMENTS.filter((one) => graphs[one] !== undefined).length
 
-/** Lines that most changes leave, so that contents are patches too; and a blank node in some. */
+/** Lines that most changes preserve, so that contents are stored as patches too; some have a blank node. */
 const textOf = (value: string): string =>
   [
     ...(value.length % 5 === 0 ? ['_:b <urn:p> "blank" .'] : []),
@@ -80,7 +80,7 @@ const textOf = (value: string): string =>
     .join('')
 const valueIn = (text: string | undefined): string | undefined => text && /<urn:value> "(.*)"/.exec(text)?.[1]
 
-/** A state that a writer has seen: of the log, and of the documents as the log has made them. */
+/** A state that a writer has seen: of the log, and of the documents that result from it. */
 export interface View {
   readonly state: LogState
   readonly texts: Readonly<Record<string, string | undefined>>
@@ -97,8 +97,8 @@ export interface Sent {
 export type Part = 'basis' | 'read' | 'children' | 'rules'
 
 /**
- * The entry of a request, as a writer decides it who has seen the documents that change in one state and all others in
- * another. Undefined: refused.
+ * The entry that a writer makes for a request. The writer has seen the documents that change in one state, and all
+ * others in another. Undefined: refused.
  */
 async function decided(request: Request, own: View, others: View): Promise<Sent | undefined> {
   const { id, kind, document, other, agent } = request
@@ -204,7 +204,7 @@ export interface Run {
 const KINDS = ['put', 'count', 'delete', 'copy', 'two', 'sum', 'rules'] as const
 const STEPS = 40
 
-/** One random history. @param without the part that entries lack */
+/** One random history. @param without the part that is left out of entries */
 export async function randomHistory(seed: number, without?: Part): Promise<Run> {
   const random = randomFrom(seed)
   const [log, window] = [`urn:log:${seed}`, random(3) === 0 ? 3 + random(8) : 1000]

@@ -1,5 +1,5 @@
-// The log against a model: each valid entry has the effect of its request at its place in the log, whatever writers knew;
-// and the log is read again as it was written, wherever a crash has cut it.
+// The log against a model: each valid entry has the effect of its request at its position in the log, whatever the
+// writers knew; and the log is read back as written, wherever a crash has cut it.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { isFailure } from '../../../versioning/failure.js'
@@ -14,7 +14,7 @@ const HISTORIES = Number(process.env.TRIPLEGATE_TEST_HISTORIES ?? 500)
 
 const bytesOf = ({ records }: Run): Buffer => Buffer.from(records.map(recordText).join(''))
 
-/** The state of a process that starts with these bytes of the log; a string where it refuses them. */
+/** The state of a process that starts with these bytes of the log; a string with the reason if it refuses them. */
 async function restarted({ log, window }: Run, bytes: Buffer): Promise<LogState | string> {
   const read = await readRecords(bytes, emptyLog(log, window))
   if (isFailure(read)) return read.detail
@@ -93,7 +93,7 @@ void t.test('what is not of the form of an entry is refused', (t) => {
     ['a graph twice', { parts: [part, part] }],
     ['too many parts', { parts: Array.from({ length: 10_001 }, (_, n) => ({ ...part, document: `urn:${n}` })) }],
     ['a part with a field that is not known', { parts: [{ ...part, shard: 1 }] }],
-    ['a part that is no object', { parts: [['urn:a', 1]] }],
+    ['a part that is not an object', { parts: [['urn:a', 1]] }],
     ['a name that could end a term', { parts: [{ ...part, document: 'urn:a> <urn:b' }] }],
     ['a name with half a surrogate pair', { parts: [{ ...part, document: 'urn:\ud800' }] }],
     ['a name that is too long', { parts: [{ ...part, document: `urn:${'x'.repeat(16 * 1024)}` }] }],

@@ -1,4 +1,4 @@
-// The tests of Memento datetimes (RFC 7089 §2.1.1): the accepted form, and all others.
+// The tests of Memento datetimes (RFC 7089 §2.1.1): the accepted form, and forms that are refused.
 import fc from 'fast-check'
 import t from 'tap'
 import { formatMementoDatetime, parseMementoDatetime } from '../../../versioning/memento/memento-datetime.js'

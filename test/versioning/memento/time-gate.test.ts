@@ -1,4 +1,4 @@
-// The tests of the choice of a TimeGate (RFC 7089 §4.5; spec 9.5).
+// The tests of the version that a TimeGate chooses (RFC 7089 §4.5; spec 9.5).
 import fc from 'fast-check'
 import t from 'tap'
 import { closestPlace } from '../../../versioning/memento/time-gate.js'
@@ -29,9 +29,9 @@ void t.test('a TimeGate chooses the closest memento', async (t) => {
     ['a tie with two of the same second: the newest', given, 250, 3],
     ['after the last: the last', given, 1000, 4],
     ['no datetime: the newest', given, undefined, 4],
-    ['a deletion is none: no datetime', [100, -200], undefined, 0],
-    ['a deletion is none: its own time', [100, -200, 400], 200, 0],
-    ['a deletion is none: nearer to what follows it', [100, -200, 300], 250, 2],
+    ['a deletion does not count: no datetime', [100, -200], undefined, 0],
+    ['a deletion does not count: its own time', [100, -200, 400], 200, 0],
+    ['a deletion does not count: nearer to what follows it', [100, -200, 300], 250, 2],
     ['none at all', [], 0, undefined],
   ]
   for (const [what, times, datetime, place] of rows) t.equal((await closest(times, datetime)).place, place, what)

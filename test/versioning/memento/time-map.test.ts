@@ -1,5 +1,4 @@
-// The tests of TimeMaps in link format, of the links of a document's history (RFC 7089 §2.2, §5; spec
-// 9.4).
+// The tests of TimeMaps in link format, and of the links of a document's history (RFC 7089 §2.2, §5; spec 9.4).
 import t from 'tap'
 import {
   documentLinks,

@@ -256,7 +256,7 @@ void t.test('access', async (t) => {
       },
     )
 
-    await row('explain and audit are for those with Control', async (t) => {
+    await row('explain and audit need Control', async (t) => {
       for (const more of ['&agent=', '&mode=Write', '&audit']) {
         for (const name of ['anonymous', 'stranger', 'writer', 'reader']) {
           t.equal((await access(name, `${base}secret/`, more)).status, 403)

@@ -1,5 +1,5 @@
-// triplegate adopt: which references a new name of a graph changes, and which stay: vocabularies, and rules about
-// endpoints. And how it is undone.
+// triplegate adopt: which references change when a graph gets a new name, which stay (vocabularies, and rules about
+// endpoints), and how adoption is undone.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -32,7 +32,7 @@ _:b <urn:see> <${ORG}> .`
 /** Triples of the data that refer to the graph, or to something in it, and are not vocabulary. */
 const OF_DATA = 4
 
-void t.test('names that are called like an endpoint', (t) => {
+void t.test('names that equal the name of an endpoint', (t) => {
   const base = 'https://data.example.org/'
   const admin = `${base}admin/`
   const endpoints = endpointNamesOf(
@@ -132,7 +132,7 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
   const ruleNow = async () => (await world.as('owner')('GET', '/admin/acl/authorizations/about-org/')).text
   const [ontology, data] = await load()
 
-  await t.test('a new name changes the name alone', async (t) => {
+  await t.test('renaming a graph changes only its name', async (t) => {
     const planned = await adopt(...rename, '--dry-run')
     t.match(planned, { code: 0, out: /^ +1 graph is renamed$/m })
     t.match(planned.out, /^ +1 rule names one of them by its old name\n +<http:\/\/old.example\/org>$/m)
@@ -190,7 +190,7 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     await endUser!.remove('urn:both')
   })
 
-  await t.test('no graph becomes a document that is called like an endpoint', async (t) => {
+  await t.test('no graph becomes a document with the name of an endpoint', async (t) => {
     const names = ['sparql', 'ns', 'access', 'add', 'importer', 'uploads/x', 'static/a', 'robots.txt', 'ds', 'ds/query']
     const rulesBefore = (await world.as('owner')('GET', '/admin/acl/authorizations/sparql-endpoint/')).text
     for (const name of names) await endUser!.replace(base + name, `<urn:s> <urn:p> "${name}" .\n`)
@@ -212,7 +212,7 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     t.equal((await world.as('stranger')('GET', '/sparql?query=ASK%20%7B%7D')).status, 200, 'identified agents query')
   })
 
-  await t.test('files that undo: each has its fault', async (t) => {
+  await t.test('faults of undo files', async (t) => {
     const lines = readFileSync(join(world.folder, 'adopted', readdirSync(join(world.folder, 'adopted'))[0]!), 'utf8')
     const wrong = join(world.folder, 'wrong.jsonl')
     // prettier-ignore
@@ -228,6 +228,6 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
       if (text !== undefined) writeFileSync(wrong, text)
       t.match(await adopt('--undo', text === undefined ? `${wrong}.no` : wrong, '--yes'), { code, out })
     }
-    t.match(await adopt('--undo', wrong, '--names'), { code: 2, out: /--undo: goes without --names/ })
+    t.match(await adopt('--undo', wrong, '--names'), { code: 2, out: /--undo: cannot be combined with --names/ })
   })
 })

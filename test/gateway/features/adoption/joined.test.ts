@@ -30,7 +30,7 @@ const rows: readonly (readonly [name: string, steps: readonly Step[], bad: reado
   ['a longer update is sent alone', [...some(1), step('long.', 2 * 1024 * 1024), ...some(1)], [], 3, []],
   ['each application has its own', [step('a.'), step('b.', 10, { base: `${BASE}admin/` }), step('c.')], [], 3, []],
   ['updates of one graph, refused together, go one by one', some(1, 10, { parts: 3 }), [], 3, []],
-  ['one that is refused takes no others with it', some(32), ['g5.'], 11, ['g5.']],
+  ['a refused update does not affect the others', some(32), ['g5.'], 11, ['g5.']],
   ['two of them', some(32), ['g0.', 'g31.'], 19, ['g0.', 'g31.']],
   ['all of them', some(8), some(8).map(({ graph }) => graph), 15, some(8).map(({ graph }) => graph)],
   ['a separate request between updates', [...some(2), alone('c.', undefined), ...some(2)], [], 2, []],
@@ -55,7 +55,7 @@ void t.test('outcomes', async (t) => {
   }
 })
 
-void t.test('a failure ends all', async (t) => {
+void t.test('a failure ends the run', async (t) => {
   let sent = 0
   const gone = { failure: 'gateway.unreachable', detail: 'gone' } as const
   const update = (): Promise<JoinOutcome> => Promise.resolve(++sent === 1 ? { refusal: 'bad' } : gone)

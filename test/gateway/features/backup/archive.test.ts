@@ -1,4 +1,4 @@
-// Archives that nobody vouches for are refused before anything is written; and the streams that archives are made of.
+// Untrusted archives are refused before anything is written; and the streams that archives are made of.
 import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -36,28 +36,36 @@ const manifest = (changes: object = {}): TarEntry => file('manifest.json', JSON.
 
 void t.test('an archive is refused', async (t) => {
   const rows: readonly (readonly [name: string, entries: readonly TarEntry[], message: RegExp | undefined])[] = [
-    ['not where all is as it says', [...ENTRIES, manifest()], undefined],
+    ['but not if it matches its manifest', [...ENTRIES, manifest()], undefined],
     [
       'with a name that leads out of its folder',
       [file('data/../../evil', 'x'), ...ENTRIES, manifest()],
       /it has "data/,
     ],
     ['with a name that begins at the root', [file('/etc/evil', 'x'), ...ENTRIES, manifest()], /it has "/],
-    ['with a name of no folder of it', [file('evil', 'x'), ...ENTRIES, manifest()], /it has "evil/],
+    ['with a name in an unknown folder', [file('evil', 'x'), ...ENTRIES, manifest()], /it has "evil/],
     ['with a symbolic link', [{ header: { name: 'data/link', size: 0, type: 'symlink', linkname: '/etc/passwd' } }, ...ENTRIES, manifest()], /it has "data\/link/], // prettier-ignore
     ['with a link', [...ENTRIES, { header: { name: 'data/link', size: 0, type: 'link', linkname: 'data/seeded.json' } }, manifest()], /it has "data\/link/], // prettier-ignore
     ['with a device', [...ENTRIES, { header: { name: 'data/fifo', size: 0, type: 'fifo' } }, manifest()], /it has "data\/fifo/], // prettier-ignore
     ['with a part that its manifest does not know', [...ENTRIES, file('data/more', 'x'), manifest()], /does not know data\/more/], // prettier-ignore
     ['with a part that comes twice', [...ENTRIES, ENTRIES[1]!, manifest()], /twice/],
-    ['with a part too few', [ENTRIES[0]!, manifest()], /data\/seeded.json is missing/],
-    ['with a part of other bytes', [ENTRIES[0]!, file('data/seeded.json', '[]'), manifest()], /another digest/],
+    ['with a part missing', [ENTRIES[0]!, manifest()], /data\/seeded.json is missing/],
+    ['with a part whose bytes differ', [ENTRIES[0]!, file('data/seeded.json', '[]'), manifest()], /another digest/],
     ['without a manifest', ENTRIES, /its end is missing/],
-    ['with something behind the manifest', [...ENTRIES, manifest(), file('data/more', 'x')], /after its manifest/],
+    ['with something after the manifest', [...ENTRIES, manifest(), file('data/more', 'x')], /after its manifest/],
     ['of a later format', [...ENTRIES, manifest({ format: 2 })], /another format/],
-    ['whose manifest has such a name', [...ENTRIES, manifest({ parts: [partOf('data/..', 'x')] })], /another format/],
-    ['with the option of a command in place of a branch', [...ENTRIES, manifest({ applications: [{ base: 'https://a/', kind: 'admin', history: { number: 0, branch: '--upload-pack=x', head: '0'.repeat(40) } }] })], /another format/], // prettier-ignore
-    ['with other quads than it says', [...ENTRIES, manifest({ stores: [{ quads: 2 }] })], /has 1 quads, not 2/],
-    ['with a line that is no quad', [file('stores/0/00000001.nq', 'nonsense\n'), ENTRIES[1]!, manifest({ parts: [partOf('stores/0/00000001.nq', 'nonsense\n'), PARTS[1]] })], /no quad: nonsense/], // prettier-ignore
+    [
+      'whose manifest has a name that leads out of its folder',
+      [...ENTRIES, manifest({ parts: [partOf('data/..', 'x')] })],
+      /another format/,
+    ],
+    ['with the option of a command instead of a branch', [...ENTRIES, manifest({ applications: [{ base: 'https://a/', kind: 'admin', history: { number: 0, branch: '--upload-pack=x', head: '0'.repeat(40) } }] })], /another format/], // prettier-ignore
+    [
+      'with other quads than its manifest says',
+      [...ENTRIES, manifest({ stores: [{ quads: 2 }] })],
+      /has 1 quads, not 2/,
+    ],
+    ['with a line that is not a quad', [file('stores/0/00000001.nq', 'nonsense\n'), ENTRIES[1]!, manifest({ parts: [partOf('stores/0/00000001.nq', 'nonsense\n'), PARTS[1]] })], /not a quad: nonsense/], // prettier-ignore
   ]
   const folder = temporary(t)
   for (const [name, entries, message] of rows) {
@@ -113,7 +121,7 @@ void t.test('the graph of a quad', async (t) => {
   for (const [line, graph] of rows) t.equal(graphOfQuad(line), graph, line)
 })
 
-void t.test('parts end with a line', async (t) => {
+void t.test('parts end at the end of a line', async (t) => {
   const text = Array.from({ length: 100 }, (_, i) => `line ${i} ${'x'.repeat(i)}\n`).join('')
   async function* pieces(): AsyncGenerator<Uint8Array> {
     for (let at = 0; at < text.length; at += 7) yield Buffer.from(text.slice(at, at + 7))
@@ -125,7 +133,7 @@ void t.test('parts end with a line', async (t) => {
   for (const part of parts) t.match(part, /\n$/)
 })
 
-void t.test('a store that takes no N-Quads is filled by SPARQL', async (t) => {
+void t.test('a store that does not accept N-Quads is filled by SPARQL', async (t) => {
   const store = await openEmbeddedStore('any')
   t.teardown(store.close)
   const lines = [

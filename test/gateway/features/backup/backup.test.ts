@@ -1,4 +1,4 @@
-// Backups of a gateway that is being written to, and what starts from them on a clean machine.
+// Backups of a gateway that is being written to, and gateways that start from them on a clean machine.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -51,10 +51,13 @@ const temporary = (t: Test): string => {
 }
 
 const LARGE = Array.from({ length: 4_000 }, (_, i) => `<#${i}> <urn:text> "${i} of a large document" .`).join('\n')
-/** The number of a write is in three places, one of them a blank node. */
+/** Each write puts its number in three places, one of them on a blank node. */
 const numbered = (n: number): string => `<> <urn:n> ${n} ; <urn:of> [ <urn:n> ${n} ; <urn:in> [ <urn:n> ${n} ] ] .`
 
-/** Each document is written again and again, until told to stop: the last number that was answered, and sent. */
+/**
+ * Writes each document repeatedly until stopped. Returns the last number that was answered and the last one that was
+ * sent.
+ */
 function keepWriting(site: Site, path: string, isOver: () => boolean) {
   const owner = ownerOf(site)
   const last = { path, answered: 0, sent: 0 }
@@ -111,7 +114,7 @@ for (const [kind, missing, flagsOf] of KINDS)
     t.same(await untilSettled(site), undefined)
     await first.stop()
 
-    await row(t, 'none', 'the archive is whole', async (t) => t.match(await run('restore', '--check', file), { code: 0, text: /^.* is whole/ })) // prettier-ignore
+    await row(t, 'none', 'the archive is complete', async (t) => t.match(await run('restore', '--check', file), { code: 0, text: /^.* is a complete backup,/ })) // prettier-ignore
     const other: Site = { ...site, folder: join(place, 'second'), flags: await flagsOf(t) }
     await row(t, 'none', 'it is restored, and a gateway starts from it', async (t) => {
       const restored = await run('restore', file, ...settingsOf(other))
@@ -150,7 +153,7 @@ for (const [kind, missing, flagsOf] of KINDS)
       const again = join(place, 'two.tar.gz')
       await second.stop()
       t.match(await run('backup', again, ...settingsOf(other)), { code: 0 }, 'a backup where no gateway runs')
-      t.match(await run('restore', '--check', again), { code: 0, text: 'is whole' })
+      t.match(await run('restore', '--check', again), { code: 0, text: 'is a complete backup' })
     })
     await row(t, 'none', 'nothing is overwritten', async (t) => {
       t.match(await run('backup', file, ...settingsOf(other)), { code: 3, text: 'exists. Give another name' })
@@ -168,7 +171,7 @@ for (const [kind, missing, flagsOf] of KINDS)
     if (kind === KINDS[1]![0]) await row(t, 'none', 'a flipped byte is found', async (t) => flipped(t, file)) // prettier-ignore
   })
 
-/** A restore that was killed has left a part of the data folder, and of the stores. */
+/** A killed restore has left a part of the data folder and of the stores. */
 async function killed(t: Test, file: string, site: Site): Promise<void> {
   await row(t, 'none', 'a restore that was killed is begun again', async (t) => {
     const store = site.flags[1]!

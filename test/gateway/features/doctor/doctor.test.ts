@@ -62,7 +62,7 @@ const freshFolder = (mode = 0o700): string => {
   return fresh
 }
 
-void t.test('a set-up as recommended has no findings', async (t) => {
+void t.test('a recommended set-up has no findings', async (t) => {
   const [data, https, management] = [freshFolder(), await freePort(), await freePort()]
   const args = ['--data', data, '--https', String(https), '--management', String(management)]
   const gateway = spawn(process.execPath, ['dist/gateway/main.js', 'serve', ...args], {
@@ -170,7 +170,7 @@ void t.test('this machine', async (t) => {
     ['a data folder that cannot be', ['--data', '/dev/null/data'], /^data folder: .* cannot be written/],
     ['a certificate that has expired', ['--tls-cert', expired, '--tls-key', expired], /^server certificate: .*expired/],
     ['a key of another certificate', ['--tls-cert', valid, '--tls-key', other], /^server certificate: .*does not belong/],
-    ['a certificate that is not there', ['--tls-cert', join(folder, 'none.pem'), '--tls-key', valid], /^server certificate: .*cannot be read/],
+    ['a missing certificate', ['--tls-cert', join(folder, 'none.pem'), '--tls-key', valid], /^server certificate: .*cannot be read/],
     ['a key that others may read', ['--tls-cert', readable, '--tls-key', readable], /^server certificate: .*other accounts may read/],
     ['an invalid owner certificate', ['--data', open], /^owner certificate: .*no certificate in PEM/],
     ['a base whose name has no address', ['--base', 'https://no-such-name.invalid/'], /^base .*has no address/],
@@ -240,7 +240,7 @@ void t.test('the stores', { skip }, async (t) => {
     ['no store there', alone(`http://127.0.0.1:${await freePort()}/ds`), /^store of the end-user application: .*cannot be reached/i],
     ['no such dataset', alone(`${dataset}-none`), /^store of the end-user application: .*40[45]/],
     ['wrong credentials', alone(`http://127.0.0.1:${port}/ds`), /^store of the end-user application: .*credentials/],
-    ['a store that cuts results', [...both, '--query-endpoint', `${cutting.href}query`], /limits: it returns 10000 of 11000 rows/],
+    ['a store that truncates results', [...both, '--query-endpoint', `${cutting.href}query`], /limits: it returns 10000 of 11000 rows/],
     ['another update endpoint', [...both, '--update-endpoint', `${dataset}/none`], /updates: /],
   ]
   for (const [fault, args, found] of rows) {
@@ -268,7 +268,7 @@ void t.test('the stores', { skip }, async (t) => {
   t.match(found.join('\n'), /content: graphs of the admin application among the documents: <[^>]*admin\/acl\/x\/>/)
   t.match(found.join('\n'), /content: 1 of 3 graphs are not documents: <urn:other>/)
   t.equal(await store.read('urn:triplegate:doctor'), undefined, 'nothing is left')
-  for (const fault of ['another Graph Store endpoint', 'rules among the documents', 'graphs that are no documents'])
+  for (const fault of ['another Graph Store endpoint', 'rules among the documents', 'graphs that are not documents'])
     planted.add(fault)
   t.ok(planted.size >= 20, `${planted.size} planted faults were found`)
 })

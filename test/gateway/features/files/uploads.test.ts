@@ -1,4 +1,4 @@
-// Files (spec 4.6, LinkedDataHub 2.7 and 3.3): how they come, who may read them, ranges, and when they go.
+// Files (spec 4.6, LinkedDataHub 2.7 and 3.3): uploads, who may read them, ranges, and when they are removed.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
@@ -426,7 +426,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal((await owner('GET', pathOf('short-lived'))).text, 'short-lived', 'it can be uploaded again')
   })
 
-  await row('an agent brings a tenth of the bytes of a day; the others their own', async (t) => {
+  await row('an agent may upload a tenth of the daily bytes; other agents keep their own share', async (t) => {
     const item = await itemOf(world)
     const rows: readonly (readonly [name: string, agent: string, status: number])[] = [
       ['a', 'writer', 204],
@@ -457,7 +457,7 @@ void t.test('a part of the disk stays free', async (t) => {
     ['a small disk with less than a twentieth', 4 * MIB, 100 * MIB, true],
     ['a large disk with 2 GiB', 2 * GIB, 1000 * GIB, false],
     ['a large disk with less than 1 GiB', GIB - MIB, 1000 * GIB, true],
-    ['one that does not say how large it is', 0, 0, false],
+    ['a disk of unknown size', 0, 0, false],
   ]
   for (const [name, free, of, full] of rows) t.equal(isFull({ bavail: free / 1024, blocks: of / 1024, bsize: 1024 }), full, name) // prettier-ignore
   const disk = { bavail: 2 ** 20, blocks: 100 * 2 ** 20, bsize: 2 ** 11 }
@@ -482,7 +482,7 @@ void t.test('a part of the disk stays free', async (t) => {
   for (const other of others) t.equal(await other.take(1), undefined)
   const { bavail, bsize, blocks } = await statfs(tmpdir())
   const rest = Math.floor(bavail * bsize - Math.min((blocks * bsize) / 20, GIB))
-  // Half of the space promised to the others, since the disk may be written to meanwhile.
+  // Half of the space reserved for the other uploads, since the disk may be written to meanwhile.
   const room = makeRoom(path, rest - 16 * 16 * MIB)
   t.equal((await room.take(1))?.failure, 'files.full', 'minus the space promised to others')
   for (const other of others) other.end()

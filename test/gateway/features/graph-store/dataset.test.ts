@@ -136,7 +136,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['POST creates another graph', 'owner', 'POST', graph('http://example.org/a b'.replace(' ', '%20')), nt(triple('other')), 201],
     ['GET of another graph, with its blank nodes', 'stranger', 'GET', graph('urn:shown'), { fields: { Accept: NT } }, 200, /_:\S+ <urn:value> _:/],
     ['a write of another graph with an If-Match that does not match', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-Match': '"other"' }), 412],
-    ['a write of another graph that should not be there', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-None-Match': '*' }), 412],
+    ['a write of another graph that must not exist yet', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-None-Match': '*' }), 412],
     ['N-Triples by their old name', 'owner', 'PUT', graph('urn:shown'), sent('text/plain;charset=ascii', triple('plain')), 204],
     ['Turtle as N3', 'owner', 'POST', graph('urn:shown'), sent('text/n3; charset=utf-8', `<urn:n> <${V}> "n3" .`), 204],
     ['another charset', 'owner', 'PUT', graph('urn:shown'), sent('text/plain;charset=latin1', triple('x')), 415],

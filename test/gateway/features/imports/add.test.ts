@@ -186,7 +186,7 @@ void t.test('add and transform', async (t) => {
       ['to a document of the admin application', 'writer', '/typed', 403, '/admin/acl/groups/owners/'],
       ['to a protected document', 'owner', '/typed', 405, new URL(world.ownerWebId).pathname],
       ['to a document elsewhere', 'writer', '/typed', 400, 'https://elsewhere.test/x/'],
-      ['of a source that is not there', 'writer', '/none', 502],
+      ['of a missing source', 'writer', '/none', 502],
       ['of a source that is not RDF', 'writer', '/image', 415],
       ['of malformed RDF', 'writer', '/broken', 400],
       ['of several graphs', 'writer', '/graphs', 400],

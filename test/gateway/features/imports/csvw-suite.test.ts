@@ -73,7 +73,7 @@ async function outcomeOf(entry: Entry): Promise<Outcome> {
     reports.push(...read.reports)
     return read.failed
   }
-  // A user's metadata may describe another file: it names its tables itself.
+  // Metadata that the user gives may describe other files, which it names itself.
   const { metadata } = entry.option ?? {}
   if (metadata && !entry.action.endsWith('.json') && !textAt(metadata).includes(lastOf(entry.action)))
     return outcomeOf({ ...entry, action: metadata })

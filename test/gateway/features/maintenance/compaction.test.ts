@@ -1,4 +1,5 @@
-// Compaction of TDB2 datasets: writes and reads wait and then succeed, and a compaction that does not end holds nobody.
+// Compaction of TDB2 datasets: writes and reads wait and then succeed, and a compaction that does not end delays
+// nobody.
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -53,14 +54,14 @@ void t.test('on a TDB2 dataset', { skip: await reasonWithoutFuseki() }, async (t
 
   const resume = await store.pause!(AbortSignal.timeout(10_000))
   if (isFailure(resume)) return t.fail(resume.detail)
-  t.equal(await store.ready(), undefined, 'a paused store is no fault')
+  t.equal(await store.ready(), undefined, 'a paused store is not a fault')
   resume()
   t.match(await compactStore(rules, openFusekiAdmin(fusekiEndpoints(rules.name.replace(/\/data$/, '')))!, leaving()), {
     problem: /answers 400. Not a TDB2 dataset/,
   })
 })
 
-/** A Fuseki that answers so below `/$/`. */
+/** A Fuseki that gives these answers below `/$/`. */
 async function fuseki(t: Test, answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -68,7 +69,7 @@ async function fuseki(t: Test, answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/ds`
 }
 
-void t.test('a compaction that fails says why, and lets requests go on', async (t) => {
+void t.test('a failed compaction says why, and requests continue', async (t) => {
   const begun = '{"taskId": "1"}'
   const running = '[{"task": "Compact", "taskId": "1", "started": "2026-01-01"}]'
   const ended = '[{"task": "Compact", "taskId": "1", "finished": "2026-01-01", "success": false}]'

@@ -1,4 +1,4 @@
-// The namespace ontology (spec 4.3, LinkedDataHub 2.3): its closure, queries over it, and how it is read again.
+// The namespace ontology (spec 4.3, LinkedDataHub 2.3): its closure, queries over it, and reading it again.
 import { createServer, type Server } from 'node:http'
 import { gzipSync } from 'node:zlib'
 import type { AddressInfo } from 'node:net'
@@ -14,7 +14,7 @@ const RDFS = 'http://www.w3.org/2000/01/rdf-schema#'
 const SH = 'http://www.w3.org/ns/shacl#'
 const DOCUMENT = '/admin/ontologies/namespace/'
 
-/** Turtle by path, or content of another type; an undefined one is answered with 500. */
+/** Turtle by path, or content of another type. A path without content is answered with 500. */
 type Texts = Map<string, string | readonly [fields: Record<string, string>, body: string | Buffer]>
 
 async function serve(t: Test): Promise<{ url: string; texts: Texts; asked: string[] }> {
@@ -187,7 +187,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
       ['clear by a writer',             'writer',    'POST', '/admin/clear', form({ uri: ns }),                        403],
       ['clear by the owner',            'owner',     'POST', '/admin/clear', form({ uri: ns }),                        200],
       ['clear without a name',          'owner',     'POST', '/admin/clear', form({}),                                 400],
-      ['clear what is not here',        'owner',     'POST', '/admin/clear', form({ uri: 'http://other.example/' }),   400],
+      ['clear an unknown ontology',        'owner',     'POST', '/admin/clear', form({ uri: 'http://other.example/' }),   400],
       ['clear by RDF',                  'owner',     'POST', '/admin/clear', ttl(''),                                  415],
       ['clear by GET',                  'owner',     'GET',  '/admin/clear', {},                                       405],
       ['clear of the end-user application', 'owner', 'GET',  '/clear', {},                                             308],

@@ -68,12 +68,12 @@ void t.test('the management listener', async (t) => {
     ['its form, without Origin', 'POST', '/purge', { Host: own, 'Sec-Fetch-Site': 'same-origin' }, 403, /Triplegate-Management: 1/],
     ['a sweep has no form: the field or nothing', 'POST', '/mirror/sweep', { Host: own }, 403],
     ['purge by a program', 'POST', '/purge', { Host: own, ...write }, 200],
-    ['no path of it', 'GET', '/metric', { Host: own }, 404, /Use one of/],
+    ['a path that it does not have', 'GET', '/metric', { Host: own }, 404, /Use one of/],
     ['a path that has two readings', 'GET', '/health%2Flive', { Host: own }, 404, /Use one of/],
     ['a method of another path', 'GET', '/purge', { Host: own }, 405, /Use POST/],
     ['a method that it does not have', 'DELETE', '/metrics', { Host: own }, 405, /Use GET or HEAD/],
     ['HEAD has no content', 'HEAD', '/metrics', { Host: own }, 200, /^$/],
-    ['no file of its page', 'GET', '/static/none.css', { Host: own }, 404],
+    ['a file that its page does not have', 'GET', '/static/none.css', { Host: own }, 404],
     ['verify by a program: there is no history', 'POST', `/mirror/verify?application=https://x/`, { Host: own, ...write }, 404],
   ] // prettier-ignore
   for (const [name, method, path, fields, status, error = /./] of rows) {

@@ -82,7 +82,7 @@ const FLAWED: Readonly<Record<string, readonly [type: string, body: string | Buf
   'nested-json': [JSON_RESULTS, '['.repeat(200_000)],
 }
 
-/** Opened when `/held` may be answered. */
+/** Resolved when `/held` may be answered. */
 let answers = gate()
 
 const respond: Respond = ({ method, path, fields, body }, response) => {

@@ -1,5 +1,5 @@
-// Access tokens: who may create, list and revoke them, what they prove, what limits leave, and that they are not
-// revealed to others.
+// Access tokens: who may create, list and revoke them, what they prove, the rights that their limits leave, and that
+// they are not revealed to others.
 import { mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -191,7 +191,7 @@ void t.test('access tokens', async (t) => {
     const rows: [name: string, send: Send, status: number, challenge?: RegExp][] = [
       ['an unknown secret', bearer(unknown), 401, /^Bearer/],
       ['an unknown ID', bearer(`tgt_${'0'.repeat(16)}_${'A'.repeat(43)}`), 401, /^Bearer/],
-      ['no token of ours', bearer('tgt_x'), 401, /^Bearer/],
+      ['a token that is not one of ours', bearer('tgt_x'), 401, /^Bearer/],
       ['a wrong password', basic('secret'), 401, /^Basic realm=/],
       ['Basic without a password', { fields: { Authorization: 'Basic eA==' } }, 401, /^Basic realm=/],
       ['a token of an identity provider', bearer('a.b.c'), 401, /DPoP/],

@@ -395,7 +395,7 @@ await row('errors and their places', (t) => {
   }
   t.match(analyseUpdate('INSERT DATA { ?s ?p ?o }', BASE), { failure: 'update.syntax' })
   t.match(analyseUpdate('ASK {}', BASE), { failure: 'update.syntax' })
-  // Constants that no document may have, although stores would accept them.
+  // Constants that no document may contain, although stores would accept them.
   for (const [update, flaw] of [
     ['INSERT DATA { <urn:s> <urn:p> <http://e/a[b]> }', 'the malformed IRI <http://e/a[b]>'],
     ['INSERT DATA { <urn:s> <http://e/50%> 1 }', 'the malformed IRI <http://e/50%>'],

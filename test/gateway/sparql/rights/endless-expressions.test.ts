@@ -1,4 +1,4 @@
-// Expressions on which Jena may work for ever are refused wherever they are; common expressions are not.
+// Expressions on which Jena may work without end are refused wherever they are; common expressions are not.
 import t from 'tap'
 import { endlessIn } from '../../../../gateway/sparql/rights/endless-expressions.js'
 import { regexWaysOf } from '../../../../gateway/sparql/rights/regex-ways.js'
@@ -23,7 +23,7 @@ const DEGREES: readonly (readonly [pattern: string, degree: number, flags?: stri
   // Many ways without a repetition, and ways to match nothing.
   [`(${'a|'.repeat(29)}a){8}c`, Infinity], ['(foo|fob|fox)x', 1], ['(foo|fob|fox)(a|ab|ac).*x', 2], ['(foo|fob|fox)(foo|fob|fox)(foo|fob|fox).*x', Infinity],
   ['(|){20}b', Infinity], ['(a(|))*b', Infinity], ['(b(a?)?)*c', Infinity], ['(a?){20}b', Infinity], ['(a|b|)c', 1],
-  // An optional anchor is no anchor.
+  // An optional anchor does not anchor the pattern.
   ['^?x.*y.*z', Infinity], ['^*x.*y.*z', Infinity], ['^{0}x.*y.*z', Infinity], ['^x.*y.*z', 2],
   // Unknown: back references, look-around, and everything that XPath does not have.
   ['(a*)*\\1b', Infinity], ['(a)\\1', Infinity], ['(?=a)a', Infinity], ['(?i)a', Infinity], ['a++', Infinity], ['\\Qa\\E', Infinity], ['(?<x>a)\\k<x>', Infinity],

@@ -1,5 +1,5 @@
-// Patterns that Jena joins by a hash table, where it fails if it has not begun: no hidden graph decides whether it has
-// (design 4). And conditions that list names, which Jena substitutes into GRAPH.
+// Patterns that Jena joins by a hash table. Jena fails when it closes such a join before it has begun: no hidden graph
+// may decide whether it has begun (design 4). Also conditions that list names, which Jena substitutes into GRAPH.
 import t from 'tap'
 import { isFailure } from '../../../../gateway/problem.js'
 import { overView } from '../../../../gateway/sparql/rights/restrict-query.js'
