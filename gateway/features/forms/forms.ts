@@ -202,7 +202,7 @@ async function answerEdit(asked: AskedForm): Promise<Response | Problem> {
   if (flaws.size > 0) return pageAnswer(422, editPage({ ...sent, ...shown(flawedIn(about.frame.texts)) }))
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, whole)
-    // A page with the text would take as long as its changes did.
+    // The text is not shown again: making that page would take as long as comparing the text.
     if (isFailure(mine) && mine.failure === 'content.too-large') return mine
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...sent, ...shown({ status: 400, detail: mine.detail }) }))
     return pageAnswer(200, editPage({ ...sent, ...shown(), preview: differenceOf(ownTriples(document), mine) }))
@@ -226,7 +226,7 @@ async function answerAdd({ context, document, values, isSent }: AskedForm): Prom
   if (!isSent) return pageAnswer(200, editPage(view))
   if (values.get('do') === 'preview') {
     const mine = await typedTriples(context, iri, text)
-    // A page with the text would take as long as its changes did.
+    // The text is not shown again: making that page would take as long as comparing the text.
     if (isFailure(mine) && mine.failure === 'content.too-large') return mine
     if (isFailure(mine)) return pageAnswer(400, editPage({ ...view, refusal: { status: 400, detail: mine.detail } }))
     return pageAnswer(200, editPage({ ...view, preview: { added: linesToAdd(document, mine), removed: [] } }))
