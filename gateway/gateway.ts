@@ -88,6 +88,7 @@ export interface Dataspace {
   readonly endUser: Application
   readonly admin: Application
   readonly access: Access
+  readonly ruleChanges: RuleChanges
   readonly ontologies: Ontologies
   readonly owner: string
   /** The WebID of the secretary: creator and owner of documents that the gateway creates for agents. */
@@ -102,6 +103,19 @@ export interface Dataspace {
 export interface Member {
   readonly application: Application
   readonly dataspace: Dataspace
+}
+
+/** Changes of rules that are under way. */
+export interface RuleChanges {
+  /**
+   * Call it before the change is in the log, and the returned function once decisions follow the change.
+   * @param position of the log then
+   */
+  begin(position: number): () => void
+  /** A decision now follows all changes up to this position. @param position of the log now */
+  followed(position: number): number
+  /** Resolves when none of those that are under way now is, after so many ms at most. */
+  over(patience: number): Promise<void>
 }
 
 /** The authorizations of a dataspace: the index, or the reason why there is no reliable one. */

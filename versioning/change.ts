@@ -28,6 +28,8 @@ export interface VersionedChange {
    * document, or of any document (`document` is the base then). Such a change is never committed itself.
    */
   readonly unread?: 'document' | 'dataset'
+  /** The place of the change in the log of the dataspace; absent where it is `unread`, or of an earlier release. */
+  readonly position?: number
 }
 
 /** A document as at one commit. */

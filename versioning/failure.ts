@@ -19,6 +19,7 @@ export type SetbackCode =
   | 'missing' // no such repository or branch
   | 'unfit' // this change is refused, and always will be: it is too large, for example
   | 'full' // no room on the disk or in the journal
+  | 'outdated' // what the write was decided on has changed since: it must be decided again
   | 'failed' // anything else
 
 /**

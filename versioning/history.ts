@@ -1,14 +1,24 @@
 // The interface to the history of one application's documents: the journal, the commits and the versions.
 import type { VersionedChange, Version } from './change.js'
 import type { Setback } from './failure.js'
+import type { LogEntry } from './log/entry.js'
 import type { Resumed } from './starts.js'
 
 /** Writes lines for operators. */
 export type OperatorLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
 
-export type NewChange = Omit<VersionedChange, 'id' | 'path' | 'added' | 'removed'> & {
+export type NewChange = Omit<VersionedChange, 'id' | 'path' | 'added' | 'removed' | 'position'> & {
   /** The document before: canonical N-Triples; undefined when it did not exist. */
   readonly before: string | undefined
+}
+
+/**
+ * What a write was decided on, as positions of the log: it is `outdated` where any of it has changed since. What is left
+ * out has not changed: it was read under a lock that is still held.
+ */
+export interface WriteBasis extends Partial<Pick<LogEntry, 'read' | 'readAll' | 'children' | 'rules' | 'files'>> {
+  /** Of the states of the documents from which their new states were computed. */
+  readonly asOf?: number
 }
 
 /** A change in the journal of which it is not known yet if the store has done it. */
@@ -41,6 +51,25 @@ export interface Outline {
 
 export const MOST_DELETIONS = 21
 
+/** The log that the changes are in. */
+export interface HistoryLog {
+  /** Names the log of these documents in a store: an IRI that no other folder has. */
+  readonly iri: string
+  /** Of the last entry of these documents. */
+  position(): number
+  /** Of the last entry of the dataspace: what is read now is a state of this position. */
+  newest(): number
+  /** All entries of these documents up to here are settled, or `isCounted`. */
+  settledPosition(isCounted?: (position: number) => boolean): number
+  /** The position at which the store was first given one, as far as this is known: from then on it has to have one. */
+  keptSince(): number | undefined
+  keepSince(position: number): Promise<undefined | Setback>
+  /** Positions continue after this one, which the store has and the log has not. */
+  continueAfter(position: number): Promise<undefined | Setback>
+  /** The graphs that entries after a position change; undefined where these are no longer known. */
+  changedSince(position: number): Promise<ReadonlySet<string> | undefined | Setback>
+}
+
 export interface History {
   /** Work on this history, at the start too, that a process may not survive. */
   readonly resumed: Resumed
@@ -49,9 +78,9 @@ export interface History {
    * changed; there is no room, or one could never be committed (`unfit`). Call it under the documents' locks, when none
    * of them has an open entry.
    */
-  begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback>
-  /** The store has done these: they will be committed. Durable before any later change is; see `durableDone`. */
-  done(entries: readonly OpenEntry[]): Promise<void>
+  begin(changes: readonly NewChange[], decided?: WriteBasis): Promise<readonly OpenEntry[] | Setback>
+  /** The store has these: they will be committed. After a crash the last ones may be open again. */
+  done(entries: readonly OpenEntry[]): void
   /** The store has not done these, and will not: they are dropped, durably. */
   undone(entries: readonly OpenEntry[]): Promise<void>
   /**
@@ -59,6 +88,7 @@ export interface History {
    * entry under its document's lock only.
    */
   open(document?: string): readonly OpenEntry[]
+  readonly log: HistoryLog
   /** Documents with any change in the journal: the head of the branch does not have their last state. */
   journalled(): readonly string[]
   isJournalled(document: string): boolean

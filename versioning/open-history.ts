@@ -1,17 +1,20 @@
 // Opening an application's history: journal and version index in one database, and the relay between them
 // and the repository.
+import { randomUUID } from 'node:crypto'
 import type { Version } from './change.js'
-import { caughtSetback, isFailure, type Setback } from './failure.js'
+import { caughtSetback, isFailure, orThrow, type Setback } from './failure.js'
 import { documentOfPath, documentPath, graphOfPath, graphPath, LONGEST_PATH } from './git/document-path.js'
 import { blobId } from './git/fast-import.js'
-import type { History, NewChange, OpenEntry, OperatorLog } from './history.js'
-import { openDatabase, type Database } from './journal/database.js'
+import type { WriteBasis, History, HistoryLog, NewChange, OpenEntry, OperatorLog } from './history.js'
+import { openDatabase, put, type Database } from './journal/database.js'
+import { changedSince } from './journal/heads.js'
 import { remembering, rememberedExcerpt, type ExcerptOf } from './journal/excerpts.js'
 import { openJournal, type Journal, type JournalLimits } from './journal/journal.js'
 import type { RelayPauses } from './journal/pauses.js'
 import { openResumed } from './journal/resumed.js'
 import { startRelay, type Relay } from './journal/relay.js'
 import { openVersionIndex, type VersionIndex } from './journal/version-index.js'
+import { makeWriteLog, type WriteLog } from './log/write-log.js'
 import type { Repository } from './repository.js'
 import type { Resumed } from './starts.js'
 
@@ -32,11 +35,10 @@ export interface HistoryOptions {
   readonly now: () => number
   readonly log: OperatorLog
   readonly limits?: Partial<JournalLimits>
-  /**
-   * True where `done` resolves only when the entries are on the disk. Without it a crash may leave the last change of a
-   * document open, to be compared with the store again.
-   */
-  readonly durableDone?: boolean
+  /** Of the dataspace. Default: one of its own. */
+  readonly writeLog?: WriteLog
+  /** True where a change of the documents is one of the rules. */
+  readonly hasRules?: boolean
   readonly pauses?: Partial<RelayPauses>
   /** The part of a deleted document that `lastExcerpt` gives. Default: all of it, which is not remembered. */
   readonly excerptOf?: ExcerptOf
@@ -56,18 +58,21 @@ interface HistoryParts {
   readonly repository: Repository
   /** The file of a document. */
   readonly pathOf: (document: string) => string
+  readonly log: HistoryLog
   readonly close: () => Promise<void>
 }
 
 /** A Setback where the folder cannot be used. An unusable repository shows in `status`: changes wait for it. */
 export async function openHistory(options: HistoryOptions): Promise<History | Setback> {
-  const { folder, repository, base, prefix, takesOthers, now, log, durableDone = false, excerptOf } = options
+  const { folder, repository, base, prefix, takesOthers, now, log, hasRules = false, excerptOf } = options
   const database = await openDatabase(folder, log)
   if (isFailure(database)) return database
   const pathOf = (document: string): string => (takesOthers ? graphPath : documentPath)(document, base, prefix)
   try {
     const limits = { ...LIMITS, ...options.limits }
-    const journal = await openJournal({ database, pathOf, now, limits, durableDone, excerptOf })
+    const iri = await logIriOf(database)
+    const { writeLog = makeWriteLog(iri) } = options
+    const journal = await openJournal({ database, pathOf, now, limits, writeLog, hasRules, excerptOf })
     const index = await openVersionIndex(database, JSON.stringify([1, repository.name, base, prefix]))
     const isDocument = (path: string): boolean =>
       (takesOthers ? graphOfPath : documentOfPath)(path, base, prefix) !== undefined
@@ -78,10 +83,47 @@ export async function openHistory(options: HistoryOptions): Promise<History | Se
       await relay.stop(STOP_MS)
       await database.close()
     }
-    return historyOf({ database, excerptOf, journal, index, resumed, relay, repository, pathOf, close })
+    const own = { database, excerptOf, journal, index, resumed, relay, repository, pathOf, close }
+    return historyOf({ ...own, log: await historyLogOf(database, { iri, writeLog, journal }) })
   } catch (error) {
     await database.close()
     return caughtSetback(error)
+  }
+}
+
+/** The IRI of the log. */
+const IRI = 'u'
+
+async function logIriOf(database: Database): Promise<string> {
+  const known = await database.get(IRI)
+  if (known !== undefined) return known
+  const iri = `urn:uuid:${randomUUID()}`
+  orThrow((await database.write([put(IRI, iri)], true, 'drop')) ?? iri)
+  return iri
+}
+
+/** The position at which the store was first given one. */
+const SINCE = 'p'
+
+async function historyLogOf(
+  database: Database,
+  { iri, writeLog, journal }: { readonly iri: string; readonly writeLog: WriteLog; readonly journal: Journal },
+): Promise<HistoryLog> {
+  const stored = await database.get(SINCE)
+  let since = stored === undefined ? undefined : Number(stored)
+  return {
+    iri,
+    position: journal.position,
+    newest: writeLog.position,
+    settledPosition: journal.settledPosition,
+    keptSince: () => since,
+    async keepSince(position) {
+      const failed = await database.write([put(SINCE, String(position))], true, 'drop')
+      if (!failed) since = position
+      return failed
+    },
+    continueAfter: journal.continueAfter,
+    changedSince: (position) => changedSince(database, position).catch(caughtSetback),
   }
 }
 
@@ -89,11 +131,10 @@ function historyOf(parts: HistoryParts): History {
   const { journal, index, resumed, relay, repository, pathOf, close } = parts
   return {
     resumed,
-    begin: (changes) => begin(parts, changes),
-    async done(entries) {
-      const written = journal.done(entries)
+    begin: (changes, decided) => begin(parts, changes, decided),
+    done(entries) {
+      journal.done(entries)
       relay.wake()
-      await written
     },
     undone: async (entries) => {
       const written = journal.undone(entries)
@@ -101,6 +142,7 @@ function historyOf(parts: HistoryParts): History {
       await written
     },
     open: journal.open,
+    log: parts.log,
     journalled: journal.documents,
     isJournalled: journal.has,
     async *uncommitted() {
@@ -139,9 +181,10 @@ function historyOf(parts: HistoryParts): History {
 async function begin(
   { journal, pathOf }: HistoryParts,
   changes: readonly NewChange[],
+  decided: WriteBasis | undefined,
 ): Promise<readonly OpenEntry[] | Setback> {
   const unfit = changes.find(({ document }) => Buffer.byteLength(pathOf(document)) > LONGEST_PATH)
-  if (!unfit) return journal.begin(changes)
+  if (!unfit) return journal.begin(changes, decided)
   const detail = `The URL of the document is too long for the repository of its history: ${unfit.document.slice(0, 200)}…`
   return { failure: 'unfit', detail }
 }
@@ -188,14 +231,14 @@ async function find(
 
 async function latest(parts: HistoryParts, document: string, patience: number): Promise<string | undefined | Setback> {
   const { journal, index, relay, repository, pathOf } = parts
+  const entry = journal.newest(document)
+  const [change] = entry ? await journal.changesOf([entry]) : []
+  if (change) return change.content
   if (!relay.isCurrent()) await settled(parts, patience, document)
   if (!relay.isCurrent()) {
     const detail = relay.state().lastError ?? `${repository.name} has not been read yet.`
     return { failure: 'unreachable', detail }
   }
-  const entry = journal.newest(document)
-  const [change] = entry ? await journal.changesOf([entry]) : []
-  if (change) return change.content
   const [blob] = await index.blobsOf([pathOf(document)])
   return contentOf(parts, document, { commit: index.head()!, blob })
 }

@@ -114,6 +114,7 @@ const REASONS: Readonly<Record<SetbackCode, string>> = {
   missing: 'its repository or the branch does not exist',
   unfit: 'its repository refuses the request',
   full: 'the gateway has no room left for it',
+  outdated: 'it has changed meanwhile',
   failed: 'its repository failed',
 }
 

@@ -1,6 +1,7 @@
 // The one write (design 3): under locks, on what the store has now, each change of a document is checked by one list of
 // rules; then all of them are journalled, written to the store as one request, and told to the caches, rules and
 // profiles.
+import type { WriteBasis } from '../../versioning/history.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import { type Document, isWhole } from '../documents/document.js'
 import type { DocumentState } from '../documents/facts.js'
@@ -111,20 +112,59 @@ export const commit = <Answer>(
         const doubt = await writing.application.journalled.settle(iri)
         if (doubt) return doubt
       }
-      const planned = await plan()
-      if (isFailure(planned)) return planned
-      const { changes, others = [], leaveOut } = planned
-      const checked = await check(writing, changes, leaveOut)
-      if (isFailure(checked)) return checked
-      for (const { added } of others) {
-        const long = await longValueIn(added.join('\n'))
-        if (long) return long
+      for (let tries = 1; ; tries++) {
+        const decided = decidedNow(writing)
+        const planned = await plan()
+        if (isFailure(planned)) return planned
+        const done = await carryOutPlan(writing, planned, decided)
+        if (isFailure(done)) return done
+        if (done.failed?.failure !== 'write.outdated' || tries === MOST_TRIES) return planned.answer(done.failed)
+        await writing.dataspace.ruleChanges.over(RULES_MS)
       }
-      const isNothing = checked.length + others.length === 0
-      return planned.answer(isNothing ? undefined : await carryOut(writing, checked, others))
     },
     signal,
   )
+
+/** Of a write that is decided again, since the rules have changed meanwhile. */
+const MOST_TRIES = 5
+/** How long it waits for changes of rules that are under way. */
+const RULES_MS = 1000
+
+/**
+ * What the plan rests on, as positions of the log. The documents are locked: of them the plan sees the last state. A
+ * change of rules is decided on as it stands: the rules say who may change them.
+ */
+function decidedNow({ application: { kind, history }, dataspace: { admin, ruleChanges } }: Writing): WriteBasis {
+  const [asOf, at] = [history?.log.newest(), kind === 'admin' ? undefined : admin.history?.log.newest()]
+  return { ...(asOf !== undefined && { asOf }), ...(at !== undefined && { rules: ruleChanges.followed(at) }) }
+}
+
+/** A problem: the plan may not be carried out. `failed`: why the store has not done it, or may not have. */
+async function carryOutPlan(
+  writing: Writing,
+  { changes, others = [], leaveOut }: Pick<WritePlan<unknown>, 'changes' | 'others' | 'leaveOut'>,
+  decided: WriteBasis,
+): Promise<{ readonly failed: undefined | Problem } | Problem> {
+  const checked = await check(writing, changes, leaveOut)
+  if (isFailure(checked)) return checked
+  for (const { added } of others) {
+    const long = await longValueIn(added.join('\n'))
+    if (long) return long
+  }
+  if (checked.length + others.length === 0) return { failed: undefined }
+  const over = beginRuleChange(writing)
+  try {
+    return { failed: await carryOut(writing, checked, others, decided) }
+  } finally {
+    over()
+  }
+}
+
+/** To be called before a change of the application is in the log: the function, once decisions follow it. */
+export const beginRuleChange = ({
+  application: { kind, history },
+  dataspace: { ruleChanges },
+}: Member): (() => void) => (kind === 'admin' ? ruleChanges.begin(history?.log.newest() ?? 0) : () => undefined)
 
 /** Changes that are checked at once; then other requests have their turn. */
 const AT_ONCE = 16
@@ -162,18 +202,19 @@ async function carryOut(
   writing: Writing,
   changes: readonly WrittenChange[],
   others: readonly GraphEdit[],
+  decided: WriteBasis,
 ): Promise<undefined | Problem> {
   const { application, trace, method, agent, time } = writing
   const asOf = changes.map(({ iri }) => application.cache.versions.of(iri))
   const recorded = others.map(({ graph }) => graph).filter((graph) => application.isRecorded(graph))
   const admit = admission(writing, changes, others)
-  const conclude =
+  const prepared =
     recorded.length > 0
       ? await application.journalled.prepare({ documents: recorded, method, agent, time, admit })
       : await admit(0)
-  if (isFailure(conclude)) return conclude
-  const failed = await trace.write(store(writing, changes, others))
-  await conclude?.(failed)
+  if (isFailure(prepared)) return prepared
+  const written = await trace.write(store(writing, changes, others, withParents(decided, changes)))
+  const failed = (await prepared?.conclude(written)) ?? written
   const removed = new Set(changes.filter(({ next }) => !next).map(({ iri }) => iri))
   for (const [i, change] of changes.entries()) {
     if (failed) afterFailure(writing, change.iri, failed)
@@ -198,24 +239,34 @@ const admission =
     return shares?.take(writing, bytes, texts.length + lines.length)
   }
 
+/** A document is created where its parent was seen. */
+function withParents(decided: WriteBasis, changes: readonly WrittenChange[]): WriteBasis {
+  const { asOf } = decided
+  const seen = new Set(changes.flatMap(({ parent }) => parent?.iri ?? []))
+  return asOf === undefined || seen.size === 0 ? decided : { ...decided, read: Array.from(seen, (iri) => [iri, asOf]) }
+}
+
 async function store(
-  { application, gateway, method, agent, time }: Writing,
+  writing: Writing,
   changes: readonly WrittenChange[],
   others: readonly GraphEdit[],
+  decided: WriteBasis,
 ): Promise<undefined | Problem> {
+  const { application, gateway, method, agent, time } = writing
   const journalled = changes.map(({ iri: document, current, next, restores }) => {
     const before = wholeOf(current)?.nTriples
     const content = next?.document.nTriples
     return { document, method, agent, time, before, content, ...(restores !== undefined && { restores }) }
   })
+  const on = { decided, late: () => landed(writing, changes, others) }
   if (others.length === 0 && journalled.length === 1) {
     const [only] = journalled as [(typeof journalled)[0]]
     // A write that was given up may be done after the store has said what it has.
     const isSure = application.cache.versions.isSettled(only.document, gateway.now())
-    return application.journalled.carryOut(only, isSure ? only.before : undefined)
+    return application.journalled.carryOut(only, { seen: isSure ? only.before : undefined, ...on })
   }
-  if (others.length === 0 && changes.every(({ next }) => !next)) return application.journalled.remove(journalled)
-  return application.journalled.edit(journalled, [...(await Promise.all(journalled.map(editOf))), ...others])
+  if (others.length === 0 && changes.every(({ next }) => !next)) return application.journalled.remove(journalled, on)
+  return application.journalled.edit(journalled, [...(await Promise.all(journalled.map(editOf))), ...others], on)
 }
 
 async function editOf({
@@ -255,6 +306,15 @@ function afterFailure(writing: Writing, iri: string, failed: Problem): void {
   const until = writing.gateway.now() + LATEST_WRITE_MS
   writing.application.cache.versions.inDoubt(iri, until)
   changed(writing, iri, 'uncertain', until)
+}
+
+/** The store has done it after the answer that this is unknown. */
+function landed(writing: Writing, changes: readonly WrittenChange[], others: readonly GraphEdit[]): void {
+  for (const { iri, next } of changes) {
+    writing.application.cache.versions.changed(iri)
+    changed(writing, iri, next ? { nTriples: next.document.nTriples } : 'absent')
+  }
+  void othersChanged(writing, others, undefined)
 }
 
 /** Updates everything compiled from documents: rules, shapes and verified profiles. */

@@ -9,8 +9,6 @@ import { hasDocuments, namesIn, type Mirrored } from './all-documents.js'
 import type { Report } from './report.js'
 
 export interface Alignment {
-  /** Throws StartFailure where the store has none of the documents that the repository has, or cannot be read. */
-  check(): Promise<void>
   /**
    * Begins to import the documents that only the store has, while the gateway serves: each attempt continues where the
    * last one has ended.
@@ -48,7 +46,6 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
     ...{ isUnderWay: false, missing: 0, progress: undefined, pending: undefined },
   }
   return {
-    check: () => check(mirrored),
     begin() {
       state.isUnderWay = true
       void alignUntilDone(state)
@@ -68,7 +65,8 @@ export function makeAlignment(mirrored: Mirrored, log: Log, pauses = PAUSES): Al
   }
 }
 
-async function check(mirrored: Mirrored): Promise<void> {
+/** Throws StartFailure if the store has none of the documents that the repository has, or cannot be read. */
+export async function checkDocuments(mirrored: Mirrored): Promise<void> {
   const { base, store, repository, history } = mirrored
   const stored = await hasDocuments(mirrored)
   if (isFailure(stored)) throw new StartFailure(`${base}: ${stored.detail}`)

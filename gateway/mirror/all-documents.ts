@@ -35,6 +35,8 @@ export interface Mirrored {
   }
   /** Settles the writes in doubt to a document (settlement.ts). To be called under its lock. */
   settle(document: string): Promise<undefined | Problem>
+  /** A problem if the store was put back to an earlier state: what was read from it must not become a version. */
+  confirm(): Promise<undefined | Problem>
   readonly now: () => number
 }
 

@@ -1,13 +1,24 @@
 // Changing documents in the store so that the history records every change: first the journal, then the store,
 // then the outcome (design 6).
-import type { History, NewChange } from '../../versioning/history.js'
+import type { WriteBasis, History, NewChange } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import type { States } from '../documents/stored-state.js'
 import type { Log } from '../log.js'
 import type { Problem } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
-import { apply, applyAll, carryOutJournalled, dropAll, type Journalled } from './journalled-write.js'
+import type { Applier } from './applier.js'
+import {
+  apply,
+  applyAll,
+  carryOutJournalled,
+  dropAll,
+  replacementFor,
+  replacementsFor,
+  replacementsOf,
+  type Act,
+  type Journalled,
+} from './journalled-write.js'
 import {
   notRecorded,
   prepareDataset,
@@ -20,22 +31,32 @@ import {
 } from './journalled-update.js'
 import { makeSettlement, type Settlement, type SettlementSettings } from './settlement.js'
 
-export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
+/** What a write was decided on; and what is called when the store does it after its client has heard that this is unknown. */
+export interface DecidedOn extends Pick<Act, 'late'> {
+  readonly decided?: WriteBasis
+}
+
+interface Seen {
+  /** The document before, where the store has exactly this now. */
+  readonly seen?: string | undefined
+}
+
+export interface JournalledStore extends Pick<Settlement, 'settle'> {
   /**
    * Makes the document what the change says. To be called under its lock, when no change of it is in doubt.
-   * @param seen the document before, where the store has exactly this now
+   * `write.outdated` where what it was decided on has changed since.
    */
-  carryOut(change: NewChange, seen?: string): Promise<undefined | Problem>
+  carryOut(change: NewChange, on?: DecidedOn & Seen): Promise<undefined | Problem>
   /**
    * Removes these documents, as one update of the store. To be called under their locks, when no change of them is in
    * doubt.
    */
-  remove(removals: readonly NewChange[]): Promise<undefined | Problem>
+  remove(removals: readonly NewChange[], on?: DecidedOn): Promise<undefined | Problem>
   /**
    * Makes these changes of documents, of which `edits` has the lines, and those of other graphs, as one update of the
    * store. To be called under the locks of all of them, when no change of these documents is in doubt.
    */
-  edit(changes: readonly NewChange[], edits: readonly GraphEdit[]): Promise<undefined | Problem>
+  edit(changes: readonly NewChange[], edits: readonly GraphEdit[], on?: DecidedOn): Promise<undefined | Problem>
   /**
    * Executes the update; each document that it changes becomes a commit of its own.
    * @param others the parts of other applications that share the store
@@ -46,6 +67,9 @@ export interface JournalledStore extends Pick<Settlement, 'settle' | 'close'> {
   ): Promise<undefined | Problem>
   /** Journals that an update is about to be sent to the store. */
   readonly prepare: UpdatePart['journalled']['prepare']
+  /** See Applier. */
+  readonly onRecovered: Applier['onRecovered']
+  close(): Promise<void>
 }
 
 export interface JournalledStoreSettings {
@@ -58,6 +82,8 @@ export interface JournalledStoreSettings {
   /** Undefined where the history is. */
   readonly sweep: SettlementSettings['sweep'] | undefined
   readonly locks: Locks
+  /** Absent where the store is not known to run a request as one transaction. */
+  readonly applier?: Applier | undefined
   readonly states: States
   /** How the store keeps literals. */
   readonly literals: () => LiteralForms
@@ -65,23 +91,24 @@ export interface JournalledStoreSettings {
 }
 
 export const makeJournalledStore = ({ history, sweep, ...settings }: JournalledStoreSettings): JournalledStore =>
-  history && sweep ? versioned({ history, sweep, ...settings }) : unversioned(settings)
+  history && sweep ? versioned({ history, sweep, applier: settings.applier, ...settings }) : unversioned(settings)
 
 const unversioned = ({
   store,
   base,
   literals,
 }: Pick<JournalledStoreSettings, 'store' | 'base' | 'literals'>): JournalledStore => ({
-  carryOut: (change, seen) => apply({ store, literals }, change, seen),
+  carryOut: (change, { seen } = {}) => apply({ store, literals }, change, seen),
   remove: (removals) => dropAll(store, removals),
   edit: (changes, edits) => applyAll({ store, literals }, changes, edits),
   update: ({ text, ...author }, others = []) =>
     store.announces
       ? store.update(text, { announce: (graphs) => Promise.resolve(removedRoot(base, graphs)) })
       : updateTogether(store, text, author, others),
-  prepare: () => Promise.resolve(() => Promise.resolve()),
+  prepare: () => Promise.resolve({ conclude: () => Promise.resolve(undefined) }),
   settle: () => Promise.resolve(undefined),
-  close: () => undefined,
+  onRecovered: () => undefined,
+  close: () => Promise.resolve(),
 })
 
 function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
@@ -92,15 +119,32 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
     return documents ? prepareDocuments(application, documents, author, admit) : prepareDataset(application, author)
   }
   return {
-    carryOut: (change, seen) => carryOutJournalled(application, [change], () => apply(settings, change, seen)),
-    // Each removal becomes a commit of its own, and one in doubt is settled by itself.
-    remove: (removals) => carryOutJournalled(application, removals, () => dropAll(settings.store, removals)),
-    edit(changes, edits) {
+    carryOut: (change, { seen, ...on } = {}) =>
+      carryOutJournalled(application, [change], {
+        ...on,
+        replacements: async () => {
+          const one = await replacementFor(settings, change, seen)
+          return one && [one]
+        },
+        act: () => apply(settings, change, seen),
+      }),
+    // Each removal becomes a commit of its own.
+    remove: (removals, on) =>
+      carryOutJournalled(application, removals, {
+        ...on,
+        replacements: () => replacementsFor(settings, removals),
+        act: () => dropAll(settings.store, removals),
+      }),
+    edit(changes, edits, on) {
       const { store, isDocument, base } = settings
       // The store is in memory: a graph that the history does not record would be lost with the process.
       const lost = store.announces && edits.find(({ graph }) => !isDocument(graph))
       if (lost) return Promise.resolve(notRecorded(lost.graph, base))
-      return carryOutJournalled(application, changes, () => applyAll(settings, changes, edits))
+      return carryOutJournalled(application, changes, {
+        ...on,
+        replacements: () => Promise.resolve(replacementsOf(settings, changes, edits)),
+        act: () => applyAll(settings, changes, edits),
+      })
     },
     update: ({ text, documents, agent, time }, others = []) =>
       settings.store.announces
@@ -108,6 +152,10 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
         : updateTogether(settings.store, text, { agent, time }, [{ journalled: { prepare }, documents }, ...others]),
     prepare,
     settle: settlement.settle,
-    close: settlement.close,
+    onRecovered: (listener) => settings.applier?.onRecovered(listener),
+    async close() {
+      settlement.close()
+      await settings.applier?.close()
+    },
   }
 }

@@ -9,7 +9,7 @@ import { DEFAULT_GRAPH } from '../sparql/language/graph-sets.js'
 import type { GraphChange, GraphStore } from '../stores/store.js'
 import { begin, keepBefore, type Journalled } from './journalled-write.js'
 import type { Author } from './settlement.js'
-import { hadNoEffect, hasNoLaterEffect } from './write-failures.js'
+import { DOUBT_FIELDS, hadNoEffect, hasNoLaterEffect } from './write-failures.js'
 
 /** An update that is about to be sent to the store. */
 export interface AnnouncedUpdate extends Pick<VersionedChange, 'agent' | 'time'> {
@@ -21,12 +21,17 @@ export interface AnnouncedUpdate extends Pick<VersionedChange, 'agent' | 'time'>
   readonly admit?: (bytes: number) => Promise<undefined | Problem>
 }
 
-/** To be called with the store's response to the update. */
-export type Conclude = (failed: undefined | Problem) => Promise<void>
+/** An update that is journalled. */
+export interface JournalledUpdate {
+  /** To be called with the store's response to the update. A problem: what it has done may be lost. */
+  conclude(failed: undefined | Problem): Promise<undefined | Problem>
+  /** The operations that the update ends with: those before may have removed the position of the store. */
+  readonly end?: string | undefined
+}
 
 /** One of the applications that share the store, with those of its documents that the update may change. */
 export interface UpdatePart extends Pick<AnnouncedUpdate, 'documents'> {
-  readonly journalled: { prepare(update: AnnouncedUpdate): Promise<Conclude | Problem> }
+  readonly journalled: { prepare(update: AnnouncedUpdate): Promise<JournalledUpdate | Problem> }
 }
 
 /** Sends the update when every part has journalled it, and has every part conclude. */
@@ -36,18 +41,31 @@ export async function updateTogether(
   { agent, time }: Pick<VersionedChange, 'agent' | 'time'>,
   parts: readonly UpdatePart[],
 ): Promise<undefined | Problem> {
-  const prepared: Conclude[] = []
-  const concludeAll = (failed: undefined | Problem) => Promise.all(prepared.map((conclude) => conclude(failed)))
-  for (const { journalled, documents } of parts) {
-    const part = await journalled.prepare({ documents, agent, time })
-    if (isFailure(part)) return concludeAll(NOT_ASKED).then(() => part)
-    prepared.push(part)
+  const prepared: JournalledUpdate[] = []
+  let failed: undefined | Problem = NOT_ASKED
+  let lost: undefined | Problem
+  try {
+    for (const { journalled, documents } of parts) {
+      const part = await journalled.prepare({ documents, agent, time })
+      if (isFailure(part)) return part
+      prepared.push(part)
+    }
+    failed = UNKNOWN
+    failed = await store.update([withoutEnd(text), ...prepared.flatMap(({ end }) => end ?? [])].join(' ;\n'))
+  } finally {
+    lost = (await Promise.all(prepared.map(({ conclude }) => conclude(failed)))).find(Boolean)
   }
-  const failed = await store.update(text)
-  await concludeAll(failed)
-  return failed
+  return failed ?? lost
 }
 
+/** The update without trailing semicolons and white space. */
+export function withoutEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && /[;\s]/.test(text[end - 1]!)) end--
+  return text.slice(0, end)
+}
+
+const UNKNOWN = problem('store.failed', 'It is unknown what the triplestore has done of the update.')
 const NOT_ASKED = problem('store.unreachable', 'The store was not asked.')
 
 /** Updates a store that announces the changes: they are journalled before the store commits them. */
@@ -68,7 +86,7 @@ export async function updateAnnounced(
   }
   const failed = await store.update(text, { announce })
   if (failed) await history.undone(entries)
-  else await history.done(entries)
+  else history.done(entries)
   return failed
 }
 
@@ -115,8 +133,8 @@ export async function prepareDocuments(
   documents: readonly string[],
   author: Author,
   admit?: AnnouncedUpdate['admit'],
-): Promise<Conclude | Problem> {
-  const { store, history, settlement, states } = application
+): Promise<JournalledUpdate | Problem> {
+  const { store, history, settlement, states, applier } = application
   const asked: NewChange[] = []
   for (const document of documents) {
     const state = (await settlement.settle(document)) ?? (await states.stored(store, document))
@@ -124,19 +142,30 @@ export async function prepareDocuments(
     const before = isFailure(state) ? UNREADABLE : state
     const change = { document, before, content: undefined, unread: 'document' as const, ...author }
     asked.push(change)
-    if (before !== UNREADABLE) await keepBefore(application, change)
+    const putBack = before === UNREADABLE ? undefined : await keepBefore(application, change)
+    if (putBack) return putBack
   }
+  const behind = await applier?.level()
+  if (behind) return behind
   const refused = await admit?.(asked.reduce((sum, { before = '' }) => sum + Buffer.byteLength(before), 0))
   if (refused) return refused
   const entries = await begin(application, asked)
   if (isFailure(entries)) return entries
-  return async (failed) => {
-    if (failed && hadNoEffect(failed)) await history.undone(entries)
-    else if (failed && !hasNoLaterEffect(failed)) settlement.doubt(entries)
-    else if (isFailure(await journalEffects(application, asked, author))) settlement.doubt(entries)
-    else await history.undone(entries)
+  const conclude: JournalledUpdate['conclude'] = async (failed) => {
+    const isOver = !failed || hasNoLaterEffect(failed)
+    const unread = isOver ? await journalEffects(application, asked, author) : failed
+    if (!unread || (failed && hadNoEffect(failed))) await history.undone(entries)
+    else settlement.doubt(entries)
+    return !failed && unread?.failure.startsWith('store.') ? PUT_BACK : undefined
   }
+  return { conclude }
 }
+
+const PUT_BACK = problem(
+  'store.in-doubt',
+  'The triplestore was put back to an earlier state, or cannot be asked whether it was: the update may have no effect.',
+  DOUBT_FIELDS,
+)
 
 /** Journals the changes that the update has made. */
 async function journalEffects(
@@ -144,7 +173,7 @@ async function journalEffects(
   asked: readonly NewChange[],
   author: Author,
 ): Promise<undefined | Problem> {
-  const { store, history, sweep, states, log } = application
+  const { store, history, sweep, states, applier, log } = application
   const changes: NewChange[] = []
   for (const { document, before } of asked) {
     if (before === UNREADABLE) {
@@ -161,9 +190,10 @@ async function journalEffects(
     } else if (isFailure(content)) return content
     else if (content !== before) changes.push({ document, before, content, ...author })
   }
+  if (await applier?.confirm()) return PUT_BACK
   const entries = await begin(application, changes)
   if (isFailure(entries)) return entries
-  await history.done(entries)
+  history.done(entries)
   return undefined
 }
 
@@ -174,21 +204,26 @@ const SWEEP_MS = 2_000
  * Journals that an update of any document is about to be sent; when it is done, all documents are compared with the
  * history: those of a small dataset before the response, those of a large one after it.
  */
-export async function prepareDataset(application: Journalled, author: Author): Promise<Conclude | Problem> {
-  const { base, history, settlement } = application
-  const notSwept = await settlement.whenSwept(SWEEP_MS)
+export async function prepareDataset(application: Journalled, author: Author): Promise<JournalledUpdate | Problem> {
+  const { base, history, settlement, applier } = application
+  const notSwept = (await settlement.whenSwept(SWEEP_MS)) ?? (await applier?.level())
   if (notSwept) return notSwept
   const change = { document: base, before: undefined, content: undefined }
   const entries = await begin(application, [{ ...change, unread: 'dataset', ...author }])
   if (isFailure(entries)) return entries
-  return async (failed) => {
-    if (failed && hadNoEffect(failed)) return history.undone(entries)
-    if (failed && !hasNoLaterEffect(failed)) return settlement.doubt(entries)
+  const held = applier?.hold()
+  const conclude: JournalledUpdate['conclude'] = async (failed) => {
+    held?.over()
+    if (failed && hadNoEffect(failed)) return history.undone(entries).then(() => undefined)
+    if (failed && !hasNoLaterEffect(failed)) return void settlement.doubt(entries)
+    const putBack = await applier?.confirm()
     const enough = new AbortController()
     const patience = sleep(SWEEP_MS, undefined, { signal: enough.signal }).catch(() => undefined)
     await Promise.race([settlement.sweepAfter(entries[0]!), patience])
     enough.abort()
+    return putBack && PUT_BACK
   }
+  return { conclude, end: held?.end }
 }
 
 const wouldBeTooLarge = (document: string): Problem =>

@@ -1,12 +1,13 @@
 // What every journalled write needs: the store and the history of its application, and their journal.
-import type { NewChange, OpenEntry } from '../../versioning/history.js'
-import type { States } from '../documents/stored-state.js'
+import type { WriteBasis, NewChange, OpenEntry } from '../../versioning/history.js'
 import { isFailure, type Problem, type ProblemCode } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
 import { XSD } from '../rdf/vocabulary.js'
-import { replaceChanged } from '../stores/changed-lines.js'
+import type { Replacement } from '../stores/batch-sparql.js'
+import { changeBetween, replaceChanged } from '../stores/changed-lines.js'
 import { linesOf } from '../stores/n-triples-lines.js'
 import type { GraphEdit, GraphStore } from '../stores/store.js'
+import type { Applier } from './applier.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
 
@@ -15,7 +16,8 @@ export interface Journalled extends SettlementSettings {
   readonly base: string
   isDocument(graph: string): boolean
   readonly settlement: Settlement
-  readonly states: States
+  /** Absent where the store is not known to run a request as one transaction. */
+  readonly applier: Applier | undefined
   /** How the store keeps literals. */
   readonly literals: () => LiteralForms
 }
@@ -24,8 +26,9 @@ export interface Journalled extends SettlementSettings {
 export async function begin(
   { history }: Pick<Journalled, 'history'>,
   changes: readonly NewChange[],
+  decided?: WriteBasis,
 ): Promise<readonly OpenEntry[] | Problem> {
-  const entries = await history.begin(changes)
+  const entries = await history.begin(changes, decided)
   if (!isFailure(entries)) return entries
   const failed = historyProblem(entries)
   const detail = NOT_RECORDED[failed.failure]
@@ -41,15 +44,31 @@ const NOT_RECORDED: Partial<Record<ProblemCode, string>> = {
 
 /**
  * Makes a version of the document's state before a write, where the history has another: a state that was written
- * behind the gateway, or while versioning was off, would be lost with the write.
+ * behind the gateway, or while versioning was off, would be lost with the write. A problem: the store was put back to an
+ * earlier state.
  */
 export async function keepBefore(
-  { history, sweep, log }: Journalled,
+  { history, sweep, applier, log }: Journalled,
   { document, before, time }: NewChange,
-): Promise<void> {
-  if ((await history.isLatest(document, before)) !== false) return
+): Promise<undefined | Problem> {
+  const isKept = await history.isLatest(document, before)
+  if (isKept) return undefined
+  const putBack = await applier?.confirm()
+  if (putBack || isKept === undefined) return putBack
   const failed = await sweep.document(document, { method: 'SWEEP', agent: undefined, time })
   if (failed) log.warn({ document, problem: failed.detail }, 'the state before a write may have no version')
+  return undefined
+}
+
+/** What the store gets. */
+export interface Act {
+  readonly decided?: WriteBasis | undefined
+  /** In a request that takes its turn in the log. */
+  readonly replacements: () => Promise<readonly Replacement[] | undefined>
+  /** In a request, or several, of its own. */
+  readonly act: () => Promise<undefined | Problem>
+  /** Called when the store has done it after its client has heard that this is unknown. */
+  readonly late?: (() => void) | undefined
 }
 
 /**
@@ -59,18 +78,90 @@ export async function keepBefore(
 export async function carryOutJournalled(
   application: Journalled,
   changes: readonly NewChange[],
-  act: () => Promise<undefined | Problem>,
+  { decided, replacements, act, late }: Act,
 ): Promise<undefined | Problem> {
-  const { history, settlement } = application
+  const { history, settlement, applier } = application
   if (changes.length === 0) return act()
-  await Promise.all(changes.map((change) => keepBefore(application, change)))
-  const entries = await begin(application, changes)
+  const stalled = applier?.stalled()
+  if (stalled) return stalled
+  const unkept = (await Promise.all(changes.map((change) => keepBefore(application, change)))).find(Boolean)
+  if (unkept) return unkept
+  const graphs = applier ? await replacements() : []
+  const entries = await begin(application, changes, decided)
   if (isFailure(entries)) return entries
+  if (applier)
+    return applier.apply({
+      position: Math.max(...entries.map(({ position = 0 }) => position)),
+      replacements: graphs,
+      alone: act,
+      isThere: () => areThere(application, changes),
+      async settled(failed, isLate) {
+        if (failed) return history.undone(entries)
+        history.done(entries)
+        if (isLate) late?.()
+      },
+    })
   const failed = await act()
-  if (!failed) await history.done(entries)
+  if (!failed) history.done(entries)
   else if (hadNoEffect(failed)) await history.undone(entries)
-  else settlement.doubt(entries)
+  else settlement.doubt(entries, late)
   return failed
+}
+
+async function areThere({ store, states }: Journalled, changes: readonly NewChange[]): Promise<boolean | Problem> {
+  for (const { document, content } of changes) {
+    const stored = await states.stored(store, document)
+    const same = isFailure(stored) ? stored : await states.areSame(stored, content)
+    if (same !== true) return same
+  }
+  return true
+}
+
+/**
+ * Undefined if the document has decimals of which the store hides zeros: a DELETE does not find these.
+ * @param seen the document before, if the store has exactly this now
+ */
+export async function replacementFor(
+  { literals }: Pick<Journalled, 'literals'>,
+  { document: graph, before, content }: NewChange,
+  seen: string | undefined,
+): Promise<Replacement | undefined> {
+  if (literals().hidesZeros && linesOf(before ?? '').some(isDecimal)) return undefined
+  const change = content !== undefined && seen !== undefined ? await changeBetween(seen, content) : undefined
+  return { graph, nTriples: content, change }
+}
+
+export async function replacementsFor(
+  application: Pick<Journalled, 'literals'>,
+  removals: readonly NewChange[],
+): Promise<readonly Replacement[] | undefined> {
+  const all: Replacement[] = []
+  for (const removal of removals) {
+    const one = await replacementFor(application, removal, undefined)
+    if (!one) return undefined
+    all.push(one)
+  }
+  return all
+}
+
+/** Undefined as above. */
+export function replacementsOf(
+  { literals }: Pick<Journalled, 'literals'>,
+  changes: readonly NewChange[],
+  edits: readonly GraphEdit[],
+): readonly Replacement[] | undefined {
+  const hides = literals().hidesZeros
+  if (hides && changes.some(({ before = '' }) => linesOf(before).some(isDecimal))) return undefined
+  if (hides && edits.some(({ removed, isCleared }) => isCleared || removed.some(isDecimal))) return undefined
+  const replacements: Replacement[] = []
+  for (const { graph, isCleared, removed, added, after } of edits) {
+    // A store may have a language tag in other letters.
+    const isWhole = isCleared || removed.some((line) => line.includes('"@'))
+    if (isWhole && after === undefined && !isCleared) return undefined
+    const nTriples = after ?? (isCleared ? added.map((line) => `${line}\n`).join('') : undefined)
+    replacements.push(isWhole ? { graph, nTriples } : { graph, nTriples, change: { removed, added } })
+  }
+  return replacements
 }
 
 /** @param seen the document before, where the store has exactly this now */

@@ -51,9 +51,11 @@ async function sweepDocument(
   const found = await compare(mirrored, document)
   if (found === undefined || isFailure(found)) return found
   const { mismatch, ...states } = found
+  const putBack = await mirrored.confirm()
+  if (putBack) return putBack
   const entries = await mirrored.history.begin([{ document, ...states, ...author }])
   if (isFailure(entries)) return historyProblem(entries)
-  await mirrored.history.done(entries)
+  mirrored.history.done(entries)
   return mismatch
 }
 

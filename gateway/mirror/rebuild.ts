@@ -1,7 +1,10 @@
 // Filling an empty store from the repository and the journal.
 import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
+import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
+import { keepPosition } from './bring-up.js'
+import { makeSo } from './make-so.js'
 import { verify } from './mirror.js'
 import { blobsIn, inParallel, namesIn, orProblem, type Mirrored } from './all-documents.js'
 import { makeMirrorProgress, type MirrorOutcome, type Report } from './report.js'
@@ -13,6 +16,7 @@ export interface Occupied {
 
 export interface RebuildOptions {
   readonly locks: Locks
+  readonly log: Log
   readonly report: Report
   /**
    * Overwrites documents of the store with those of the repository. Documents that the repository lacks stay in any
@@ -24,7 +28,7 @@ export interface RebuildOptions {
 /** Fills the store, then verifies it. For a store that no gateway serves. */
 export async function rebuild(
   mirrored: Mirrored,
-  { locks, report, force }: RebuildOptions,
+  { locks, log, report, force }: RebuildOptions,
 ): Promise<MirrorOutcome | Occupied | Problem> {
   const names = await namesIn(mirrored)
   if (isFailure(names)) return names
@@ -34,6 +38,8 @@ export async function rebuild(
   if (names.stored.length > 0 && !force) return { occupied: names.stored.length }
   const unreadable = await fillStore(mirrored, report)
   if (isFailure(unreadable)) return unreadable
+  const failed = await keepPosition({ ...mirrored, log })
+  if (failed) return failed
   const outcome = await verify(mirrored, { locks, report })
   if (isFailure(outcome) || unreadable === 0) return outcome
   return { ...outcome, differences: { ...outcome.differences, unreadable } }
@@ -73,7 +79,7 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     const failed = await put({ document, content })
     if (failed) return failed
   }
-  await history.done(open)
+  history.done(open)
   await history.undone(unread)
   return unreadable
 }
@@ -96,24 +102,12 @@ async function write(
   { document, content }: State,
   report: Report,
 ): Promise<undefined | 'unreadable' | Problem> {
-  const { store } = mirrored
-  const failed = await (content === undefined ? store.remove(document) : store.replace(document, content))
+  const failed = await makeSo(mirrored, { document, content }, { canonical: false })
   if (!failed) return undefined
-  if (!(await isUnreadable(mirrored, content, failed))) return { ...failed, detail: `${document}: ${failed.detail}` }
-  const detail = `${failed.detail} ${await placeOf(mirrored, document)}`
+  if (!('unfit' in failed)) return { ...failed, detail: `${document}: ${failed.detail}` }
+  const detail = `${failed.unfit.detail} ${await placeOf(mirrored, document)}`
   report({ event: 'difference', document, difference: 'unreadable', detail })
   return 'unreadable'
-}
-
-/** True where the store refuses this very text: it still accepts others. */
-async function isUnreadable(
-  { store, states }: Mirrored,
-  content: string | undefined,
-  { failure }: Problem,
-): Promise<boolean> {
-  if (content === undefined) return false
-  if (isFailure(await states.canonical(content))) return true
-  return failure === 'store.refused' && (await store.update('INSERT DATA {}')) === undefined
 }
 
 /** Tells the operator which file to look at. */

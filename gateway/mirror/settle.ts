@@ -1,14 +1,14 @@
-// Settling writes in doubt: they are in the journal, and it is unknown whether the store has done them. Each is
-// compared with the store, and becomes a commit or is dropped (design 6).
+// Settling writes in doubt: they are in the journal, and it is unknown whether the store has done them. When it can do
+// them no more, a document becomes what its entry says, and the effects of an update are read (design 6).
 import type { VersionedChange } from '../../versioning/change.js'
 import type { History, OpenEntry } from '../../versioning/history.js'
 import { underLocks, type Locks } from '../documents/locks.js'
-import { lastModifiedOf } from '../documents/next-state.js'
+import type { States } from '../documents/stored-state.js'
 import type { Log } from '../log.js'
 import { isFailure, problem, type Problem } from '../problem.js'
-import { readLegible } from '../rdf/read.js'
-import { excerptOf } from '../stores/document-facts-query.js'
 import type { GraphStore } from '../stores/store.js'
+import { makeSo } from './make-so.js'
+import { DOUBT_FIELDS, DOUBT_MS, FENCE } from './write-failures.js'
 
 export type Author = Pick<VersionedChange, 'method' | 'agent' | 'time'>
 
@@ -22,6 +22,7 @@ export interface SettlementSettings {
     all(author: Author): Promise<undefined | Problem>
   }
   readonly locks: Locks
+  readonly states: States
   readonly log: Log
 }
 
@@ -31,13 +32,11 @@ export interface Doubts extends SettlementSettings {
   readonly opened: number
   /** Since when a change is in doubt, by its id. */
   readonly since: Map<string, number>
+  /** What is called when a change is done after all, by its id. */
+  readonly late: Map<string, () => void>
   /** Updates of any document whose changes are not all in the journal yet. */
   readonly unswept: Set<OpenEntry>
 }
-
-/** How long a store may still carry out a write after the gateway has given up on it, ms. */
-const DOUBT_MS = 5_000
-export const DOUBT_FIELDS: Pick<Problem, 'fields'> = { fields: [['Retry-After', String(DOUBT_MS / 1000)]] }
 
 /** Undefined when no change of this document is in doubt, or no longer. To be called under its lock. */
 export async function settleDocument(doubts: Doubts, document: string): Promise<undefined | Problem> {
@@ -56,26 +55,21 @@ export async function settleDocument(doubts: Doubts, document: string): Promise<
 }
 
 async function settleEntry(doubts: Doubts, entry: OpenEntry): Promise<undefined | Problem> {
-  const { store, history, sweep, since } = doubts
+  const { history, sweep, since } = doubts
+  // The entries of a log come to the store without us (applier.ts).
+  if (!entry.unread && !since.has(entry.id)) return inDoubt()
   const over = await isOver(doubts, entry)
   if (isFailure(over)) return over
-  if (entry.unread) {
-    if (!over) return inDoubt()
-    const failed = await sweep.document(entry.document, authorOf(entry))
-    if (failed) return failed
-    await history.undone([entry])
-  } else {
-    const stored = await store.read(entry.document)
-    if (isFailure(stored)) return stored
-    if (isStateOf(stored, entry)) await history.done([entry])
-    else if (over) await history.undone([entry])
-    else return inDoubt()
-  }
+  if (!over) return inDoubt()
+  const failed = entry.unread ? await sweep.document(entry.document, authorOf(entry)) : await makeSo(doubts, entry)
+  if (failed && !('unfit' in failed)) return failed
+  if (entry.unread || failed) await history.undone([entry])
+  else history.done([entry])
+  if (!failed) doubts.late.get(entry.id)?.()
+  doubts.late.delete(entry.id)
   since.delete(entry.id)
   return undefined
 }
-
-const FENCE = 'DELETE WHERE { GRAPH <urn:triplegate:fence> { ?s ?p ?o } }'
 
 /** True where the store can no longer do the write, if it has not done it yet. */
 async function isOver({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<boolean | Problem> {
@@ -90,7 +84,8 @@ export async function settleEach(doubts: Doubts): Promise<void> {
   const { history, sweep, locks, since, unswept } = doubts
   const open = history.open()
   // Entries can be settled otherwise, as by a commit that is found at the start.
-  for (const id of since.keys()) if (!open.some((entry) => entry.id === id)) since.delete(id)
+  for (const one of [since, doubts.late])
+    for (const id of one.keys()) if (!open.some((entry) => entry.id === id)) one.delete(id)
   const inDoubt = open.filter(({ id, unread }) => since.has(id) && unread !== 'dataset')
   for (const document of new Set(inDoubt.map((entry) => entry.document))) {
     // An entry that fails here, or finds too many waiting for the lock, is tried again in the next run.
@@ -106,18 +101,6 @@ export async function settleEach(doubts: Doubts): Promise<void> {
 }
 
 const authorOf = ({ agent, time }: OpenEntry): Author => ({ method: 'UPDATE', agent, time })
-
-/**
- * `dct:modified`, or `dct:created` of a new document, grows with every write: it tells the states of a document apart.
- */
-function isStateOf(stored: string | undefined, { document, content }: OpenEntry): boolean {
-  if (stored === undefined || content === undefined) return stored === content
-  const [actual, wanted] = [stored, content].map((text) => {
-    const facts = readLegible(excerptOf(text, document, 'facts'))
-    return lastModifiedOf({ triples: facts }, document)
-  })
-  return actual !== undefined && actual === wanted
-}
 
 const inDoubt = (): Problem =>
   problem(

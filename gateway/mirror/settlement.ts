@@ -3,13 +3,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OpenEntry } from '../../versioning/history.js'
 import { problem, type Problem } from '../problem.js'
-import { DOUBT_FIELDS, settleDocument, settleEach, type Doubts, type SettlementSettings } from './settle.js'
+import { settleDocument, settleEach, type Doubts, type SettlementSettings } from './settle.js'
+
+import { DOUBT_FIELDS } from './write-failures.js'
 
 export type { Author, SettlementSettings } from './settle.js'
 
 export interface Settlement {
-  /** The store may have done these, or may do them yet. */
-  doubt(entries: readonly OpenEntry[]): void
+  /**
+   * The store may have done these, or may do them yet.
+   * @param late called when each is done
+   */
+  doubt(entries: readonly OpenEntry[], late?: () => void): void
   /** An update of any document is done. Resolves when all of its changes are in the journal. */
   sweepAfter(entry: OpenEntry): Promise<void>
   /**
@@ -32,6 +37,7 @@ export function makeSettlement(settings: SettlementSettings): Settlement {
     ...settings,
     opened,
     since: new Map(open.map(({ id }) => [id, opened])),
+    late: new Map(),
     unswept: new Set(open.filter(({ unread }) => unread === 'dataset')),
   }
   const { since, unswept } = doubts
@@ -56,9 +62,10 @@ export function makeSettlement(settings: SettlementSettings): Settlement {
 
   watch()
   return {
-    doubt(entries) {
+    doubt(entries, late) {
       for (const entry of entries) {
         since.set(entry.id, performance.now())
+        if (late) doubts.late.set(entry.id, late)
         if (entry.unread === 'dataset') unswept.add(entry)
       }
       watch()

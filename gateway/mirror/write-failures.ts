@@ -1,10 +1,10 @@
 // The meaning that a failure of store or history has for a write: whether the store may have done it.
-import type { Setback } from '../../versioning/failure.js'
-import { problem, type Problem } from '../problem.js'
+import type { Setback, SetbackCode } from '../../versioning/failure.js'
+import { problem, type Problem, type ProblemCode } from '../problem.js'
 
 /** The store has done nothing of the write, and will not. After all other failures it may have, or may yet. */
-export const hadNoEffect = ({ failure }: Problem): boolean =>
-  failure === 'store.unreachable' ||
+export const hadNoEffect = ({ failure, isUnsure }: Problem): boolean =>
+  (failure === 'store.unreachable' && !isUnsure) ||
   failure === 'store.overloaded' ||
   failure === 'store.refused' ||
   failure === 'store.full' ||
@@ -15,7 +15,8 @@ export const hadNoEffect = ({ failure }: Problem): boolean =>
   failure === 'history.full' ||
   failure === 'history.no-room' ||
   failure === 'share.daily' ||
-  failure === 'history.failed'
+  failure === 'history.failed' ||
+  failure === 'write.outdated'
 
 /** The store has refused the write and will do no more of it. It may have done a part of an update. */
 export const hasNoLaterEffect = ({ failure }: Problem): boolean =>
@@ -26,4 +27,13 @@ const RETRY_S = '10'
 export const historyProblem = ({ failure, detail }: Setback): Problem =>
   failure === 'unfit'
     ? problem('update.form', detail)
-    : problem(failure === 'full' ? 'history.full' : 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })
+    : problem(CODES[failure] ?? 'history.failed', detail, { fields: [['Retry-After', RETRY_S]] })
+
+const CODES: Partial<Record<SetbackCode, ProblemCode>> = { full: 'history.full', outdated: 'write.outdated' }
+
+/** How long a store may still carry out a write after the gateway has given up on it, ms. */
+export const DOUBT_MS = 5_000
+export const DOUBT_FIELDS: Pick<Problem, 'fields'> = { fields: [['Retry-After', String(DOUBT_MS / 1000)]] }
+
+/** Stores write one after the other: once they have done this update, they have done all earlier ones that they will do. */
+export const FENCE = 'DELETE WHERE { GRAPH <urn:triplegate:fence> { ?s ?p ?o } }'

@@ -32,6 +32,7 @@ import { readLook, type Look } from '../pages/theme.js'
 import { makePlaces, makeSharedPlaces } from '../places.js'
 import { makeLoadContext } from '../rdf/json-ld-contexts.js'
 import { makeReadProfile, PROFILE_MAX_AGE_MS, REMOTE_PROFILES } from '../request/identify.js'
+import { graphsChanged } from '../methods/changed-graphs.js'
 import { makeRoutes, ROUTES } from '../routes.js'
 import type { OpenPart } from '../part.js'
 import type { Closer, GatewayFeature } from '../feature.js'
@@ -112,6 +113,8 @@ export async function makeGateway(parts: MakingParts, closers: Closer[]): Promis
     recent: makeRecent(),
     settings,
   }
+  for (const { application } of membersOf(dataspaces))
+    application.journalled.onRecovered(() => graphsChanged({ application, gateway }, 'dataset', undefined))
   return gateway
 }
 

@@ -1,9 +1,11 @@
 // Opening a dataspace: its stores with their caches, its histories, its rules.
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
+import { makeWriteLog, type WriteLog } from '../../versioning/log/write-log.js'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
 import { makeStoredResults } from '../../cache/stored-results.js'
 import { agentDocuments } from '../agents/agent-documents.js'
 import type { Certificates } from './certificates.js'
+import { makeRuleChanges } from '../rules/rule-changes.js'
 import { makeAccess, type RulesAge } from '../rules/compiled-rules.js'
 import { type DescribedApplication, type DescribedDataspace, isInMemory } from '../configuration/dataspace.js'
 import { openOwnDescription } from '../configuration/own-description.js'
@@ -118,8 +120,13 @@ export async function openDataspace(
   }
   try {
     const shares = sharesOf(configured, agents, surroundings)
+    const writeLog = makeWriteLog(`${configured.admin.base}#log`)
     const openOne = async (described: DescribedApplication, store: GraphStore): Promise<Application> => {
-      const { application, close } = await openApplication(described, store, configured, { ...surroundings, shares })
+      const { application, close } = await openApplication(described, store, configured, {
+        ...surroundings,
+        shares,
+        writeLog,
+      })
       opened.push({ application, close })
       return application
     }
@@ -130,13 +137,13 @@ export async function openDataspace(
       endUser,
       admin,
       access,
+      ruleChanges: makeRuleChanges(),
       ontologies,
       owner: ownerOf(configured.endUser, certificates).webId,
       secretary: certificates.secretary.webId,
       protectedDocuments: new Set(documents),
       origins: [configured.endUser.origin, configured.admin.origin],
     }
-    for (const { application } of opened) await application.alignment?.check()
     for (const { application } of opened) application.alignment?.begin()
     return { dataspace, close }
   } catch (error) {
@@ -183,7 +190,7 @@ async function openApplication(
   described: DescribedApplication,
   store: GraphStore,
   configured: DescribedDataspace,
-  surroundings: Surroundings & { readonly shares: HistoryShares },
+  surroundings: Surroundings & { readonly shares: HistoryShares; readonly writeLog: WriteLog },
 ): Promise<OpenApplication> {
   const { mirrored, journalled, traits, names, isDocument, isRecorded, close } = await openVersioned(
     described,

@@ -5,6 +5,7 @@ import { caughtSetback, type Setback } from '../../versioning/failure.js'
 import { graphOfPath, graphPath } from '../../versioning/git/document-path.js'
 import { openGitHubRepository } from '../../versioning/github/github-repository.js'
 import { openLocalRepository } from '../../versioning/git/local-repository.js'
+import type { WriteLog } from '../../versioning/log/write-log.js'
 import { openHistory } from '../../versioning/open-history.js'
 import type { Repository } from '../../versioning/repository.js'
 import { type DescribedApplication, type DescribedDataspace, isInMemory } from '../configuration/dataspace.js'
@@ -16,6 +17,9 @@ import { historyPlaceOf, whatIsMissing, type Existing, type HistoryPlace } from 
 import { makeJournalledStore, type JournalledStore } from '../mirror/journalled-store.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
+import type { Applier } from '../mirror/applier.js'
+import { checkDocuments } from '../mirror/alignment.js'
+import { bringUp } from '../mirror/bring-up.js'
 import { sweepsOf } from '../mirror/mirror.js'
 import type { Mirrored } from '../mirror/all-documents.js'
 import { fillStore } from '../mirror/rebuild.js'
@@ -54,6 +58,10 @@ interface Surroundings {
   readonly now: () => number
   /** The parts that must exist already. */
   readonly existing?: Existing
+  /** `left`: nothing is written to the store before the first change; `taken over` where it is ahead of its log. */
+  readonly position?: 'left' | 'taken over'
+  /** Of the dataspace: positions in it say what came first in its applications. */
+  readonly writeLog?: WriteLog
 }
 
 /** The application's store with its history, if it has one, ready for the first write. Throws StartFailure. */
@@ -77,27 +85,24 @@ export async function openVersioned(
   const names = await learnNames({ base, isEmpty }, isUrl, { store, history: opened }, surroundings)
   const { isDocument } = names
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
+  const confirm = async (): Promise<undefined | Problem> => (applier ? applier.confirm() : undefined)
   const traits = makeTraits(store, log)
   await traits.findLiterals()
   const recordsOthers = opened !== undefined && takesOthers
   const isRecorded = (graph: string): boolean =>
     isDocument(graph) ||
     (recordsOthers && (graph === DEFAULT_GRAPH ? traits.known()?.defaultGraph === 'own' : !isNameOfStores(graph)))
-  const mirrored = opened && { ...opened, base, store, isDocument, isRecorded, sharers, settle, states, now }
-  const filled = mirrored && isEmpty ? await fillCounted(mirrored, log) : undefined
-  if (isFailure(filled)) {
-    await states.close()
-    await opened?.close()
-    throw new StartFailure(`the history of ${base}: ${filled.detail}`)
-  }
-  if (mirrored && mark !== undefined) writeFileSync(mark, '')
+  const mirrored = opened && { ...opened, base, store, isDocument, isRecorded, sharers, settle, confirm, states, now }
   const sweep = mirrored && sweepsOf(mirrored, locks)
+  const closeParts = (): Promise<unknown> => states.close().then(() => opened?.close())
+  const applier = mirrored && (await broughtUp(mirrored, { service, isEmpty, mark }, surroundings, closeParts))
   const journalled = makeJournalledStore({
     store,
     history: opened?.history,
     base,
     isDocument: isRecorded,
     sweep,
+    applier,
     locks,
     states,
     literals: () => traits.literals(),
@@ -111,10 +116,38 @@ export async function openVersioned(
     isDocument,
     isRecorded,
     async close() {
-      journalled.close()
-      await states.close()
-      await opened?.close()
+      await journalled.close()
+      await closeParts()
     },
+  }
+}
+
+interface StartingStore extends Pick<DescribedApplication, 'service'> {
+  /** It is filled from its history. */
+  readonly isEmpty: boolean
+  /** The file that says that it has been filled. */
+  readonly mark: string | false | undefined
+}
+
+/** Throws StartFailure. */
+async function broughtUp(
+  mirrored: Mirrored,
+  { service, isEmpty, mark }: StartingStore,
+  { locks, log, position }: Surroundings,
+  closeParts: () => Promise<unknown>,
+): Promise<Applier | undefined> {
+  try {
+    const filled = isEmpty ? await fillCounted(mirrored, log) : undefined
+    if (isFailure(filled)) throw new StartFailure(`the history of ${mirrored.base}: ${filled.detail}`)
+    if (typeof mark === 'string') writeFileSync(mark, '')
+    // Another store gets no position.
+    if (position === undefined && !isInMemory(service)) await checkDocuments(mirrored)
+    // A store in memory has been filled with all that the log has.
+    const isLeft = position === 'left' || mirrored.store.announces
+    return isLeft ? undefined : await bringUp({ ...mirrored, locks, log, takesOver: position === 'taken over' })
+  } catch (error) {
+    await closeParts()
+    throw error
   }
 }
 
@@ -183,7 +216,7 @@ interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf'
 /** Undefined, with a line in the log, if the application is not versioned. */
 async function openHistoryOf(
   application: DescribedApplication,
-  { settings, log, now, existing }: Surroundings,
+  { settings, log, now, existing, writeLog }: Surroundings,
   takesOthers: boolean,
 ): Promise<OpenHistory | undefined> {
   const { base, service } = application
@@ -204,7 +237,11 @@ async function openHistoryOf(
   if (place.folder !== undefined) await reportShared(place.folder, log)
   const opened =
     (existing === 'documents' && !existsSync(place.journal) ? await whyNoDocuments(repository) : undefined) ??
-    (await openHistory({ folder: place.journal, repository, base, prefix, takesOthers, now, log, excerptOf: factsIn }))
+    (await openHistory({
+      ...{ folder: place.journal, repository, base, prefix, takesOthers, now, log, excerptOf: factsIn },
+      ...(writeLog && { writeLog }),
+      hasRules: application.kind === 'admin',
+    }))
   if (isFailure(opened)) await repository.close()
   const history = orStartFailure(opened, base)
   return {

@@ -1,7 +1,8 @@
 // A change of a few lines of a large graph: the store gets these lines, and not the whole graph again (design 7).
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import type { Problem } from '../problem.js'
-import { isName, isSparql } from './batch-sparql.js'
+import { changeOf, isName, isSparql, type Replacement } from './batch-sparql.js'
+import { textOfLines } from './n-triples-lines.js'
 import type { GraphStore } from './store.js'
 
 /** In characters: of a shorter graph, the request is most of the work. */
@@ -29,15 +30,24 @@ export async function replaceChanged(
 /** The store has done nothing. */
 const REFUSED = new Set<string>(['store.refused', 'update.syntax'])
 
+/** In characters: to compare longer texts, other work is let in between. */
+const QUICKLY_COMPARED = 32 * 1024
+
+/** Undefined where the lines that change are many, or SPARQL does not say them as they are. */
+export async function changeBetween(before: string, after: string): Promise<Replacement['change']> {
+  if (before.length + after.length <= 2 * QUICKLY_COMPARED) return changeOf(before, after)
+  const change = await differenceInSlices(before, after)
+  const [gone, come] = [change.removed, change.added].map(textOfLines) as [string, string]
+  if ((gone.length + come.length) * TIMES > after.length) return undefined
+  // A store may have a language tag in other letters.
+  return gone.includes('"@') || !isSparql(gone) || !isSparql(come) ? undefined : change
+}
+
 /** Undefined where the lines that change are many, or stores may read them otherwise in SPARQL. */
 async function updateOf(graph: string, before: string, after: string): Promise<string | undefined> {
   if (after.length < LONG || before.length < LONG || !isName(graph)) return undefined
-  const { removed, added } = await differenceInSlices(before, after)
-  const [gone, come] = [removed, added].map((lines) => lines.map((line) => `${line}\n`).join('')) as [string, string]
-  if ((gone.length + come.length) * TIMES > after.length) return undefined
-  // A store may have a language tag in other letters.
-  if (gone.includes('"@') || !isSparql(gone) || !isSparql(come)) return undefined
-  const data = (keyword: string, lines: string): readonly string[] =>
-    lines === '' ? [] : [`${keyword} DATA { GRAPH <${graph}> {\n${lines}} }`]
-  return [...data('DELETE', gone), ...data('INSERT', come)].join(' ;\n')
+  const change = await changeBetween(before, after)
+  const data = (keyword: string, lines: readonly string[]): readonly string[] =>
+    lines.length === 0 ? [] : [`${keyword} DATA { GRAPH <${graph}> {\n${textOfLines(lines)}} }`]
+  return change && [...data('DELETE', change.removed), ...data('INSERT', change.added)].join(' ;\n')
 }

@@ -1,5 +1,5 @@
-// The fenced request: the SPARQL update that takes a store from one position of the log to a later one. Its operations
-// do nothing in a store that is at another position, so it can be sent twice, late, and by an old process. Pure.
+// The fenced request: the SPARQL update that brings entries of the log to a store, and takes its turn: it does nothing in a
+// store in which it is another one's turn. So it can be sent twice, late, and by an old process. Pure.
 import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { problem, type Problem } from '../problem.js'
 import { isName, makePrefixes, type Replacement } from './batch-sparql.js'
@@ -9,35 +9,46 @@ import { linesIn, linesOf } from './n-triples-lines.js'
 /** The graph of the positions. It is in the dataset of the documents, since only so a transaction has both. */
 export const LOG_GRAPH = 'urn:triplegate:log'
 const AT = `<${LOG_GRAPH}#at>`
+const TURN = `<${LOG_GRAPH}#turn>`
 
 export interface Fence {
   /** The IRI of the log: each log has a position of its own in a store. */
   readonly log: string
-  /** The store has to be here, or at a position between this one and the next. */
-  readonly from: number
-  /** Where it is afterwards. */
-  readonly to: number
+  /** Whose turn it is, and whose it is afterwards: both are other ones for each request. */
+  readonly turn: string
+  readonly next: string
+  /** The position afterwards. */
+  readonly at: number
 }
 
-const at = (log: string, position: number | string): string => `GRAPH <${LOG_GRAPH}> { <${log}> ${AT} ${position} }`
+const inLog = (pattern: string): string => `GRAPH <${LOG_GRAPH}> { ${pattern} }`
 
-/** No row: the store has no position of this log. Variable: `?at`. */
-export const positionQuery = (log: string): string => `SELECT ?at { ${at(log, '?at')} }`
+/** No row: the store has no position of this log. Variables: `?at`, `?turn`. */
+export const positionQuery = (log: string): string =>
+  `SELECT ?at ?turn { ${inLog(`<${log}> ${AT} ?at ; ${TURN} ?turn`)} }`
 
-/** Gives a store its first position, where it has none. */
-export const firstPosition = (log: string, position: number): string =>
-  `INSERT { ${at(log, position)} } WHERE { FILTER NOT EXISTS { ${at(log, '?any')} } }`
+/** Whatever was there before: no request that is under way takes its turn any more. */
+export const setPosition = (log: string, at: number, turn: string): string =>
+  `DELETE WHERE { ${inLog(`<${log}> ?p ?o`)} } ;\nINSERT DATA { ${inLog(`<${log}> ${AT} ${at} ; ${TURN} "${turn}"`)} }`
+
+/** For the end of an update that may have removed the position: no other one is overwritten. */
+export const positionAgain = (log: string, at: number, turn: string): string =>
+  `INSERT { ${inLog(`<${log}> ${AT} ${at} ; ${TURN} "${turn}"`)} } WHERE { FILTER NOT EXISTS { ${inLog(`<${log}> ?p ?o`)} } }`
+
+/** A request that has not taken its turn by now does nothing any more. */
+export const passTurn = ({ log, turn, next }: Omit<Fence, 'at'>): string => {
+  const turnOf = (one: string): string => inLog(`<${log}> ${TURN} "${one}"`)
+  return `DELETE { ${turnOf(turn)} } INSERT { ${turnOf(next)} } WHERE { ${turnOf(turn)} }`
+}
 
 /**
- * Applies the changes of one or several entries, in their order, and sets the position. A store that has some of these
- * entries already gets the others: what a graph has after all of them is the same. So who knew before that the store had
- * come to `from` knows after a success that it has come to `to`, whoever else sends requests.
+ * Applies the changes of one or several entries, in their order, and sets position and turn.
  *
  * Two operations: a graph that is replaced loses its triples in the first, since blank nodes in a template are made
  * again for each solution; the second has one solution, the position. `update.form` where a graph has a name or terms
  * that cannot stand in SPARQL.
  */
-export function fencedUpdate({ log, from, to }: Fence, replacements: readonly Replacement[]): string | Problem {
+export function fencedUpdate({ log, turn, next, at }: Fence, replacements: readonly Replacement[]): string | Problem {
   const last = new Map<string, Replacement>()
   // What changes is said of the state before, which an entry in between has changed.
   for (const one of replacements) last.set(one.graph, last.has(one.graph) ? { ...one, change: undefined } : one)
@@ -50,11 +61,11 @@ export function fencedUpdate({ log, from, to }: Fence, replacements: readonly Re
     inserted.push(graph(name, added))
   }
   const whole = [...last.values()].filter(({ change }) => !change).map((one) => one.graph)
-  const here = at(log, '?at')
-  const fence = `${here} FILTER(?at >= ${from} && ?at < ${to})`
+  const here = inLog(`<${log}> ${AT} ?at ; ${TURN} "${turn}"`)
+  const there = inLog(`<${log}> ${AT} ${at} ; ${TURN} "${next}"`)
   const operations = [
-    ...(whole.length === 0 ? [] : [clearing(whole, fence)]),
-    `DELETE {\n${deleted.join('')}${here} }\nINSERT {\n${inserted.join('')}${at(log, to)} }\nWHERE { ${fence} }`,
+    ...(whole.length === 0 ? [] : [clearing(whole, here)]),
+    `DELETE {\n${deleted.join('')}${here} }\nINSERT {\n${inserted.join('')}${there} }\nWHERE { ${here} }`,
   ]
   return declarations() + operations.join(' ;\n')
 }

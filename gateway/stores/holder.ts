@@ -186,6 +186,8 @@ const NOT_SURE = problem(
   { fields: [['Retry-After', '5']] },
 )
 
+const STOOD_STILL = problem('store.time', 'This gateway stood still, and another one may write to the triplestore now.')
+
 /** The store, for the gateway that has the place of `placeOf` there: its writes wait until that is sure. */
 export function heldStore(store: GraphStore, placeOf: () => Place | undefined): GraphStore {
   let paused: Promise<void> | undefined
@@ -194,7 +196,10 @@ export function heldStore(store: GraphStore, placeOf: () => Place | undefined): 
     if (paused) await Promise.race([paused, new Promise((resolve) => setTimeout(resolve, PAUSED_MS).unref())])
     if (paused) return write()
     const place = placeOf()
-    return place && !place.isSure() ? ((await place.ensure()) ?? write()) : write()
+    const isNotSure = place && !place.isSure() ? await place.ensure() : undefined
+    const failed = isNotSure ?? (await write())
+    // This process may have stood still before it sent the request: what another gateway fences does nothing, and succeeds.
+    return !failed && place && !place.isSure() && (await place.ensure()) ? STOOD_STILL : failed
   }
   const { together, addQuads } = store
   return {

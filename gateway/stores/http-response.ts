@@ -71,7 +71,10 @@ export function storeRefusalOf(response: Head & Partial<Pick<WholeResponse, 'byt
       reason: reasonIn({ bytes: undefined, ...response }),
     }
   if (status === 503)
-    return unreachable('The triplestore is not available at the moment.', delayOf(headers['retry-after']))
+    return {
+      ...unreachable('The triplestore is not available at the moment.', delayOf(headers['retry-after'])),
+      isUnsure: true,
+    }
   if (status === 401 || status === 403)
     return problem('store.refused', "The triplestore refused the gateway's credentials.")
   if (status >= 300 && status < 400)

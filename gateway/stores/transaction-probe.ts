@@ -1,7 +1,7 @@
 // Finding out whether a store runs a request of several operations as one transaction: a request whose last operation
 // fails must leave nothing of those before. It writes into the graph of the positions only, and removes it again.
 import { isFailure, type Problem } from '../problem.js'
-import { fencedUpdate, firstPosition, LOG_GRAPH, positionQuery } from './fenced-update.js'
+import { fencedUpdate, LOG_GRAPH, positionQuery, setPosition } from './fenced-update.js'
 import { select } from './select.js'
 import type { Call, GraphStore } from './store.js'
 
@@ -32,14 +32,14 @@ async function tried(
   call: Call,
 ): Promise<'whole' | 'part' | 'unclear' | Problem> {
   const position = async (): Promise<string | undefined | Problem> => {
-    const rows = await select(store, positionQuery(log), ['at'], call)
+    const rows = await select(store, positionQuery(log), ['at', 'turn'], call)
     return isFailure(rows) ? rows : rows.map(([at]) => at?.value).join(' ')
   }
-  const refused = await store.update(firstPosition(log, 1), call)
+  const refused = await store.update(setPosition(log, 1, 'a'), call)
   if (refused) return refused
   let failures = 0
   for (const failing of FAILING) {
-    const update = fencedUpdate({ log, from: 1, to: 2 }, [])
+    const update = fencedUpdate({ log, turn: 'a', next: 'b', at: 2 }, [])
     if (isFailure(update)) return update
     // A failure is what is asked for; where the store is gone, the question that follows fails too.
     const failed = await store.update(`${update} ;\n${failing}`, call)
@@ -47,11 +47,16 @@ async function tried(
     if (isFailure(at)) return at
     if (failed && at !== '1') return 'part'
     if (failed) failures++
-    const back = await store.update(`DELETE WHERE { GRAPH <${LOG_GRAPH}> { <${log}> ?p ?o } } ;\n${firstPosition(log, 1)}`, call) // prettier-ignore
+    const back = await store.update(setPosition(log, 1, 'a'), call)
     if (back) return back
   }
-  for (const from of [1, 1, 7]) {
-    const update = fencedUpdate({ log, from, to: from + 1 }, [])
+  // The first has its turn.
+  for (const [at, turn] of [
+    [2, 'a'],
+    [3, 'a'],
+    [4, 'c'],
+  ] as const) {
+    const update = fencedUpdate({ log, turn, next: 'b', at }, [])
     const failed = isFailure(update) ? update : await store.update(update, call)
     if (failed) return failed
   }

@@ -35,7 +35,7 @@ export async function gitHubCalls(): Promise<Rows> {
     const write = async (n: number): Promise<void> => {
       const content = `<${BASE}#it> <http://purl.org/dc/terms/title> "Version ${n}" .\n`
       const change = { document: `${BASE}${n % DOCUMENTS}/`, method: 'PUT', agent: undefined, time: now(), content }
-      await history.done(succeeded(await history.begin([{ ...change, before: undefined }])))
+      history.done(succeeded(await history.begin([{ ...change, before: undefined }])))
     }
     const settled = async (): Promise<void> => {
       if (!(await history.settled(PATIENCE_MS))) throw new Error('GitHub: not committed in time')

@@ -1,5 +1,5 @@
 // The evidence after the last restart: the repository, the version index and the store of an application.
-import { HOLDER_GRAPH } from '../../gateway/stores/holder.js'
+import { isOwnGraph } from '../../gateway/stores/graph-names.js'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { isFailure, type Setback } from '../../versioning/failure.js'
@@ -83,8 +83,8 @@ export async function differences(repository: string, base: string, read: ReadDo
       canonical(content),
     ]),
   )
-  // The graph that says which gateway writes to the store is not a document.
-  stored.delete(HOLDER_GRAPH)
+  // What the gateway keeps there for itself is no document.
+  for (const graph of stored.keys()) if (isOwnGraph(graph)) stored.delete(graph)
   return [...new Set([...stored.keys(), ...files.keys()])]
     .filter((document) => stored.get(document) !== files.get(document))
     .map((document) => `${document} in the store:\n${stored.get(document)}in Git:\n${files.get(document)}`)

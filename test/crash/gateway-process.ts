@@ -76,8 +76,13 @@ export function startGateway({ folder, port, management, flags }: Site): Gateway
 }
 
 /** The git processes started by this process or its launcher (Linux, /proc). */
-export const gitsOf = (pid: number): number[] =>
-  childrenOf(pid).flatMap(({ pid, name }) => (name === 'git' ? [pid] : gitsOf(pid)))
+export const gitsOf = (pid: number): number[] => namedBelow(pid, 'git')
+
+/** The servers of the embedded store on disk. */
+export const oxigraphsOf = (pid: number): number[] => namedBelow(pid, 'oxigraph')
+
+const namedBelow = (pid: number, wanted: string): number[] =>
+  childrenOf(pid).flatMap(({ pid, name }) => (name === wanted ? [pid] : namedBelow(pid, wanted)))
 
 /** The launcher of a gateway; undefined if it has none. */
 export const launcherOf = (pid: number): number | undefined =>

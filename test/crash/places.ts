@@ -1,12 +1,14 @@
 // The places where crashes happen: the store behind the gateway, and other parts that fail while it runs.
+import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Client } from '../support/client.js'
 import { createDataset, removeDataset } from '../support/fuseki-datasets.js'
 import { fetchFuseki, freePort, startFuseki } from '../support/fuseki.js'
+import { oxigraphExecutable } from '../support/other-stores.js'
 import { startProxy, type Fault, type Recorded } from '../support/proxy.js'
 import { startDurableFuseki } from './durable-fuseki.js'
 import type { ReadDocuments } from './evidence.js'
-import { gitsOf, launcherOf } from './gateway-process.js'
+import { gitsOf, launcherOf, oxigraphsOf } from './gateway-process.js'
 import type { Random } from './random.js'
 
 export interface Place {
@@ -29,14 +31,15 @@ export interface Place {
   close(): Promise<void>
 }
 
-export const KINDS = ['embedded', 'git', 'cut', 'store'] as const
-/** The part that fails besides the gateway: none, git, the connection to Fuseki, Fuseki itself. */
+export const KINDS = ['embedded', 'git', 'cut', 'store', 'oxigraph'] as const
+/** The part that fails besides the gateway: none, git, the connection to Fuseki, Fuseki itself, the embedded store on disk. */
 export type Kind = (typeof KINDS)[number]
 
 /** @param shared the URL of a Fuseki that creates datasets on demand; without it, one is started for this place */
 export async function openPlace(kind: Kind, folder: string, shared?: string): Promise<Place> {
   if (kind === 'embedded') return { ...EMBEDDED, disturb: async () => 0 }
   if (kind === 'git') return { ...EMBEDDED, disturb: killGits }
+  if (kind === 'oxigraph') return onDisk()
   return kind === 'cut' ? cutOff(shared) : killedStore(folder)
 }
 
@@ -55,6 +58,24 @@ const EMBEDDED: Omit<Place, 'disturb'> = {
     return byGraph(graphsIn(text), read)
   },
   close: async () => undefined,
+}
+
+/** The gateway starts the server of its store again. */
+function onDisk(): Place {
+  const executable = oxigraphExecutable()
+  if (executable === undefined) throw new Error('pip cannot fetch oxigraph')
+  process.env['PATH'] = `${dirname(executable)}:${process.env['PATH']}`
+  return {
+    ...EMBEDDED,
+    flags: ['--store', 'oxigraph'],
+    agents: MANY_AGENTS,
+    life: [100, 4000],
+    async disturb(gateway, over, random) {
+      if (random.chance(0.4)) return 0
+      await sleep(random.between(0, 1500), undefined, { signal: over }).catch(() => undefined)
+      return killAll(oxigraphsOf(gateway))
+    },
+  }
 }
 
 async function killGits(gateway: number, over: AbortSignal, random: Random): Promise<number> {
@@ -169,7 +190,8 @@ async function cutOff(shared: string | undefined): Promise<Place> {
 }
 
 const sharedIn = (requests: readonly Recorded[]): number =>
-  requests.filter(({ path, body }) => path.endsWith('/update') && body.split('DROP SILENT GRAPH').length > 2).length
+  requests.filter(({ path, body }) => path.endsWith('/update') && new Set(body.match(/GRAPH <http[^>]*>/g)).size > 1)
+    .length
 
 const cut = (random: Random): Fault =>
   random.one<() => Fault>([

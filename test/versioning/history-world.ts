@@ -184,7 +184,7 @@ export async function historyWorld(
       const change = { document, content, method, agent: undefined, time: clock.now, before: contents.get(document) }
       const entries = succeeded(await world.history.begin([{ ...change, ...more }]))
       contents.set(document, content)
-      await world.history.done(entries)
+      world.history.done(entries)
       return entries
     },
     async indexAndRebuilt() {

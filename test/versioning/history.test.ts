@@ -96,8 +96,8 @@ void t.test('begin, done, undone, open', async (t) => {
   t.match(world.history.status(), { depth: 0, inDoubt: 0, oldest: undefined, bytes: 0, commits: 1 })
 
   const two = succeeded(await world.history.begin([change, { ...change, document: OTHER, content: undefined }]))
-  await world.history.done(two)
-  await world.history.done(two)
+  world.history.done(two)
+  world.history.done(two)
   await world.history.undone(two)
   t.equal(await world.history.settled(SOON), true)
   t.same(
@@ -113,9 +113,9 @@ void t.test('the changes of a document keep their order; one in doubt delays the
   const change = { document: DOC, method: 'PUT', agent: ANN, time: TIME, before: undefined }
   const first = succeeded(await world.history.begin([{ ...change, content: triple('1') }]))
   const second = succeeded(await world.history.begin([{ ...change, content: triple('2') }]))
-  await world.history.done(second)
+  world.history.done(second)
   t.match(await allVersions(world.history, DOC, 50), { versions: [], pending: true })
-  await world.history.done(first)
+  world.history.done(first)
   t.equal((await versionsOf(world, DOC)).length, 2)
   t.same(idsOf(world, DOC), noted([...first, ...second]))
 })
@@ -188,7 +188,7 @@ void t.test('each setback has its rule, and each change becomes one commit', asy
       const entries = succeeded(
         await world.history.begin([change, { ...change, document: OTHER }, { ...change, content: triple('2') }]),
       )
-      await world.history.done(entries)
+      world.history.done(entries)
       t.equal(await world.settled(), true)
       t.same(world.repository.sentAgain, [], 'a change on the branch is found there')
       t.same(idsOf(world, DOC), [entries[0]!.id, entries[2]!.id])
@@ -253,7 +253,7 @@ void t.test('an unfit change blocks its own document only, is reported, and is r
   const entries = succeeded(
     await world.history.begin([...others.slice(0, 3), { ...change, document: DOC }, ...others.slice(3)]),
   )
-  await world.history.done(entries)
+  world.history.done(entries)
   for (const { document } of others) t.equal((await versionsOf(world, document)).length, 1)
   await world.write(DOC, triple('2'))
   const from = Date.now()
@@ -407,7 +407,7 @@ void t.test('the first digits of several own commits are ambiguous', async (t) =
   for (let round = 0; !shared && round < 20; round++) {
     const change = { document: DOC, method: 'PUT', agent: ANN, time: TIME, before: undefined }
     const changes = Array.from({ length: 200 }, (_, i) => ({ ...change, content: triple(`${round}.${i}`) }))
-    await world.history.done(succeeded(await world.history.begin(changes)))
+    world.history.done(succeeded(await world.history.begin(changes)))
     for (const { commit } of await versionsOf(world, DOC)) {
       const start = commit.slice(0, 4)
       if ((seen.get(start) ?? commit) !== commit) shared = start

@@ -82,6 +82,22 @@ export function openEntries({ all, openByDocument }: JournalEntries, document?: 
   return some.filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content))
 }
 
+/** Of the entries in the log; Infinity if none is open. */
+export function firstOpenPosition(
+  { all, openByDocument, counts }: JournalEntries,
+  isCounted: (position: number) => boolean = () => false,
+): number {
+  let first = Infinity
+  if (all.size === counts.done) return first
+  for (const ids of openByDocument.values())
+    for (const {
+      entry: { position = Infinity },
+    } of heldOf(all, ids))
+      // prettier-ignore
+      if (position < first && !isCounted(position)) first = position
+  return first
+}
+
 /** The number of done entries of the document, or of all documents. */
 export const countOfDone = ({ all, byDocument, counts }: JournalEntries, document?: string): number =>
   document === undefined ? counts.done : heldOf(all, byDocument.get(document)).filter(({ done }) => done).length

@@ -1,8 +1,11 @@
 // The journal: changes that are begun, done at the store and not committed yet, durable and in order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { VersionedChange } from '../change.js'
-import type { Setback } from '../failure.js'
-import type { NewChange, OpenEntry } from '../history.js'
+import { isFailure, type Setback } from '../failure.js'
+import type { WriteBasis, NewChange, OpenEntry } from '../history.js'
+import { namedGraph } from '../log/content.js'
+import type { ContentName } from '../log/entry.js'
+import type { WriteLog } from '../log/write-log.js'
 import { differenceInSlices, documentDifference } from '../memento/difference.js'
 import { del, put, type Database, type DatabaseOperation } from './database.js'
 import { excerptsOfDeleted, type ExcerptOf } from './excerpts.js'
@@ -10,6 +13,7 @@ import {
   addEntry,
   countOfDone,
   doneEntries,
+  firstOpenPosition,
   isOpenEntry,
   markDone,
   noEntries,
@@ -19,6 +23,7 @@ import {
   removeEntries,
   type JournalEntries,
 } from './entries.js'
+import { appendedHeads, headOfNothing, newestHead, type Heads } from './heads.js'
 import { contentIn, entryIn, recordOf, type JournalEntry } from './record.js'
 import { makeUlids } from './ulid.js'
 
@@ -35,19 +40,24 @@ export interface JournalOptions {
   readonly pathOf: (document: string) => string
   readonly now: () => number
   readonly limits: JournalLimits
-  /**
-   * True where `done` resolves only when the entries are on the disk; otherwise they are soon, and before any later
-   * change.
-   */
-  readonly durableDone: boolean
+  /** Of the dataspace, which several journals may continue. */
+  readonly writeLog: WriteLog
+  /** True where a change of the documents is one of the rules. */
+  readonly hasRules: boolean
   readonly excerptOf?: ExcerptOf | undefined
 }
 
 export interface Journal {
-  begin(changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback>
-  /** JournalEntries that are settled or committed already are ignored, here and in `undone`. */
-  done(entries: readonly Pick<JournalEntry, 'id'>[]): Promise<void>
+  begin(changes: readonly NewChange[], decided?: WriteBasis): Promise<readonly OpenEntry[] | Setback>
+  /** Entries that are settled or committed already are ignored, here and in `undone`. */
+  done(entries: readonly Pick<JournalEntry, 'id'>[]): void
   undone(entries: readonly Pick<JournalEntry, 'id'>[]): Promise<void>
+  /** Of its last entry in the log. */
+  position(): number
+  /** All entries up to here are settled, or `isCounted`. */
+  settledPosition(isCounted?: (position: number) => boolean): number
+  /** Positions continue after this one, whatever has come before. */
+  continueAfter(position: number): Promise<undefined | Setback>
   open(document?: string): readonly OpenEntry[]
   pathOf(id: string): string | undefined
   /** The newest of the document's done entries. */
@@ -88,24 +98,43 @@ const [MANY_OPEN, GATHER_MS, LONGEST_GATHER_MS] = [4, 0.25, 8]
 interface JournalState extends JournalOptions {
   readonly entries: JournalEntries
   readonly nextId: () => string
+  /** Changes that are about to be added, and their UTF-16 units: the room is taken before any wait. */
+  readonly coming: { entries: number; bytes: number }
   last: string | undefined
+  /** Of the journal's last entry in the log. */
+  position: number
   gathering: Promise<void> | undefined
 }
 
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const { database } = options
+  const { database, writeLog } = options
   const entries = noEntries()
   const stored = await database.get(LAST_ID)
+  const head = await newestHead(database)
+  if (head) writeLog.continueAfter(head)
   await load(options, entries)
   const newest = [...entries.all.keys()].at(-1)
   const last = newest !== undefined && newest > (stored ?? '') ? newest : stored
-  const state: JournalState = { ...options, entries, nextId: makeUlids(options.now, last), last, gathering: undefined }
+  const coming = { entries: 0, bytes: 0 }
+  const nextId = makeUlids(options.now, last)
+  const position = head?.position ?? 0
+  const state: JournalState = { ...options, entries, coming, nextId, last, position, gathering: undefined }
   const { all, byDocument, newestDone, counts } = entries
 
   return {
-    begin: (changes) => begin(state, changes),
+    begin: (changes, decided) => begin(state, changes, decided),
     done: (settled) => done(state, settled),
     undone: (settled) => undone(state, settled),
+    position: () => state.position,
+    settledPosition: (isCounted) => Math.min(state.position, firstOpenPosition(entries, isCounted) - 1),
+    async continueAfter(position) {
+      const head = headOfNothing(position)
+      const failed = await database.write([head.operation], true, 'drop')
+      if (failed) return failed
+      writeLog.continueAfter(head)
+      state.position = Math.max(state.position, position)
+      return undefined
+    },
     open: (document) => openEntries(entries, document),
     newest: (document) => newestDone.get(document),
     pathOf: (id) => all.get(id)?.entry.path,
@@ -137,26 +166,98 @@ async function load({ database, pathOf }: JournalOptions, entries: JournalEntrie
   }
 }
 
-async function begin(state: JournalState, changes: readonly NewChange[]): Promise<readonly OpenEntry[] | Setback> {
-  const { database, entries, limits, excerptOf } = state
+async function begin(
+  state: JournalState,
+  changes: readonly NewChange[],
+  decided?: WriteBasis,
+): Promise<readonly OpenEntry[] | Setback> {
+  const { entries, limits, coming } = state
   if (changes.length === 0) return []
-  const counts: Counts[] = []
-  for (const change of changes) counts.push(await countsOf(change))
   const size = changes.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
-  if (entries.all.size + changes.length > limits.entries || entries.counts.bytes + size > limits.bytes) {
-    return tooMany(limits)
+  const isFull =
+    entries.all.size + coming.entries + changes.length > limits.entries ||
+    entries.counts.bytes + coming.bytes + size > limits.bytes
+  if (isFull) return tooMany(limits)
+  const leave = enter(coming, changes.length, size)
+  try {
+    const prepared: Prepared[] = []
+    for (const change of changes) prepared.push(await preparedOf(change))
+    const gathering = gather(state)
+    if (gathering) await gathering
+    leave()
+    return await write(state, prepared, decided)
+  } finally {
+    leave()
   }
-  const begun = changes.map((change, i) => entryOf(state, change, counts[i]!))
-  // The room is taken before any wait: changes that begin meanwhile must not take it again.
-  begun.forEach((entry, i) => addEntry(entries, entry, changes[i]!.content, false))
-  const operations = begun.map((entry, i) => put(ENTRY + entry.id, recordOf(entry, changes[i]!.content)))
-  if (excerptOf) operations.push(...excerptsOfDeleted(changes, excerptOf))
-  const gathering = gather(state)
-  if (gathering) await gathering
+}
+
+/** Takes room; the function gives it back, once. */
+function enter(coming: JournalState['coming'], entries: number, bytes: number): () => void {
+  coming.entries += entries
+  coming.bytes += bytes
+  let isHere = true
+  return () => {
+    if (isHere) coming.entries -= entries
+    if (isHere) coming.bytes -= bytes
+    isHere = false
+  }
+}
+
+/** All that takes a while is done before the position is given. */
+interface Prepared extends Counts {
+  readonly change: NewChange
+  readonly named: ContentName | undefined
+}
+
+async function preparedOf(change: NewChange): Promise<Prepared> {
+  const { content, unread } = change
+  return {
+    ...(await countsOf(change)),
+    change,
+    named: content === undefined || unread ? undefined : (await namedGraph(content)).name,
+  }
+}
+
+/** Nothing is waited for before the write: the entries are on the disk in the order of their positions. */
+async function write(
+  state: JournalState,
+  prepared: readonly Prepared[],
+  decided: WriteBasis | undefined,
+): Promise<readonly OpenEntry[] | Setback> {
+  const { database, entries, excerptOf } = state
+  const named = prepared.map((one) => ({ ...one, id: (state.last = state.nextId()) }))
+  const heads = headsOf(state, named, decided)
+  if (isFailure(heads)) return heads
+  const begun = named.map(({ change, named: _, ...more }, i) =>
+    entryOf(state, change, { ...more, position: heads.positions[i] }),
+  )
+  const contents = prepared.map(({ change }) => change.content)
+  begun.forEach((entry, i) => addEntry(entries, entry, contents[i], false))
+  const operations = [
+    ...heads.operations,
+    ...begun.map((entry, i) => put(ENTRY + entry.id, recordOf(entry, contents[i]))),
+  ]
+  if (excerptOf) operations.push(...excerptsOfDeleted(prepared.map(({ change }) => change), excerptOf)) // prettier-ignore
   const failed = await database.write(operations, true, 'undo')
-  const ids = begun.map(({ id }) => id)
-  if (failed) removeEntries(entries, ids)
-  return failed ?? begun.map((entry, i) => openEntry(entry, changes[i]!.content))
+  // A position that was not written is left out.
+  if (!failed) state.position = Math.max(state.position, heads.positions.at(-1) ?? 0)
+  if (failed) removeEntries(entries, begun.map(({ id }) => id)) // prettier-ignore
+  return failed ?? begun.map((entry, i) => openEntry(entry, contents[i]))
+}
+
+/** An update whose effects are not known yet is no entry of the log: each of its effects becomes one. */
+function headsOf(
+  state: JournalState,
+  prepared: readonly (Prepared & Pick<JournalEntry, 'id'>)[],
+  decided: WriteBasis | undefined,
+): Heads | Setback {
+  const { writeLog, hasRules } = state
+  const isLogged = prepared.map(({ change }) => !change.unread)
+  const parts = prepared.flatMap(({ id, change, named: content }) => (change.unread ? [] : [{ id, change, content }]))
+  const heads = appendedHeads(writeLog, parts, { hasRules, decided, last: state.position })
+  if (isFailure(heads)) return heads
+  let next = 0
+  return { ...heads, positions: isLogged.map((is) => (is ? heads.positions[next++] : undefined)) }
 }
 
 /** Of triples. */
@@ -171,29 +272,28 @@ async function countsOf({ before = '', content = '' }: NewChange): Promise<Count
   return { added: added.length, removed: removed.length }
 }
 
-function entryOf(state: JournalState, { before: _, content, ...change }: NewChange, counts: Counts): JournalEntry {
-  state.last = state.nextId()
-  return { ...change, id: state.last, path: state.pathOf(change.document), ...counts, size: content?.length }
+function entryOf(
+  { pathOf }: JournalState,
+  { before: _before, content, ...change }: NewChange,
+  { position, ...more }: Counts & Pick<JournalEntry, 'id'> & { readonly position: number | undefined },
+): JournalEntry {
+  const path = pathOf(change.document)
+  return { ...change, ...more, path, size: content?.length, ...(position !== undefined && { position }) }
 }
 
 /** Undefined where no other changes are expected: then the write must start at once. */
 function gather(state: JournalState): Promise<void> | undefined {
-  const open = state.entries.all.size - state.entries.counts.done
+  const open = state.entries.all.size - state.entries.counts.done + state.coming.entries
   if (open <= MANY_OPEN) return undefined
   const pause = Math.min(LONGEST_GATHER_MS, open * GATHER_MS)
   return (state.gathering ??= sleep(pause).finally(() => (state.gathering = undefined)))
 }
 
-async function done(
-  { database, entries, durableDone }: JournalState,
-  settled: readonly Pick<JournalEntry, 'id'>[],
-): Promise<void> {
+/** Soon on the disk, and before any later change is. A crash before that leaves them open, for the store to tell. */
+function done({ database, entries }: JournalState, settled: readonly Pick<JournalEntry, 'id'>[]): void {
   const open = settled.filter(({ id }) => isOpenEntry(entries, id))
   for (const { id } of open) markDone(entries, id)
-  if (open.length === 0) return
-  const operations = open.map(({ id }) => put(DONE + id, ''))
-  const written = database.write(operations, durableDone, 'keep')
-  if (durableDone) await written
+  if (open.length > 0) void database.write(open.map(({ id }) => put(DONE + id, '')), false, 'keep') // prettier-ignore
 }
 
 async function undone(state: JournalState, settled: readonly Pick<JournalEntry, 'id'>[]): Promise<void> {

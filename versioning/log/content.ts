@@ -22,8 +22,10 @@ export async function contentOf(before: string | undefined, after: string): Prom
     const patch = rdfPatchOf(await differenceInSlices(before, after))
     if (patch.length * 2 <= after.length) return named('patch', patch)
   }
-  return named('graph', after)
+  return namedGraph(after)
 }
+
+export const namedGraph = (nTriples: string): Promise<NamedContent> => named('graph', nTriples)
 
 const named = async (form: ContentName['form'], text: string): Promise<NamedContent> => ({
   name: { form, length: text.length, sha256: await sha256Of(text) },

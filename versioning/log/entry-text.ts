@@ -7,7 +7,7 @@ import type { LogEntry } from './entry.js'
 const FORMAT = 1
 
 /** Graphs that one entry changes. */
-const MOST_PARTS = 10_000
+export const MOST_PARTS = 10_000
 /** Names of one list. */
 const MOST_NAMES = 100_000
 /** In UTF-16 units. */

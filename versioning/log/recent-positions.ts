@@ -9,9 +9,11 @@ const EMPTY: Buckets = Array.from({ length: BUCKETS }, () => new Map<string, num
 export interface RecentPositions {
   readonly newer: Buckets
   readonly older: Buckets
+  /** Names in `newer`. */
+  readonly size: number
 }
 
-export const NO_POSITIONS: RecentPositions = { newer: EMPTY, older: EMPTY }
+export const NO_POSITIONS: RecentPositions = { newer: EMPTY, older: EMPTY, size: 0 }
 
 /** 0 for a name that has not changed of late. */
 export function lastOf({ newer, older }: RecentPositions, name: string): number {
@@ -22,15 +24,20 @@ export function lastOf({ newer, older }: RecentPositions, name: string): number 
 export function changedAt(recent: RecentPositions, names: readonly string[], position: number): RecentPositions {
   if (names.length === 0) return recent
   const newer = [...recent.newer]
+  const copied = new Map<number, Map<string, number>>()
+  let { size } = recent
   for (const name of names) {
     const bucket = bucketOf(name)
-    newer[bucket] = new Map(newer[bucket]).set(name, position)
+    const own = copied.get(bucket) ?? new Map(newer[bucket])
+    if (!own.has(name)) size++
+    copied.set(bucket, own.set(name, position))
   }
-  return { newer, older: recent.older }
+  for (const [bucket, own] of copied) newer[bucket] = own
+  return { newer, older: recent.older, size }
 }
 
 /** Without the older generation. */
-export const agedPositions = ({ newer }: RecentPositions): RecentPositions => ({ newer: EMPTY, older: newer })
+export const agedPositions = ({ newer }: RecentPositions): RecentPositions => ({ newer: EMPTY, older: newer, size: 0 })
 
 function bucketOf(name: string): number {
   let hash = 0

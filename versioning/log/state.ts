@@ -7,10 +7,11 @@ import type { LogEntry, ReadAt } from './entry.js'
 import { agedPositions, changedAt, lastOf, NO_POSITIONS, type RecentPositions } from './recent-positions.js'
 
 /**
- * The last changes are known of at least so many entries. An entry that was decided earlier than that is void: more
- * than half a minute at 2,000 writes a second.
+ * The last changes are known of at least so many entries, or of so many names. An entry that was decided earlier than
+ * that is void: more than half a minute at 2,000 writes a second.
  */
 const WINDOW = 65_536
+const MOST_NAMES = 2 * WINDOW
 
 export interface LogState {
   /** The number of entries so far, void ones among them. */
@@ -25,6 +26,8 @@ export interface LogState {
   readonly validAt: number
   /** The last valid entry that changed rules. */
   readonly rulesAt: number
+  /** Changes after the first are known; those after the second are the newer generation. */
+  readonly known: readonly [since: number, newerSince: number]
   readonly window: number
 }
 
@@ -34,16 +37,18 @@ export type Void = 'basis' | 'read' | 'children' | 'rules' | 'old' | 'future'
 /** @param log the IRI of the log: no other log has the same chain */
 export const emptyLog = (log: string, window = WINDOW): LogState => ({
   ...{ position: 0, chain: digest(log), graphs: NO_POSITIONS, children: NO_POSITIONS },
-  ...{ validAt: 0, rulesAt: 0, window },
+  ...{ validAt: 0, rulesAt: 0, known: [0, 0], window },
 })
 
 /** The state after the entry, and why it is void, if it is. @param text the entry as `entryText` writes it */
 export function applyEntry(state: LogState, entry: LogEntry, text: string): readonly [LogState, Void | undefined] {
   const position = state.position + 1
   const reason = whyVoid(state, entry)
-  const isAging = position % state.window === 0
+  const isAging =
+    position - state.known[1] >= state.window || Math.max(state.graphs.size, state.children.size) >= MOST_NAMES
   const age = isAging ? agedPositions : (recent: RecentPositions) => recent
-  const next: LogState = { ...state, position, chain: chainAfter(state.chain, text) }
+  const known = isAging ? ([state.known[1], position] as const) : state.known
+  const next: LogState = { ...state, position, known, chain: chainAfter(state.chain, text) }
   if (reason) return [{ ...next, graphs: age(state.graphs), children: age(state.children) }, reason]
   const { parts, kind } = entry
   const graphs = parts.map(({ document }) => document)
@@ -60,13 +65,12 @@ export function applyEntry(state: LogState, entry: LogEntry, text: string): read
   ]
 }
 
-function whyVoid({ position, window, ...state }: LogState, entry: LogEntry): Void | undefined {
+function whyVoid({ position, known, ...state }: LogState, entry: LogEntry): Void | undefined {
   const { parts, read, readAll, children, rules } = entry
   const given = [...parts.map(({ basis }) => basis), ...[...read, ...children].map(([, at]) => at), readAll ?? position]
   // The writer knows entries that this log has lost.
   if (given.some((at) => at > position) || rules > position) return 'future'
-  const known = (Math.floor(position / window) - 1) * window
-  if (given.some((at) => at < known)) return 'old'
+  if (given.some((at) => at < known[0])) return 'old'
   const isLater =
     (recent: RecentPositions) =>
     ([name, at]: ReadAt) =>

@@ -67,13 +67,16 @@ async function mirrorOn(
     now,
     ...(existing && { existing }),
   }
-  const opened = await openMirrored(application, dataspace, surroundings)
+  const opened = await openMirrored(application, dataspace, {
+    ...surroundings,
+    position: action === 'sweep' ? 'taken over' : 'left',
+  })
   if (!opened) return mirrorFailure('it is not versioned.')
   const { mirrored, close } = opened
   try {
     if (action === 'verify') return await verify(mirrored, { locks, report })
     if (action === 'sweep') return await sweepAndWait(mirrored, { locks, report, force })
-    const outcome = await rebuild(mirrored, { locks, report, force })
+    const outcome = await rebuild(mirrored, { locks, log: surroundings.log, report, force })
     if (isFailure(outcome)) return outcome
     if (!('occupied' in outcome))
       return { ...outcome, notRebuilt: knownOtherGraphs(settings.data, application.base) ?? null }

@@ -3,10 +3,12 @@ import { type Lock, everyUpdate, everyWrite, underLocks } from '../../documents/
 import { sharersOf } from '../../gateway.js'
 import type { Response } from '../../http/exchange.js'
 import { graphsChanged } from '../../methods/changed-graphs.js'
+import { beginRuleChange } from '../../methods/commit.js'
 import { hadNoEffect, hasNoLaterEffect } from '../../mirror/write-failures.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
 import type { Context } from '../../request/context.js'
 import { refusedSparql } from '../../request/refusal.js'
+import { isOwnGraph } from '../../stores/graph-names.js'
 import { linkField, response } from '../../request/respond.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
 import { LATEST_WRITE_MS } from '../../stores/store.js'
@@ -68,6 +70,12 @@ export async function answerUpdate(
   return rights.isFree ? sendToStore(context, update, decided) : storeOnly(update)
 }
 
+const OF_GATEWAY = refused(
+  'Graphs that begin with urn:triplegate: belong to the gateway. Leave them out of the update.',
+)
+
+const isOwn = (graph: string): boolean => graph !== DEFAULT_GRAPH && isOwnGraph(graph)
+
 /** Sends the update to the store unchanged. */
 async function sendToStore(
   context: Context,
@@ -76,7 +84,9 @@ async function sendToStore(
 ): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
-  const sharers = sharersOf(application.store, gateway).map((member) => member.application)
+  if (writeSet !== 'dataset' && writeSet.some(isOwn)) return OF_GATEWAY
+  const members = sharersOf(application.store, gateway)
+  const sharers = members.map((member) => member.application)
   // The traits say whether the default graph is recorded.
   if (writeSet !== 'dataset' && writeSet.includes(DEFAULT_GRAPH)) await application.traits.current()
   const written = writeSet === 'dataset' ? [] : writeSet.filter((graph) => sharers.some((one) => one.isRecorded(graph)))
@@ -102,12 +112,17 @@ async function sendToStore(
     if (isFailure(text)) return text
     const announced = { text, documents: own.documents, agent: agent.webId, time: request.receivedAt }
     const asParts = others.map(({ sharer: { journalled }, documents }) => ({ journalled, documents }))
-    const failed = await trace.write(application.journalled.update(announced, asParts))
-    const isOver = !failed || hasNoLaterEffect(failed)
-    if (!isOver && hadNoEffect(failed)) return failed
-    await graphsChanged(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
-    if (failed) return refusedSparql(failed, text === update.text)
-    return response(200, [linkField(application, agent.webId, decision)])
+    const followed = members.map(beginRuleChange)
+    try {
+      const failed = await trace.write(application.journalled.update(announced, asParts))
+      const isOver = !failed || hasNoLaterEffect(failed)
+      if (!isOver && hadNoEffect(failed)) return failed
+      await graphsChanged(context, writeSet, isOver ? undefined : gateway.now() + LATEST_WRITE_MS)
+      if (failed) return refusedSparql(failed, text === update.text)
+      return response(200, [linkField(application, agent.webId, decision)])
+    } finally {
+      for (const over of followed) over()
+    }
   }
   return underLocks(gateway, locks, act, request.signal())
 }

@@ -4,7 +4,7 @@ import type { Application } from '../../gateway.js'
 import { isLarge, readDocumentNow } from '../../documents/document.js'
 import { managedTriples, nextState } from '../../documents/next-state.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
-import { rootKept } from '../../mirror/journalled-update.js'
+import { rootKept, withoutEnd } from '../../mirror/journalled-update.js'
 import type { Context } from '../../request/context.js'
 import { isSparql } from '../../stores/batch-sparql.js'
 import type { UpdateAnalysis } from '../language/analysis.js'
@@ -30,13 +30,6 @@ export async function keepingRoots(
     guards.push(...kept)
   }
   return guards.length === 0 ? text : [withoutEnd(text), ...guards].join(' ;\n')
-}
-
-/** The update without trailing semicolons and white space. */
-function withoutEnd(text: string): string {
-  let end = text.length
-  while (end > 0 && /[;\s]/.test(text[end - 1]!)) end--
-  return text.slice(0, end)
 }
 
 /** An operation that restores the managed triples of a root with no triples left; undefined if there is no root. */

@@ -62,6 +62,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
     pathOf: (document) => documentPath(document, BASE, 'graphs'),
     documentOf: (path) => documentOfPath(path, BASE, 'graphs'),
     settle: (document) => journalled.settle(document),
+    confirm: () => Promise.resolve(undefined),
   }
   const sweep = sweepsOf(mirrored, locks)
   const common = { store, history, base: BASE, isDocument, locks, states, log: makeLog('silent') }
@@ -81,7 +82,7 @@ async function live(folder: string, store: GraphStore): Promise<Life> {
       return Object.values(outcome.differences).reduce((sum, count) => sum + count, 0)
     },
     async close() {
-      journalled.close()
+      await journalled.close()
       await states.close()
       await history.close()
       await repository.close()
@@ -156,7 +157,8 @@ void t.test('killed after journalling the changes of an update, before marking t
   await first.journalled.carryOut(put('a', '1'))
   await first.history.settled(SOON)
   // This life stops here: the entries that it has begun are on disk, and their completion is not.
-  first.history.done = () => new Promise(() => undefined)
+  first.history.done = () => undefined
+  first.history.undone = () => new Promise(() => undefined)
   const asked = first.journalled.update(update(retitle('1', '2'), 'urn:bob', [iriOf('a')]))
   void asked
   await until(() => first.history.open().length >= 2)

@@ -3,10 +3,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { isFailure, problem } from '../../../gateway/problem.js'
 import type { Replacement } from '../../../gateway/stores/batch-sparql.js'
-import { fencedUpdate, firstPosition, LOG_GRAPH, positionQuery } from '../../../gateway/stores/fenced-update.js'
+import { fencedUpdate, LOG_GRAPH, passTurn, positionQuery, setPosition } from '../../../gateway/stores/fenced-update.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { select } from '../../../gateway/stores/select.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -51,23 +52,27 @@ function randomEntries(count: number, random: Random): Entries {
   return { changes, last }
 }
 
-async function positionIn(store: GraphStore): Promise<number> {
-  const rows = await select(store, positionQuery(LOG), ['at'], {})
+async function positionIn(store: GraphStore): Promise<readonly [at: number, turn: string | undefined]> {
+  const rows = await select(store, positionQuery(LOG), ['at', 'turn'], {})
   if (isFailure(rows)) throw new Error(rows.detail)
-  return rows.length === 1 ? Number(rows[0]![0]!.value) : NaN
+  return rows.length === 1 ? [Number(rows[0]![0]!.value), rows[0]![1]!.value] : [NaN, undefined]
 }
 
-/** Sends the entries after `position` in requests of several; is thrown back at random, and may fail. */
-async function applyAll(store: GraphStore, { changes }: Entries, position: number, back: Random | undefined) {
-  const random = back ?? randomFrom(1)
-  while (position < changes.length) {
-    const to = Math.min(changes.length, position + 1 + random(4))
-    const text = fencedUpdate({ log: LOG, from: position, to }, changes.slice(position, to))
+/** Sends the entries after `from` in requests of several; where `again` is given, some are sent again, late. */
+async function applyAll(store: GraphStore, { changes }: Entries, from: number, turn: string, again?: Random) {
+  const random = again ?? randomFrom(1)
+  const sent: Promise<unknown>[] = []
+  for (let at = from; at < changes.length;) {
+    const to = Math.min(changes.length, at + 1 + random(4))
+    const text = fencedUpdate({ log: LOG, turn, next: `${to}`, at: to }, changes.slice(at, to))
     if (isFailure(text)) throw new Error(text.detail)
+    const late = Array.from({ length: again ? random(3) : 0 }, () => sleep(random(40)).then(() => store.update(text)))
+    sent.push(...late)
     const failed = await store.update(text)
-    if (failed) return failed
-    position = back && random(20) === 0 ? Math.max(0, to - random(30)) : to
+    if (failed) return Promise.all(sent).then(() => failed)
+    ;[at, turn] = [to, `${to}`]
   }
+  await Promise.all(sent)
   return undefined
 }
 
@@ -75,31 +80,45 @@ const shapeOf = (text: string | undefined): string | undefined =>
   text?.replace(/_:\w+/g, '_:').split('\n').filter(Boolean).sort().join('\n') // prettier-ignore
 
 async function isExact(t: Test, store: GraphStore, { changes, last }: Entries): Promise<void> {
-  t.equal(await positionIn(store), changes.length)
+  t.equal((await positionIn(store))[0], changes.length)
   for (const [graph, text] of last)
     t.equal(shapeOf((await store.read(graph)) as string | undefined), shapeOf(text), graph)
   const shared = 'SELECT ?a { GRAPH ?g { ?a ?p ?b } GRAPH ?h { ?a ?q ?c } FILTER(isBlank(?a) && ?g != ?h) } LIMIT 1'
   t.same(await select(store, shared, ['a'], {}), [], 'no blank node is in two graphs')
 }
 
-async function race(t: Test, store: GraphStore): Promise<void> {
-  const entries = randomEntries(200, randomFrom(3))
-  t.equal(await store.update(firstPosition(LOG, 0)), undefined)
-  t.equal(await store.update(firstPosition(LOG, 99)), undefined, 'a store that has a position keeps it')
-  const appliers = [undefined, randomFrom(5), randomFrom(6)].map((back) => applyAll(store, entries, 0, back))
-  t.same(await Promise.all(appliers), [undefined, undefined, undefined])
-  await isExact(t, store, entries)
-}
-
-await forEachStore(t, 'three appliers, two of them thrown back', async (t, makeStores, kind) => {
+await forEachStore(t, 'requests that are sent again, late', async (t, makeStores, kind) => {
   const { endUser } = await makeStores()
   const row = rowsOf(t, kind)
-  await row('each entry is applied once, in order', (t) => race(t, endUser))
+  await row('each entry is applied once, in order', async (t) => {
+    const entries = randomEntries(200, randomFrom(3))
+    t.equal(await endUser.update(setPosition(LOG, 0, 'first')), undefined)
+    t.equal(await applyAll(endUser, entries, 0, 'first', randomFrom(5)), undefined)
+    await isExact(t, endUser, entries)
+  })
+  await row('a request whose turn has passed does nothing', async (t) => {
+    const none = { graph: graphOf(99), nTriples: textOf(99, 1) }
+    const text = fencedUpdate({ log: LOG, turn: '200', next: 'late', at: 201 }, [none]) as string
+    for (const pass of [
+      passTurn({ log: LOG, turn: 'other', next: 'b' }),
+      passTurn({ log: LOG, turn: '200', next: 'b' }),
+    ])
+      t.equal(await endUser.update(pass), undefined)
+    t.equal(await endUser.update(text), undefined)
+    t.same(await positionIn(endUser), [200, 'b'])
+    t.equal(await endUser.update(setPosition(LOG, 7, 'c')), undefined)
+    t.same(await positionIn(endUser), [7, 'c'], 'whatever there was')
+    await endUser.update('DROP ALL')
+    t.equal(await endUser.update(text), undefined)
+    t.same(await positionIn(endUser), [NaN, undefined], 'nor in a store that was emptied')
+    t.equal(await endUser.read(graphOf(99)), undefined)
+    await endUser.update(setPosition(LOG, 7, 'c'))
+  })
   await row('the probe', async (t) => {
     t.equal(await transactionsOf(endUser, 'urn:uuid:probe'), 'whole')
     t.match(
       await endUser.read(LOG_GRAPH),
-      /^<urn:uuid:5f0e[^\n]*\n$/,
+      /^(?:<urn:uuid:5f0e[^\n]*\n){2}$/,
       'it leaves the positions of logs, and nothing else',
     )
   })
@@ -151,16 +170,16 @@ await fusekiRow('Fuseki with TDB2 is killed and continues at its position', asyn
   const store = openHttpStore({ ...fusekiEndpoints(`http://127.0.0.1:${port}/ds`), connectTimeout: 60_000 })
   t.teardown(async () => (await store.close(), rmSync(folder, { recursive: true, force: true })))
   const first = await startDurableFuseki({ jar: fuseki.jar, port, folder }, ['ds'])
-  await store.update(firstPosition(LOG, 0))
-  const applying = Promise.all([applyAll(store, entries, 0, undefined), applyAll(store, entries, 0, randomFrom(8))])
-  await until(async () => (await positionIn(store)) >= 40)
+  await store.update(setPosition(LOG, 0, 'first'))
+  const applying = applyAll(store, entries, 0, 'first', randomFrom(8))
+  await until(async () => (await positionIn(store))[0] >= 40)
   await first.kill()
-  t.ok((await applying).every(Boolean), 'both hear of it')
+  t.ok(await applying, 'the client hears of it')
   const second = await startDurableFuseki({ jar: fuseki.jar, port, folder }, ['ds'])
   t.teardown(() => second.kill())
-  const position = await positionIn(store)
+  const [position, turn] = await positionIn(store)
   t.ok(position >= 40 && position < 200, `position ${position}`)
-  t.equal(await applyAll(store, entries, position, undefined), undefined)
+  t.equal(await applyAll(store, entries, position, turn!), undefined)
   await isExact(t, store, entries)
 })
 
@@ -178,25 +197,27 @@ await rowsOf(t, 'none')('what SPARQL cannot hold, or has for something else, has
     ['lines that change', { graph: 'urn:a', nTriples: '', change: { removed: [], added: ['<urn:a> <urn:p> "\n'] } }],
   ]
   for (const [what, replacement] of rows)
-    t.match(fencedUpdate({ log: LOG, from: 0, to: 1 }, [replacement]), { failure: 'update.form' }, what)
+    t.match(fencedUpdate({ log: LOG, turn: 'a', next: 'b', at: 1 }, [replacement]), { failure: 'update.form' }, what)
 })
 
-const AT = `GRAPH <urn:triplegate:log> { <${LOG}> <urn:triplegate:log#at> ?at }`
+const inLog = (at: string, turn: string): string =>
+  `GRAPH <urn:triplegate:log> { <${LOG}> <urn:triplegate:log#at> ${at} ; <urn:triplegate:log#turn> "${turn}" }`
+const FENCE = inLog('?at', 'a')
 
 await rowsOf(t, 'none')('a graph that several entries change is written once', (t) => {
   const change = { removed: [], added: ['<urn:a> <urn:p> "2" .'] }
   const whole = { graph: 'urn:a', nTriples: '<urn:a> <urn:p> "1" .\n' }
   const after = { graph: 'urn:a', nTriples: '<urn:a> <urn:p> "1" .\n<urn:a> <urn:p> "2" .\n', change }
-  const text = fencedUpdate({ log: LOG, from: 4, to: 6 }, [whole, after])
+  const text = fencedUpdate({ log: LOG, turn: 'a', next: 'b', at: 6 }, [whole, after])
   t.equal(
     text,
-    `DELETE { GRAPH <urn:a> { ?s ?p ?o } } WHERE { ${AT} FILTER(?at >= 4 && ?at < 6)  GRAPH <urn:a> { ?s ?p ?o } } ;
+    `DELETE { GRAPH <urn:a> { ?s ?p ?o } } WHERE { ${FENCE}  GRAPH <urn:a> { ?s ?p ?o } } ;
 DELETE {
-${AT} }
+${FENCE} }
 INSERT {
 GRAPH <urn:a> {
 <urn:a> <urn:p> "1" ; <urn:p> "2" }
-GRAPH <urn:triplegate:log> { <${LOG}> <urn:triplegate:log#at> 6 } }
-WHERE { ${AT} FILTER(?at >= 4 && ?at < 6) }`,
+${inLog('6', 'b')} }
+WHERE { ${FENCE} }`,
   )
 })

@@ -61,7 +61,7 @@ async function makeWorld(t: Test, { branch = 'main', empty = false } = {}): Prom
       written.set(name, [...before, content])
       const change = { document: BASE + name, content, method: content === undefined ? 'DELETE' : 'PUT' }
       const entry = { ...change, agent: undefined, time: now(), before: before.at(-1) }
-      await world.history.done(succeeded(await world.history.begin([entry])))
+      world.history.done(succeeded(await world.history.begin([entry])))
     },
     async settled() {
       await until(() => world.history.status().depth === 0 || world.history.status().blocked.length > 0)

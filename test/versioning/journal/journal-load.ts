@@ -14,14 +14,14 @@ const history = succeeded(
   await openHistory({ folder: `${folder}/journal`, repository, base: BASE, prefix: 'graphs', now, log: NO_LOG }),
 )
 // Changes that were in doubt when the previous process was killed count as done: there is no store to compare with.
-await history.done(history.open())
+history.done(history.open())
 
 async function write(document: string): Promise<never> {
   for (let n = 0; ; n++) {
     const content = triple(`${run} ${n}`)
     const change = { document, method: 'PUT', agent: undefined, time: now(), before: undefined, content }
     const entries = succeeded(await history.begin([change]))
-    await history.done(entries)
+    history.done(entries)
     process.stdout.write(`${entries[0]!.id} ${document}\n`)
   }
 }

@@ -179,6 +179,13 @@ void forEachStore(
     await row('DROP GRAPH of the root is refused even together with CLEAR ALL', async (t) => {
       t.equal((await owner('POST', '/sparql', update(`CLEAR ALL ; DROP GRAPH <${world.base}>`))).status, 400)
     })
+    await row('a graph of the gateway cannot be written', async (t) => {
+      for (const text of [
+        'DROP GRAPH <urn:triplegate:log>',
+        'INSERT DATA { GRAPH <urn:triplegate:gateway> { <a> <b> 1 } }',
+      ])
+        t.equal((await owner('POST', '/sparql', update(text))).status, 403, text)
+    })
     await row('CLEAR ALL of the rules: the documents of the owner and the secretary stay', async (t) => {
       const paths = [world.ownerWebId, world.secretaryWebId].map((webId) => new URL(webId).pathname)
       const before = await Promise.all(paths.map(async (path) => (await owner('GET', path)).text))

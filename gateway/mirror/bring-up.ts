@@ -1,0 +1,178 @@
+// The start of a store with a log (design 6): it gets the entries that it lacks; from then on it knows its position, if
+// it runs a request as one transaction.
+import type { History, OpenEntry } from '../../versioning/history.js'
+import { StartFailure } from '../configuration/start-failure.js'
+import { everyWrite, underLocks, type Locks } from '../documents/locks.js'
+import type { Log } from '../log.js'
+import { isFailure, problem, type Problem, type ProblemCode } from '../problem.js'
+import { setPosition } from '../stores/fenced-update.js'
+import { eachGraph } from '../stores/graph-names.js'
+import { firstTurn, positionIn, turnText, type Position } from '../stores/store-position.js'
+import type { GraphStore } from '../stores/store.js'
+import { transactionsOf } from '../stores/transaction-probe.js'
+import { blobsIn, inParallel, inSlices, type Mirrored } from './all-documents.js'
+import { makeApplier, type Applier } from './applier.js'
+import { makeSo } from './make-so.js'
+import { historyProblem } from './write-failures.js'
+
+interface BringUpSettings extends Mirrored {
+  readonly locks: Locks
+  readonly log: Log
+  /** Of a store that is ahead of its log: the changes that the log lacks are found by a sweep. */
+  readonly takesOver: boolean
+}
+
+/** Undefined where the store cannot keep a position. Throws StartFailure. */
+export async function bringUp(settings: BringUpSettings): Promise<Applier | undefined> {
+  const { store, history, base, takesOver } = settings
+  const { log } = history
+  const open = history.open().filter(({ unread }) => !unread)
+  const found = orStartFailure(base, await positionIn(store, log.iri))
+  const isAhead = found !== undefined && found.at > log.position()
+  // The sweep decides what a store without a position is.
+  if (takesOver && !found && log.keptSince() !== undefined) return undefined
+  const probed = await canKeepPosition(settings)
+  // A store that takes no updates, or not this one, never had a position.
+  const isWithout = !found && log.keptSince() === undefined && isFailure(probed) && NO_UPDATES.has(probed.failure)
+  const canKeep = isWithout ? false : orStartFailure(base, probed)
+  if (isAhead) await continueAfter(settings, found)
+  if (isAhead) history.done(open)
+  else if (found || log.keptSince() !== undefined) {
+    const isThere = ({ position }: OpenEntry): boolean => found !== undefined && (position ?? Infinity) <= found.at
+    history.done(open.filter(isThere))
+    orStartFailure(base, await catchUp(settings, found?.at))
+    orStartFailure(base, await settleOpen(settings, open.filter((entry) => !isThere(entry)))) // prettier-ignore
+  } else {
+    orStartFailure(base, await settleOpen(settings, open))
+    if (canKeep) orStartFailure(base, problemOf(await log.keepSince(log.position())))
+  }
+  const [at, turn] = [log.position(), firstTurn()]
+  // One that it has goes on, even if it does not serve this time.
+  if (canKeep || found) orStartFailure(base, await store.update(setPosition(log.iri, at, turnText(turn))))
+  if (!canKeep) return undefined
+  return makeApplier({
+    ...{ store, at, turn, iri: log.iri, log: settings.log },
+    settledPosition: log.settledPosition,
+    catchUp: (from) => catchUp(settings, from),
+  })
+}
+
+function orStartFailure<T>(base: string, outcome: T | Problem): T {
+  if (isFailure(outcome)) throw new StartFailure(`${base}: ${outcome.detail}`)
+  return outcome
+}
+
+const problemOf = (failed: Parameters<typeof historyProblem>[0] | undefined): undefined | Problem =>
+  failed && historyProblem(failed)
+
+async function continueAfter({ store, history, base, takesOver }: BringUpSettings, { at }: Position): Promise<void> {
+  const { log } = history
+  if (!takesOver)
+    throw new StartFailure(
+      `${base}: the triplestore ${store.name} has ${at} entries of the log, and the data folder has ${log.position()}. ` +
+        'Put back the newer data folder; or run triplegate mirror sweep, which takes over what the store has.',
+    )
+  orStartFailure(base, problemOf(await log.continueAfter(at)))
+}
+
+interface Logged {
+  readonly store: GraphStore
+  readonly history: History
+  readonly log: Log
+}
+
+const NO_UPDATES: ReadonlySet<ProblemCode> = new Set(['store.refused', 'store.failed', 'update.syntax'])
+
+async function canKeepPosition({ store, history, log }: Logged): Promise<boolean | Problem> {
+  const found = await transactionsOf(store, `${history.log.iri}#probe`)
+  if (found === 'whole' || isFailure(found)) return found === 'whole' || found
+  log.info({ store: store.name, transactions: found }, 'writes are not fenced: the store does not keep a position')
+  return false
+}
+
+/** A store that has been filled from its history has all entries of the log. */
+export async function keepPosition({ store, history, log }: Logged): Promise<undefined | Problem> {
+  const { iri, position, keptSince, keepSince } = history.log
+  const found = await positionIn(store, iri)
+  if (isFailure(found)) return found
+  const canKeep = await canKeepPosition({ store, history, log })
+  if (isFailure(canKeep)) return found || !NO_UPDATES.has(canKeep.failure) ? canKeep : undefined
+  if (!canKeep && !found) return undefined
+  const failed = keptSince() === undefined ? problemOf(await keepSince(position())) : undefined
+  return failed ?? (await store.update(setPosition(iri, position(), turnText(firstTurn()))))
+}
+
+/** How long to wait for the history to read the branch, ms. */
+const PATIENCE_MS = 30_000
+
+/**
+ * Gives the store what entries after its position have changed, each document as it is after the last: a store without a
+ * position, all since it had one, and what it lacks.
+ */
+async function catchUp(settings: BringUpSettings, from: number | undefined): Promise<undefined | Problem> {
+  const { store, history, log } = settings
+  const lacking = from === undefined ? await lackingIn(settings) : { documents: [], isAll: false }
+  if (isFailure(lacking)) return lacking
+  const known = lacking.isAll ? [] : await history.log.changedSince(from ?? history.log.keptSince() ?? 0)
+  if (isFailure(known)) return historyProblem(known)
+  if (!known) return TOO_OLD
+  const documents = new Set([...lacking.documents, ...known])
+  if (documents.size > 0)
+    log.info({ store: store.name, position: from, documents: documents.size }, 'the store gets what it lacks')
+  const makeOne = (document: string): Promise<undefined | Problem> =>
+    underLocks(settings, [everyWrite(settings, 'shared'), [document, 'exclusive']], () =>
+      makeLatest(settings, document),
+    )
+  for await (const failed of inParallel(documents, makeOne)) if (failed) return failed
+  return undefined
+}
+
+const TOO_OLD = problem(
+  'store.failed',
+  'The triplestore is from a backup that is older than the log reaches. Stop the gateway and run triplegate mirror rebuild --force.',
+)
+
+/** What the history has and the store has not. */
+interface Lacking {
+  readonly documents: readonly string[]
+  /** The store has nothing of what the history has. */
+  readonly isAll: boolean
+}
+
+async function lackingIn(mirrored: Mirrored): Promise<Lacking | Problem> {
+  const stored = new Set<string>()
+  const failed = await eachGraph(mirrored.store, {}, (graph) => void stored.add(graph))
+  const blobs = failed ?? (await blobsIn(mirrored))
+  if (isFailure(blobs)) return blobs
+  const all = new Set([...blobs.keys(), ...mirrored.history.journalled()])
+  const documents: string[] = []
+  for await (const slice of inSlices(all)) documents.push(...slice.filter((document) => !stored.has(document)))
+  return { documents, isAll: all.size > 0 && documents.length === all.size }
+}
+
+async function makeLatest(settings: BringUpSettings, document: string): Promise<undefined | Problem> {
+  const { history, log } = settings
+  const content = await history.latest(document, PATIENCE_MS)
+  if (isFailure(content)) return historyProblem(content)
+  const failed = await makeSo(settings, { document, content })
+  if (!failed || !('unfit' in failed)) return failed
+  log.error(
+    { document, problem: failed.unfit.detail },
+    'a document of the history is not in the store: it cannot be read',
+  )
+  return undefined
+}
+
+/** No client got another answer than that these would be done, if it got one. What the store refuses is not done. */
+async function settleOpen(settings: BringUpSettings, open: readonly OpenEntry[]): Promise<undefined | Problem> {
+  const { history } = settings
+  for (const document of new Set(open.map((entry) => entry.document))) {
+    const entries = open.filter((entry) => entry.document === document)
+    const { content } = entries.at(-1)!
+    const failed = await makeSo(settings, { document, content })
+    if (!failed) history.done(entries)
+    else if ('unfit' in failed) await history.undone(entries)
+    else return failed
+  }
+  return undefined
+}

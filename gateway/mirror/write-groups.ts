@@ -1,0 +1,102 @@
+// Writes that wait for the store: which of them go in one request, and what each of them hears.
+import type { Log } from '../log.js'
+import { problem, type Problem } from '../problem.js'
+import type { Replacement } from '../stores/batch-sparql.js'
+
+/** The entries of one write. */
+export interface LoggedWrite {
+  /** Of the last of them. */
+  readonly position: number
+  /** Undefined if only `alone` can do it. */
+  readonly replacements: readonly Replacement[] | undefined
+  /** Does the same without a fence, for what SPARQL cannot say, and for long texts. */
+  readonly alone: () => Promise<undefined | Problem>
+  /** True where the store has what `alone` does. */
+  readonly isThere: () => Promise<boolean | Problem>
+  /**
+   * Hears once what has become of them.
+   * @param failed the store has nothing of them, and will not
+   * @param isLate the client has heard before that this is unknown
+   */
+  readonly settled: (failed: undefined | Problem, isLate: boolean) => unknown
+}
+
+/** A write whose outcome is not known yet. */
+export interface QueuedWrite extends LoggedWrite {
+  readonly answer: (outcome: undefined | Problem) => void
+  isAnswered: boolean
+  /** It was refused with others: the request is about it alone. */
+  isSingle: boolean
+}
+
+/** Of one request: graphs, and characters. A write that is larger goes alone: its text would hold the event loop. */
+const MOST_GRAPHS = 64
+const MOST_WRITTEN = 256 * 1024
+export type Group = readonly [QueuedWrite, ...QueuedWrite[]]
+
+/** The first, and those after it that fit; undefined where none waits. */
+export function nextGroup(queue: QueuedWrite[]): Group | undefined {
+  const first = queue.shift()
+  if (!first) return undefined
+  if (first.isSingle || goesAlone(first)) return [first]
+  let [graphs, size] = [first.replacements?.length ?? 0, sizeOf(first.replacements)]
+  const end = queue.findIndex((write) => {
+    graphs += write.replacements?.length ?? 0
+    size += sizeOf(write.replacements)
+    return graphs > MOST_GRAPHS || size > MOST_WRITTEN || write.isSingle || goesAlone(write)
+  })
+  return [first, ...queue.splice(0, end < 0 ? queue.length : end)]
+}
+
+/** Not in a request with others. */
+export const goesAlone = ({ replacements }: LoggedWrite): boolean =>
+  !replacements || sizeOf(replacements) > MOST_WRITTEN
+
+const sizeOf = (replacements: readonly Replacement[] = []): number =>
+  replacements
+    .flatMap(({ nTriples = '', change }) => (change ? [...change.removed, ...change.added] : [nTriples]))
+    .reduce((sum, { length }) => sum + length, 0)
+
+/** What the store has done of a request: all of it; nothing, and it will not; or this is unknown. */
+export type AttemptOutcome = 'done' | { readonly refused: Problem } | { readonly unknown: Problem }
+
+/** @param attempt 0, 1, 2 … */
+export type Attempt = (attempt: number) => Promise<AttemptOutcome>
+
+export const BROKEN = problem('store.failed', 'The gateway has failed to write to the triplestore. Its log says why.')
+
+/** Says what has become of them: first to the journal. */
+export async function settle(
+  group: readonly QueuedWrite[],
+  failed: undefined | Problem,
+  { log }: { readonly log: Log },
+): Promise<void> {
+  const settleOne = async (write: QueuedWrite): Promise<undefined | Problem> => {
+    await write.settled(failed, write.isAnswered)
+    return failed
+  }
+  const settled = group.map(async (write) => {
+    const outcome = await settleOne(write).catch((error: unknown) => {
+      log.error({ err: error }, 'the outcome of a write could not be kept')
+      return BROKEN
+    })
+    answer(write, outcome)
+  })
+  await Promise.all(settled)
+}
+
+export function answer(write: QueuedWrite, outcome: undefined | Problem): void {
+  write.answer(outcome)
+  write.isAnswered = true
+}
+
+/** For the position alone. */
+export const nothingAt = (position: number): LoggedWrite => ({
+  ...{ position, replacements: [], settled: () => undefined },
+  alone: () => Promise.resolve(undefined),
+  isThere: () => Promise.resolve(true),
+})
+export const unheard = (write: LoggedWrite): QueuedWrite => ({
+  ...write,
+  ...{ answer: () => undefined, isAnswered: false, isSingle: false },
+})

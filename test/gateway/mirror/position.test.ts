@@ -1,0 +1,195 @@
+// Design 6: a store knows its position in the log. Put back to an earlier state, it gets what it lacks; ahead of its log,
+// it is not written to.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { EXIT } from '../../../gateway/commands/exit-codes.js'
+import { makeSite, startGateway, type GatewayProcess, type Site } from '../../crash/gateway-process.js'
+import { ownerOf } from '../../crash/writers.js'
+import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
+import { until } from '../../support/wait.js'
+import { ttl, turtle } from '../../support/world.js'
+
+interface Place {
+  readonly t: Test
+  readonly site: Site
+  start(): Promise<GatewayProcess>
+  /** The titles of the documents, undefined where one is not there, and their numbers of versions. */
+  documents(): Promise<(readonly [title: string | undefined, versions: number])[]>
+  /** One document stays, one changes, one goes, one comes: the n-th time. */
+  change(n: number): Promise<void>
+  /** The end-user dataset with the position, as N-Quads; and putting it back. */
+  dump(): Promise<string>
+  /** The status; 0 where the gateway is gone. */
+  put(path: string, message: ReturnType<typeof ttl>): Promise<number>
+  /** `triplegate mirror sweep`. */
+  sweep(): void
+  putBack(quads: string): Promise<void>
+}
+
+const MAIN = resolve('dist/gateway/main.js')
+const PATHS = ['stays', 'changes', 'goes', 'comes'].map((name) => `/${name}/`)
+const AFTER_TWO = [
+  ['1', 1],
+  ['2', 2],
+  [undefined, 2],
+  ['2', 1],
+] as const
+
+async function onePlace(t: Test, name: string, run: (place: Place) => Promise<void>): Promise<void> {
+  await row(t, 'fuseki', name, async (t) => {
+    const stores = [await freshDataset(t), await freshDataset(t)] as const
+    const folder = mkdtempSync(join(tmpdir(), 'triplegate-position-'))
+    const flags = ['--backend', stores[0], '--admin-backend', stores[1], '--history', 'local']
+    const site = await makeSite(folder, flags)
+    const running = new Set<GatewayProcess>()
+    let client: ReturnType<typeof ownerOf> | undefined
+    // The owner's certificate comes with the first start.
+    const owner = (...request: Parameters<ReturnType<typeof ownerOf>>) => (client ??= ownerOf(site))(...request)
+    const put = async (path: string, title: string): Promise<void> => {
+      const { status, text } = await owner('PUT', path, ttl(turtle(`"${title}"`)))
+      t.ok(status === 200 || status === 201, `${status} ${text}`)
+    }
+    try {
+      await run({
+        t,
+        site,
+        async start() {
+          const gateway = startGateway(site)
+          running.add(gateway)
+          t.ok(await gateway.ready, gateway.output())
+          return gateway
+        },
+        documents: () =>
+          Promise.all(
+            PATHS.map(async (path) => {
+              const { status, text } = await owner('GET', path, { fields: { Accept: 'application/n-triples' } })
+              const map = await owner('GET', `${path}?timemap`, { fields: { Accept: 'application/json' } })
+              const { versions } = JSON.parse(map.text) as { versions: readonly unknown[] }
+              return [status === 404 ? undefined : /title> "(.*)"/.exec(text)?.[1], versions.length] as const
+            }),
+          ),
+        async change(n) {
+          if (n === 1) for (const path of PATHS.slice(0, 3)) await put(path, '1')
+          else {
+            await put('/changes/', '2')
+            t.equal((await owner('DELETE', '/goes/')).status, 204)
+            await put('/comes/', '2')
+          }
+        },
+        put: (path, message) => owner('PUT', path, message).then(({ status }) => status, () => 0), // prettier-ignore
+        sweep() {
+          const sweep = ['mirror', 'sweep', '--https', String(site.port), '--management', String(site.management)]
+          const swept = spawnSync(process.execPath, [MAIN, ...sweep, '--data', site.folder, ...site.flags], { encoding: 'utf8', env: { PATH: process.env['PATH'] } }) // prettier-ignore
+          t.equal(swept.status, 0, swept.stderr)
+        },
+        async dump() {
+          const answer = await fetch(stores[0], { headers: { Accept: 'application/n-quads' } })
+          return answer.text()
+        },
+        async putBack(body) {
+          const headers = { 'Content-Type': 'application/n-quads' }
+          t.ok((await fetch(stores[0], { method: 'PUT', headers, body })).ok)
+        },
+      })
+    } finally {
+      client?.close()
+      await Promise.all([...running].map((gateway) => gateway.kill()))
+      rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+    }
+  })
+}
+
+void t.test('the position of a store', async (t) => {
+  const missing = await reasonWithoutFuseki()
+  if (missing !== undefined) return t.comment(missing)
+
+  await onePlace(
+    t,
+    'a store from a backup gets what it lacks',
+    async ({ t, start, change, dump, putBack, documents }) => {
+      const first = await start()
+      await change(1)
+      const earlier = await dump()
+      t.match(earlier, 'urn:triplegate:log#at', 'the backup has its position')
+      await change(2)
+      await first.kill()
+      await putBack(earlier)
+      await start()
+      t.same(await documents(), AFTER_TWO)
+    },
+  )
+
+  await onePlace(
+    t,
+    'so does one that is put back while it is served',
+    async ({ t, start, change, dump, putBack, documents }) => {
+      await start()
+      await change(1)
+      const earlier = await dump()
+      await change(2)
+      await putBack(earlier)
+      await until(async () => (await dump()).includes('/comes/'))
+      t.same(await documents(), AFTER_TWO)
+    },
+  )
+
+  await onePlace(
+    t,
+    'mirror sweep gives it what it lacks too, before it looks for changes of others',
+    async ({ t, sweep, start, change, dump, putBack, documents }) => {
+      const first = await start()
+      await change(1)
+      const earlier = await dump()
+      await change(2)
+      await first.stop()
+      await putBack(earlier)
+      sweep()
+      await start()
+      t.same(await documents(), AFTER_TWO)
+    },
+  )
+
+  await onePlace(
+    t,
+    'a document with which the store always fails does not prevent a start',
+    async ({ t, start, put }) => {
+      const first = await start()
+      const date = `"2020-01-01T00:00:00.${'1'.repeat(50)}"^^<http://www.w3.org/2001/XMLSchema#dateTime>`
+      // In SPARQL this IRI would be another one: the document goes alone.
+      const broken = put('/broken/', ttl(`<> <urn:see> <file:///x> ; <urn:at> ${date} .`))
+      await until(() => /repeated until the store has it/.test(first.output()))
+      await first.kill()
+      await broken
+      await start()
+      t.equal(await put('/after/', ttl(turtle('"after"'))), 201)
+    },
+  )
+
+  await onePlace(
+    t,
+    'a store ahead of its log is taken over by a sweep',
+    async ({ t, site, sweep, start, change, documents }) => {
+      const first = await start()
+      await change(1)
+      await first.stop()
+      const kept = mkdtempSync(join(tmpdir(), 'triplegate-position-'))
+      t.teardown(() => rmSync(kept, { recursive: true, force: true }))
+      cpSync(site.folder, kept, { recursive: true })
+      const second = await start()
+      await change(2)
+      await second.stop()
+      rmSync(site.folder, { recursive: true })
+      cpSync(kept, site.folder, { recursive: true })
+      const refused = startGateway(site)
+      t.notOk(await refused.ready)
+      t.equal(refused.exitCode(), EXIT.failed)
+      t.match(refused.output(), /has \d+ entries of the log, and the data folder has \d+\. .*mirror sweep/)
+      sweep()
+      await start()
+      t.same(await documents(), AFTER_TWO)
+    },
+  )
+})

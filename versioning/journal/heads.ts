@@ -1,0 +1,150 @@
+// The heads of the log in the database of a journal: its entries without their contents, by their positions.
+import { isFailure, orThrow, type Setback } from '../failure.js'
+import type { WriteBasis, NewChange } from '../history.js'
+import type { ContentName, EntryPart, LogEntry } from '../log/entry.js'
+import { MOST_PARTS, readEntry } from '../log/entry-text.js'
+import type { LogState, Void } from '../log/state.js'
+import type { WriteLog } from '../log/write-log.js'
+import { del, put, type Database, type DatabaseOperation } from './database.js'
+
+/** The position follows, in hexadecimal digits; the value is the chain, a line end, and the entry. */
+const HEAD = 'l'
+const keyOf = (position: number): string => HEAD + position.toString(16).padStart(14, '0')
+const positionIn = (key: string): number => Number.parseInt(key.slice(HEAD.length), 16)
+
+/** Of so many entries at least the heads are kept: a store that is restored from a backup lacks no more of them. */
+const KEPT = 131_072
+/** So many are removed at a time. */
+const REMOVED = 1024
+const MOST_REMOVED = 8 * REMOVED
+
+export interface Heads {
+  readonly operations: readonly DatabaseOperation[]
+  /** Of each change; undefined where it is no part of an entry. */
+  readonly positions: readonly (number | undefined)[]
+}
+
+interface AppendedTo {
+  readonly hasRules: boolean
+  readonly decided?: WriteBasis | undefined
+  /** The last position of this journal: others of the dataspace have some between. */
+  readonly last: number
+}
+
+interface LoggedPart {
+  readonly id: string
+  readonly change: NewChange
+  readonly content: ContentName | undefined
+}
+
+/**
+ * Gives the changes of one write their positions: one for all of them, unless one entry cannot have them all.
+ * A Setback: none of them has one.
+ */
+export function appendedHeads(
+  writeLog: WriteLog,
+  parts: readonly LoggedPart[],
+  { hasRules, decided = {}, last }: AppendedTo,
+): Heads | Setback {
+  const operations: DatabaseOperation[] = []
+  const positions: number[] = []
+  for (let at = 0; at < parts.length; at = positions.length) {
+    const some = partsOfOne(parts, at)
+    if (!some) break
+    const appended = writeLog.append(entryOf(some, hasRules, decided, writeLog.position()))
+    if (typeof appended === 'string') return { failure: 'outdated', detail: OUTDATED[appended] }
+    if (isFailure(appended)) return appended
+    const { position, chain, text } = appended
+    operations.push(put(keyOf(position), `${chain}\n${text}`))
+    positions.push(...some.map(() => position))
+  }
+  operations.push(...removals(last, positions.at(-1) ?? last))
+  return { operations, positions }
+}
+
+/** An entry changes a graph once. */
+function partsOfOne(parts: readonly LoggedPart[], from: number): readonly [LoggedPart, ...LoggedPart[]] | undefined {
+  const first = parts[from]
+  if (!first) return undefined
+  const documents = new Set([first.change.document])
+  const others = parts.slice(from + 1, from + MOST_PARTS)
+  const end = others.findIndex(({ change: { document } }) => documents.size === documents.add(document).size)
+  return [first, ...(end < 0 ? others : others.slice(0, end))]
+}
+
+const OUTDATED: Readonly<Record<Void, string>> = {
+  basis: 'The document has changed since the write was decided.',
+  read: 'A graph that the write has read has changed since.',
+  children: 'The children of a container have changed since the write was decided.',
+  rules: 'The access rules have changed since the write was decided.',
+  old: 'The write was decided too long ago.',
+  future: 'The write was decided on a state that this log does not have.',
+}
+
+function entryOf(
+  parts: readonly [LoggedPart, ...LoggedPart[]],
+  hasRules: boolean,
+  { asOf, rules, read = [], readAll, children = [], files = [] }: WriteBasis,
+  position: number,
+): LogEntry {
+  const [{ id, change }] = parts
+  const { method, agent, time } = change
+  return {
+    ...{ id, kind: hasRules ? 'rules' : 'write', parts: parts.map((part) => partOf(part, asOf ?? position)) },
+    ...{ read, children, rules: rules ?? position, method, time: Math.max(0, Math.trunc(time)), files },
+    ...(readAll !== undefined && { readAll }),
+    ...(agent !== undefined && { agent: nameOf(agent) }),
+  }
+}
+
+const partOf = ({ change: { document, restores }, content }: LoggedPart, basis: number): EntryPart => ({
+  ...{ document, basis },
+  ...(content && { content }),
+  ...(restores !== undefined && { restores }),
+})
+
+/** The name with what N-Triples has not in IRIs as percent-encoded bytes. */
+const nameOf = (name: string): string =>
+  name.toWellFormed().replace(/[\x00-\x20<>"{}|^`\\]/g, (character) => encodeURIComponent(character))
+
+/** One block for each that the positions have come past. */
+function removals(last: number, position: number): readonly DatabaseOperation[] {
+  const endOf = (at: number): number => Math.floor(at / REMOVED) * REMOVED - KEPT
+  const to = endOf(position)
+  const first = Math.max(endOf(last) + 1, to - MOST_REMOVED + 1, 1)
+  return Array.from({ length: Math.max(0, to - first + 1) }, (_, n) => del(keyOf(first + n)))
+}
+
+/** Stands for the entries up to a position, which this log lacks. */
+export function headOfNothing(
+  position: number,
+): Pick<LogState, 'position' | 'chain'> & { operation: DatabaseOperation } {
+  const chain = '0'.repeat(64)
+  return { position, chain, operation: put(keyOf(position), `${chain}\n`) }
+}
+
+/** Undefined where there is none. Throws SetbackError, as all reading does. */
+export async function newestHead(database: Database): Promise<Pick<LogState, 'position' | 'chain'> | undefined> {
+  for await (const [key, value] of database.range(HEAD, { newest: 1 }))
+    return { position: positionIn(key), chain: value.split('\n', 1)[0]! }
+  return undefined
+}
+
+/**
+ * The graphs that the entries after a position change; undefined where the heads of these are no longer there. Throws
+ * SetbackError.
+ */
+export async function changedSince(database: Database, position: number): Promise<ReadonlySet<string> | undefined> {
+  const graphs = new Set<string>()
+  const newest = (await newestHead(database))?.position ?? 0
+  if (newest <= position) return graphs
+  if (newest - position > KEPT) return undefined
+  for await (const [key, value] of database.range(HEAD, { newest: newest - position })) {
+    if (positionIn(key) <= position) break
+    const text = value.slice(value.indexOf('\n') + 1)
+    if (text === '') return undefined
+    const entry = orThrow(readEntry(text))
+    for (const { document } of entry.parts) graphs.add(document)
+  }
+  return graphs
+}
