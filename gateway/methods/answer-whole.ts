@@ -26,7 +26,7 @@ export interface Asked {
 /** The representation in a content coding, by the name that it has in its entity-tag. */
 type Code = (name: string, coding: Coding) => Awaitable<Representation> | undefined
 
-/** In the content coding that the client prefers, where the representation is large enough to be worth it. */
+/** In the content coding that the client prefers, if the representation is large enough for compression to pay. */
 export function* answerWhole(
   asked: Asked,
   format: Format,
@@ -55,7 +55,7 @@ export function* answerWhole(
 /** A representation as it is sent. */
 interface Selected {
   readonly made: Representation
-  /** Of format and coding, in the entity-tag. */
+  /** The name of format and coding, in the entity-tag. */
   readonly name: string
   readonly coding?: Coding
   /** True where Accept-Encoding can select another. */
@@ -64,7 +64,9 @@ interface Selected {
   readonly language?: string
 }
 
-/** @param others the names of all that the client accepts: it may have any of these (RFC 9110 §13.1.2) */
+/**
+ * @param others the names of all representations that the client accepts: it may have any of them (RFC 9110 §13.1.2)
+ */
 function answerWith(
   { context, decision, document, answeredAt }: Asked,
   format: Format,
@@ -76,14 +78,14 @@ function answerWith(
   const { bytes: body, text } = made
   const own = entityTag(document.digest, name)
   const entityTags = others.length === 0 ? [own] : [own, ...others.map((other) => entityTag(document.digest, other))]
-  // The children in a page, and the rights, change without a date.
+  // A page's children and rights change without a change of its date.
   const current = { entityTags, lastModified: language === undefined ? document.lastModified : undefined }
   // RFC 9111 §5.1: the time since the store answered.
   const time = request.receivedAt
   const age = String(Math.max(0, Math.floor((time - answeredAt) / 1000)))
   const outcome = evaluateConditions(request, current)
   if (outcome === 'not-modified') {
-    // RFC 9110 §15.4.5: the tag says which of its representations the client may go on using.
+    // RFC 9110 §15.4.5: the tag says which of its stored representations the client may continue to use.
     const held = others.find((other) => request.fields['if-none-match']?.includes(entityTag(document.digest, other)))
     const head = headOf(context, decision, document, { ...selected, name: held ?? name }, 304)
     return { status: 304, fields: [], ready: { head, age, time } }
@@ -93,10 +95,7 @@ function answerWith(
   return { status: 200, fields: [], ready: { head, age, time, ...(text !== undefined && { text }) }, body }
 }
 
-/**
- * Fetch §3.3.2: of the fields that pages may read, those that the answer has, and Age: a cached read sends no longer
- * list.
- */
+/** Fetch §3.3.2: lists only the fields that this answer has, and Age: a cached read sends no longer list. */
 const exposed = (fields: readonly Field[]): Field[] => {
   const names = new Set([...fields.map(([name]) => name), 'Age'])
   return fields.map(([name, value]) => [
@@ -111,7 +110,7 @@ const exposed = (fields: readonly Field[]): Field[] => {
 }
 const EXPOSED = 'Access-Control-Expose-Headers'
 
-/** Of an agent and a state: the cache does not count them. */
+/** By agent and state. They live as long as the state, so the cache does not count them. */
 const REMEMBERED_HEADS = 4
 
 /**
@@ -145,11 +144,11 @@ function headOf(
   const body = format && made.bytes
   const fields = [...exposed(response(status, own, body).fields), ...marksOf(context.gateway)]
   const isCached = context.trace.storeMs === 0
-  // The head is that of all URLs of the document.
+  // All URLs of the document share the head.
   const asked = { method: context.request.method, requestTarget: document.iri }
   const marks = sharedCacheFields(asked, { status, fields }, { isCached, hasWritten: false }, context.gateway)
   const head = readyHead(status, [...marks, ...fields])
-  // A cached read says so, where the first one did not.
+  // Not remembered: the heads of later reads say that they came from the cache.
   if (marks.length > 0 && !isCached) return head
   if (heads && heads.size >= REMEMBERED_HEADS) heads.clear()
   heads?.set(name, head)

@@ -1,5 +1,5 @@
-// `DELETE …?cascade`: a document with everything below it, with a right to each, one commit each, or nothing
-// (design 3). All is decided before the journal has any of it; then it is one update of the store.
+// `DELETE …?cascade`: deletes a document and everything below it, with a right to each and one commit each; or nothing
+// (design 3). Everything is decided before the journal gets anything; then the store gets one update.
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { everyWrite, underLocks } from '../documents/locks.js'
 import { isLarge, isWhole, readFactsNow, type Document, type LargeDocument } from '../documents/document.js'
@@ -21,12 +21,12 @@ import { tooLargeToWrite, writingOf } from './write.js'
 export const SUBTREE_METHODS = 'DELETE, OPTIONS'
 
 /**
- * The most documents that one request deletes, and the most characters of their N-Triples: the journal counts them at
- * once.
+ * The most documents that one request deletes, and the most characters of their N-Triples: the journal counts all of
+ * them together.
  */
 const MOST = 1000
 const MOST_CHARACTERS = 16 * 1024 * 1024
-/** Requests of one asker, and of all: while one deletes, every other write of the application waits. */
+/** The most requests of one asker, and of all: during such a deletion, every other write of the application waits. */
 export const CASCADES = { each: 1, network: 2, all: 4 } as const
 
 export async function deleteSubtree({
@@ -43,12 +43,12 @@ export async function deleteSubtree({
   try {
     const refused = await refusedBelow(context, iri)
     if (refused) return refused
-    // No other write may add documents, or change their rights, from here on.
+    // From here on, no other write may add documents or change their rights.
     const act = async (): Promise<Response | Problem> => {
       const below = await listed(context, iri)
       if (isFailure(below)) return below
       const documents = [iri, ...below]
-      // Writes in doubt are settled under the lock of their document alone.
+      // A write in doubt is settled under the lock of its own document only.
       const locks = documents.map((document) => [document, 'exclusive'] as const)
       return commit<Response | Problem>(writingOf(context), { locks, settles: documents }, () =>
         planOf(context, documents),
@@ -69,7 +69,10 @@ async function listed({ application }: Context, iri: string): Promise<readonly s
   return below === 'more' ? tooMany() : below
 }
 
-/** Decided on facts alone, before any write has to wait: who has no right to one document stops no writes of others. */
+/**
+ * Decided on facts alone, before any write has to wait: an agent without a right to one document delays no writes of
+ * others.
+ */
 async function refusedBelow(context: Context, iri: string): Promise<Problem | undefined> {
   const below = await listed(context, iri)
   if (isFailure(below)) return below
@@ -96,7 +99,7 @@ async function planOf(
     const refused = refusal(context, iri, facts, place === 0)
     if (refused) return refused
     const document = facts.kind === 'document' ? facts.document : undefined
-    // The store has lost it since it was asked for the names.
+    // The store has lost it since it listed the names.
     if (!document) continue
     if (isWhole(document)) characters += document.nTriples.length
     if (characters > MOST_CHARACTERS) return tooMany()
@@ -104,12 +107,13 @@ async function planOf(
   }
   const answer = (failed: Problem | undefined): Response | Problem =>
     failed ?? response(204, [linkField(application, agent.webId, undefined)])
-  // Children before their parents: so they stand in the history.
+  // Children come before their parents, in the history too.
   return { changes: changes.reverse(), answer }
 }
 
 /**
- * Why the document may not be deleted: the one that the URL names, or one below it, of which the client learns no more.
+ * Why a document may not be deleted: the one in the URL, or one below it. The client does not learn more about the
+ * latter.
  */
 function refusal(context: Context, iri: string, facts: Facts, isNamed: boolean): Problem | undefined {
   const decision = decideOn(context, facts, 'Write')

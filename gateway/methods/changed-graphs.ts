@@ -1,10 +1,8 @@
-// What follows when an update has changed graphs of a store, or may have: caches, rules and profiles.
+// Updates caches, rules and profiles after an update has changed graphs of a store, or may have.
 import { sharersOf, type Gateway, type Member } from '../gateway.js'
 import type { GraphSet } from '../sparql/language/graph-sets.js'
 
-/**
- * Updates caches and rules before the response is sent. @param until until then the store may perform a failed update
- */
+/** Called before the response is sent. @param until the time until which the store may still perform a failed update */
 export async function graphsChanged(
   { application, gateway }: Pick<Member, 'application'> & { readonly gateway: Gateway },
   graphs: GraphSet,
@@ -27,7 +25,7 @@ export async function graphsChanged(
     admins.map(async ({ application: { base }, dataspace: { ontologies, access } }) => {
       ontologies.changed(`${base}ontologies/`, until)
       if (until !== undefined && graphs !== 'dataset') for (const graph of graphs) access.changed(graph, 'uncertain')
-      // While this fails, the gateway decides nothing (compiled-rules.ts).
+      // If this fails, the gateway decides nothing until it succeeds (compiled-rules.ts).
       await access.reload()
     }),
   )

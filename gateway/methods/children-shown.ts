@@ -1,6 +1,5 @@
-// A page of a container's children: those that the agent may read. The store is asked with the agent's rights as a
-// condition, or by the names of the children where these are many: never with others, so that no number and no order
-// tells of them.
+// A page of a container's children, restricted to those that the agent may read. The store gets the agent's rights as a
+// condition or, if they are many, the names of the readable children. Other children never affect a number or an order.
 import { createHash } from 'node:crypto'
 import type { GraphRights } from '../../policies/authorizations/graph-rights.js'
 import {
@@ -22,13 +21,13 @@ import { documentCondition } from '../sparql/rights/readable-graph-list.js'
 import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import { NOTHING } from '../stores/traits.js'
 
-/** The store puts children in order for so many at the same time; so many more wait in turn, and others get 503. */
+/** For how many requests the store sorts children at a time, and how many more may wait; others get 503. */
 export const LISTINGS = { atOnce: 4, waiting: 128 } as const
 
 const PAGES = MOST_NAMES / CHILDREN_PER_PAGE
-/** A store tests each child for each of them. */
+/** A store tests each child against each of these. */
 const MOST_CONDITIONS = 100
-/** So many children are listed by name: of more rights, those to the first URLs. */
+/** The most children that are listed by name: the first ones by URL. */
 const MOST_NAMED = 2000
 
 /** A part of the list, from this place on. */
@@ -55,7 +54,7 @@ export async function childrenShown(context: Context, container: string, shown: 
   return digested(children, { page, all: from + names.length, hasMore, order, isCut })
 }
 
-/** The last of each list of children, as long as that is cached. */
+/** The last child of each list, kept as long as the list is cached. */
 const LAST = new WeakMap<Children['shown'], { readonly key: string; readonly made: Children }>()
 
 function digested(shown: Children['shown'], rest: Omit<Children, 'shown' | 'digest'>): Children {
@@ -68,7 +67,7 @@ function digested(shown: Children['shown'], rest: Omit<Children, 'shown' | 'dige
   return made
 }
 
-/** The part of the list that has the page; the first part where there is no such page. */
+/** The part of the list with this page; the first part if there is no such page. */
 async function partOf(source: ChildrenSource, listing: ChildrenListing, page: number): Promise<Part | Problem> {
   const from = Math.floor((page - 1) / PAGES) * MOST_NAMES
   const found = await namesOf(source, listing, from)
@@ -101,7 +100,8 @@ const isMany = ({ graphs, prefixes, otherPrefixes, classes }: GraphRights): bool
   graphs.length + prefixes.length + otherPrefixes.length + classes.length > MOST_CONDITIONS
 
 /**
- * The rights that can reach a child of the container, whose URL is that of its parent with one segment more (spec 2.1).
+ * The rights that can apply to a child of the container: its URL has one segment more than that of its parent (spec
+ * 2.1).
  */
 const rightsIn = (rights: GraphRights, container: string): GraphRights => ({
   ...rights,

@@ -1,6 +1,6 @@
-// The one write (design 3): under locks, on what the store has now, each change of a document is checked by one list of
-// rules; then all of them are journalled, written to the store as one request, and told to the caches, rules and
-// profiles.
+// The single write path (design 3). Under locks, and on the current state in the store, one list of rules checks every
+// change of a document. Then all changes are journalled, sent to the store as one request, and applied to caches, rules
+// and profiles.
 import type { WriteBasis } from '../../versioning/history.js'
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import { type Document, isWhole } from '../documents/document.js'
@@ -23,10 +23,10 @@ import { longValueIn } from './long-values.js'
 import { RULES, type Writing, type WrittenChange, wholeOf } from './write-rules.js'
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 
-/** The most documents that are counted. */
+/** The most documents whose number is checked. */
 const MOST = 1000
 
-/** The answer to the write does not wait for it. @param next undefined where the document is deleted */
+/** The answer to the write does not wait for this. @param next undefined if the document is deleted */
 function logOrphans(
   { application, gateway: { log } }: Pick<Member, 'application'> & { readonly gateway: Pick<Gateway, 'log'> },
   current: DocumentState | undefined,
@@ -44,7 +44,7 @@ function logOrphans(
   })
 }
 
-/** Of one write: each takes a question to the store. */
+/** The most files of one write: each takes a query to the store. */
 const MOST_FILES = 100
 
 /**
@@ -82,9 +82,9 @@ function described({ nTriples }: Document, application: Writing['application']):
 
 export interface WritePlan<Answer> {
   readonly changes: readonly WrittenChange[]
-  /** Of graphs that are no documents. */
+  /** The edits of graphs that are not documents. */
   readonly others?: readonly GraphEdit[]
-  /** Takes a change that breaks a rule: the others are written. Without it nothing is. */
+  /** Receives a change that breaks a rule; the others are written. Without it, nothing is written. */
   readonly leaveOut?: (change: WrittenChange, why: Problem) => void
   /** Called under the locks. @param failed why the store has not written, or may not have */
   answer(failed: Problem | undefined): Answer | Promise<Answer>
@@ -92,7 +92,7 @@ export interface WritePlan<Answer> {
 
 interface Place {
   readonly locks: readonly Lock[]
-  /** The documents that may be written: what is in doubt of them is settled first. */
+  /** The documents that may be written: their writes in doubt are settled first. */
   readonly settles: readonly string[]
   /** Until the locks are taken, the write can be given up. */
   readonly signal?: AbortSignal
@@ -166,10 +166,10 @@ export const beginRuleChange = ({
   dataspace: { ruleChanges },
 }: Member): (() => void) => (kind === 'admin' ? ruleChanges.begin(history?.log.newest() ?? 0) : () => undefined)
 
-/** Changes that are checked at once; then other requests have their turn. */
+/** How many changes are checked before other requests have their turn. */
 const AT_ONCE = 16
 
-/** The changes that keep all rules. Their files are recorded when all are known. */
+/** The changes that break no rule. Their files are recorded once all of these are known. */
 async function check(
   writing: Writing,
   changes: readonly WrittenChange[],
@@ -226,8 +226,8 @@ async function carryOut(
 }
 
 /**
- * Asks for the room that the versions take in the history. @param before bytes that are there, of graphs that are no
- * documents
+ * Reserves the room that the versions take in the history.
+ * @param before the bytes of graphs that are not documents, before the change
  */
 const admission =
   (writing: Writing, changes: readonly WrittenChange[], others: readonly GraphEdit[]) =>
@@ -261,7 +261,7 @@ async function store(
   const on = { decided, late: () => landed(writing, changes, others) }
   if (others.length === 0 && journalled.length === 1) {
     const [only] = journalled as [(typeof journalled)[0]]
-    // A write that was given up may be done after the store has said what it has.
+    // The store may still perform a write that was given up, after it has returned its state.
     const isSure = application.cache.versions.isSettled(only.document, gateway.now())
     return application.journalled.carryOut(only, { seen: isSure ? only.before : undefined, ...on })
   }
@@ -278,14 +278,14 @@ async function editOf({
   readonly before: string | undefined
   readonly content: string | undefined
 }): Promise<GraphEdit> {
-  // A removed graph goes as a whole: the store may have lines that the gateway spells in another way.
+  // A graph is removed as a whole: the store may have its lines in another spelling.
   const isCleared = content === ''
   const { removed, added } =
     before === '' ? { removed: [], added: linesOf(content) } : await differenceInSlices(before, content)
   return { graph: document, isCleared, removed: isCleared ? [] : removed, added, after: content }
 }
 
-/** Of more documents none is put into the cache: what others read stays there. */
+/** Above this number, documents are not cached, so that those that others read stay cached. */
 const MOST_CACHED = 16
 
 function afterSuccess(
@@ -294,7 +294,7 @@ function afterSuccess(
   { asOf, isCached }: { readonly asOf: number; readonly isCached: boolean },
 ): void {
   const { versions, documents } = writing.application.cache
-  // A store may return what is new in another spelling.
+  // A store may return new triples in another spelling.
   if (next?.isRewritable || !isCached) versions.changed(iri)
   else documents.put(iri, next?.document, asOf)
   changed(writing, iri, next ? { nTriples: next.document.nTriples } : 'absent')
@@ -302,7 +302,7 @@ function afterSuccess(
 
 function afterFailure(writing: Writing, iri: string, failed: Problem): void {
   if (hadNoEffect(failed)) return
-  // From now on the cached document may be out of date.
+  // From now on the cached document may be outdated.
   const until = writing.gateway.now() + LATEST_WRITE_MS
   writing.application.cache.versions.inDoubt(iri, until)
   changed(writing, iri, 'uncertain', until)

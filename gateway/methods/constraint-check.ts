@@ -26,7 +26,7 @@ export async function checkConstraints(
     if (lost !== undefined)
       return problem('constraint.violated', `The update takes the type of <${lost}> away and leaves the rest.`)
   }
-  // Shapes hold for the end-user application only: a wrong shape, a document of the admin application, can be repaired.
+  // Shapes apply to the end-user application only. A wrong shape is in the admin application, so it can be repaired.
   if (application.kind === 'admin') return undefined
   const shapes = await dataspace.ontologies.shapes()
   if (shapes === undefined || isFailure(shapes)) return shapes
@@ -44,7 +44,7 @@ export async function checkConstraints(
   })
 }
 
-/** So many lines are looked at in some milliseconds. */
+/** This many lines are checked within a few milliseconds. */
 const FEW = 200
 
 async function typeTaken(

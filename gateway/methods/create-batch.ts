@@ -1,6 +1,6 @@
-// Creating many documents at once, as an import does: each is decided and checked like that of a PUT, and then they
-// share one flush of the journal and one request to the store. Those that exist, or that cannot be told so, and large
-// ones are left to be written alone; so are all where the request fails.
+// Creates many documents together, as an import does: each is decided and checked like a PUT, and then all share one
+// flush of the journal and one request to the store. Existing, uncertain and large documents are left for the caller to
+// write alone, and so are all if the request fails.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { readFactsNow } from '../documents/document.js'
 import type { DocumentFacts } from '../documents/facts.js'
@@ -21,7 +21,7 @@ import { earlyRefusal, writingOf } from './write.js'
 import { isLargeContent, type WrittenContent } from './write-request.js'
 
 export interface WantedDocument {
-  /** Of a PUT of the document. */
+  /** The context of a PUT of the document. */
   readonly context: Context
   readonly iri: string
   readonly content: WrittenContent
@@ -29,15 +29,15 @@ export interface WantedDocument {
 
 export type Outcomes = ReadonlyMap<string, 'written' | Problem>
 
-/** Documents that are made at once; then other requests have their turn. */
+/** How many documents are prepared before other requests have their turn. */
 const AT_ONCE = 16
-/** In characters: the lines of a longer one would hold up other requests. */
+/** In characters: parsing the lines of a longer document would delay other requests. */
 const LARGEST = 256 * 1024
 const NONE: Outcomes = new Map()
 
 /**
- * Documents of one application, none of which is the parent of another. A document without an outcome is to be written
- * alone.
+ * Creates documents of one application, none of which is the parent of another. The caller must write a document
+ * without an outcome alone.
  */
 export async function createTogether(wanted: readonly WantedDocument[]): Promise<Outcomes> {
   const able = wanted.filter(({ iri, content }) => {
@@ -90,7 +90,7 @@ async function parentsOf(
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Asked of the store: what is cached may have been made behind the gateway since. */
+/** Asks the store: documents may have been created behind the gateway since the facts were cached. */
 async function absentAmong(
   { store }: Member['application'],
   wanted: readonly WantedDocument[],

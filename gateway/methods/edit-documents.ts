@@ -1,4 +1,4 @@
-// What a SPARQL update makes of the documents that it names: each keeps what every write keeps (design 3).
+// The effect of a SPARQL update on the documents that it names: each keeps what every write keeps (design 3).
 import type { Document } from '../documents/document.js'
 import { isRoot } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -11,10 +11,10 @@ import { addsNoType, type WrittenChange } from './write-rules.js'
 import { afterCreation, afterPatch, nextDocument } from './next-document.js'
 import type { AccessBefore } from './self-granted-modes.js'
 
-/** A document that an update names, as it was found under its lock. */
+/** A document named by an update, in its state under the lock. */
 export interface FoundDocument {
   readonly iri: string
-  /** With the parent, where the document does not exist. */
+  /** Includes the parent if the document does not exist. */
   readonly facts: Facts & { readonly kind: 'document' }
   readonly current: Document | undefined
   readonly access: AccessBefore
@@ -22,7 +22,7 @@ export interface FoundDocument {
   readonly mode: 'Append' | 'Write' | undefined
 }
 
-/** @param isCleared the update clears every graph that its agent may read */
+/** @param isCleared true if the update clears every graph that its agent may read */
 export async function changesOf(
   context: Context,
   documents: readonly FoundDocument[],
@@ -56,7 +56,7 @@ function typesIn(iri: string, { added }: GraphEdit): string[] {
   )
 }
 
-/** The lines of a graph that is no document, after an edit. */
+/** The lines of a graph that is not a document, after an edit. */
 export const afterEdit = (before: string, { removed, added }: GraphEdit): string => {
   const gone = new Set(removed)
   const lines = [...linesOf(before).filter((line) => !gone.has(line)), ...added]

@@ -1,5 +1,5 @@
-// Values on which a store may work for minutes, whoever asks it then: Jena reads long numbers in quadratic time, while
-// it writes too, and counts the days of a duration one by one (design 7).
+// Values that keep a store busy for minutes, whoever queries it later: Jena reads and writes long numbers in quadratic
+// time, and counts the days of a duration one by one (design 7).
 import { INTEGERS } from '../../policies/datatypes.js'
 import { problem, type Problem } from '../problem.js'
 import { XSD } from '../rdf/vocabulary.js'
@@ -15,7 +15,7 @@ const DURATIONS = new Set(['duration', 'dayTimeDuration'])
 /** Longer ones are malformed, or have numbers that Jena refuses. */
 const LONGEST_DURATION = 200
 
-/** Why nothing may be written with these N-Triples. */
+/** The reason why these N-Triples may not be written. */
 export async function longValueIn(nTriples: string): Promise<undefined | Problem> {
   const turn = makeSliceTurns()
   for (let at = nTriples.indexOf(TYPED); at >= 0; at = nTriples.indexOf(TYPED, at + 1)) {

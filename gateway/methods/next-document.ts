@@ -1,4 +1,4 @@
-// The state that a write request leaves: of the whole document, or from the lines that it changes.
+// Computes the state that a write request leaves: from the whole content, or from the changed lines.
 import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { changedSum, sumOf } from '../../cache/entity-tag.js'
 import { documentDifference } from '../../versioning/memento/difference.js'
@@ -19,7 +19,7 @@ import { isLargeContent, toStore, type WriteRequest } from './write-request.js'
 
 export interface Next {
   readonly document: Document
-  /** A store may return what is new in it in another spelling. */
+  /** A store may return new triples in another spelling. */
   readonly isRewritable: boolean
 }
 
@@ -43,7 +43,7 @@ export async function nextDocument(
   return isFailure(patched) ? patched : afterPatch(context, current!, patched)
 }
 
-/** The time of a change is none. */
+/** The time of the change does not count as a change. */
 function orUnchanged({ byImport }: { byImport?: true }, current: Document | undefined, next: NextOutcome): NextOutcome {
   if (!byImport || !current || isFailure(next) || typeof next === 'string') return next
   const [before, after] = [current, next.document].map(({ iri, nTriples }) =>
@@ -71,7 +71,7 @@ function afterPut(
   return { document: documentOf(iri, base, next, cache.tagKey, sum), isRewritable: mayBeRewritten(next, write.forms) }
 }
 
-/** Undefined where most lines change: then to sum up all of them is less work. */
+/** Undefined if most lines change: then computing the sum of all lines costs less. */
 function sumAfter(current: Document, nTriples: string, tagKey: string): string | undefined {
   if (isLarge(current) || current.nTriples.length > 2 * nTriples.length) return undefined
   const changed = documentDifference(current.nTriples, nTriples)
@@ -79,7 +79,10 @@ function sumAfter(current: Document, nTriples: string, tagKey: string): string |
   return size * 4 < nTriples.length ? changedSum(current.sum, changed, tagKey) : undefined
 }
 
-/** In characters: a change of more takes a thread, and one of a longer document whose blank nodes become IRIs. */
+/**
+ * In characters: larger changes are computed in a thread, and so are changes of longer documents whose blank nodes
+ * become IRIs.
+ */
 const QUICKLY_CHANGED = 32 * 1024
 const QUICKLY_READ = 128 * 1024
 
@@ -102,7 +105,7 @@ async function afterPost(
   return { document, isRewritable: mayBeRewritten({ triples: content }, common.forms) }
 }
 
-/** After a PATCH, or an update of the SPARQL endpoint: the lines that it changes in an existing document. */
+/** After a PATCH or an update of the SPARQL endpoint: from the lines that it changes in an existing document. */
 export async function afterPatch(
   context: Context,
   current: Document,
@@ -118,7 +121,7 @@ export async function afterPatch(
   return { document, isRewritable: mayBeRewritten({ triples }, common.forms) }
 }
 
-/** Of a document that an update of the SPARQL endpoint creates with these lines. */
+/** For a document that an update of the SPARQL endpoint creates with these lines. */
 export async function afterCreation(context: Context, iri: string, added: readonly string[]): Promise<Next | Problem> {
   const text = added.join('\n')
   const content = text.length > QUICKLY_CHANGED ? await largeContent(context, iri, text) : readNTriples(text)

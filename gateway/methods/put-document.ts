@@ -10,9 +10,9 @@ import { commit, type WritePlan } from './commit.js'
 import type { WrittenChange, Writing } from './write-rules.js'
 
 /**
- * Changes a document to what `change` returns: its whole content without managed triples, which are added; undefined
- * removes the document; 'unchanged' and a problem leave it alone. `change` is given the current document, under its
- * lock. The caller decides access before. Gives the document that is there then.
+ * Changes a document to the result of `change`: its whole content without managed triples, which are added; undefined
+ * removes the document; 'unchanged' or a problem leaves it alone. `change` receives the current document, under its
+ * lock. The caller must decide access before. Returns the resulting document.
  */
 export function putDocument(
   writing: Writing,

@@ -29,7 +29,7 @@ export async function readLarge(
   const digest = isHashed ? document.hashedDigest : document.digest
   const shared = agentFields(context, decision, document)
   const tagOf = (value: string): string => entityTag(value, format.code)
-  // The digest is known once the document was streamed to its end since its last change.
+  // The digest is known only after the document has been streamed to its end since its last change.
   const entityTags = digest === undefined ? [] : [tagOf(digest)]
   const outcome = evaluateConditions(request, { entityTags, lastModified })
   if (outcome === 'not-modified') return response(304, [...entityTags.map((tag) => ['ETag', tag] as const), ...shared])
@@ -41,7 +41,7 @@ export async function readLarge(
   if (isFailure(pieces)) return pieces
   if (!pieces || application.cache.versions.of(iri) !== document.version) {
     await pieces?.[Symbol.asyncIterator]().return?.()
-    // The decision was made on the document as it was, not on what would be sent.
+    // The decision was made on an earlier state, not on what would be sent now.
     return problem('access.unavailable', 'The document has just been changed.', { fields: [['Retry-After', '1']] })
   }
   let tag: string | undefined
@@ -60,7 +60,7 @@ const CANONICAL =
 /** Longer lines are sent too, but the document then has no entity-tag. */
 const MAX_LINE = 4 * 1024 * 1024
 
-/** Passes the pieces on unchanged, and gives the digest of their triples at the end (cache/entity-tag.ts). */
+/** Passes the pieces on unchanged, and returns the digest of their triples at the end (cache/entity-tag.ts). */
 async function* digested(
   pieces: AsyncIterable<Uint8Array>,
   tagKey: string,

@@ -1,5 +1,5 @@
-// The HTML representation of a document (design 8): made once for each state, set of modes and look, and cached.
-// The list of a container's children belongs to it: of those that the agent may read.
+// The HTML representation of a document (design 8): made once for each state, set of modes and look, and cached. For a
+// container it includes the list of the children that the agent may read.
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import type { Page } from '../caches.js'
 import type { Representation } from '../documents/document.js'
@@ -26,7 +26,7 @@ const BITS: Readonly<Record<Mode, number>> = { Read: 1, Write: 2, Append: 4, Con
 const usableModes = ({ context: { dataspace }, decision: { modes }, document }: Asked): readonly Mode[] =>
   dataspace.protectedDocuments.has(document.iri) ? modes.filter((mode) => mode === 'Read' || mode === 'Control') : modes
 
-/** At once where the page is cached, and no children are listed. */
+/** Synchronous if the page is cached and lists no children. */
 export function* readPage(asked: Asked, shown: Shown = FIRST): Steps<Response | Problem> {
   const { context, document } = asked
   const children = isContainer(document.types) ? yield* wait(childrenShown(context, document.iri, shown)) : undefined

@@ -40,7 +40,7 @@ function representationFor(context: Context, document: DocumentFacts): Chosen | 
     const format = negotiate(accept, STREAMED)
     return format ? { as: 'stream', document, format } : notAcceptable(STREAMED)
   }
-  // Nothing but the facts was read for an agent who might not read it; the rules have given the right a moment later.
+  // The agent had no right to read, so only the facts were read; the rules have changed meanwhile.
   if (!isWhole(document)) return problem('access.unavailable', 'The rules have just been changed.', AGAIN)
   const format = rdfFormat(accept, gateway.caches)
   if (!format) return notAcceptable()
@@ -51,7 +51,7 @@ function representationFor(context: Context, document: DocumentFacts): Chosen | 
 
 const AGAIN = { fields: [['Retry-After', '1']] } as const
 
-// RDF 1.1 Turtle §6: N-Triples are Turtle. The other formats would have to be made from all of it.
+// RDF 1.1 Turtle §6: N-Triples are Turtle. For any other format, the whole document would have to be converted.
 const STREAMED: readonly Format[] = RDF_NAMES.filter((format) => [TURTLE, N_TRIPLES].includes(sourceOf(format)))
 
 const representable = ({ context, document }: Asked, format: Format): Awaitable<Representation | Problem> =>
@@ -63,7 +63,7 @@ const representable = ({ context, document }: Asked, format: Format): Awaitable<
 function* readRdf(asked: Asked, preferred: Format): Steps<Response | Problem> {
   const { context, document } = asked
   const known = document.representations.get(preferred.code)
-  // Others wait for it already: it is made in the best turn.
+  // Already being made: join it, with the best queue position of all waiters.
   if (known instanceof Promise) context.gateway.reading.join(askerOf(context), writingKey(document, preferred))
   let made = yield* wait(known ?? representable(asked, preferred))
   if (!isFailure(made)) return yield* answer(asked, preferred, made)

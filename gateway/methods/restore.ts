@@ -1,4 +1,5 @@
-// A PUT that restores: the version of the document that its content equals, where it names one (spec 9.6).
+// A PUT that restores: finds the version of the document that Content-Location names, if its content is the same (spec
+// 9.6).
 import { decideOn, type Facts } from '../request/access.js'
 import { graphOf, iri, nTriplesLine, nTriplesOf, triple } from '../rdf/graph.js'
 import { changedLines } from '../rdf/sorted-lines.js'
@@ -17,8 +18,8 @@ export interface Restored {
 }
 
 /**
- * RFC 9110 §8.7: Content-Location of a request names the source of its content. It counts where it is a version that
- * the writer may read and whose content is the same; every other PUT is an ordinary one.
+ * RFC 9110 §8.7: Content-Location of a request names the source of its content. It has an effect only if it names a
+ * version that the writer may read, with the same content; any other PUT is an ordinary one.
  */
 export async function restoredVersion(
   context: Context,
@@ -51,7 +52,9 @@ export async function restoredVersion(
   return same ? { commit, nTriples: version.nTriples } : undefined
 }
 
-/** Canonical N-Triples that a client gave: all but the managed ones; with dh:Container, which clients choose. */
+/**
+ * The client's triples in canonical N-Triples: all but the managed ones; includes dh:Container, which clients choose.
+ */
 function ownText(nTriples: string, document: string): string {
   const container = nTriplesLine(triple(document, RDF('type'), iri(DH('Container'))))
   const managed = managedLines(nTriples, document).filter((line) => line !== container)

@@ -1,5 +1,5 @@
-// The modes that an agent has on the document that it writes, and that it must not give itself by the types that it
-// writes (design 3): types give rights (acl:accessToClass).
+// The modes that an agent must not give itself by the types that it writes (design 3): types give rights on a document
+// (acl:accessToClass).
 import type { Mode } from '../../policies/authorizations/authorization.js'
 import { widenedMode, type Decision } from '../../policies/decide.js'
 import type { DocumentState } from '../documents/facts.js'
@@ -13,7 +13,7 @@ export interface AccessBefore {
   readonly modes: readonly Mode[]
 }
 
-/** The access that the writer has before the write; all of it on a document that it creates. */
+/** The writer's access before the write; full access to a document that it creates. */
 export function accessTo(context: Context, facts: Facts, { modes }: Decision): AccessBefore | Problem {
   if (facts.kind !== 'document' || !facts.document)
     return { mayRead: true, modes: ['Read', 'Write', 'Append', 'Control'] }

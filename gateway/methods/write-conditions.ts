@@ -18,8 +18,8 @@ export const isConditional = (fields: Request['fields']): boolean =>
 
 /**
  * RFC 9110 §13.1.1: a write may name the entity-tag of the state in any format and content coding.
- * @param mayRead to an agent without Read the document has no entity-tag and no date (RFC 9110 §13.1.4): conditions would
- *   tell them. `*` works for everyone who may write.
+ * @param mayRead false: to an agent without Read the document has neither entity-tag nor date (RFC 9110 §13.1.4), since
+ * conditions would reveal them. `*` works for every agent who may write.
  */
 export function preconditions(context: Context, current: Document | undefined, mayRead: boolean): Problem | undefined {
   const {
@@ -42,15 +42,15 @@ export function preconditions(context: Context, current: Document | undefined, m
   const outcome = evaluateConditions({ fields, receivedAt }, validators, false)
   if (!isFailure(outcome)) return undefined
   if (!shown || !mayRead || outcome.failure !== 'precondition.failed') return outcome
-  // The client learns which state is there, as by a read.
+  // The client learns the current state, as by a read.
   const format = negotiate(context.accept, RDF_NAMES) ?? RDF_FORMATS[0]
   const state: Field[] = [['ETag', entityTagOf(shown, format)], ...lastModifiedField(shown.lastModified)]
   return { ...outcome, fields: [...outcome.fields, ...state] }
 }
 
 /**
- * Pages of one state differ by rights and look, Turtle by the prefixes of the dataset, and each has an entity-tag:
- * those that are named here, of this state.
+ * The pages of a state differ by rights and look, and its Turtle by the dataset's prefixes; each has its own
+ * entity-tag. These are the tags in the request that belong to this state.
  */
 const tagsOfOthers = ({ digest }: Document, ifMatch = ''): string[] =>
   ifMatch
@@ -61,7 +61,7 @@ const tagsOfOthers = ({ digest }: Document, ifMatch = ''): string[] =>
       return code.startsWith(HTML.code) || RDF_NAMES.some((format) => isWithPrefixes(code, format))
     }) ?? []
 
-/** Of the state in every format and content coding. */
+/** The tags of the state in every format and content coding. */
 const entityTagsOf = ({ digest }: Document): string[] =>
   RDF_NAMES.flatMap(({ code }) =>
     (['identity', ...CODINGS] as const).map((coding) => entityTag(digest, codedName(code, coding))),

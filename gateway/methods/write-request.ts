@@ -1,4 +1,4 @@
-// Reading a write request: its content, parsed, or refused where it cannot be understood.
+// Reads a write request: parses its content, or refuses it.
 import { codingFlaw, MAX_BODY, readText } from '../http/body.js'
 import type { Request } from '../http/exchange.js'
 import type { LargeContent, StoredWith } from '../evaluation/reading.js'
@@ -18,18 +18,18 @@ export interface Uploaded {
   readonly files: readonly string[]
 }
 
-/** Reads content with files in it, where these are a feature of the gateway. */
+/** Reads content with files in it, if the gateway has that feature. */
 export interface Uploads {
-  /** The form; the whole content where it is none. */
+  /** The form; the whole content if it is not a form. */
   read(context: Context, iri: string): Promise<Uploaded | Buffer | Problem>
-  /** To be called after the write. @param isRefused whether it had no effect */
+  /** Must be called after the write. @param isRefused whether it had no effect */
   release(context: Pick<Context, 'application'>, files: readonly string[], isRefused: boolean): Promise<void>
 }
 export const UPLOADS = part<Uploads>('uploads')
 
 /**
- * Triples to put or to append, an update to run, or the removal of the document. `byImport`: where the document has
- * these triples already, nothing is written; and the answer has no entity-tag.
+ * Triples to put or to append, an update to run, or the removal of the document. `byImport`: if the document already
+ * has these triples, nothing is written; and the answer has no entity-tag.
  */
 export type WriteRequest =
   | ({ readonly method: 'PUT' } & WrittenBody)
@@ -45,8 +45,7 @@ interface WrittenBody {
 }
 
 /**
- * The triples of a short content, with their blank nodes; a large one as a text, whose sum may be computed when it is
- * needed.
+ * The triples of short content, with their blank nodes; large content as a text, whose sum may be computed when needed.
  */
 export type WrittenContent = readonly Quad[] | WrittenText
 type WrittenText = Omit<LargeContent, 'sum'> & Partial<LargeContent>
@@ -55,7 +54,7 @@ export const isLargeContent = (content: WrittenContent): content is WrittenText 
 
 export const isByImport = (asked: WriteRequest): boolean => 'byImport' in asked && asked.byImport === true
 
-/** The types of the document itself in the content. */
+/** The types that the content gives the document itself. */
 export const typesIn = (content: WrittenContent, iri: string): string[] => {
   const triples = isLargeContent(content)
     ? readCanonical(linesBeginning(content.nTriples, `<${iri}> <${RDF('type')}> `).join('\n'))
@@ -63,7 +62,7 @@ export const typesIn = (content: WrittenContent, iri: string): string[] => {
   return valuesOf({ triples }, iri, RDF('type'))
 }
 
-/** @param takes documents alone have files: elsewhere, the parts of a form are RDF */
+/** @param takes whether files are allowed: only documents have files, elsewhere the parts of a form are RDF */
 export async function readWriteRequest(
   context: Context,
   iri: string,
@@ -106,7 +105,7 @@ export async function readWriteRequest(
   return isFailure(content) ? content : { method: method as 'PUT' | 'POST', content }
 }
 
-/** What content that is to be stored is made with. */
+/** Used for content that is to be stored. */
 export const toStore = ({ cache, traits }: Pick<Application, 'cache' | 'traits'>): Omit<StoredWith, 'document'> => ({
   tagKey: cache.tagKey,
   forms: traits.literals(),
@@ -134,8 +133,8 @@ export const asksForNew = ({ slug, link }: Request['fields']): boolean =>
 const LDP_TYPE = /<http:\/\/www\.w3\.org\/ns\/ldp#\w+>[^<,]*;\s*rel\s*=\s*(?:type\b|"(?:[^"<,]*\s)?type[\s"])/i
 
 /**
- * Clients of LDP and Solid ask for a container or a name so. To ignore that would give them another document than they
- * asked for.
+ * Clients of LDP and Solid ask for a container or a name in this way. If the gateway ignored it, they would get another
+ * document than they asked for.
  */
 export function unheededOf({ slug, link }: Request['fields']): string | undefined {
   if (slug !== undefined) return 'Slug goes with POST: a PUT names the new document by its URL. Leave Slug out.'

@@ -1,4 +1,4 @@
-// What every write keeps: the change of one document, and the rules that it must not break (design 3).
+// The rules that every change of a document must keep (design 3), and the description of such a change.
 import { LONGEST_PATH } from '../../versioning/git/document-path.js'
 import { isWhole, documentTooLarge, type Document, type LargeDocument } from '../documents/document.js'
 import type { DocumentState } from '../documents/facts.js'
@@ -20,7 +20,7 @@ export interface Writing extends Member {
   readonly trace: Trace
   /** As the journal and the commit record it. */
   readonly method: string
-  /** The WebID: creator and owner of a new document. */
+  /** The WebID of the writer: creator and owner of a new document. */
   readonly agent: string | undefined
   /** For whom the gateway works (`askerOf`). */
   readonly asker: Asker
@@ -31,13 +31,13 @@ export interface Writing extends Member {
 /** The change of one document, on which access is decided. */
 export interface WrittenChange {
   readonly iri: string
-  /** As it is now; undefined where it does not exist. */
+  /** The current state; undefined if the document does not exist. */
   readonly current: Document | LargeDocument | undefined
-  /** Undefined where the document is removed. */
+  /** Undefined if the document is removed. */
   readonly next: Next | undefined
-  /** The parent of a document that does not exist. */
+  /** The parent, if the document does not exist yet. */
   readonly parent?: DocumentState | undefined
-  /** Whose rights limit the content. Absent for what the gateway itself says in a document. */
+  /** The agent whose rights limit the content. Absent for content of the gateway itself. */
   readonly by?: Writer
   /** The SHA-1s of the files that came with the write. */
   readonly brought?: readonly string[] | undefined
@@ -48,18 +48,18 @@ export interface WrittenChange {
 export interface Writer {
   readonly context: Context
   readonly access: AccessBefore
-  /** The types of the document in what is appended, where the agent needs no more than Append. */
+  /** The types of the document in the appended content, if the agent has only Append. */
   readonly appends?: readonly string[] | undefined
 }
 
-/** Why the change must not be written. @param all the changes that are written together */
+/** The reason why the change must not be written. @param all the changes that are written together */
 export type WriteRule = (
   change: WrittenChange,
   writing: Writing,
   all: readonly WrittenChange[],
 ) => undefined | Problem | Promise<undefined | Problem>
 
-/** What every write keeps, in this order: the first that any of the changes breaks is the answer. */
+/** In this order: the answer names the first rule that any of the changes breaks. */
 export const RULES: readonly WriteRule[] = [
   protectedStays,
   rootStays,
@@ -115,7 +115,8 @@ export function hasPath(
 
 /**
  * Types of a document give rights on it (acl:accessToClass): an agent with Append only must not add one. An agent
- * without Read is not told whether the document has it: ask before it is known whether anything changes.
+ * without Read must not learn whether the document has the type, so this is checked before it is known whether anything
+ * changes.
  */
 export function addsNoType({ current, by }: Pick<WrittenChange, 'current' | 'by'>): undefined | Problem {
   if (!current || !by?.appends || by.access.modes.includes('Write')) return undefined

@@ -1,4 +1,4 @@
-// PUT, POST, PATCH and DELETE on documents: what they change, and the answer (design 3).
+// PUT, POST, PATCH and DELETE on documents: the change, and the answer (design 3).
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { decideOn, lookUpDocument, type Facts } from '../request/access.js'
 import { commit, type WritePlan } from './commit.js'
@@ -26,17 +26,17 @@ import {
   type WrittenContent,
 } from './write-request.js'
 
-/** Acts on what was put or appended, before the answer. */
+/** Acts on the triples that were put or appended, before the answer. */
 export interface AfterWrite {
-  /** False where there is nothing in the content to act on: the content that it replaces is not read for it then. */
+  /** False if the content needs no action: then the replaced content is not read for it. */
   concerns(content: WrittenContent): boolean
-  /** @param before the document's N-Triples, '' where there was none */
+  /** @param before the document's N-Triples, '' if it did not exist */
   act(context: Context, iri: string, content: WrittenContent, before: string): Promise<void>
 }
 
 export const AFTER_WRITE = part<AfterWrite>('act after a write')
 
-/** The document that a write has changed; undefined where it could not be read whole. */
+/** The document that a write has changed; undefined if it could not be read whole. */
 export interface Replaced {
   nTriples: string | undefined
 }
@@ -55,7 +55,7 @@ export async function write(context: Context, iri: string, facts: Facts): Promis
   return written
 }
 
-/** Performs the write, and lets go of the files that came with it: those of a refused one are removed. */
+/** Performs the write, and releases its files: those of a refused write are removed. */
 export async function releasing(
   context: Context,
   asked: WriteRequest,
@@ -72,7 +72,7 @@ export async function releasing(
   }
 }
 
-/** From the locks on: access is decided under them, so that a caller need not have decided before. */
+/** Everything under the locks. Access is decided under them, so a caller need not have decided before. */
 export const writeContent = (
   context: Context,
   iri: string,
@@ -101,8 +101,8 @@ export function earlyRefusal(context: Context, iri: string, facts: Facts): Probl
   const failed = method === 'DELETE' ? rootStays({ iri, next: undefined }, context) : hasPath({ iri, current: document as Document }, context) // prettier-ignore
   if (failed) return failed
   if (!document || !isLarge(document)) return undefined
-  // The entity-tag of a large document is known only after reading all of it; a removal needs none of it. Nothing of
-  // one that cannot be read is needed by what replaces it.
+  // The entity-tag of a large document is known only after reading all of it; a removal does not need it. A write that
+  // replaces an unreadable document needs nothing of it.
   const isWhole = method === 'DELETE' || (method === 'PUT' && document.unreadable)
   return isWhole && !isConditional(fields) ? undefined : (document.unreadable?.problem ?? tooLargeToWrite())
 }
@@ -160,7 +160,7 @@ async function answerTo(
   failed: Problem | undefined,
 ): Promise<Response | Problem> {
   const { application, agent, request } = context
-  // What a POST or PATCH leaves in place may be hidden from its agent.
+  // The agent may not be allowed to read what a POST or PATCH leaves in place.
   if (failed) return clientsMistake(failed, request.method === 'PUT')
   if (!next) return response(204, [linkField(application, agent.webId, undefined)])
   if (byImport) return WRITTEN
@@ -189,7 +189,7 @@ function respond(context: Context, status: 200 | 201 | 204, document: Document):
   const { application, agent, accept, request } = context
   const decision = decideOn(context, { kind: 'document', iri: document.iri, document, answeredAt: 0 }, 'Read')
   const format = negotiate(accept, RDF_NAMES) ?? RDF_FORMATS[0]
-  // Without Read no agent learns what the document has become, nor when it was changed before.
+  // An agent without Read learns neither the new state of the document nor when it was changed before.
   const validators: Field[] =
     isFailure(decision) || !decision.allowed
       ? []

@@ -1,5 +1,5 @@
-// The start on a store and a repository that do not have the same documents: the start fails where the store has
-// lost them, documents that only the store has are imported, and documents that it lacks are reported.
+// Starts with a store and a repository that do not have the same documents. If the store has lost all of them, the
+// start fails; documents that only the store has are imported; documents that it lacks are reported.
 import { makeSignal } from '../../versioning/journal/signal.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Log } from '../log.js'
@@ -11,19 +11,19 @@ import type { Report } from './report.js'
 export interface Alignment {
   /**
    * Begins to import the documents that only the store has, while the gateway serves: each attempt continues where the
-   * last one has ended.
+   * last one stopped.
    */
   begin(): void
   /** True until all have been imported: documents may have no version yet. */
   isUnderWay(): boolean
-  /** A message for operators, while there is a reason for one. */
+  /** A message for operators, as long as there is a reason for one. */
   warning(): string | undefined
-  /** To be called with the number of documents that a run over all of them has found missing in the store. */
+  /** Call it with the number of documents that a run over all of them has found missing in the store. */
   found(missing: number): void
   close(): void
 }
 
-/** Between attempts to import: each pause is twice as long as the one before it, ms. */
+/** Between attempts to import, in ms: each pause is twice as long as the one before it. */
 const PAUSES = { shortest: 1_000, longest: 60_000 }
 
 interface State {
@@ -34,7 +34,7 @@ interface State {
   readonly ending: ReturnType<typeof makeSignal>
   isUnderWay: boolean
   missing: number
-  /** Of the import that is under way. */
+  /** Of the running import. */
   progress: { readonly documents: number; readonly of: number } | undefined
   /** Why the import waits, while it does. */
   pending: string | undefined
@@ -73,7 +73,7 @@ export async function checkDocuments(mirrored: Mirrored): Promise<void> {
   if (stored) return
   const names = await namesIn(mirrored)
   if (isFailure(names) && !isOfHistory(names)) throw new StartFailure(`${base}: ${names.detail}`)
-  // Where the repository cannot be read, the history still knows whether it had documents.
+  // Even if the repository cannot be read, the history knows whether it had documents.
   const { commits, depth, inDoubt } = history.status()
   if (isFailure(names) ? commits === 0 && depth <= inDoubt : names.recorded === 0) return
   const lost = isFailure(names) ? 'its documents' : `${names.recorded} documents`
@@ -84,7 +84,7 @@ export async function checkDocuments(mirrored: Mirrored): Promise<void> {
   )
 }
 
-/** Attempts it again and again, until it is done or the gateway closes. */
+/** Repeats attempts until one succeeds or the gateway closes. */
 async function alignUntilDone(state: State): Promise<void> {
   const { mirrored, log, pauses, closing, ending } = state
   const { base, repository } = mirrored
@@ -114,7 +114,7 @@ async function align(state: State): Promise<undefined | Problem> {
   if (isFailure(names)) return names
   state.missing = names.onlyRecorded.length
   if (state.missing > 0) log.warn({ base, store: store.name, repository: repository.name }, missingText(state.missing))
-  // An update in doubt may have made these: settling it commits them as its own, at its time (settle.ts).
+  // An update in doubt may have created these: settling it commits them as its own, with its time (settle.ts).
   if (names.onlyStored.length === 0 || mirrored.history.open().some(({ unread }) => unread === 'dataset'))
     return undefined
   state.pending = undefined

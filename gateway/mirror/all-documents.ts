@@ -1,4 +1,4 @@
-// All documents of an application at once: which its store has, and which its repository has.
+// All documents of an application: those in its store, and those in its repository.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { History } from '../../versioning/history.js'
 import { caughtSetback } from '../../versioning/failure.js'
@@ -26,14 +26,14 @@ export interface Mirrored {
   isDocument(graph: string): boolean
   /** True where writes of a graph become versions of it: other graphs have a history from their first write here. */
   isRecorded(graph: string): boolean
-  /** The applications that have the store: their bases, and whether a graph is a document of any of them. */
+  /** The applications that share the store: their bases, and whether a graph is a document of one of them. */
   readonly sharers: {
     readonly bases: readonly string[]
     isDocument(graph: string): boolean
     /** True where a graph may get this name. */
     mayBecome?(graph: string): boolean
   }
-  /** Settles the writes in doubt to a document (settlement.ts). To be called under its lock. */
+  /** Settles the writes in doubt to a document (settlement.ts). Call it under the document's lock. */
   settle(document: string): Promise<undefined | Problem>
   /** A problem if the store was put back to an earlier state: what was read from it must not become a version. */
   confirm(): Promise<undefined | Problem>
@@ -67,19 +67,19 @@ export async function blobsIn({
   })
 }
 
-/** The documents of store and history, by their names alone. */
+/** The documents of store and history, by name only. */
 export interface DocumentNames {
   readonly stored: readonly string[]
   /** How many documents are at the head of the branch. */
   readonly atHead: number
   /** How many the history has: those at the head, with the changes that are done and not committed yet. */
   readonly recorded: number
-  /** Neither this list nor the next has documents with a write in doubt. */
+  /** Documents with a write in doubt are in neither list. */
   readonly onlyStored: readonly string[]
   readonly onlyRecorded: readonly string[]
 }
 
-/** Where they cannot be listed: a problem of the history (`history.…`), else of the store. */
+/** If they cannot be listed: a problem of the history (`history.…`), otherwise of the store. */
 export async function namesIn(mirrored: Mirrored): Promise<DocumentNames | Problem> {
   const { history } = mirrored
   const stored = await documentsIn(mirrored)
@@ -109,7 +109,7 @@ export async function namesIn(mirrored: Mirrored): Promise<DocumentNames | Probl
   return { stored, atHead: blobs.size, recorded: recorded.size, onlyStored, onlyRecorded }
 }
 
-/** True where the store has a document. Only a store without any is looked through. */
+/** True if the store has a document. Goes through all of its graphs only if it has none. */
 export async function hasDocuments(mirrored: Mirrored): Promise<boolean | Problem> {
   const { store, base, isDocument } = mirrored
   const first = `SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), ${JSON.stringify(base)})) } LIMIT ${SOME}`
@@ -121,7 +121,7 @@ export async function hasDocuments(mirrored: Mirrored): Promise<boolean | Proble
   return isFailure(all) ? all : all.length > 0
 }
 
-/** Graphs that are looked at first. */
+/** How many graphs are looked at first. */
 const SOME = 100
 
 export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem> {
@@ -132,10 +132,10 @@ export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem>
   }
 }
 
-/** Items that are looked at before other work is done. */
+/** How many items are handled before other work has its turn. */
 const SLICE = 1_000
 
-/** Long lists, so that they do not hold up the event loop. */
+/** Splits long lists, so that they do not delay the event loop. */
 export async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<readonly T[]> {
   let slice: T[] = []
   for (const item of items) {
@@ -147,10 +147,10 @@ export async function* inSlices<T>(items: Iterable<T>): AsyncGenerator<readonly 
   yield slice
 }
 
-/** How many documents are read or written at once. */
+/** How many documents are read or written at a time. */
 const AT_ONCE = 8
 
-/** The result for each item, in the order of the items; takes no more items than it works on at once. */
+/** The results in the order of the items. Takes an item only when it can be worked on. */
 export async function* inParallel<T, R>(
   items: Iterable<T> | AsyncIterable<T>,
   work: (item: T) => Promise<R>,
@@ -159,7 +159,7 @@ export async function* inParallel<T, R>(
   const underWay: Promise<R>[] = []
   for await (const item of items) {
     const result = work(item)
-    // A rejection is thrown below, where the result is awaited.
+    // A rejection is thrown below, when the result is awaited.
     result.catch(() => undefined)
     underWay.push(result)
     if (underWay.length >= atOnce) yield await underWay.shift()!

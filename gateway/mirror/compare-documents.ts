@@ -1,5 +1,5 @@
-// Going through all documents of an application while clients go on writing: those that may differ between
-// store and branch are examined, each under its lock.
+// Compares all documents of an application while clients continue to write: those that may differ between store and
+// branch are examined, each under its lock.
 import { everyWrite, underLocks, type Lock, type Locks } from '../documents/locks.js'
 import { isFailure, type Problem } from '../problem.js'
 import { blobsIn, documentsIn, inParallel, inSlices, type Mirrored } from './all-documents.js'
@@ -19,13 +19,13 @@ export interface WalkOptions {
   readonly locks: Locks
   readonly report: Report
   readonly signal?: AbortSignal | undefined
-  /** The caller keeps all writes of the application out: the walk locks each document, and no more. */
+  /** The caller holds the lock of all writes of the application; the walk locks only each document. */
   readonly isAlone?: boolean
 }
 
 /**
- * Compares all documents of the store with the tree at the head. Documents that are not the same there, and those whose
- * last changes are not on the branch yet, are settled and examined under their locks.
+ * Compares all documents of the store with the tree at the head. Documents that differ, or whose last changes are not
+ * on the branch yet, are settled and examined under their locks.
  */
 export async function walk(
   mirrored: Mirrored,

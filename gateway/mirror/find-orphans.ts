@@ -1,5 +1,5 @@
-// Finding orphans: documents whose parent does not exist, or is no container (spec 3 lets a container be deleted
-// or replaced while it has documents below it). Making the container again heals them.
+// Finds orphans: documents whose parent does not exist or is not a container (spec 3 lets a container with documents
+// below it be deleted or replaced). Creating the container again heals them.
 import { parentOf } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'
 import { DH } from '../rdf/vocabulary.js'
@@ -13,7 +13,7 @@ export interface Orphans {
 }
 
 const NAMED = 100
-/** Bytes of the names of all containers. */
+/** The most bytes that the names of all containers may take. */
 const MAX_NAMES = 1024 * 1024 * 1024
 
 /** Undefined where there are none. */

@@ -1,5 +1,5 @@
-// What each agent and each network may add to the history in a day, and of the room that stays on its disk: one writer,
-// under however many names, must not stop the writes of all. Uploads have the same bounds
+// Limits on what each agent and each network may add to the history: per day, and of the room left on its disk. One
+// writer, under however many names, must not stop the writes of all others. Uploads have the same limits
 // (features/files/read-upload.ts).
 import { statfs } from 'node:fs/promises'
 import type { Asker } from '../evaluation/job-queue.js'
@@ -7,39 +7,39 @@ import { roomOf } from '../files/arriving.js'
 import { makeSharedDaily } from '../places.js'
 import { problem, type Problem } from '../problem.js'
 
-/** Who adds to it: the agent of the write, and for whom the gateway works. */
+/** The writer: the agent of the write, and the client that the gateway works for. */
 export interface Adding {
   readonly agent: string | undefined
   readonly asker: Asker
 }
 
 export interface HistoryShares {
-  /** To be asked before as many bytes are journalled for so many changes; what it lets through counts. */
+  /** Call it before this many bytes for this many changes are journalled. What it allows is counted. */
   take(who: Adding, bytes: number, changes: number): Promise<undefined | Problem>
 }
 
 interface SharesOptions {
   /** On the disks of journal and repository. */
   readonly folders: readonly string[]
-  /** Bytes a day; one agent has a tenth, one network half. */
+  /** Bytes per day; one agent has a tenth, one network half. */
   readonly daily: number
-  /** Owner and secretary, who make room: they have no bounds. */
+  /** Owner and secretary have no limits, since they make room. */
   readonly exempt: readonly string[]
   readonly now: () => number
-  /** Bytes that may still be written to the disk of a folder. Tests give numbers of their own. */
+  /** Bytes that may still be written to the disk of a folder. Tests replace it. */
   readonly room?: (folder: string) => Promise<number>
 }
 
-/** Of commit, trees and journal, for each change. */
+/** Bytes of commit, trees and journal for each change. */
 const OVERHEAD = 1024
-/** The disk is looked at again after so many bytes, and after so many ms. */
+/** The disk is checked again after this many bytes, and after this many ms. */
 const [CHECKED_EACH, CHECKED_MS] = [2 ** 24, 5_000]
 
 export function makeHistoryShares({ folders, daily, exempt, now, room = roomIn }: SharesOptions): HistoryShares {
   const own = new Set<string | undefined>(exempt)
   const [share, half] = [Math.ceil(daily / 10), Math.ceil(daily / 2)]
   let [left, written, checked] = [Infinity, Infinity, -Infinity]
-  // Who has written more today than is left leaves that to the others.
+  // A writer who has written more today than is left leaves the rest to the others.
   const most = (bytes: number) => () => Math.min(bytes, left - written)
   const take = makeSharedDaily({ each: most(share), network: most(half), all: daily }, now)
   const look = async (): Promise<void> => {
@@ -75,6 +75,6 @@ const roomIn = (folder: string): Promise<number> =>
   statfs(folder).then(
     roomOf,
     () =>
-      // The history itself reports a disk that is of no use.
+      // If the disk cannot be used, the history itself reports it.
       Infinity,
   )

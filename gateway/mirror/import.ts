@@ -1,4 +1,4 @@
-// Importing documents that were not written through the gateway: many documents of a store in few commits.
+// Imports documents that were not written through the gateway: many documents of a store in few commits.
 import { makeUlids } from '../../versioning/journal/ulid.js'
 import { isFailure, type Problem } from '../problem.js'
 import { StoreBreak } from '../stores/store.js'
@@ -7,8 +7,8 @@ import { ABORTED, makeMismatches, makeMirrorProgress, mismatchOf, type MirrorOut
 import { historyProblem } from './write-failures.js'
 
 /**
- * Documents of one commit. Commits of writes wait for one import, and an import that was broken off continues after the
- * last.
+ * The number of documents in one commit. Commits of writes wait for it, and an interrupted import continues after the
+ * last one.
  */
 const BATCH = 5_000
 
@@ -36,7 +36,7 @@ export async function importDocuments(
     for await (const { document, state } of states.each(store, documents, 'text')) {
       if (signal?.aborted) throw new StoreBreak(ABORTED)
       progress()
-      // A write has made its state before a version of its own.
+      // A write has already made a version of the state before it.
       if (state === undefined || history.isJournalled(document)) continue
       if (!isFailure(state)) {
         imported++

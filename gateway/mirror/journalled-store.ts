@@ -1,5 +1,5 @@
-// Changing documents in the store so that the history records every change: first the journal, then the store,
-// then the outcome (design 6).
+// Changes documents in the store so that the history records every change: first the journal, then the store, then the
+// outcome (design 6).
 import type { WriteBasis, History, NewChange } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import type { States } from '../documents/stored-state.js'
@@ -48,17 +48,17 @@ export interface JournalledStore extends Pick<Settlement, 'settle'> {
    */
   carryOut(change: NewChange, on?: DecidedOn & Seen): Promise<undefined | Problem>
   /**
-   * Removes these documents, as one update of the store. To be called under their locks, when no change of them is in
+   * Removes these documents with one update of the store. Call it under their locks, when none of their changes is in
    * doubt.
    */
   remove(removals: readonly NewChange[], on?: DecidedOn): Promise<undefined | Problem>
   /**
-   * Makes these changes of documents, of which `edits` has the lines, and those of other graphs, as one update of the
-   * store. To be called under the locks of all of them, when no change of these documents is in doubt.
+   * Makes these changes of documents, whose lines are in `edits`, and those of other graphs, with one update of the
+   * store. Call it under the locks of all of them, when no change of these documents is in doubt.
    */
   edit(changes: readonly NewChange[], edits: readonly GraphEdit[], on?: DecidedOn): Promise<undefined | Problem>
   /**
-   * Executes the update; each document that it changes becomes a commit of its own.
+   * Executes the update; each document that it changes becomes a separate commit.
    * @param others the parts of other applications that share the store
    */
   update(

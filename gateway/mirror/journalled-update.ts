@@ -1,5 +1,5 @@
-// SPARQL updates that the history records: which documents an update has changed is found out, and each change
-// becomes a commit of its own (design 6).
+// SPARQL updates that the history records: finds out which documents an update has changed, and makes each change a
+// separate commit (design 6).
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { VersionedChange } from '../../versioning/change.js'
 import type { NewChange, OpenEntry } from '../../versioning/history.js'
@@ -13,11 +13,11 @@ import { DOUBT_FIELDS, hadNoEffect, hasNoLaterEffect } from './write-failures.js
 
 /** An update that is about to be sent to the store. */
 export interface AnnouncedUpdate extends Pick<VersionedChange, 'agent' | 'time'> {
-  /** As the commit records it; `UPDATE` where it is absent. */
+  /** As the commit records it; `UPDATE` if absent. */
   readonly method?: string
   /** The documents that it may change, under their locks; undefined: any document, and no other write is under way. */
   readonly documents: readonly string[] | undefined
-  /** Asked with the bytes that these documents have, before anything is journalled: the versions have them too. */
+  /** Called with the size of these documents before anything is journalled: their versions take as many bytes. */
   readonly admit?: (bytes: number) => Promise<undefined | Problem>
 }
 
@@ -29,7 +29,7 @@ export interface JournalledUpdate {
   readonly end?: string | undefined
 }
 
-/** One of the applications that share the store, with those of its documents that the update may change. */
+/** One of the applications that share the store, with its documents that the update may change. */
 export interface UpdatePart extends Pick<AnnouncedUpdate, 'documents'> {
   readonly journalled: { prepare(update: AnnouncedUpdate): Promise<JournalledUpdate | Problem> }
 }
@@ -90,7 +90,7 @@ export async function updateAnnounced(
   return failed
 }
 
-/** Spec 4.1: the root document cannot be deleted, by an update neither. */
+/** Spec 4.1: the root document cannot be deleted, not even by an update. */
 export const rootKept = (base: string): Problem =>
   problem(
     'document.root',
@@ -124,7 +124,7 @@ async function announcedChanges(
 /** Stands for the content of a document that cannot be read. */
 const UNREADABLE = '# unreadable'
 
-/** True where the store has the document, but the gateway cannot read it: it is too large, or no N-Triples. */
+/** True if the store has the document but the gateway cannot read it: it is too large, or not N-Triples. */
 const isUnreadable = ({ failure }: Problem): boolean => failure === 'store.too-large' || failure === 'store.unreadable'
 
 /** Journals that an update of these documents is about to be sent; its effects are read when it is done. */

@@ -1,4 +1,4 @@
-// What every journalled write needs: the store and the history of its application, and their journal.
+// Shared by all journalled writes: the store and the history of their application, and their journal.
 import type { WriteBasis, NewChange, OpenEntry } from '../../versioning/history.js'
 import { isFailure, type Problem, type ProblemCode } from '../problem.js'
 import type { LiteralForms } from '../rdf/literal-forms.js'
@@ -35,7 +35,7 @@ export async function begin(
   return detail === undefined ? failed : { ...failed, detail, cause: failed.detail }
 }
 
-/** The client does not learn of the folders of the gateway. */
+/** The client must not learn the folders of the gateway. */
 const NOT_RECORDED: Partial<Record<ProblemCode, string>> = {
   'history.full':
     'The gateway has no room to record the change in its history, so the change is not made. Retry later.',
@@ -72,8 +72,8 @@ export interface Act {
 }
 
 /**
- * Journals the changes, has the store do them, and journals the outcome. To be called under the locks of their
- * documents, when no change of these is in doubt.
+ * Journals the changes, sends them to the store, and journals the outcome. Call it under the locks of their documents,
+ * when none of these changes is in doubt.
  */
 export async function carryOutJournalled(
   application: Journalled,
@@ -164,7 +164,7 @@ export function replacementsOf(
   return replacements
 }
 
-/** @param seen the document before, where the store has exactly this now */
+/** @param seen the document before, if the store certainly has exactly this now */
 export async function apply(
   { store, literals }: Pick<Journalled, 'store' | 'literals'>,
   { document, before, content }: NewChange,
@@ -196,7 +196,7 @@ const sure = (edit: GraphEdit): GraphEdit =>
 export const dropAll = (store: GraphStore, removals: readonly NewChange[]): Promise<undefined | Problem> =>
   store.update(removals.map(({ document }) => `DROP SILENT GRAPH <${document}>`).join(' ;\n'))
 
-/** One graph alone is replaced as a PUT replaces it: so it may have terms that have no form in SPARQL. */
+/** A single graph is replaced as by a PUT, so it may have terms that SPARQL cannot express. */
 export function applyAll(
   { store, literals }: Pick<Journalled, 'store' | 'literals'>,
   changes: readonly NewChange[],

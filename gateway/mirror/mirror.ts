@@ -1,4 +1,4 @@
-// Keeping an application's repository equal to its store (design 6): differences are reported, or committed.
+// Keeps an application's repository equal to its store (design 6): reports differences, or commits them.
 import type { Locks } from '../documents/locks.js'
 import { type Problem, type ProblemCode, isFailure, problem } from '../problem.js'
 import { type DocumentNames, type Mirrored, blobsIn, namesIn, whyBehind } from './all-documents.js'
@@ -21,7 +21,7 @@ interface Divergence {
   readonly content: string | undefined
 }
 
-/** Undefined where store and history have the same. To be called under the document's lock. */
+/** Undefined if store and history are equal. Call it under the document's lock. */
 async function compare(
   { store, history, states }: Mirrored,
   document: string,
@@ -39,8 +39,8 @@ async function compare(
 }
 
 /**
- * Journals the document as the store has it, where the history has another state. To be called under its lock, when
- * none of its own changes is in doubt.
+ * Journals the store's state of the document, if the history has another one. Call it under the document's lock, when
+ * none of its changes is in doubt.
  */
 async function sweepDocument(
   mirrored: Mirrored,
@@ -70,11 +70,11 @@ export interface SweepOptions extends MirrorOptions {
   readonly force?: boolean
 }
 
-/** How long to wait for commits, ms: while clients write, some may be outstanding at any time. */
+/** How long to wait for commits, in ms: while clients write, some may be outstanding at any time. */
 const COMMITS_MS = 2_000
 
 /**
- * Reports the differences between the store and the tree at the head of the branch, orphans, and graphs that are no
+ * Reports the differences between the store and the tree at the head of the branch, orphans, and graphs that are not
  * documents. Changes nothing.
  */
 export async function verify(mirrored: Mirrored, options: MirrorOptions): Promise<MirrorOutcome | Problem> {
@@ -97,7 +97,7 @@ export async function verify(mirrored: Mirrored, options: MirrorOptions): Promis
   return { ...outcome, ...(orphans && { orphans }), ...(others && { others }), ...(behind !== undefined && { behind }) }
 }
 
-/** Commits changes made behind the gateway: one commit for each document, or for many where the repository has none. */
+/** Commits changes made behind the gateway: one commit for each document, or for many if the repository has none. */
 export async function sweep(mirrored: Mirrored, { force, ...options }: SweepOptions): Promise<MirrorOutcome | Problem> {
   const { history, now } = mirrored
   history.refresh()
@@ -116,7 +116,7 @@ export async function sweep(mirrored: Mirrored, { force, ...options }: SweepOpti
   return behind === undefined ? outcome : { ...outcome, behind }
 }
 
-/** So many deletions raise no suspicion. */
+/** Up to this many deletions are not suspicious. */
 const FEW = 10
 
 /** Why the store seems to have lost documents, or to be another store. */
@@ -136,8 +136,8 @@ const NO_COMMIT: ReadonlySet<ProblemCode> = new Set(['store.too-large', 'store.u
 export const sweepsOf = (mirrored: Mirrored, locks: Locks): SettlementSettings['sweep'] => ({
   async document(document, author) {
     const found = await sweepDocument(mirrored, document, author)
-    // A document that no commit can take (too large, too long a name) or that cannot be read is left out: coming back
-    // to it would change nothing.
+    // Skips a document that no commit can take (too large, name too long) or that cannot be read: trying again would
+    // change nothing.
     return isFailure(found) && !NO_COMMIT.has(found.failure) ? found : undefined
   },
   async all(author: Author) {

@@ -1,5 +1,5 @@
-// The graphs of a store that are no documents: they have no URLs of their own, and no history as long as nobody has
-// written them through the gateway, so that nothing brings them back when the store is lost.
+// The graphs of a store that are not documents. They have no URLs, and no history unless they are written through the
+// gateway, so nothing restores them if the store is lost.
 import { uriOf } from '../../versioning/memento/time-map.js'
 import { documentMeant, isMeantFor } from '../documents/misspelt-urls.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -9,26 +9,26 @@ import { type Call, type GraphStore } from '../stores/store.js'
 
 export interface OtherGraphs {
   readonly count: number
-  /** How many of them are under a base, or would be with the other scheme: they were meant to be documents. */
+  /** How many of them are under a base, or would be with the other scheme: these were meant to be documents. */
   readonly unreachable: number
-  /** How many of these `triplegate adopt --names` renames; undefined in what an earlier version has written. */
+  /** How many of these `triplegate adopt --names` renames; undefined in a file of an earlier version. */
   readonly renamable?: number
-  /** The first of them: those that can be renamed and the others under a base in turns, then those elsewhere. */
+  /** The first ones: alternately those that can be renamed and the others under a base, then those elsewhere. */
   readonly graphs: readonly string[]
 }
 
-/** As a gateway found them when it had started. */
+/** The state that a gateway found after its start. */
 export interface KnownOtherGraphs extends OtherGraphs {
   /** An xsd:dateTime. */
   readonly at: string
 }
 
 const NAMED = 100
-/** True where the default graph has triples of its own, by its first ones: it may be the union of all graphs. */
+/** True if the default graph has its own triples, judging by its first ones: it may be the union of all graphs. */
 const HAS_DEFAULT = `SELECT ?s WHERE { { SELECT ?s ?p ?o WHERE { ?s ?p ?o } LIMIT 100 }
   FILTER NOT EXISTS { GRAPH ?g { ?s ?p ?o } } } LIMIT 1`
 
-/** True where it has triples of its own. */
+/** True if the default graph has its own triples. */
 export async function hasDefaultGraph(store: Pick<GraphStore, 'query'>, call: Call): Promise<boolean | Problem> {
   const rows = await select(store, HAS_DEFAULT, ['s'], call)
   return isFailure(rows) ? rows : rows.length > 0

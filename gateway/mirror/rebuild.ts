@@ -1,4 +1,4 @@
-// Filling an empty store from the repository and the journal.
+// Fills an empty store from the repository and the journal.
 import type { OpenEntry } from '../../versioning/history.js'
 import type { Locks } from '../documents/locks.js'
 import type { Log } from '../log.js'
@@ -18,10 +18,7 @@ export interface RebuildOptions {
   readonly locks: Locks
   readonly log: Log
   readonly report: Report
-  /**
-   * Overwrites documents of the store with those of the repository. Documents that the repository lacks stay in any
-   * case.
-   */
+  /** Overwrites documents of the store with those of the repository. Documents that the repository lacks are kept. */
   readonly force: boolean
 }
 
@@ -71,7 +68,7 @@ export async function fillStore(mirrored: Mirrored, report: Report): Promise<num
     return undefined
   })
   if (failed) return failed
-  // Open entries count as done: no client got another answer. Only the effects of updates, which were not read, are
+  // Open entries count as done: no client got another answer. Only the effects of updates that were not read yet are
   // lost.
   const [unread, open] = [history.open().filter(isUnread), history.open().filter((entry) => !isUnread(entry))]
   for (const { document, content } of open) later.set(document, content)
@@ -96,7 +93,7 @@ async function* committed({ repository, documentOf, isRecorded }: Mirrored): Asy
   }
 }
 
-/** Makes the document in the store what the state says; a state that the store cannot read is reported. */
+/** Writes this state of the document to the store. A state that the store cannot read is reported. */
 async function write(
   mirrored: Mirrored,
   { document, content }: State,

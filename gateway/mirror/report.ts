@@ -11,20 +11,20 @@ export const MISMATCHES = [
   'unreadable',
   'in doubt',
 ] as const
-/** In which way a document of the store and the one of the repository are not the same. */
+/** How a document of the store differs from the repository's. */
 export type Mismatch = (typeof MISMATCHES)[number]
 
 export interface MirrorOutcome {
   readonly documents: number
-  /** How many documents there are of each mismatch. */
+  /** The number of documents with each mismatch. */
   readonly differences: Readonly<Partial<Record<Mismatch, number>>>
-  /** How many documents were committed together, in a repository that had none. */
+  /** The number of documents committed together, in a repository that had none. */
   readonly imported?: number
-  /** Of a verification. They are no difference. */
+  /** The orphans that a verification has found. They do not count as differences. */
   readonly orphans?: Orphans
-  /** Of a verification: graphs of the store that are no documents. They are no difference. */
+  /** The graphs of the store that are not documents, found by a verification. They do not count as differences. */
   readonly others?: OtherGraphs
-  /** Of a rebuild: the graphs that the store had beside its documents; null where that is not known. */
+  /** The graphs that the store had in addition to its documents, found by a rebuild; null if unknown. */
   readonly notRebuilt?: KnownOtherGraphs | null
   /** Why the branch lacks changes that the journal has, if that lasts for longer than a moment. */
   readonly behind?: string
@@ -52,10 +52,7 @@ const UNREADABLE: ReadonlySet<ProblemCode> = new Set([
   'update.form',
 ])
 
-/**
- * The mismatch that a problem with one document stands for; undefined where the problem is with more than that
- * document.
- */
+/** The mismatch for a problem with one document; undefined if the problem concerns more than that document. */
 export function mismatchOf({ failure }: Problem): Mismatch | undefined {
   if (UNREADABLE.has(failure)) return 'unreadable'
   return failure === 'store.in-doubt' || failure === 'server.overloaded' ? 'in doubt' : undefined
@@ -80,7 +77,7 @@ export function makeMismatches(report: Report): Mismatches {
 
 const PROGRESS_EVERY = 100
 
-/** Reports the progress now and at the end, and in between every 100 documents. To be called for each document. */
+/** Reports the progress now, after every 100 documents, and at the end. Call it for each document. */
 export function makeMirrorProgress(report: Report, of: number): () => void {
   let documents = 0
   report({ event: 'progress', documents, of })

@@ -15,9 +15,9 @@ export type Author = Pick<VersionedChange, 'method' | 'agent' | 'time'>
 export interface SettlementSettings {
   readonly store: GraphStore
   readonly history: History
-  /** Journals the states of the store, of one document or of all, where the history has others. */
+  /** Journals the store's states of one document or of all, if the history has others. */
   readonly sweep: {
-    /** To be called under the document's lock. */
+    /** Call it under the document's lock. */
     document(document: string, author: Author): Promise<undefined | Problem>
     all(author: Author): Promise<undefined | Problem>
   }
@@ -28,7 +28,7 @@ export interface SettlementSettings {
 
 /** All writes of an application that are in doubt. Times are those of performance.now(). */
 export interface Doubts extends SettlementSettings {
-  /** When this began: entries that an earlier process left are in doubt since then. */
+  /** The start of this process: entries that an earlier process left are in doubt since then. */
   readonly opened: number
   /** Since when a change is in doubt, by its id. */
   readonly since: Map<string, number>
@@ -38,10 +38,10 @@ export interface Doubts extends SettlementSettings {
   readonly unswept: Set<OpenEntry>
 }
 
-/** Undefined when no change of this document is in doubt, or no longer. To be called under its lock. */
+/** Undefined if no change of this document is in doubt (any more). Call it under the document's lock. */
 export async function settleDocument(doubts: Doubts, document: string): Promise<undefined | Problem> {
   const { history, sweep, unswept } = doubts
-  // Updates come last: a sweep takes for theirs every change that is not journalled as another's by then.
+  // Settle updates last: the sweep attributes every unclaimed change to them.
   const open = history.open(document).filter(({ unread }) => unread !== 'dataset')
   for (const entry of [...open.filter(({ unread }) => !unread), ...open.filter(({ unread }) => unread)]) {
     const failed = await settleEntry(doubts, entry)
@@ -74,8 +74,7 @@ async function settleEntry(doubts: Doubts, entry: OpenEntry): Promise<undefined 
 /** True where the store can no longer do the write, if it has not done it yet. */
 async function isOver({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<boolean | Problem> {
   if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return false
-  // Stores write one after the other: once they have done this update, they have done all earlier ones that they will
-  // do.
+  // A store executes writes one after the other: once it has done this update, it will do no earlier write any more.
   return (await store.update(FENCE)) ?? true
 }
 
@@ -83,12 +82,12 @@ async function isOver({ store, since, opened }: Doubts, { id }: OpenEntry): Prom
 export async function settleEach(doubts: Doubts): Promise<void> {
   const { history, sweep, locks, since, unswept } = doubts
   const open = history.open()
-  // Entries can be settled otherwise, as by a commit that is found at the start.
+  // Entries can also be settled elsewhere, for example by a commit that is found at the start.
   for (const one of [since, doubts.late])
     for (const id of one.keys()) if (!open.some((entry) => entry.id === id)) one.delete(id)
   const inDoubt = open.filter(({ id, unread }) => since.has(id) && unread !== 'dataset')
   for (const document of new Set(inDoubt.map((entry) => entry.document))) {
-    // An entry that fails here, or finds too many waiting for the lock, is tried again in the next run.
+    // An entry that fails here, or whose lock has too many waiters, is tried again in the next run.
     await underLocks({ locks }, [[document, 'exclusive']], () => settleDocument(doubts, document))
   }
   for (const entry of unswept) {

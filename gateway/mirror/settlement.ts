@@ -1,5 +1,5 @@
-// When writes in doubt are settled: at once where a request waits for it, else every second until none is left
-// (design 6). The settling itself is in settle.ts.
+// Decides when writes in doubt are settled: at once if a request waits for it, otherwise every second until none is
+// left (design 6). settle.ts does the settling.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OpenEntry } from '../../versioning/history.js'
 import { problem, type Problem } from '../problem.js'
@@ -18,11 +18,11 @@ export interface Settlement {
   /** An update of any document is done. Resolves when all of its changes are in the journal. */
   sweepAfter(entry: OpenEntry): Promise<void>
   /**
-   * Undefined when the changes of all earlier updates of any document are in the journal, after `patience` ms at most.
-   * Until then no further one may begin: its changes could not be told from theirs.
+   * Waits until the changes of all earlier updates of any document are in the journal, at most `patience` ms; then
+   * undefined. Until then no further update may begin, since its changes could not be told from theirs.
    */
   whenSwept(patience: number): Promise<undefined | Problem>
-  /** Undefined when no change of this document is in doubt, or no longer. To be called under its lock. */
+  /** Undefined if no change of this document is in doubt (any more). Call it under the document's lock. */
   settle(document: string): Promise<undefined | Problem>
   close(): void
 }
@@ -45,7 +45,7 @@ export function makeSettlement(settings: SettlementSettings): Settlement {
   let settling: Promise<void> | undefined
   let closed = false
 
-  /** One run at a time: who comes during a run waits for that one. */
+  /** One run at a time: a caller during a run waits for that run. */
   const settleAll = (): Promise<void> => (settling ??= settleEach(doubts).finally(() => (settling = undefined)))
 
   function watch(): void {

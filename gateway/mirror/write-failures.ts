@@ -1,8 +1,11 @@
-// The meaning that a failure of store or history has for a write: whether the store may have done it.
+// What a failure of store or history means for a write: whether the store may have done it.
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import { problem, type Problem, type ProblemCode } from '../problem.js'
 
-/** The store has done nothing of the write, and will not. After all other failures it may have, or may yet. */
+/**
+ * The store has done nothing of the write, and will not. After any other failure it may have done it, or may still do
+ * it.
+ */
 export const hadNoEffect = ({ failure, isUnsure }: Problem): boolean =>
   (failure === 'store.unreachable' && !isUnsure) ||
   failure === 'store.overloaded' ||
@@ -18,7 +21,7 @@ export const hadNoEffect = ({ failure, isUnsure }: Problem): boolean =>
   failure === 'history.failed' ||
   failure === 'write.outdated'
 
-/** The store has refused the write and will do no more of it. It may have done a part of an update. */
+/** The store has refused the write and will not continue it. It may have done a part of an update. */
 export const hasNoLaterEffect = ({ failure }: Problem): boolean =>
   failure === 'update.syntax' || failure === 'update.failed' || failure === 'store.refused'
 

@@ -7,7 +7,7 @@ import { StoreBreak, type GraphStore } from '../stores/store.js'
 
 type Asked = Pick<GraphStore, 'query'>
 
-/** Wraps the store for one question. `digest` returns the digest of its answer after that has been read. */
+/** Wraps the store for one query. `digest` returns the digest of the answer, once that has been read. */
 export function withDigest(store: Asked): { readonly store: Asked; digest(): string } {
   const hash = createHash('sha256')
   async function* hashed(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -66,7 +66,7 @@ export interface ServerFiles {
   readonly key: string
 }
 
-/** The certificate and the key of owner.pem. Its mode protects it; browsers ask for a password all the same. */
+/** The certificate and the key of owner.pem. The file's mode protects it, but browsers require a password. */
 const OWNER_P12 = 'owner.p12'
 const P12_PASSWORD = 'triplegate'
 
@@ -167,7 +167,7 @@ async function ensure(file: string, now: number, make: () => Promise<string>): P
   }
 }
 
-/** For browsers, which read no PEM: made where it does not exist, or is older than the certificate. */
+/** For browsers, which do not read PEM: created if it is missing or older than the certificate. */
 async function withBrowserFile(pem: Pem | UnusableCertificates, file: string): Promise<Pem | UnusableCertificates> {
   if (isFailure(pem)) return pem
   try {

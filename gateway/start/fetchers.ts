@@ -9,7 +9,7 @@ import { backendsOf } from './open-stores.js'
 
 export interface Fetchers {
   readonly destinations: GuardedFetchSettings & { readonly isOwn: (url: URL) => boolean }
-  /** For what the gateway itself needs from other servers. */
+  /** For the gateway's own requests to other servers. */
   readonly own: GuardedFetch
   /** For what agents ask for. */
   readonly fetcher: GuardedFetch
@@ -43,10 +43,10 @@ export const basesOf = (described: readonly DescribedDataspace[]): string[] =>
 /** URLs of vocabularies often redirect several times. */
 export const FETCH_LIMITS = { maxBytes: 8 * 1024 * 1024, maxRedirects: 5 } as const
 
-/** Limits of what agents ask for from other servers. */
+/** Limits for requests that the gateway sends on behalf of agents. */
 export const LIMITS_FOR_AGENTS = { ...FETCH_LIMITS, headersTimeout: 15_000, totalTimeout: 15_000 } as const
 
-// On loopback the gateway's own listeners believe more than they would from outside.
+// The gateway's own listeners trust clients on loopback more than others.
 const ownPort = (port: number): string => `localhost:${port}`
 
 export function matcherOf(cidrs: readonly string[]): AddressMatcher {

@@ -1,4 +1,4 @@
-// The bases that a data folder knows: those of the gateway that uses it.
+// The bases that a data folder has recorded: those of the gateway that uses it.
 import { knownBases } from './seeded.js'
 import { documentUrl } from '../commands/arguments.js'
 
@@ -8,7 +8,7 @@ export interface KnownBases {
   readonly admin: string
 }
 
-/** Undefined where the folder knows none, or those of several dataspaces. */
+/** Undefined if the folder has no base, or the bases of several dataspaces. */
 export function basesKnownTo(data: string): KnownBases | undefined {
   const [first, second, ...more] = knownBases(data)
   if (first === undefined || second === undefined || more.length > 0) return undefined
@@ -20,7 +20,7 @@ export function basesKnownTo(data: string): KnownBases | undefined {
 const isAdminOf = (admin: string, base: string): boolean =>
   admin.startsWith(base) || admin === base.replace('://', '://admin.')
 
-/** The base of the admin application of a gateway's URL, where nothing else says it. */
+/** The base of the admin application for a gateway's URL, if nothing else names it. */
 export function adminBaseAt(url: URL, known: KnownBases | undefined): URL {
   if (known && [known.base, known.admin].includes(url.href)) return new URL(known.admin)
   return /^admin\./.test(url.hostname) || url.pathname.endsWith('/admin/')

@@ -1,5 +1,5 @@
-// The names of documents with characters beyond ASCII, known before the first request: read from the store or, of an
-// embedded one, from its history, and remembered in the data folder.
+// The names of documents with characters beyond ASCII, known before the first request: read from the store (for an
+// embedded store, from its history), and remembered in the data folder.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DescribedApplication } from '../configuration/dataspace.js'
@@ -19,7 +19,7 @@ import { isFailure } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
 
 const FILE = 'document-names.json'
-/** A start waits so long for a store, in ms. */
+/** How long a start waits for a store, in ms. */
 const LONGEST_MS = 60_000
 
 type History = Pick<Mirrored, 'repository' | 'history' | 'documentOf'>
@@ -49,7 +49,7 @@ export async function learnNames(
   return names
 }
 
-/** Of none that cannot be read: the start says why. */
+/** None if they cannot be read: the start itself reports that. */
 const namesOfHistory =
   ({ repository, history, documentOf }: History): NameSource =>
   async (_, take) => {
@@ -68,7 +68,7 @@ const namesOfHistory =
 function read(folder: string): Readonly<Record<string, FoundNames>> {
   try {
     const known = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as unknown
-    // A file that somebody else has changed is as a lost one.
+    // A file that somebody else has changed counts as lost.
     return isKnown(known) ? known : {}
   } catch {
     // None are remembered yet. A lost file is written again.

@@ -1,5 +1,5 @@
-// Reporting the graphs that are no documents, after a start, and of remembering them in the data folder: when
-// the store is lost, triplegate mirror rebuild names them.
+// Reports the graphs that are not documents after a start, and remembers them in the data folder: if the store is lost,
+// triplegate mirror rebuild names them.
 import { isInMemory } from '../configuration/dataspace.js'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ import { writeWhole } from '../files/whole-file.js'
 
 const FILE = 'other-graphs.json'
 const NAMED = 10
-/** The number of characters of a name that the log has. */
+/** The number of characters of a name in the log. */
 const LONGEST = 200
 
-/** Of the store of an application with this base; undefined where it is not known. */
+/** For the store of an application with this base; undefined if unknown. */
 export function knownOtherGraphs(folder: string, base: string): KnownOtherGraphs | undefined {
   return read(folder)[base]
 }
@@ -26,12 +26,12 @@ function read(folder: string): Readonly<Record<string, KnownOtherGraphs>> {
     const known: unknown = JSON.parse(readFileSync(join(folder, FILE), 'utf8'))
     if (typeof known === 'object' && known !== null) return known as Record<string, KnownOtherGraphs>
   } catch {
-    // It only helps people: a lost file is written again.
+    // The file only informs people: a lost one is written again.
   }
   return {}
 }
 
-/** Asks each store, one after the other: that may take long, so no start waits for it. */
+/** Queries the stores one after the other. This may take long, so no start waits for it. */
 export async function reportOtherGraphs(
   dataspaces: readonly Dataspace[],
   gateway: Pick<Gateway, 'log' | 'now' | 'parts'>,
@@ -41,7 +41,7 @@ export async function reportOtherGraphs(
   const { log } = gateway
   for (const store of new Set(dataspaces.flatMap(({ endUser, admin }) => [endUser.store, admin.store]))) {
     const sharers = sharersOf(store, { dataspaces }).map(({ application }) => application)
-    // Such a store takes documents only.
+    // An embedded store in memory accepts documents only.
     if (sharers.every(({ service }) => isInMemory(service))) continue
     const failed = await reportOthersIn(store, sharers, gateway, folder, signal)
     if (signal.aborted) return

@@ -65,7 +65,7 @@ export function openListeners(
   const { maxBody } = settings
   const { each, all } = shared(Math.max(BODY_MEMORY, maxBody))
   const bodyRoom = { each: Math.max(each, maxBody), all }
-  // Always as long: an error page has it, and HEAD the length of the page (RFC 9110 §9.3.2).
+  // Always of the same length, since error pages contain it, and HEAD has the length of the page (RFC 9110 §9.3.2).
   const nextId = (): string => `${started}-${String(++count).padStart(9, '0')}`
   const common = { now: gateway.now, nextId, problemResponse, bodyRoom }
   const refuse: ListenerSettings['refuse'] = (reason, request) =>

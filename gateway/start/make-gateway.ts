@@ -45,9 +45,9 @@ export interface MakingParts {
   readonly dataspaces: readonly DescribedDataspace[]
   readonly features: readonly GatewayFeature[]
   readonly certificates: Certificates
-  /** This gateway, as others see it. */
+  /** The name of this gateway for other gateways. */
   readonly me: Holder
-  /** It may not go on: what to say. */
+  /** Called with a message if this gateway must stop. */
   readonly lost: (why: string) => void
   /** Of the gateway's own listeners. */
   readonly ports: readonly number[]

@@ -67,7 +67,7 @@ export function makeCaches(settings: Settings, { applications, reading, tagKey, 
   }
 }
 
-/** Rules become as old as cached documents, and are not cached where documents are not. */
+/** Rules may be as old as cached documents, and are not cached if documents are not. */
 function rulesAge({ cache, cacheMaxAge, staleIfError }: Settings): RulesAge {
   const ifError = staleIfError === 'off' ? 0 : staleIfError
   return { max: cache === 'off' ? 0 : cacheMaxAge === 'off' ? Infinity : cacheMaxAge, ifError }

@@ -51,7 +51,7 @@ interface Surroundings {
   /** The paths of the endpoints of all features. */
   readonly endpointNames: readonly string[]
   readonly settings: Settings
-  /** All of the configuration: several applications may have one store. */
+  /** From the whole configuration: several applications may share a store. */
   readonly dataspaces: readonly DescribedDataspace[]
   readonly locks: Locks
   readonly log: Log
@@ -75,7 +75,7 @@ export async function openVersioned(
   const { base, service } = application
   const [states, isUrl] = [openStates(), documentsOf(application, dataspace)]
   const sharers = sharersOf(application, surroundings)
-  // A store in memory takes documents only.
+  // A store in memory accepts documents only.
   const isAlone = sharers.bases.every((other) => other === base)
   const takesOthers = isAlone && application.kind === 'end-user' && !store.announces
   const opened = await openHistoryOf(application, surroundings, takesOthers)
@@ -153,7 +153,7 @@ async function broughtUp(
 
 const FILL = 'fill'
 
-/** A store that does not fit into memory must not end the process at each start without a word. */
+/** If a store does not fit into memory, the process must not die silently at each start. */
 async function fillCounted(mirrored: Mirrored, log: Log): Promise<number | Problem> {
   const { resumed } = mirrored.history
   if (!(await resumed.begin(FILL))) {

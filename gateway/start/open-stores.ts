@@ -1,4 +1,4 @@
-// Opening the stores of a configuration, waiting until they answer, and having the only place that writes to them.
+// Opens the stores of a configuration, waits until they answer, and takes the place of the only writer at each.
 import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
 import { existsSync, rmSync } from 'node:fs'
@@ -32,11 +32,11 @@ export interface Stores {
 export interface HoldSettings {
   readonly me: Holder
   readonly log: Log
-  /** This gateway may not go on: what to say. */
+  /** Called with a message if this gateway must stop. */
   readonly lost: (why: string) => void
 }
 
-/** Dataspaces may share a store: those with the same endpoints are opened once. @param log of a gateway */
+/** Dataspaces may share a store: stores with the same endpoints are opened once. @param log of a gateway */
 export function makeStores(settings: Settings, openStore?: OpenStore, log?: Log): Stores {
   const opened = new Map<string, GraphStore>()
   const held = new Map<GraphStore, Held>()
@@ -84,7 +84,7 @@ async function placeAt(
   const place = await holdPlace(store, { me, lost: lostTo })
   if (isFailure(place)) {
     if (place.failure !== 'store.refused') orFail(place, `the triplestore ${store.name}`)
-    // Nobody writes to a store that takes no updates.
+    // Nobody writes to a store that accepts no updates.
     log.warn({ store: store.name, problem: place.detail }, 'whether another gateway writes to this store is not known')
     return undefined
   }
@@ -124,7 +124,7 @@ export const storeFolder = (data: string, kind: DescribedApplication['kind']): s
 export const filledMark = (data: string, kind: DescribedApplication['kind']): string =>
   join(storeFolder(data, kind), 'filled')
 
-/** The store on disk would miss what is written meanwhile, and its next start would take that back. */
+/** The store on disk would miss writes made meanwhile, and its next start would undo them. */
 function refuseOlderState(kind: DescribedApplication['kind'], { data }: Settings): void {
   const folder = storeFolder(data, kind)
   if (!existsSync(folder)) return

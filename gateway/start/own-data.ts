@@ -1,5 +1,5 @@
-// Having the data folder: one gateway at a time. It leaves its name there, and touches that file each second; a standby
-// waits for its place.
+// Takes the data folder: one gateway at a time has it. The gateway leaves its name there and touches that file each
+// second; a standby waits until the folder is free.
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, realpath, utimes } from 'node:fs/promises'
@@ -14,18 +14,21 @@ import { holderText, type Holder } from '../stores/holder.js'
 import { unusableFolder } from './private-folder.js'
 
 const FILE = 'gateway.json'
-/** Below the data folder: what a restore has not put in its place yet. */
+/** Below the data folder: data that an unfinished restore has not moved to its place yet. */
 export const RESTORE_FOLDER = 'restore.work'
 const BEAT_MS = 1000
-/** A gateway whose file is not touched for so long stands still. */
+/** If the file has not been touched for this long, the gateway stands still. */
 const SILENT_MS = 3000
 const TRY_MS = 300
 
 /** What the file says. */
 interface Owner extends Holder {
-  /** Of the folder when it got its name: a copy is another folder. */
+  /** The identity of the folder when it got its name: a copy is another folder. */
   readonly inode: number
-  /** The process, so that no later one with its number is taken for it; undefined where the system does not say. */
+  /**
+   * Identifies the process, so that a later one with the same number is not taken for it; undefined if the system does
+   * not say.
+   */
   readonly started?: string
 }
 
@@ -120,7 +123,7 @@ async function lockOf(path: string, folder: string, waits: Log | undefined): Pro
   }
 }
 
-/** When the file was seen to be touched, by the clock of this process: those of two machines may differ. */
+/** The time at which this process saw the file touched, by its own clock: the clocks of two machines may differ. */
 interface Watched {
   readonly touched: number
   readonly at: number
@@ -131,7 +134,7 @@ function watch(path: string, before: Watched | undefined): Watched {
   return before?.touched === touched ? before : { touched, at: performance.now() }
 }
 
-/** A process that stands still keeps its locks: it is ended, so that it writes nothing when it wakes. */
+/** A process that stands still keeps its locks, so it is killed: it must not write when it wakes up. */
 function endSilent(owner: Owner | undefined, log: Log): void {
   const pid = Number(owner?.process)
   const text = owner && holderText(owner)
@@ -149,7 +152,7 @@ function startOf(pid: number): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // proc(5): field 22, counted behind the name, which may have spaces.
+    // proc(5): field 22, counted after the name, which may contain spaces.
     return `${boot} ${stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]}`
   } catch {
     return undefined

@@ -1,4 +1,4 @@
-// Reading certificates and their keys from PEM files: whether they can be used, now, and together.
+// Reads certificates and their keys from PEM files, and checks whether they are valid now and belong together.
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import { createSecureContext } from 'node:tls'
@@ -13,7 +13,7 @@ export interface Pem {
   readonly leaf: X509Certificate
   /** Warnings for the operator. */
   readonly notices: readonly string[]
-  /** The advice where the certificate is no good. */
+  /** The advice if the certificate cannot be used. */
   readonly fix: string
 }
 

@@ -1,4 +1,4 @@
-// Keeping the data folder, with journal, history and keys, from other accounts of the machine.
+// Protects the data folder, with journal, history and keys, from other accounts of the machine.
 import { chmod, lstat, opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartFailure } from '../configuration/start-failure.js'

@@ -34,8 +34,8 @@ function seededGrants(base: string, admin: string): readonly NewAuthorization[] 
     ['sign-up', 'Sign up', ['Read', 'Append'], [EVERYONE_CLASS], { resources: inAdmin('ns', 'sign%20up') }],
     ['oauth2-login', 'OpenID Connect login', ['Read'], [EVERYONE_CLASS], { resources: inAdmin('oauth2/login') }],
     ['oauth2-authorize', 'OpenID Connect callback', ['Read'], [EVERYONE_CLASS], { resources: providers }],
-    // Anybody can make a WebID, so append-request names no agents until the owner does: requests could be appended
-    // without end.
+    // Anybody can make a WebID, and requests could be appended without end, so append-request names no agents until the
+    // owner does.
     ['append-request', 'Authorization requests', ['Append'], [], { resources: requests }],
     ['full-control', 'Full control', ['Read', 'Append', 'Write', 'Control'], ['owners'], { resources: [...administering, ...writing], classes: DOCUMENTS }],
     ['public-namespace', 'Namespace', ['Read', 'Append'], ALL, { resources: inBase('ns') }],
@@ -69,8 +69,8 @@ export interface SeedAgents {
 export type SeedGraphs = ReadonlyMap<string, readonly Quad[]>
 
 /**
- * All of it belongs to the first start (seeding.ts), `agents` and `members` to the first one with these certificates.
- * The root comes last in its application: it shows that all others are written.
+ * Everything is written at the first start (seeding.ts), `agents` and `members` at the first start with these
+ * certificates. The root of an application is written last: it shows that all other documents have been written.
  */
 export interface Seed {
   readonly endUser: SeedGraphs

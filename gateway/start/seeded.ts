@@ -1,5 +1,6 @@
 // The mark that a dataspace has been seeded: a file in the data folder. Seeding happens once in the life of a dataspace
-// (design 3): what is missing later was deleted, and must not come back. By the marks the folder remembers the bases.
+// (design 3): a document that is missing later was deleted, and must not come back. The marks also record the bases of
+// the folder.
 import { chmodSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DescribedApplication, DescribedDataspace } from '../configuration/dataspace.js'
@@ -11,7 +12,7 @@ export interface Seeded {
   /** `begun`: a start was interrupted. Undefined in a new data folder, and in one of a version that had no marks. */
   of(base: string): 'begun' | 'done' | undefined
   record(base: string, state: 'begun' | 'done'): void
-  /** True where this agent has had its documents and its membership from here. */
+  /** True if this agent has already got its documents and its membership. */
   hasAgent(base: string, webId: string): boolean
   recordAgent(base: string, webId: string): void
   /** The application that has this base. */
@@ -65,8 +66,8 @@ export function knownBases(folder: string): readonly string[] {
 }
 
 /**
- * Design 2: WebIDs, certificates and documents are under the base, so that another base is a new, empty dataspace,
- * which nobody means who starts on another port. Throws StartFailure.
+ * Design 2: WebIDs, certificates and documents are under the base, so another base would be a new, empty dataspace.
+ * Starting on another port must not create one by accident. Throws StartFailure.
  */
 export function refuseMoved(seeded: Seeded, { config }: Settings, dataspaces: readonly DescribedDataspace[]): void {
   const applications = dataspaces.flatMap(({ endUser, admin }) => [endUser, admin])
@@ -83,7 +84,7 @@ export function refuseMoved(seeded: Seeded, { config }: Settings, dataspaces: re
   }
 }
 
-/** The base that the application had at an earlier start; undefined where it has it still, or is new. */
+/** The base that the application had at an earlier start; undefined if it still has it, or is new. */
 function baseBefore(
   { base, iri, kind }: DescribedApplication,
   applications: readonly DescribedApplication[],
@@ -93,7 +94,7 @@ function baseBefore(
   const lost = [...known].filter(([earlier]) => !applications.some((other) => other.base === earlier))
   const own = lost.find(([, application]) => application === iri)
   if (own) return own[0]
-  // Of an earlier version: the end-user application was seeded first.
+  // In a folder of an earlier version, the end-user application was seeded first.
   const isOld = lost.length === known.size && lost.every(([, application]) => application === undefined)
   return isOld ? lost[kind === 'admin' ? 1 : 0]?.[0] : undefined
 }

@@ -1,4 +1,4 @@
-// Writing the seed (seed.ts): once in the life of a dataspace (seeded.ts), and never over existing documents.
+// Writes the seed (seed.ts): once in the life of a dataspace (seeded.ts), and never over existing documents.
 import type { NewChange } from '../../versioning/history.js'
 import { agentDocuments } from '../agents/agent-documents.js'
 import type { Application, Dataspace } from '../gateway.js'
@@ -51,8 +51,8 @@ interface Seeding {
 }
 
 /**
- * True where this was the application's first start, or its end. Without a mark, any document of the seed shows an
- * earlier one.
+ * True if this was the application's first start, or completed it. Without a mark, any document of the seed proves an
+ * earlier start.
  */
 async function seedOnce(application: Application, graphs: SeedGraphs, seeding: Seeding): Promise<boolean | Problem> {
   const { base, store } = application
@@ -76,8 +76,8 @@ async function seedOnce(application: Application, graphs: SeedGraphs, seeding: S
 }
 
 /**
- * True where a store without the root was never seeded: one that has been, and has no document at all, is another
- * store.
+ * True if a store without the root was never seeded: a seeded dataspace whose store has no document at all has got
+ * another store.
  */
 async function isFirstStart(
   { store, base }: Application,

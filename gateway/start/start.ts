@@ -33,7 +33,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** @returns what writes them. A crash loses those since the start: they are comfort. */
+/** @returns the function that writes them. A crash loses those since the start, which only costs some comfort. */
 export async function keepPrefixes(
   folder: string,
   prefixes: GatewayCaches['prefixes'],
@@ -59,9 +59,9 @@ export interface RunningGateway {
   readonly dataspaces: readonly Dataspace[]
   readonly certificates: Certificates
   readonly ports: Ports
-  /** Reads the server certificate again, for new connections. The old one stays where the new one is of no use. */
+  /** Reads the server certificate again, for new connections. If the new one cannot be used, the old one stays. */
   renew(): Promise<void>
-  /** Takes no more requests, lets those under way finish for `grace` ms, and closes everything. */
+  /** Accepts no more requests, lets running ones finish for `grace` ms, and closes everything. */
   close(grace?: number): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export interface StartOptions {
   readonly now?: () => number
   /** Tests on slow machines wait longer. */
   readonly commitsWait?: number
-  /** Another gateway writes to a store now, so that this one must end: what to say. */
+  /** Called with a message when another gateway has taken a store: then this one must stop. */
   readonly lost?: (why: string) => void
 }
 

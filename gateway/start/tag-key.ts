@@ -23,7 +23,7 @@ export function readOrMakeTagKey(folder: string): string | Failure {
   }
 }
 
-/** Of a gateway that runs; undefined where there is none that can be read. */
+/** The key of a running gateway; undefined if there is none that can be read. */
 export function readTagKey(folder: string): string | undefined {
   try {
     return readFileSync(join(folder, TAG_KEY_FILE), 'utf8').trim()
@@ -32,7 +32,7 @@ export function readTagKey(folder: string): string | undefined {
   }
 }
 
-/** The whole file or none; undefined where there is one. */
+/** Writes the whole file or nothing; undefined if the file already exists. */
 function makeIfAbsent(file: string): string | undefined {
   if (existsSync(file)) return undefined
   const key = randomBytes(32).toString('base64url')

@@ -1,5 +1,5 @@
-// Questions about several graphs, and replacements of several, as one text of SPARQL 1.1 each (grouped-store.ts).
-// A store may say a term in SPARQL otherwise than in N-Triples: graphs with such terms go alone. Pure.
+// Queries about several graphs, and replacements of several, each as one text of SPARQL 1.1 (grouped-store.ts). A store
+// may express a term differently in SPARQL than in N-Triples: graphs with such terms get separate requests. Pure.
 import { isPlain } from '../rdf/canonical.js'
 import { nTriplesTerm } from '../rdf/graph.js'
 import { readTsvTerm } from '../rdf/read-sparql-results.js'
@@ -9,12 +9,12 @@ import { EXISTS, FACTS } from './document-facts-query.js'
 import { hasBlankNode, irisIn, linesOf, textOfLines } from './n-triples-lines.js'
 
 const HEADER = '?n\t?s\t?p\t?o'
-/** The last row. Without it the store has ended the answer where a limit of its own was reached. */
+/** The last row. If it is missing, a limit of the store has cut off the answer. */
 const END = '"end"\t\t\t'
 
 /**
- * All triples of a graph, where a type is named of one whose own IRI has this type; or those of `excerptQuery` for
- * `facts`.
+ * All triples of a graph (if a type is given, only if the graph's own IRI has this type), or those of `excerptQuery`
+ * for `facts`.
  */
 export interface BatchQuestion {
   readonly graph: string
@@ -48,9 +48,9 @@ export function batchedGraphsQuery(questions: readonly BatchQuestion[]): string 
 }
 
 /**
- * The answers as N-Triples, by number; undefined where a graph has no triple. One that has a triple which may not be as
- * it is stored is not among them: blank nodes, which have other labels in results, and what is no plain term. Undefined
- * where the text is no answer to such a query.
+ * The answers as N-Triples, by number; undefined if a graph has no triple. Leaves out a graph with a triple that
+ * results may not show as stored: blank nodes, which have other labels in results, and terms that are not plain.
+ * Undefined if the text is not an answer to such a query.
  */
 export function answersIn(tsv: string, questions: number): Map<number, string | undefined> | undefined {
   const [header, ...lines] = tsv.split(/\r?\n/)
@@ -75,19 +75,17 @@ function objectOf(field: string): string {
   return term ? nTriplesTerm(term) : field
 }
 
-// A parser of SPARQL resolves IRIs, which removes dot segments; that of Fuseki completes file: too.
+// SPARQL parsers resolve IRIs, which removes dot segments; Fuseki's parser also completes file: IRIs.
 const UNCHANGED = /^(?:https?:\/\/|urn:|mailto:)/
 const DOT_SEGMENT = /[:/]\.\.?(?:[/?#]|$)/
 const isUnchanged = (iri: string): boolean => UNCHANGED.test(iri) && !DOT_SEGMENT.test(iri)
 
-/**
- * True where SPARQL names the graph as it is: not the default graph, nor one that Fuseki makes, as the union of all.
- */
+/** True if SPARQL can name the graph: not the default graph, nor one that Fuseki derives, such as the union of all. */
 export const isName = (graph: string): boolean =>
   graph !== DEFAULT_GRAPH && isPlain(`<${graph}> <urn:x> "" .`) && isUnchanged(graph) && !/^urn:x-arq:/i.test(graph)
 
 /**
- * True where SPARQL says the same with this text of canonical N-Triples. A store that decodes escapes before it parses
+ * True if this text of canonical N-Triples means the same in SPARQL. A store that decodes escapes before it parses
  * (SPARQL 1.1 §19.2) reads `\\u0022` as `\"`, which could end the update early.
  */
 export const isSparql = (nTriples: string): boolean =>
@@ -98,7 +96,7 @@ export const isSparql = (nTriples: string): boolean =>
 export interface Replacement {
   readonly graph: string
   readonly nTriples: string | undefined
-  /** All that changes, where it is little. */
+  /** All changes, if they are few. */
   readonly change?: Change | undefined
 }
 
@@ -108,18 +106,18 @@ interface Change {
   readonly added: readonly string[]
 }
 
-/** Undefined where it is no small part of the lines, or where SPARQL does not say it as it is. */
+/** Undefined if it is not a small part of the lines, or if SPARQL cannot express it exactly. */
 export function changeOf(before: string, after: string): Change | undefined {
   const [had, has] = [before, after].map((text) => new Set(linesOf(text))) as [Set<string>, Set<string>]
   const removed = [...had].filter((line) => !has.has(line))
   const added = [...has].filter((line) => !had.has(line))
   const count = removed.length + added.length
-  // A store may have a language tag in other letters.
+  // A store may change the case of a language tag.
   const isSaid = count > 0 && count <= has.size / 2 && !removed.some((line) => line.includes('"@'))
   return isSaid && isSparql(textOfLines([...removed, ...added])) ? { removed, added } : undefined
 }
 
-/** Terms with prefixes, which make a text half as long: a store takes most of its time to read it. */
+/** Terms with prefixes, which halve the text: most of a store's time goes into reading it. */
 export function makePrefixes() {
   const prefixes = new Map<string, string>()
   const shortened = (term: string): string => {

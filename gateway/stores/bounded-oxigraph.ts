@@ -16,8 +16,8 @@ const PAGE_BYTES = 64 * 1024
 const MEMORY_SECTION = 5
 
 /**
- * Starts Oxigraph in this thread, once per thread. Throws a WebAssembly.RuntimeError where it needs more than `limit`
- * bytes, and a RangeError where it needs more stack than there is: after either it must not be used again.
+ * Starts Oxigraph in this thread, once per thread. Throws a WebAssembly.RuntimeError if it needs more than `limit`
+ * bytes, and a RangeError if it needs more stack than is available: after either it must not be used again.
  */
 export function openOxigraph(limit: number): Oxigraph {
   const module = readFileSync(createRequire(import.meta.url).resolve('oxigraph/web_bg.wasm'))
@@ -55,7 +55,7 @@ function unsigned(value: number): number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
 }
 
-/** What Oxigraph finds in texts that the grammar lets in, and how its message says so. */
+/** Flaws in texts that the grammar allows but Oxigraph refuses, and its messages for them. */
 const REASONS: readonly (readonly [says: RegExp, reason: string])[] = [
   [
     /variable that is unbound/,
@@ -69,6 +69,6 @@ const REASONS: readonly (readonly [says: RegExp, reason: string])[] = [
   [/^error at /, 'it is not SPARQL 1.1'],
 ]
 
-/** Why Oxigraph refuses a text, without places in texts of our own and lists of tokens. */
+/** Why Oxigraph refuses a text, without positions in texts that the gateway made, and without lists of tokens. */
 export const oxigraphRefusalOf = ({ message }: Error): string =>
   REASONS.find(([says]) => says.test(message))?.[1] ?? message.split('\n')[0]!.slice(0, 200)

@@ -1,18 +1,18 @@
-// A change of a few lines of a large graph: the store gets these lines, and not the whole graph again (design 7).
+// Changes a few lines of a large graph: the store gets these lines instead of the whole graph (design 7).
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import type { Problem } from '../problem.js'
 import { changeOf, isName, isSparql, type Replacement } from './batch-sparql.js'
 import { textOfLines } from './n-triples-lines.js'
 import type { GraphStore } from './store.js'
 
-/** In characters: of a shorter graph, the request is most of the work. */
+/** In characters: for a shorter graph, most of the work is the request itself. */
 const LONG = 128 * 1024
-/** The graph is at least so many times as long as the lines that change. */
+/** The graph must be at least this many times as long as the changed lines. */
 const TIMES = 8
 
 /**
- * Makes the graph hold `after`, atomically. Both texts are canonical.
- * @param before what the store holds, as it was read from it
+ * Makes the graph equal `after`, atomically. Both texts are canonical.
+ * @param before the content of the store, as read from it
  */
 export async function replaceChanged(
   store: GraphStore,
@@ -39,11 +39,11 @@ export async function changeBetween(before: string, after: string): Promise<Repl
   const change = await differenceInSlices(before, after)
   const [gone, come] = [change.removed, change.added].map(textOfLines) as [string, string]
   if ((gone.length + come.length) * TIMES > after.length) return undefined
-  // A store may have a language tag in other letters.
+  // A store may change the case of a language tag.
   return gone.includes('"@') || !isSparql(gone) || !isSparql(come) ? undefined : change
 }
 
-/** Undefined where the lines that change are many, or stores may read them otherwise in SPARQL. */
+/** Undefined if many lines change, or if stores may read them differently in SPARQL. */
 async function updateOf(graph: string, before: string, after: string): Promise<string | undefined> {
   if (after.length < LONG || before.length < LONG || !isName(graph)) return undefined
   const change = await changeBetween(before, after)

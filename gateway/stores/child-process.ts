@@ -7,15 +7,15 @@ import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What it reports: the store answers; it has stopped; a line of its stderr; why it cannot be started. */
+/** Its reports: the store answers; it has stopped; a line of its stderr; the reason why it cannot be started. */
 export type ChildReport =
   { readonly ready: number } | { readonly stopped: string } | { readonly says: string } | { readonly unable: string }
 
-/** A request waits so long for a store that starts again, in ms. */
+/** How long a request waits for a store that is being restarted, in ms. */
 const PATIENCE_MS = 10_000
-/** Between two attempts where the store stops before it answers, in ms. */
+/** Between two attempts, if the store stops before it answers, in ms. */
 const PAUSE_MS = 250
-/** Attempts of the first start: a store that died with its gateway releases its folder at once. */
+/** Attempts of the first start: a store that was killed with its gateway releases its folder only a moment later. */
 const ATTEMPTS = 8
 const LONGEST_LINE = 500
 
@@ -23,7 +23,7 @@ const [path = '', executable = '', ...args] = process.argv.slice(2)
 
 const report = (message: ChildReport): void => void process.send?.(message, (error: unknown) => error && stop())
 
-/** The kernel ends the store with this process where it can (prctl(2), PR_SET_PDEATHSIG). */
+/** If possible, the kernel ends the store together with this process (prctl(2), PR_SET_PDEATHSIG). */
 function stop(): void {
   if (!server || server.exitCode !== null || server.signalCode !== null) process.exit()
   server.once('exit', () => process.exit()).kill('SIGKILL')
@@ -43,7 +43,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0
 }
 
-/** Runs the store until it stops; gives its last words where it has not answered. */
+/** Runs the store until it stops. If it never answered, returns its last output. */
 async function run(): Promise<string | undefined> {
   const free = await freePort()
   const command = [executable, ...args, '--bind', `127.0.0.1:${free}`]
@@ -86,7 +86,7 @@ async function supervise(): Promise<void> {
 const UNAVAILABLE =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
 
-/** Nothing of the request has been read: it waits as a whole. */
+/** Nothing of the request has been read yet, so all of it waits. */
 async function serve(client: Socket): Promise<void> {
   client.on('error', () => undefined)
   const deadline = performance.now() + PATIENCE_MS
@@ -131,7 +131,7 @@ function join(client: Socket, store: Socket): void {
   store.on('close', () => client.destroySoon())
 }
 
-// The gateway finishes its requests after such a signal: it alone ends this process.
+// After such a signal the gateway finishes its requests, and then ends this process itself.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', stop)
 rmSync(path, { force: true })

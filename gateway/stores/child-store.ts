@@ -1,4 +1,4 @@
-// A triplestore of the gateway's own: Oxigraph's server as a child process, with a folder of its own, at a port that
+// A triplestore that belongs to the gateway: Oxigraph's server as a child process, with its own folder, at a port that
 // other accounts of the machine cannot reach.
 import { execFile, fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -41,7 +41,7 @@ export interface ChildStoreSettings {
   /** Of this store alone. */
   readonly folder: string
   readonly executable: string
-  /** ms that a query may take. */
+  /** The time limit of a query, in ms. */
   readonly queryTimeout: number
   readonly log: Log
 }
@@ -49,10 +49,10 @@ export interface ChildStoreSettings {
 /** The database, below the folder of its store. */
 export const DATABASE = 'db'
 
-/** Of a Unix socket, in bytes (unix(7)); macOS has the lowest limit. */
+/** The longest path of a Unix socket, in bytes (unix(7)); macOS has the lowest limit. */
 const LONGEST_PATH = 103
 const PAUSE_MS = 250
-/** Opening a large store that was not closed. */
+/** In ms: opening a large store that was not closed takes long. */
 const START_MS = 120_000
 
 const unable = (detail: string): Problem => problem('store.refused', detail)
@@ -91,7 +91,7 @@ export async function openChildStore(settings: ChildStoreSettings): Promise<Grap
 const OPEN_PORT =
   'other accounts of this machine can use this store: unshare and ip cannot make a network namespace for it. SECURITY.md says what to do'
 
-/** The command before a command that gives it a network of its own, with nothing but its loopback; empty where none can. */
+/** A prefix that runs a command in a separate network, with only its own loopback; empty if the system has none. */
 async function isolated(): Promise<readonly string[]> {
   const namespace = ['--map-root-user', '--net', '--']
   const up = ['ip', 'link', 'set', 'lo', 'up']

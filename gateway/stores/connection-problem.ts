@@ -1,4 +1,4 @@
-// What a failure of a connection to a triplestore means to clients.
+// Maps failures of a connection to a triplestore to the problems that clients see.
 import { problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 

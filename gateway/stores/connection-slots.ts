@@ -1,4 +1,4 @@
-// Turns at a store: so many calls at work, so many waiting in fair order, and none longer than its signal allows.
+// Turns at a store: limits the calls at work, queues the others in fair order, and ends each wait with its signal.
 import { problem, type Problem } from '../problem.js'
 import { makeRounds, type Asker, type Waiting } from './fair-queue.js'
 import { StoreBreak } from './store.js'
@@ -7,19 +7,19 @@ import { StoreBreak } from './store.js'
 export interface EndTurn {
   (): void
   /**
-   * True where the place was only lent, and somebody waits who may have it: give it back soon. A loan that the asker
-   * may hold by now ends here.
+   * True if the place was only lent, and another asker waits that may have it: give it back soon. If the asker may hold
+   * the place by now, the loan ends here.
    */
   isCalledBack(): boolean
 }
 
 export interface Turns {
-  /** A place for the gateway itself, where one is free. */
+  /** A place for the gateway itself, if one is free. */
   takeNow(): EndTurn | undefined
   /**
-   * A place, at once or in turn: askers take turns, and none holds all places, where there are several. Without an
-   * asker, for the gateway itself, only the number of places counts. `store.overloaded` at once where too many calls
-   * wait; a Problem when the signal aborts.
+   * A place, at once or in turn. Askers take turns, and no asker holds all places if there are several. Calls without
+   * an asker are the gateway's own and are limited only by the number of places. `store.overloaded` at once if too many
+   * calls wait; a Problem when the signal aborts.
    */
   take(signal?: AbortSignal, asker?: Asker): Promise<EndTurn | Problem>
 }
@@ -29,7 +29,7 @@ const OVERLOADED = problem('store.overloaded', 'Too many requests wait for the t
 })
 const GIVEN_UP = problem('store.failed', 'The request to the triplestore was given up.')
 
-/** The problem of a call whose signal has aborted: that of the reason (a StoreBreak), else that the caller gave up. */
+/** The problem of a call whose signal has aborted: the reason's (a StoreBreak), otherwise that the caller gave up. */
 export const givenUp = (signal: AbortSignal): Problem =>
   signal.reason instanceof StoreBreak ? signal.reason.problem : GIVEN_UP
 
@@ -39,8 +39,8 @@ interface Waiter extends Waiting {
 }
 
 /**
- * @param lends whether an asker may have the last place too while no other may have it: it is called back from them
- * then
+ * @param lends whether an asker may also have the last place while no other asker may have it; it must be given back
+ * once one may
  */
 export function makeTurns(places: number, waitingLimit: number, lends = false): Turns {
   let free = places
@@ -60,7 +60,7 @@ export function makeTurns(places: number, waitingLimit: number, lends = false): 
       passOn()
     }
     const isCalledBack = (): boolean => {
-      // The asker may hold it by now.
+      // By now, the asker may hold the place without a loan.
       if (isHeld && isOnLoan && line.mayPass(waiter!)) isOnLoan = isLent = false
       return isHeld && isOnLoan && line.isAwaited()
     }
@@ -99,7 +99,7 @@ export function makeTurns(places: number, waitingLimit: number, lends = false): 
   }
 }
 
-/** Those that wait: the gateway itself, writes among its calls, has every other turn. */
+/** The waiting calls: the gateway itself, including its writes, has every other turn. */
 function makeLine(places: number, waitingLimit: number) {
   const held = Math.max(1, places - 1)
   const [each, network] = [Math.ceil(waitingLimit / 4), Math.ceil(waitingLimit / 2)]
@@ -107,7 +107,7 @@ function makeLine(places: number, waitingLimit: number) {
   const own = new Set<Waiter>()
   let isOwnTurn = true
   return {
-    /** True where it need not wait where a place is free. */
+    /** True if it need not wait when a place is free. */
     mayPass: (waiter: Waiter): boolean => waiter.asker === undefined || rounds.hold(waiter, waiter.asker),
     /** False where too many wait. */
     enter(waiter: Waiter): boolean {
@@ -126,7 +126,7 @@ function makeLine(places: number, waitingLimit: number) {
       return next
     },
     nextOnLoan: rounds.nextOnLoan,
-    /** True where one waits that may have the next place. */
+    /** True if a waiting call may have the next place. */
     isAwaited: (): boolean => own.size > 0 || rounds.hasNext(),
     release: rounds.release,
   }

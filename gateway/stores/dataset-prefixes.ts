@@ -62,6 +62,6 @@ function knownOf(prefixes: Prefixes, names: string): KnownPrefixes {
 const MARK = 'p'
 const hasPrefixes = (format: Format): boolean => [TURTLE, JSON_LD].includes(sourceOf(format))
 
-/** True of a code that a format has with whatever prefixes. */
+/** True for the code of a format with any prefixes. */
 export const isWithPrefixes = (code: string, format: Format): boolean =>
   hasPrefixes(format) && code.startsWith(format.code + MARK)

@@ -1,10 +1,10 @@
-// The few triples of a graph that a decision or an identification rests on. A store is asked for these before a
-// right is decided: it then costs as much for a large graph as for a small one, and nearly as much for none (design 4).
+// The few triples of a graph that a decision or an identification rests on. The store is asked for these before a right
+// is decided. This costs as much for a large graph as for a small one, and nearly as much for a missing one (design 4).
 import { ACL, CERT, DCT, DEF, DH, RDF, SOLID } from '../rdf/vocabulary.js'
 
 /**
- * `facts`: types, owners, dates and creator of the graph's own IRI; `fewFacts`: as many of these as fit, where there
- * are too many; `profile`: what a profile says of agents: their keys, delegates and issuers.
+ * `facts`: types, owners, dates and creator of the graph's own IRI; `fewFacts`: as many of these as fit, if there are
+ * too many; `profile`: the statements of a profile about agents: keys, delegates and issuers.
  */
 export type ExcerptKind = 'facts' | 'fewFacts' | 'profile'
 
@@ -20,13 +20,13 @@ const PROPERTIES: Readonly<Record<ExcerptKind, readonly string[]>> = {
 /** The largest excerpt that is read, in bytes. */
 export const MAX_EXCERPT = 256 * 1024
 
-/** A graph that has none of the properties exists all the same: one more triple says so. */
+/** A graph without any of the properties exists all the same: one more triple shows that. */
 export const EXISTS = '<urn:triplegate:exists>'
 
-/** So many triples or more are long: a store builds the answer to a CONSTRUCT in its memory. */
+/** Graphs with this many triples are long: a store builds the answer to a CONSTRUCT in its memory. */
 const LONG = 1000
 
-/** The graph where its own IRI has this type: nothing of another is answered. */
+/** The graph if its own IRI has this type; otherwise the answer is empty. */
 export const typedQuery = (graph: string, type: string): string =>
   `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH <${graph}> { <${graph}> <${RDF('type')}> <${type}> . ?s ?p ?o } } LIMIT ${LONG}`
 
@@ -48,7 +48,7 @@ function all(graph: string, kind: 'facts' | 'profile'): string {
   return `{ VALUES ?p { ${properties} } ${triples} }`
 }
 
-/** Of the types those of the hierarchy; of the rest some, and no long ones. */
+/** The types of the hierarchy, and some of the others, without long ones. */
 function fewFacts(graph: string): string {
   const kinds = [DH('Item'), DH('Container'), DEF('Root')].map((type) => `<${type}>`).join(' ')
   const types = `{ VALUES ?o { ${kinds} } GRAPH <${graph}> { <${graph}> ?p ?o } FILTER(?p = <${RDF('type')}>) BIND(<${graph}> AS ?s) }`
@@ -69,8 +69,8 @@ export function excerptOf(nTriples: string, graph: string, kind: ExcerptKind): s
 }
 
 /**
- * The lines with this text. Where it stands within a literal or a triple term, the line is one too many, which changes
- * nothing.
+ * The lines that contain this text. If it occurs in a literal or a triple term, one line too many is found, which
+ * changes nothing.
  */
 export function linesWith(nTriples: string, sought: string): string {
   let lines = ''

@@ -9,7 +9,7 @@ import { hasBlankNode, irisIn, linesOf } from './n-triples-lines.js'
 import { makeSlices } from './slices.js'
 import type { GraphEdit } from './store.js'
 
-/** `update.form` where a graph has a name or terms that cannot stand in SPARQL, or are others there. */
+/** `update.form` if SPARQL cannot express a graph name or a term, or would change it. */
 export async function editText(edits: readonly GraphEdit[]): Promise<string | Problem> {
   const slices = makeSlices()
   const every: Every = async (lines, test) => {
@@ -52,13 +52,13 @@ function data(
   return blocks.length === 0 ? [] : [`${keyword} {\n${blocks.join('\n')}\n}`]
 }
 
-/** The edit in a form that SPARQL has: where lines that change have none, the whole graph is written again. */
+/** The edit in a form that SPARQL can express: if it cannot express changed lines, the whole graph is written again. */
 async function writable(edit: GraphEdit, every: Every): Promise<GraphEdit | Problem> {
   const { graph, removed, added, after } = edit
   const isWhole = (await every(removed, isRemovable)) && (await every(added, standsInSparql))
   if (isWhole && (await every(added, (line) => !hasBlankNode(line)))) return edit
   const lines = after === undefined ? undefined : linesOf(after)
-  // Of a graph that was not read, blank nodes that are inserted are new ones, and tags are those of the client.
+  // If the graph was not read, inserted blank nodes are new ones, and tags are as the client wrote them.
   const isSent = !lines && (isWhole || ((await every(removed, isExact)) && (await every(added, standsInSparql))))
   if (isSent) return edit
   if (lines && (await every(lines, standsInSparql))) return { graph, isCleared: true, removed: [], added: lines }

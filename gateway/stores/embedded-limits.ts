@@ -10,10 +10,10 @@ const WARN_AT = 1_000_000
 const BYTES_A_QUAD = 2_000
 /** Longer triples count for several. */
 const CHARACTERS = 200
-/** Of a longer text only so much is counted: the rest is taken to be like it. */
+/** Of a longer text only this much is counted, and the rest is assumed to be similar. */
 const COUNTED = 256 * 1024
 
-// Without a limit, some versions of Node.js say 0, and others an enormous number.
+// Without a limit, some versions of Node.js return 0, and others an enormous number.
 export const mostQuadsOf = (memory = Math.min(process.constrainedMemory() || Infinity, totalmem())): number =>
   Math.min(MOST_QUADS, Math.floor(memory / BYTES_A_QUAD))
 
@@ -30,9 +30,9 @@ export function sizeOf(text: string): number {
 
 export interface QuadRoom {
   held(): number
-  /** The text takes the place of the one before. */
+  /** The text replaces the previous one. */
   changes(before: string | undefined, after: string): void
-  /** Where there is no room for these texts in place of those before. A store that is full may shrink. */
+  /** True if there is room for these texts in place of the previous ones. A full store may shrink. */
   refuses(texts: Iterable<readonly [before: string | undefined, after: string]>): Problem | undefined
 }
 

@@ -1,4 +1,4 @@
-// The embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again where it stopped.
+// The embedded store's replica: an Oxigraph thread that follows the graphs, and is filled again if it has stopped.
 import type { GraphText, StoreJob, Reply, StoreWork } from './embedded-worker.js'
 import { startThread, type LimitedThread } from './limited-thread.js'
 import { isFailure, problem, type Problem } from '../problem.js'
@@ -13,16 +13,16 @@ export interface Effects {
 export interface Replica {
   /** The graph has changed. */
   changed(graph: string): void
-  /** One at a time. Runs on a snapshot taken after the call; the caller applies what the work changed. */
+  /** One call at a time. Works on a snapshot taken after the call; the caller applies the changes. */
   run(work: StoreWork, signal?: AbortSignal): Promise<Effects | Problem>
   close(): Promise<void>
 }
 
-// The size of a batch of changes: so small that it holds up neither thread.
+// The size of a batch of changes, small enough to block neither thread for long.
 const BATCH_GRAPHS = 500
 const BATCH_LENGTH = 512 * 1024
-// Oxigraph keeps replaced triples, and slows down with them: after so many graphs more than it holds, a new one is
-// filled.
+// Oxigraph keeps replaced triples and becomes slow. So a new thread is filled after this many more graphs than it
+// holds.
 const WEAR = 1000
 const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 const BROKEN = problem(
@@ -54,7 +54,7 @@ export function makeReplica(graphs: ReadonlyMap<string, string>, memory: () => n
     return fresh
   }
 
-  /** The thread, and the last batch that it lacks: with that it has exactly the current graphs. */
+  /** The thread, and the last batch that it lacks: after that batch it has exactly the current graphs. */
   async function upToDate(signal?: AbortSignal): Promise<{ current: Thread; changed: GraphText[] } | Problem> {
     const current = await currentThread()
     for (;;) {
@@ -84,7 +84,7 @@ export function makeReplica(graphs: ReadonlyMap<string, string>, memory: () => n
   }
 }
 
-/** Takes a batch of changes for the thread out of the stale graphs. */
+/** Takes a batch of changes for the thread from the stale graphs. */
 function takeBatch(stale: Set<string>, graphs: ReadonlyMap<string, string>): GraphText[] {
   const changes: GraphText[] = []
   let length = 0
@@ -115,7 +115,7 @@ const tooLong = (timeLimit: number): Problem =>
 function effectsOf(replies: readonly Reply[], { kind }: StoreWork): Effects | Problem {
   const changes: GraphText[] = []
   for (const reply of replies) {
-    // The text is at fault: the store takes all that is SPARQL.
+    // The text is at fault, since the store accepts all of SPARQL.
     if (reply.kind === 'failed' && kind === 'query')
       return problem('query.syntax', `The SPARQL query cannot be run: ${reply.reason}.`)
     if (reply.kind === 'failed') return problem('update.syntax', `The SPARQL update cannot be run: ${reply.reason}.`)

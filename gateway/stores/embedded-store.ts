@@ -25,13 +25,13 @@ import { givenUp, makeTurns, type Turns } from './connection-slots.js'
 
 export interface EmbeddedStoreSettings {
   /**
-   * How many queries and updates may wait for their turn, and how many writes for an update: beyond it
+   * How many queries and updates may wait for their turn, and how many writes for an update; beyond it
    * `store.overloaded`.
    */
   readonly queue?: number
   /** ms that a query or an update may run: then it is stopped, and `store.time`. */
   readonly queryTimeout?: number
-  /** Bytes that Oxigraph may take beside what it holds: a query or an update that needs more is `store.failed`. */
+  /** Bytes that Oxigraph may take in addition to its data: a query or an update that needs more is `store.failed`. */
   readonly memory?: number
   /** A write that would make it hold more is `store.full`. */
   readonly mostQuads?: number
@@ -60,9 +60,9 @@ interface Embedded {
 
 /**
  * An empty store. Reads are answered at once; so are writes, unless an update runs: then they wait until it ends.
- * Queries and updates run one after the other and see every write that was answered before. One whose signal aborts is
- * answered at once; it is stopped, or done, within half a second. An update applies all of its changes at once, or
- * none. Blank nodes come back with labels of the store's own, all other terms as they were written.
+ * Queries and updates run one after the other and see every write that was answered before. A call whose signal aborts
+ * is answered at once; its work is stopped, or finished, within half a second. An update applies all of its changes at
+ * once, or none. Blank nodes come back with the store's own labels, all other terms as they were written.
  */
 export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSettings = {}): Promise<GraphStore> {
   const { queue = 256, queryTimeout = 30_000, memory = 2 ** 30, maxGraphLength = MAX_GRAPH_BYTES } = settings
@@ -125,7 +125,7 @@ export async function openEmbeddedStore(name: string, settings: EmbeddedStoreSet
   }
 }
 
-/** Longer texts are searched when they are written: the time of an answer must not show their length. */
+/** Longer texts are searched when they are written: otherwise the time of an answer would reveal their length. */
 const SHORT = 64 * 1024
 
 function put({ graphs, excerpts, room }: Embedded, graph: string, text: string): void {
@@ -156,7 +156,7 @@ function putAll(state: Embedded, texts: readonly GraphText[]): undefined {
   }
 }
 
-/** Graphs whose content is not known change by an update, which can fail, and with it all others. */
+/** Changes of graphs with unknown content take an update, which can fail, and all other changes with it. */
 async function edit(state: Embedded, edits: readonly GraphEdit[], call: Call): Promise<undefined | Problem> {
   const [texts, unknown]: [[string, string][], GraphEdit[]] = [[], []]
   for (const { graph, after, ...rest } of edits) {
@@ -206,7 +206,9 @@ async function runUpdate(state: Embedded, work: StoreWork, call: UpdateCall): Pr
   }
 }
 
-/** Applies what an update changed in the replica, unless the caller refuses it: then the replica has to change back. */
+/**
+ * Applies the changes that an update made in the replica. If the caller refuses them, the replica has to change back.
+ */
 async function applyUpdate(state: Embedded, effects: Effects, { announce }: UpdateCall): Promise<Effects | Problem> {
   let refused: Problem | 'not yet' | undefined = 'not yet'
   try {
@@ -220,7 +222,7 @@ async function applyUpdate(state: Embedded, effects: Effects, { announce }: Upda
   }
 }
 
-/** The text as it is stored; undefined where it cannot be. */
+/** The text as it is stored; undefined if it cannot be stored. */
 function storable(state: Embedded, nTriples: string, { canonical }: ReplaceCall): string | undefined {
   if (canonical && !mayHaveBlankNodes(nTriples)) return nTriples
   const lines = linesIn(nTriples, makeLabels(state))
@@ -250,7 +252,7 @@ function isGraphName(graph: string): boolean {
   }
 }
 
-/** Triples with a blank node go into Oxigraph in another way, which accepts only IRIs that RFC 3987 allows. */
+/** Triples with a blank node are loaded into Oxigraph differently, which allows only IRIs of RFC 3987. */
 const areStorable = (lines: ReadonlySet<string>): boolean =>
   [...lines].every((line) => !hasBlankNode(line) || irisIn(line).every(isGraphName))
 

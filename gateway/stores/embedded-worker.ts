@@ -70,9 +70,9 @@ async function doJob(job: StoreJob): Promise<void> {
 }
 
 /**
- * The reason where Oxigraph refuses the work: its own errors have these two names. After any other error (a panic, no
- * memory or stack left) the module may be inconsistent: the error is rethrown and ends the thread. So does an error
- * anywhere else.
+ * The reason why Oxigraph refuses the work: its own errors have these two names. After any other error (a panic, no
+ * memory or stack left) the module may be inconsistent, so the error is rethrown and ends the thread, as an error
+ * anywhere else does.
  */
 function unlessRefused<T>(work: () => T): T | string {
   try {
@@ -84,13 +84,13 @@ function unlessRefused<T>(work: () => T): T | string {
   }
 }
 
-// Two parsers may resolve or unescape these in two ways.
+// Two parsers may resolve or unescape these differently.
 const UNSURE = /\\|\bbase\b/i
 
 /** The graphs that the update can change ('' for the default graph); undefined where its text does not say. */
 async function graphsWritten(update: string): Promise<readonly string[] | undefined> {
   if (UNSURE.test(update)) return undefined
-  // The parser takes longer to start than all else here, and most threads only answer queries.
+  // The parser takes longer to load than everything else here, and most threads only answer queries.
   const { analyseUpdate } = await import('../sparql/language/analysis.js')
   const analysis = analyseUpdate(update, 'urn:')
   if (isFailure(analysis) || analysis.writeSet === 'dataset') return undefined
@@ -127,7 +127,7 @@ function addLabelled(nQuad: string): void {
 
 const TOO_DEEP = problem('negotiation.not-acceptable', 'The result has triple terms that are nested too deeply.')
 
-/** Oxigraph writes RDF/XML and JSON-LD even where they cannot hold the graph: these are written here. */
+/** Oxigraph writes RDF/XML and JSON-LD even if they cannot express the graph, so these are written here. */
 function query({ sparql, accept }: StoreWork & { kind: 'query' }): Uint8Array[] | Problem {
   const format = OWN.find(({ mediaType }) => mediaType === accept)
   const result = covers.uncovered(

@@ -1,21 +1,19 @@
-// Who comes next of those that wait: networks take turns, and the agents of each, so that no client makes the others
-// wait, however many agents it has made (design 7).
+// Decides which waiting entry comes next: networks take turns, and so do the agents of each network, so that no client
+// makes the others wait, however many agents it has created (design 7).
 
-/**
- * For whom the gateway works: an agent and the network that it comes from; or the network alone, of anonymous clients.
- */
+/** The client that the gateway works for: an agent and its network; for an anonymous client only the network. */
 export type Asker = string | { readonly agent: string; readonly network: string }
 
 export interface Waiting {
-  /** Of those in whose turns it waits; none once it has been taken or has left. */
+  /** The shares in whose turns the entry waits; empty once it has been taken or has left. */
   shares: readonly Share[]
-  /** Whose turn it was taken in. */
+  /** The share in whose turn it was taken. */
   holder?: Share
 }
 
-/** Whose share an entry counts for. */
+/** The agent and network that an entry counts for. */
 interface Share {
-  /** The agent; of anonymous clients the network. */
+  /** The agent; for an anonymous client the network. */
   readonly who: string
   readonly network: string
 }
@@ -28,18 +26,18 @@ export interface RoundsBounds {
   readonly each: number
   readonly network: number
   readonly all: number
-  /** How many entries that were taken one agent may hold. */
+  /** How many taken entries one agent may hold. */
   readonly held: number
   /** The same of one network. */
   readonly heldOfNetwork?: number
 }
 
 export interface Rounds<Entry> {
-  /** In the turn of this asker; false where too many wait. */
+  /** Waits in the turn of this asker; false if too many wait. */
   enter(entry: Entry, asker: Asker): boolean
-  /** Takes an entry that does not wait, at once; false where its asker holds as many as it may. */
+  /** Takes an entry at once, without waiting; false if its asker already holds as many as it may. */
   hold(entry: Entry, asker: Asker): boolean
-  /** False where it does not wait. */
+  /** False if it does not wait. */
   leave(entry: Entry): boolean
   /** The next entry: it no longer waits, and the agent in whose turn it is taken holds it until `release`. */
   next(): Entry | undefined
@@ -67,7 +65,7 @@ export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<
     holds.add(share.who, 1)
     holdsOfNetwork.add(share.network, 1)
   }
-  /** That of the first turn of this kind. */
+  /** The number of the first turn of this kind. */
   const first = (isMeant: (share: Share) => boolean): { readonly entry: Entry; readonly share: Share } | undefined => {
     for (const [network, turns] of networks) {
       for (const [who, [entry]] of turns) {

@@ -83,7 +83,7 @@ function apart(nTriples: string, n: number): readonly string[] | undefined {
   return lines && [...lines]
 }
 
-/** True where a store reads the line as it is written: Fuseki completes IRIs that begin with `file:`. */
+/** True if a store reads the line as written: Fuseki completes IRIs that begin with `file:`. */
 const isSame = (line: string): boolean => !/<file:/i.test(line) && standsInSparql(line)
 
 const noForm = (graph: string): Problem =>

@@ -1,4 +1,5 @@
-// The administration of a Fuseki over HTTP (`/$/`): compacting a TDB2 dataset, and the end of that.
+// The administration of a Fuseki over HTTP (`/$/`): starts the compaction of a TDB2 dataset, and finds out when it has
+// ended.
 import { isFailure } from '../problem.js'
 import { type Credentials, endpointFieldsOf } from './http-endpoints.js'
 import { openExchange } from './http-exchange.js'
@@ -14,7 +15,7 @@ export interface FusekiTask {
   readonly success?: boolean
 }
 
-/** Answers are values, or a sentence that says why there is none. */
+/** Returns values, or a sentence with the reason why there is none. */
 export interface FusekiAdmin {
   readonly dataset: string
   tasks(): Promise<readonly FusekiTask[] | string>
@@ -33,10 +34,10 @@ export interface AdministeredService {
 
 const MOST_BYTES = 1024 * 1024
 const ASKING_MS = 10_000
-/** A compaction holds an update back until it has copied everything. */
+/** During a compaction, Fuseki delays an update until it has copied everything. */
 const HELD_BACK_MS = 86_400_000
 
-/** Undefined where the store has no address as Fuseki's datasets have. */
+/** Undefined if the address of the store is not that of a Fuseki dataset. */
 export function openFusekiAdmin({ update, graphStore, credentials }: AdministeredService): FusekiAdmin | undefined {
   if (update === undefined || !graphStore?.endsWith('/data')) return undefined
   const dataset = graphStore.slice(0, -'/data'.length)

@@ -1,4 +1,4 @@
-// The names of all graphs of a store, without a look at their triples where the store has them in a list.
+// The names of all graphs of a store, without reading their triples if the store has a list of them.
 import { isFailure, type Problem } from '../problem.js'
 import { selectBatches } from './select.js'
 import { StoreBreak, type Call, type GraphStore } from './store.js'
@@ -17,7 +17,7 @@ export async function eachGraph(
   take: (graph: string) => void,
 ): Promise<undefined | Problem> {
   const listed = await each(store, LISTED, call, take)
-  // Not every store evaluates an empty group so: some give one solution that has no name, or none.
+  // Some stores evaluate an empty group differently: they give one solution without a name, or none.
   return listed === 'unlisted' ? ((await each(store, FOUND, call, take)) as undefined | Problem) : listed
 }
 

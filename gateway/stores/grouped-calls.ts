@@ -1,29 +1,31 @@
-// Calls that share a request: they gather while the event loop has other work, and while enough requests are at work.
-// No timer gathers calls: a lonely one goes after two turns of the event loop.
+// Calls that share a request. They are collected while the event loop has other work, and while enough requests are
+// running. There is no timer: a single call is sent after two turns of the event loop.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 
 export interface GroupSettings<Asked, Answer> {
-  /** So many requests are at work at the same time, until their answers come: other calls wait for one of these. */
+  /** How many requests run at a time, until their answers arrive; further calls wait for one of them. */
   lanes(): number
-  /** After so many ms calls go though no request is over: one that hangs must not hold up the others. */
+  /**
+   * After this many ms, waiting calls are sent even if no request has ended: one that hangs must not delay the others.
+   */
   readonly patience: number
   /**
-   * Of the calls that share a request, all that ask for the same share an answer; else the second waits for the next
-   * group.
+   * True if calls with the same question in one request share its answer; otherwise the second one waits for the next
+   * request.
    */
   readonly isShared: boolean
   keyOf(asked: Asked): string
-  /** True where a call may wait to go with others. */
+  /** True if a call may wait for others. */
   mayWait(asked: Asked): boolean
-  /** So many calls do not wait for more. */
+  /** This many calls do not wait for more. */
   enough(): number
-  /** How many calls of different keys go together at most, and of which size in all. */
+  /** The most calls with different keys in one request, and their total size. */
   most(): { readonly count: number; readonly size: number }
   sizeOf(asked: Asked): number
   alone(asked: Asked): Promise<Answer>
-  /** The answers by their place in `asked`. A call whose answer is not among them goes alone. */
+  /** The answers by position in `asked`. A call without an answer is sent separately. */
   together(asked: readonly Asked[]): Promise<ReadonlyMap<number, Answer>>
-  /** The calls of these, and their answers, are what the event loop may be busy with. */
+  /** Shared counter of calls and answers; a change means that the event loop is still busy. */
   readonly activity: Activity
 }
 
@@ -39,14 +41,14 @@ interface Waiting<Asked, Answer> {
   reject(error: unknown): void
 }
 
-/** As many as wait for a connection (http-store.ts): what comes then goes alone, and is refused there. */
+/** As many as may wait for a connection (http-store.ts): a later call is sent separately, and refused there. */
 const MOST_WAITING = 1000
-/** Turns of the event loop without a call or an answer: nothing more is likely to come now. */
+/** Turns of the event loop without a call or an answer, after which no more are expected. */
 const QUIET_TURNS = 2
-/** For so many turns calls wait for others that come. */
+/** For how many turns calls wait for others. */
 const MOST_TURNS = 64
 
-/** The same calls, which share requests where several of them come at once. */
+/** The same calls, which share requests if several arrive at the same time. */
 export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): (asked: Asked) => Promise<Answer> {
   const { lanes, patience, keyOf, mayWait, enough, alone, activity } = settings
   const waiting: Waiting<Asked, Answer>[] = []
@@ -64,7 +66,7 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
     })
   }
 
-  /** Sends what has gathered, now or when the event loop has nothing else to do. */
+  /** Sends the collected calls, now or when the event loop has nothing else to do. */
   function consider(): void {
     while (waiting.length >= enough() && atWork < lanes()) sendNext()
     if (waiting.length === 0) return
@@ -96,7 +98,7 @@ export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>
   }
 }
 
-/** In the order in which they came: the first always, and as many of the others as go with it. */
+/** In order of arrival: always the first call, and as many others as may share its request. */
 function takeGroup<Asked, Answer>(
   waiting: Waiting<Asked, Answer>[],
   { isShared, most, sizeOf }: GroupSettings<Asked, Answer>,
@@ -113,8 +115,8 @@ function takeGroup<Asked, Answer>(
 }
 
 /**
- * Never rejects: each call gets its own outcome. `over` is called when the request is, before its answers are handed
- * out.
+ * Never rejects: each call gets its own outcome. `over` is called when the request has ended, before its answers are
+ * handed out.
  */
 async function answerAll<Asked, Answer>(
   group: readonly Waiting<Asked, Answer>[],
@@ -137,7 +139,7 @@ async function answerAll<Asked, Answer>(
     const answer = answers.has(n) ? answers.get(n)! : alone(asked[n]!)
     for (const call of calls) call.resolve(answer)
     if (!answers.has(n)) continue
-    // What its call does with it should not hold up the event loop together with others.
+    // The work of each call on its answer gets a separate turn of the event loop.
     activity.count++
     await eventLoopTurn()
   }

@@ -1,5 +1,5 @@
-// Calls that share requests to a store: documents that are read, and written, at the same time. Most of the work of
-// a store on a small graph is the request, and the transaction of a write.
+// Calls that share requests to a store: concurrent reads of documents, and concurrent writes. For a small graph, most
+// of a store's work is the request itself and, for a write, its transaction.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { groupCalls, type Activity, type GroupSettings } from './grouped-calls.js'
 import {
@@ -14,28 +14,30 @@ import {
 } from './batch-sparql.js'
 import type { Call, GraphStore, Together } from './store.js'
 
-/** Questions at work at the same time. */
+/** The number of queries running at a time. */
 const READS_AT_WORK = 4
 const READ_PATIENCE = 50
-/** The store works on one while the gateway works on the answers of the other. Questions for writes are as many. */
+/**
+ * The store works on one while the gateway handles the answers of the other. The same number of queries is for writes.
+ */
 const WRITES_AT_WORK = 2
 const WRITE_PATIENCE = 250
-/** In ms: above it the store waits for a disk, and all that come meanwhile go together. */
+/** In ms: above it the store waits for a disk, and all writes that arrive meanwhile share a request. */
 const SLOW_WRITE = 4
-/** Of so many writes the quickest counts: a busy machine delays some. */
+/** The fastest of this many writes counts, since a busy machine delays some. */
 const TIMED_WRITES = 8
 const MOST_GRAPHS = 64
-/** A quick store works on so many while more gather. */
+/** A fast store works on this many requests while more calls are collected. */
 const ENOUGH = 12
-/** Of N-Triples in one update, in characters; a graph that is larger than the latter goes alone. */
+/** Characters of N-Triples in one update; and the size above which a graph gets a separate request. */
 const MOST_WRITTEN = 256 * 1024
 const LARGE = 32 * 1024
 /** How many large graphs are remembered. */
 const MOST_LARGE = 1000
 
 /**
- * The same store, whose calls share requests where it has several of them at once and can do them together: writes of
- * whole graphs only where one takes it longer than `slowWrite` ms.
+ * The same store, whose concurrent calls share requests if possible: writes of whole graphs only if a single one takes
+ * it longer than `slowWrite` ms.
  */
 export function groupedStore(store: GraphStore, slowWrite = SLOW_WRITE): GraphStore {
   const { together } = store
@@ -81,7 +83,7 @@ type Pressure = Pick<GroupSettings<unknown, unknown>, 'lanes' | 'enough' | 'acti
 const smallChange = (before: string | undefined, after: string): Replacement['change'] =>
   before !== undefined && before.length <= LARGE && after.length <= LARGE ? changeOf(before, after) : undefined
 
-/** Failures of a request for several graphs after which each of them is asked for alone. */
+/** Failures of a request for several graphs after which each graph is requested separately. */
 const PASSING = new Set<string | undefined>(['store.too-large', 'store.failed'])
 
 function groupedReads(
@@ -112,7 +114,7 @@ function groupedReads(
       most = failure === 'store.too-large' ? Math.ceil(most / 2) : Math.min(most + 1, MOST_GRAPHS)
       if (isFailure(tsv) && !isRefused(tsv) && !PASSING.has(failure)) return forAll<Text>(questions, tsv)
       const found = typeof tsv === 'string' ? answersIn(tsv, questions.length) : undefined
-      // A store that refuses such a query, or answers it otherwise, is not asked again.
+      // A store that refuses such a query, or answers it differently, does not get another one.
       if (!found && !PASSING.has(failure)) isUnderstood = false
       return found ?? new Map<number, Text>()
     },
@@ -130,7 +132,7 @@ async function noted(large: Large, graph: string, reading: Promise<Text>): Promi
 
 type Large = ReturnType<typeof makeLarge>
 
-/** The graphs that were large when they were read last: they go alone, and hold up no others. */
+/** The graphs that were large when last read: each gets a separate request, and delays no others. */
 function makeLarge() {
   const names = new Set<string>()
   return {
@@ -171,9 +173,9 @@ function groupedWrites(
       const failed = await pace.timed(() => update(replacementOf(writes)))
       if (failed?.failure === 'store.refused') isTaken = false
       if (!failed || !(isRefused(failed) || failed.failure === 'update.failed')) return forAll(writes, failed)
-      // One that the store refuses fails alone.
+      // A change that the store refuses must fail alone.
       if (isRefused(failed)) return new Map()
-      // The store may have done a part: none of them can be said to have had no effect.
+      // The store may have done a part of the request, so no change in it can be said to have had no effect.
       const outcomes = await Promise.all(writes.map(alone))
       return new Map(outcomes.map((outcome, n) => [n, outcome && IN_PART]))
     },
@@ -182,7 +184,7 @@ function groupedWrites(
 
 type Pace = ReturnType<typeof makePace>
 
-/** How long the store takes for a request that writes, from the last few: those before it are waited for too. */
+/** How long the store takes for a write request, from the last few: requests in front of it delay it too. */
 function makePace(slowWrite: number) {
   const times: number[] = []
   let atWork = 0

@@ -1,5 +1,6 @@
-// The one gateway that writes to a store: it says so in a graph of the store, and looks each second whether another one
-// asks for its place. One that does not answer, because it is gone or stands still, loses it.
+// The one gateway that writes to a store. It records itself in a graph of the store, and checks each second whether
+// another gateway asks for its place. A holder that does not answer, because it is gone or stands still, loses the
+// place.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readLegible } from '../rdf/n-triples.js'
 import type { GraphStore } from './store.js'
@@ -23,7 +24,7 @@ const FIELDS = ['instance', 'folder', 'host', 'process', 'since'] as const
 
 export const holderText = ({ process, host, since }: Holder): string => `process ${process} on ${host}, since ${since}`
 
-/** The wait of those who ask is longer than a holder trusts its last look: then no two of them write at once. */
+/** An asker waits longer than a holder trusts its last look, so that never two of them write. */
 const LOOK_MS = 1000
 const TRUST_MS = 3000
 const ASKING_MS = 4000
@@ -64,7 +65,7 @@ export async function lookAtHolder(store: Pick<GraphStore, 'read'>): Promise<See
   }
 }
 
-/** Takes the place where `of` has it, and has not answered; undefined where nobody has it. */
+/** Takes the place if `of` has it and has not answered; undefined if nobody has it. */
 function takeText(me: Holder, of: { readonly instance: string; readonly isAsked: boolean } | undefined): string {
   const mine = inGraph(FIELDS.map((name) => statement(name, me[name])).join(' '))
   if (!of)
@@ -82,14 +83,14 @@ WHERE { ${inGraph(`${statement('instance', me.instance)} ${SUBJECT} ${property('
 const leaveText = (me: Holder): string =>
   `DELETE { ${inGraph(`${SUBJECT} ?p ?o`)} } WHERE { ${inGraph(`${statement('instance', me.instance)} ${SUBJECT} ?p ?o`)} }`
 
-/** Gives the holder that answered, or undefined where it is `me` now. */
+/** Returns the holder that answered, or undefined if `me` has the place now. */
 async function takePlace(store: GraphStore, me: Holder): Promise<Holder | undefined | Problem> {
   for (let tries = 0; tries < TRIES; tries++) {
     const seen = await lookAtHolder(store)
     if (isFailure(seen)) return seen
     const { holder } = seen
     if (holder?.instance === me.instance) return undefined
-    // Who owns the data folder of a holder is its successor: nothing else has the folder's lock.
+    // The gateway with the data folder of a holder is its successor, since only one gateway can have the folder's lock.
     const isFree = !holder || holder.folder === me.folder
     const answered = !isFree && (await isAnswered(store, me, holder))
     if (answered) return isFailure(answered) ? answered : holder
@@ -99,10 +100,12 @@ async function takePlace(store: GraphStore, me: Holder): Promise<Holder | undefi
   return NOT_SURE
 }
 
-/** Others may ask at the same time: one of them gets the place, and answers. */
+/**
+ * If several gateways ask at the same time, one of them gets the place and answers the others. So each asks this often.
+ */
 const TRIES = 5
 
-/** Asks for the place, and waits. A holder answers by taking the question away. */
+/** Asks for the place, and waits. A holder answers by removing the question. */
 async function isAnswered(store: GraphStore, me: Holder, holder: Holder): Promise<boolean | Problem> {
   const failed = await store.update(askText(me, holder))
   if (failed) return failed
@@ -121,7 +124,7 @@ async function isAnswered(store: GraphStore, me: Holder, holder: Holder): Promis
 export interface Place {
   /** True while no other gateway can have taken the place. */
   isSure(): boolean
-  /** Looks again; a problem where it is still not sure. */
+  /** Checks again; a problem if the place is still not certain. */
   ensure(): Promise<undefined | Problem>
   leave(): Promise<void>
 }
@@ -153,7 +156,7 @@ export async function holdPlace(
       if (other && !isFailure(other)) lost(other)
       return other && isFailure(other) ? other : NOT_SURE
     }
-    // Whoever asks after this look waits longer than it is trusted.
+    // A gateway that asks after this look waits longer than the look is trusted.
     const failed = seen.asking.size > 0 ? await store.update(answerText(me)) : undefined
     if (!failed) seenAt = at
     return failed
@@ -192,7 +195,7 @@ const STOOD_STILL = problem('store.time', 'This gateway stood still, and another
 export function heldStore(store: GraphStore, placeOf: () => Place | undefined): GraphStore {
   let paused: Promise<void> | undefined
   const sure = async (write: () => Promise<undefined | Problem>): Promise<undefined | Problem> => {
-    // A paused store cannot be looked at: where the wait is too long, the write is refused by the store.
+    // A paused store cannot be checked. If the pause lasts too long, the write is sent, and the store refuses it.
     if (paused) await Promise.race([paused, new Promise((resolve) => setTimeout(resolve, PAUSED_MS).unref())])
     if (paused) return write()
     const place = placeOf()

@@ -28,8 +28,8 @@ export function storeGraphUrl(graphStore: URL, graph: string): URL {
 }
 
 /**
- * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that its own limit
- * counts. Other stores have other units for it, or refuse the form.
+ * Fuseki's parameter `timeout`, in seconds: a little more than the gateway waits for an answer, so that the gateway's
+ * own limit applies first. Other stores use other units for it, or refuse the form.
  */
 export function timedQueryUrl(query: URL, accept: string, patience: number): URL {
   const url = new URL(query)
@@ -37,7 +37,7 @@ export function timedQueryUrl(query: URL, accept: string, patience: number): URL
   return url
 }
 
-// Fuseki sends the first result when it has it. A limit on the rest would end the answer where it stands, as if it were
-// whole.
+// Fuseki sends the first result as soon as it has it. A limit on the rest would end the answer in the middle, as if it
+// were complete.
 const RESULTS = new Set([RESULTS_JSON, RESULTS_XML, RESULTS_TSV, 'text/csv'])
 const UNLIMITED = 10_000_000

@@ -17,7 +17,7 @@ export interface ExchangeLimits {
   readonly idleTimeout: number
   /** For the whole exchange; where the body is streamed, for each piece to arrive and to be read. */
   readonly totalTimeout: number
-  /** For an exchange to begin, while others are held back. */
+  /** The longest wait for an exchange to begin while the store is paused. */
   readonly pauseTimeout: number
   readonly ca?: string
   /** A Unix socket, in place of the host and port of the URLs. */
@@ -36,7 +36,7 @@ export interface Exchange {
   send(sent: Sent, signal?: AbortSignal, asker?: Asker): Promise<StoreResponse | Problem>
   /** @param most bytes of the content of a response with status 200 */
   collect(sent: Sent, most: number, signal?: AbortSignal): Promise<WholeResponse | Problem>
-  /** Waits for the exchanges under way. Then none begins until the function is called. */
+  /** Waits for the running exchanges. Then none begins until the returned function is called. */
   pause(signal: AbortSignal): Promise<Resume | Problem>
   close(): Promise<void>
 }
@@ -111,7 +111,7 @@ export function openExchange(limits: ExchangeLimits): Exchange {
   }
 }
 
-/** Turns that the gateway can keep from all others: who has all places is alone. */
+/** Turns that can be withheld from all others: a caller that has all places is alone. */
 function pausableTurns({ connections, queue, pauseTimeout }: ExchangeLimits): Turns & Pick<Exchange, 'pause'> {
   const turns = makeTurns(connections, queue)
   let isPaused = false

@@ -44,13 +44,14 @@ const mediaTypeOf = (field: string | string[] | undefined): string | undefined =
 const IRI_BEYOND_ASCII = /^(?=.*[^\0-\x7f])[^\0-\x20<>"{}|^`\\]*$/
 
 /**
- * Fuseki answers 500 about a graph that does not exist, where its name has characters beyond ASCII: SPARQL has to say.
+ * Fuseki answers 500 for a graph that does not exist if its name has characters beyond ASCII, so a SPARQL query
+ * decides.
  */
 export const mayMeanAbsent = ({ statusCode }: Head, graph: string): boolean =>
   statusCode === 500 && IRI_BEYOND_ASCII.test(graph)
 
 /**
- * Stores explain themselves in a line or two, before they list what they expected. Pages and other formats are not for
+ * Stores explain a refusal in a line or two, before a list of expected tokens. Pages and other formats are not for
  * people here.
  */
 export function reasonIn({ headers, bytes }: Pick<WholeResponse, 'headers' | 'bytes'>): string {
@@ -62,7 +63,7 @@ export function reasonIn({ headers, bytes }: Pick<WholeResponse, 'headers' | 'by
     .slice(0, 200)
 }
 
-/** The problem of a response that is no success. */
+/** The problem of an unsuccessful response. */
 export function storeRefusalOf(response: Head & Partial<Pick<WholeResponse, 'bytes'>>): Problem {
   const { statusCode: status, headers } = response
   if (status === 400)
@@ -92,7 +93,7 @@ const delayOf = (field: string | string[] | undefined): string | undefined =>
 
 const MOST_OF_REASON = 2048
 
-/** The beginning of a refusal, where the store says why. The connection is not used again. */
+/** The beginning of a refusal, in which the store says why. The connection is not used again. */
 export async function refusalIn({ statusCode, headers, body }: StoreResponse): Promise<WholeResponse> {
   const pieces: Uint8Array[] = []
   let size = 0
@@ -102,7 +103,7 @@ export async function refusalIn({ statusCode, headers, body }: StoreResponse): P
       if ((size += piece.length) >= MOST_OF_REASON) break
     }
   } catch {
-    // It broke off: what has come is enough.
+    // The response broke off: its beginning is enough.
   }
   return { statusCode, headers, bytes: Buffer.concat(pieces) }
 }
@@ -126,7 +127,10 @@ export function refusedText(
   }
 }
 
-/** Fuseki answers so where a graph has no form in the format: it has been asked for a media type that it writes. */
+/**
+ * Fuseki gives this answer if the format cannot express a graph, since the gateway requests only media types that it
+ * writes.
+ */
 export function storeUnwritable({ statusCode }: Pick<Head, 'statusCode'>, accept: string): Problem | undefined {
   if (statusCode !== 406 || !NOT_FOR_ALL.has(accept)) return undefined
   return problem('negotiation.not-acceptable', `The result has no form in ${accept}. Ask for text/turtle.`)

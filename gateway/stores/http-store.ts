@@ -24,7 +24,7 @@ import { makeSlices } from './slices.js'
 import { type Call, type GraphEdit, type GraphStore, MAX_GRAPH_BYTES, MOST_TOGETHER, type Together } from './store.js'
 import { DISCARD_BYTES, type Sent, type WholeResponse } from './whole-response.js'
 
-/** Undefined where something goes, or where stores may read the triples otherwise than those of one graph. */
+/** Undefined if lines are removed, or if stores may read the triples differently than those of a single graph. */
 export async function additionsOf(edits: readonly GraphEdit[]): Promise<string | undefined> {
   const slices = makeSlices()
   const quads: string[] = []
@@ -64,7 +64,7 @@ export const STORE_LIMITS: ExchangeLimits = {
   totalTimeout: 120_000,
   pauseTimeout: 30_000,
 }
-/** Fewer than a listener accepts requests (http/listener.ts), so that there is room for documents. */
+/** Fewer than the requests that a listener accepts (http/listener.ts), so that there is room for documents. */
 const MOST_WAITING = 256
 const MAX_READINESS_BYTES = 64 * 1024
 const N_TRIPLES = 'application/n-triples'
@@ -84,7 +84,7 @@ interface HttpStore {
   /** The fields with the credentials. */
   readonly identity: Readonly<Record<string, string>>
   readonly documents: Exchange
-  /** Queries and updates have connections and a queue of their own, so that slow ones do not hold up documents. */
+  /** Queries and updates have separate connections and a separate queue, so that slow ones do not delay documents. */
   readonly sparql: Exchange
   /** How long it may work on a query, in seconds. */
   readonly patience: number
@@ -98,8 +98,8 @@ interface HttpStore {
 const NOTHING_KNOWN = { isFuseki: false, refusesQuads: false, isPaused: false }
 
 /**
- * Opens a store. Throws a TypeError for endpoints that are no http(s) URLs or hold credentials.
- * No problem's detail, which clients may read, holds an address or a credential.
+ * Opens a store. Throws a TypeError for endpoints that are not http(s) URLs or contain credentials. No problem's
+ * detail, which clients may read, contains an address or a credential.
  */
 export function openHttpStore(settings: HttpStoreSettings): GraphStore {
   const { query, update, graphStore } = settings
@@ -125,7 +125,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     },
     excerpt: (graph, kind, call) => construct(store, excerptQuery(graph, kind), MAX_EXCERPT, call),
     async readTyped(graph, type, call) {
-      // Others may answer a query with other labels and literals than they answer `read` with.
+      // Other stores may answer a query with other labels and literals than a `read`.
       const text = store.isFuseki ? await construct(store, typedQuery(graph, type), maxGraphBytes, call) : undefined
       return isFailure(text) ? text : text && wholeTyped(text)
     },
@@ -174,7 +174,7 @@ async function pause(store: HttpStore, signal: AbortSignal): Promise<Resume | Pr
   return failed ?? resume
 }
 
-/** SPARQL by the gateway itself: undefined where the answer has no triple. */
+/** SPARQL sent by the gateway itself: undefined if the answer has no triple. */
 async function construct(store: HttpStore, query: string, most: number, call?: Call): Text {
   const response = await collect(store, queryOf(store, query, N_TRIPLES), most, call, store.documents)
   if (isFailure(response)) return response

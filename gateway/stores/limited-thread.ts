@@ -29,20 +29,19 @@ export interface ThreadSettings {
   readonly data: unknown
   /** Bytes that its heap may take. */
   readonly memory: number
-  /** Of those, for what is new: less means less memory, and more work. */
+  /** The part of that for new objects: a smaller one saves memory and costs work. */
   readonly young?: number
   /** The answer to a job in which the thread broke off. */
   broken(outOfMemory: boolean): Problem
 }
 
 export interface JobLimits {
-  /** ms: by the clock, or on a processor where there is `busy`. */
+  /** In ms: of processor time if `busy` is given, otherwise by the clock. */
   readonly time: number
   /** The answer to a job that takes longer. */
   readonly tooLong: Problem
   /**
-   * The answer to a job whose thread has waited for a processor, on a busy machine, until BUSY times as much has
-   * passed.
+   * The answer to a job whose thread waited for a processor, on a busy machine, until BUSY times the limit had passed.
    */
   readonly busy?: Problem
   readonly signal?: AbortSignal | undefined
@@ -57,14 +56,15 @@ export interface LimitedThread<Job, Reply> {
 }
 
 const BUSY = 6
-/** ms between two looks at how long a thread has been on a processor, at least. */
+/** The shortest time, in ms, between two checks of a thread's processor time. */
 const LOOK = 100
 
 /** A job that is nearly done when its caller gives up may finish: replacing the thread costs more. */
 const GRACE_MS = 500
 
 /**
- * Starts a thread and waits until it can work, so that its start counts for no job. One that cannot start has ended.
+ * Starts a thread and waits until it can work, so that its start counts for no job. A thread that cannot start counts
+ * as ended.
  */
 export async function startThread<Job, Reply>(settings: ThreadSettings): Promise<LimitedThread<Job, Reply>> {
   const worker = startWorker(settings)
@@ -122,7 +122,7 @@ export async function startThread<Job, Reply>(settings: ThreadSettings): Promise
   }
 }
 
-/** Ends the job at its limit of time. Gives the function that stops watching. */
+/** Ends the job at its time limit. Returns the function that stops watching. */
 function watch(
   thread: string | undefined,
   { time, tooLong, busy }: JobLimits,
@@ -145,7 +145,8 @@ function startWorker({ script, data, memory, young }: ThreadSettings): Worker {
   const mib = (bytes: number): number => Math.ceil(bytes / 2 ** 20)
   const worker = new Worker(script, {
     workerData: data,
-    // It needs neither the environment nor the flags of the process; and its stderr, such as a panic's, has no reader.
+    // The thread needs neither the environment nor the flags of the process. Its stderr, such as the text of a panic,
+    // has no reader.
     env: {},
     execArgv: [],
     stderr: true,

@@ -1,5 +1,5 @@
-// Finding out in which forms a store keeps literals (rdf/literal-forms.ts): writes samples to a graph of the gateway's
-// own, reads them back, and removes the graph.
+// Finds out in which forms a store keeps literals (rdf/literal-forms.ts): writes samples to a separate graph, reads
+// them back, and removes the graph.
 import { typeNamed } from '../../policies/datatypes.js'
 import { isFailure, type Problem } from '../problem.js'
 import { nTriplesLine, triple, typed } from '../rdf/graph.js'
@@ -20,9 +20,7 @@ const GRAPH = 'urn:triplegate:literals'
 const PREDICATE = `${GRAPH}#form`
 const EMPTY = `DROP SILENT GRAPH <${GRAPH}>`
 
-/**
- * In forms that a store that keeps values would change. The last three datatypes are kept by value by no known store.
- */
+/** In forms that a store that keeps values would change. No known store keeps the last three datatypes by value. */
 const SAMPLES: readonly TypedLiteral[] = [
   ['01', 'integer'],
   ['+1', 'int'],
@@ -47,7 +45,7 @@ const DECIMAL = 3
 /** Another gateway may empty the graph meanwhile. */
 const TRIES = 3
 
-/** A problem where the store does not answer, or takes no such update. */
+/** A problem if the store does not answer, or accepts no such update. */
 export async function literalFormsOf(store: GraphStore): Promise<LiteralForms | Problem> {
   const lines = SAMPLES.map(lineOf)
   for (let tries = 0; tries < TRIES; tries++) {

@@ -1,29 +1,29 @@
-// Reading many graphs one after the other: hundreds a question, where the store can be asked so.
+// Reads many graphs in sequence: hundreds with one query, if the store supports that.
 import { isFailure, type Problem, type ProblemCode } from '../problem.js'
 import { answersIn, batchedGraphsQuery, isName } from './batch-sparql.js'
 import type { GraphStore } from './store.js'
 
 type Text = string | undefined | Problem
 
-/** The most graphs of one question; the bytes of an answer are bounded too (MOST_TOGETHER). */
+/** The most graphs in one query; the bytes of an answer are limited too (MOST_TOGETHER). */
 const MOST = 500
-/** The graphs of the first question, which may be large. */
+/** The number of graphs in the first query, since they may be large. */
 const FIRST = 50
-/** The most that are asked for at once where each is asked for alone. */
+/** The most concurrent requests if each graph is requested separately. */
 const AT_ONCE = 8
-/** After these, fewer graphs are asked for. */
+/** After these failures, a query names fewer graphs. */
 const DIVIDES: ReadonlySet<ProblemCode> = new Set(['store.too-large', 'store.failed', 'store.time'])
-/** After these, such questions are not asked again. */
+/** After these failures, no such query is sent again. */
 const REFUSED: ReadonlySet<ProblemCode> = new Set(['store.refused', 'query.syntax'])
 
 interface Reader {
   readonly store: GraphStore
-  /** The next question is about so many graphs. */
+  /** The number of graphs in the next query. */
   most: number
   isUnderstood: boolean
 }
 
-/** In their order, as `read` gives each. The store works on the next ones meanwhile. */
+/** In order, as `read` returns each. The store works on the next ones meanwhile. */
 export async function* readMany(store: GraphStore, graphs: readonly string[]): AsyncGenerator<readonly [string, Text]> {
   const reader: Reader = { store, most: store.together ? FIRST : AT_ONCE, isUnderstood: store.together !== undefined }
   let at = 0
@@ -31,7 +31,7 @@ export async function* readMany(store: GraphStore, graphs: readonly string[]): A
     const asked = graphs.slice(at, at + reader.most)
     at += asked.length
     const texts = readSome(reader, asked)
-    // A rejection is thrown where the texts are awaited.
+    // A rejection is thrown when the texts are awaited.
     texts.catch(() => undefined)
     return { asked, texts }
   }

@@ -1,12 +1,11 @@
-// N-Triples as lines of text (RDF 1.2 N-Triples §2): checked, laid out alike, each term as it was written, and
-// cut into pieces of UTF-8. Parsed terms would lose spellings such as "042" or "\u0041". Pure.
+// N-Triples as lines of text (RDF 1.2 N-Triples §2): checks them, gives them one layout, keeps each term as written,
+// and divides them into pieces of UTF-8. Parsing would lose spellings such as "042" or "\u0041". Pure.
 import { DEEPEST_TERM } from '../rdf/graph.js'
 
 const HEX = '[0-9A-Fa-f]'
-// A code point that is no half of a surrogate pair.
+// A code point that is not half of a surrogate pair.
 const UCHAR = `\\\\(?:u|U0000)(?:[0-9A-CE-Fa-ce-f]${HEX}{3}|[Dd][0-7]${HEX}{2})|\\\\U00(?:0[1-9A-Fa-f]|10)${HEX}{4}`
-// Plain text, and plain text again after each escape: there is one way only to match a text, so that it takes linear
-// time.
+// Plain text, with more plain text after each escape. A text can match in one way only, so matching takes linear time.
 const IN_IRI = '[^\\x00-\\x20<>"{}|^`\\\\]*'
 const IN_LITERAL = '[^"\\\\\\n\\r]*'
 const IRI = `<[A-Za-z][A-Za-z0-9+.-]*:${IN_IRI}(?:(?:${UCHAR})${IN_IRI})*>`
@@ -24,7 +23,7 @@ const NOTHING = /^[ \t]*(?:#.*)?$/
 
 type Terms = readonly [subject: string, predicate: string, object: string]
 
-/** The terms of a line, each as it was written but for the blanks in triple terms; undefined where it is no triple. */
+/** The terms of a line, each as written except for white space in triple terms; undefined if it is not a triple. */
 function termsOf(line: string, label: (written: string) => string): Terms | undefined {
   const [, subject, predicate, object] = TRIPLE.exec(line) ?? []
   if (subject && predicate && object) return [relabelled(subject, label), predicate, relabelled(object, label)]
@@ -47,8 +46,8 @@ function nestedTermsOf(line: string, label: (written: string) => string): Terms 
 }
 
 /**
- * The distinct triples as lines without line ends; undefined where a line is no triple of RDF 1.2 with absolute IRIs.
- * The terms stay as they were written, but blank nodes get the labels that `label` gives.
+ * The distinct triples as lines without line ends; undefined if a line is not an RDF 1.2 triple with absolute IRIs.
+ * Terms stay as written, except that `label` gives blank nodes their labels.
  */
 export function linesIn(nTriples: string, label: (written: string) => string): Set<string> | undefined {
   if (!nTriples.isWellFormed()) return undefined
@@ -81,7 +80,7 @@ export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ (?:<<\( (?:
 /** True where a line is a triple of RDF 1.2. */
 export const isTriple = (line: string): boolean => termsOf(line, (written) => written) !== undefined
 
-/** False where a text has nothing that RDF 1.1 has not. */
+/** False if a text has only RDF 1.1. */
 export const mayBeRdf12 = (text: string): boolean => text.includes('<<(') || /"@[a-z-]*--(?:ltr|rtl)/i.test(text)
 
 export const linesOf = (text: string): string[] => text.split('\n').filter(Boolean)

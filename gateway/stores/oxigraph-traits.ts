@@ -1,4 +1,4 @@
-// How the embedded store answers queries: what probes of it say (traits.ts), and what it gets.
+// How the embedded store answers queries: the result of probing it (traits.ts), and its limit.
 import { problem, type Problem } from '../problem.js'
 import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import type { GraphStore } from './store.js'
@@ -16,11 +16,14 @@ export const OXIGRAPH: StoreTraits = {
   isSettled: true,
 }
 
-/** Of sparql/language/ordering-work.ts. So much takes Oxigraph about a second: a hundred patterns that are joined. */
+/**
+ * In units of sparql/language/ordering-work.ts. Oxigraph takes about a second for this much: a hundred joined patterns.
+ */
 export const MOST_ORDERING = 1e8
 
 /**
- * Design 7: it answers one query at a time, and would be held until its time limit. Other stores have no such bound.
+ * Design 7: it answers one query at a time, so a slow one would block it until the time limit. Other stores have no
+ * such limit.
  */
 export const tooManyPatterns = (
   { ordering }: { readonly ordering: number },

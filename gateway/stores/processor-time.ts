@@ -1,5 +1,5 @@
-// The processor time of a thread, seen from another one: on a busy machine a clock tells how long a thread has
-// waited too. Linux says it in /proc (proc(5): schedstat); elsewhere it is not known.
+// The processor time of a thread, measured from another one: on a busy machine, a clock would also count the time that
+// a thread waits. Linux reports it in /proc (proc(5): schedstat); elsewhere it is unknown.
 import { readFileSync, readlinkSync } from 'node:fs'
 
 /** Names the calling thread; undefined where its time is not known. */
@@ -11,7 +11,7 @@ export function thisThread(): string | undefined {
   }
 }
 
-/** ms that the thread has been at work, on a processor. */
+/** The time that the thread has been running on a processor, in ms. */
 export function processorTimeOf(thread: string): number | undefined {
   try {
     const [nanoseconds] = readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')

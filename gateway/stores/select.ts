@@ -1,4 +1,4 @@
-// Asking a store a SELECT and of reading its rows: all of them, or in batches while they arrive.
+// Sends a SELECT to a store and reads its rows: all of them, or in batches while they arrive.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { Term } from '../rdf/graph.js'
@@ -27,7 +27,7 @@ export async function select(
   return (await selectEach(store, query, variables, options, (row) => rows.push(row))) ?? rows
 }
 
-/** Takes the rows one by one while they arrive; other work is done in between. A failure where `select` is one. */
+/** Handles the rows one by one while they arrive; other work is done in between. A failure if `select` is one. */
 export async function selectEach(
   store: Pick<GraphStore, 'query'>,
   query: string,
@@ -57,7 +57,7 @@ export async function selectBatches(
   return isFailure(lines) ? lines : rowsOf(lines, variables.length)
 }
 
-/** The same as lines of TSV that have not been read. */
+/** The same as unparsed lines of TSV. */
 export async function selectLines(
   store: Pick<GraphStore, 'query'>,
   query: string,

@@ -1,12 +1,12 @@
 // Work on many lines, or many documents, in slices: other requests have their turn between them (design 7).
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 
-/** In characters: lines that have to be parsed take some 50 µs each. */
+/** In characters: parsing takes some 50 µs per line. */
 const SLICE = 64 * 1024
 
 const SLICE_MS = 10
 
-/** To be called between pieces of work: gives what to wait for once they have taken 10 ms. */
+/** Call it between pieces of work: returns a promise to wait for once they have taken 10 ms. */
 export function makeSliceTurns(): () => undefined | Promise<void> {
   let until = performance.now() + SLICE_MS
   return () => {

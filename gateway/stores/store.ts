@@ -9,9 +9,9 @@ import type { Asker } from './fair-queue.js'
 /** The options of each call. The signal stops it at once, at the store too. */
 export interface Call {
   readonly signal?: AbortSignal
-  /** Of a query: for whom it is; askers take turns. Undefined: for the gateway itself. */
+  /** For a query: the asker; askers take turns. Undefined: the gateway itself. */
   readonly asker?: Asker
-  /** Of a question about a graph: a write waits for the answer, and no reader. */
+  /** For a query about a graph: a write waits for the answer, not a reader. */
   readonly isForWrite?: boolean
 }
 
@@ -19,14 +19,14 @@ export interface Call {
 export type GraphChange = readonly [graph: string, nTriples: string]
 
 export interface ReplaceCall extends Call {
-  /** The text is canonical (rdf/graph.ts): a store of our own need not read it. */
+  /** The text is canonical (rdf/graph.ts), so an embedded store need not parse it. */
   readonly canonical?: true
-  /** What the store has now, canonical too, where that is sure: then the difference may be all that it is sent. */
+  /** The current content of the store, also canonical, if that is certain: then only the difference may be sent. */
   readonly before?: string | undefined
 }
 
 export interface UpdateCall extends Call {
-  /** Hears the changes of an update before a store that `announces` applies them. A problem stops the update. */
+  /** Receives the changes of an update before a store that `announces` applies them. A problem stops the update. */
   readonly announce?: (changes: readonly GraphChange[]) => Promise<undefined | Problem>
 }
 
@@ -34,12 +34,12 @@ export interface UpdateCall extends Call {
 export interface GraphEdit {
   /** An IRI, or DEFAULT_GRAPH (sparql/language/graph-sets.ts). */
   readonly graph: string
-  /** Before the others, all of its lines go. */
+  /** First removes all lines of the graph. */
   readonly isCleared: boolean
-  /** Lines that are not there are no failure. */
+  /** Removing a missing line is not a failure. */
   readonly removed: readonly string[]
   readonly added: readonly string[]
-  /** The whole graph afterwards, canonical and '' for none, where it is known. */
+  /** The whole graph afterwards, if known: canonical, '' if it is removed. */
   readonly after?: string
 }
 
@@ -57,15 +57,15 @@ export interface GraphStore {
    */
   excerpt(graph: string, kind: ExcerptKind, call?: Call): Promise<string | undefined | Problem>
   /**
-   * The graph as `read` gives it, where it says that its own IRI has this type; undefined where it does not, where the
-   * store has no triple in it, and where it is long. Left out where it would save no request.
+   * The graph as `read` returns it, if it states that its own IRI has this type. Undefined if it does not, if the store
+   * has no triple in it, or if it is long. Absent if it would save no request.
    */
   readTyped?(graph: string, type: string, call?: Call): Promise<string | undefined | Problem>
-  /** The same of any size, piece by piece while streaming. The iteration is that of `query`. */
+  /** The same for a graph of any size, piece by piece while streaming. The iteration is that of `query`. */
   stream(graph: string, call?: Call): Promise<AsyncIterable<Uint8Array> | undefined | Problem>
   /** Makes the graph hold exactly these N-Triples (not empty), atomically. */
   replace(graph: string, nTriples: string, call?: ReplaceCall): Promise<undefined | Problem>
-  /** Removes the graph; a graph that does not exist is no failure. */
+  /** Removes the graph; removing a missing graph is not a failure. */
   remove(graph: string, call?: Call): Promise<undefined | Problem>
   /**
    * A SPARQL query over the dataset; `accept` is the media type of the answer, whose bytes are streamed. The iteration
@@ -77,26 +77,26 @@ export interface GraphStore {
   /** How it answers queries, where this is known. */
   readonly traits?: StoreTraits
   /**
-   * The work of ordering patterns (sparql/language/ordering-work.ts) that it may be given, where more would stop
+   * The most work of ordering patterns (sparql/language/ordering-work.ts) that it may get, if more would block
    * everybody.
    */
   readonly mostOrdering?: number
   /** A SPARQL update over the dataset. */
   update(sparql: string, call?: UpdateCall): Promise<undefined | Problem>
-  /** Where calls on several graphs can share a request (grouped-store.ts). */
+  /** Present if calls on several graphs can share a request (grouped-store.ts). */
   readonly together?: Together
   /**
-   * Makes all of these changes, as one update, or none: `update.form` where they have no form in SPARQL. `announce` is
-   * not called.
+   * Makes all of these changes as one update, or none: `update.form` if SPARQL cannot express them. `announce` is not
+   * called.
    */
   edit(edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem>
-  /** The whole dataset as N-Quads, in one state, piece by piece. Left out where the store cannot be asked for it. */
+  /** The whole dataset as N-Quads, in one state, piece by piece. Absent if the store does not support it. */
   quads?(call?: Call): Promise<AsyncIterable<Uint8Array> | Problem>
   /** Adds N-Quads, as one transaction. Their blank nodes are new ones. */
   addQuads?(nQuads: string | Readable, call?: Call): Promise<undefined | Problem>
   /**
-   * Waits for the calls under way. Then no request reaches the store until the function is called: calls wait, for a
-   * time, and then are `store.overloaded`.
+   * Waits for the running calls. Then no request reaches the store until the returned function is called: calls wait,
+   * for a time, and then are `store.overloaded`.
    */
   pause?(signal: AbortSignal): Promise<(() => void) | Problem>
   /** Asks whether the store answers a query now, or has been paused. */
@@ -104,7 +104,7 @@ export interface GraphStore {
   close(): Promise<void>
 }
 
-/** SPARQL by the gateway itself: slow queries and updates of clients do not hold it up. */
+/** SPARQL sent by the gateway itself: slow queries and updates of clients do not delay it. */
 export interface Together {
   /** The answer to a SELECT as TSV; `store.too-large` above MOST_TOGETHER. */
   select(query: string): Promise<string | undefined | Problem>
@@ -119,7 +119,7 @@ export const MOST_TOGETHER = 512 * 1024
 /** The largest graph that is read whole, in bytes. */
 export const MAX_GRAPH_BYTES = 64 * 1024 * 1024
 
-/** Thrown by the iteration over an answer that broke off: carries the problem that it is. */
+/** Thrown by the iteration over an answer that broke off: carries the problem. */
 export class StoreBreak extends Error {
   constructor(readonly problem: Problem) {
     super(problem.detail)

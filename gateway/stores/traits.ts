@@ -1,5 +1,5 @@
-// How a store answers queries, as far as restricting them relies on it (design 4): found out by queries, which
-// change nothing, and known for the embedded store.
+// How a store answers queries, as far as restricting them relies on it (design 4): found out by queries that change
+// nothing, and known for the embedded store.
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Log } from '../log.js'
@@ -10,21 +10,21 @@ import { literalFormsOf } from './literal-probe.js'
 import { select } from './select.js'
 import type { GraphStore } from './store.js'
 
-/** The name of no graph: no client can know it. */
+/** A name that no graph has and no client can know. */
 export const NOTHING = `urn:uuid:${randomUUID()}`
 
 export interface Traits {
-  /** A problem while they cannot be found out. The signal ends the first question to the store. */
+  /** A problem while they cannot be found out. The signal ends the first query to the store. */
   current(signal?: AbortSignal): Promise<StoreTraits | Problem>
   /** Undefined until they are found out. */
   known(): StoreTraits | undefined
   /** How the store keeps literals: unclear until it is found out. */
   literals(): LiteralForms
-  /** Finds it out. A store that cannot be asked now is asked again later. */
+  /** Finds it out. If a store cannot be asked now, it is asked again later. */
   findLiterals(): Promise<void>
 }
 
-/** Asks the store once it has named graphs to ask about; until then it has nothing to hide. */
+/** Asks the store once it has named graphs to ask about; a store without named graphs has nothing to hide. */
 export function makeTraits(store: GraphStore, log: Log): Traits {
   let known = store.traits
   let asked: Promise<StoreTraits | Problem> | undefined
@@ -66,7 +66,7 @@ function makeLiterals(store: GraphStore, log: Log): Pick<Traits, 'literals' | 'f
 }
 
 const MAX_BYTES = 64 * 1024
-/** A store that has so many triples of named graphs in its default graph has all of them there. */
+/** If a store has this many triples of named graphs in its default graph, it has all of them there. */
 const SAMPLE = 100
 
 /** How often the default graph has a triple that two graphs of a sample have. */
@@ -95,7 +95,8 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values(`SELECT ?x FROM ${none} { { ?x ?p ?o } UNION { GRAPH ?g { ?x ?p ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} FROM NAMED ${none} { GRAPH ?g { ?x ?p ?o } } LIMIT 1`),
     values(`SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
-    // A store that evaluates EXISTS by itself finds any triple: every graph would have what a right rests on.
+    // A store that evaluates EXISTS independently of the graph finds a triple of any graph: then every graph would seem
+    // to have what a right rests on.
     values(`SELECT ?x { VALUES ?x { ${none} } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
     values(
       `SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } VALUES ?y { ${none} } FILTER EXISTS { GRAPH ?x { ?y ?b ?c } } }`,

@@ -1,5 +1,5 @@
-// Finding out whether a store runs a request of several operations as one transaction: a request whose last operation
-// fails must leave nothing of those before. It writes into the graph of the positions only, and removes it again.
+// Finds out whether a store runs a request with several operations as one transaction: if the last operation fails, the
+// ones before must leave nothing. It writes only into the graph of the positions, and removes its triples again.
 import { isFailure, type Problem } from '../problem.js'
 import { fencedUpdate, LOG_GRAPH, positionQuery, setPosition } from './fenced-update.js'
 import { select } from './select.js'
@@ -41,7 +41,7 @@ async function tried(
   for (const failing of FAILING) {
     const update = fencedUpdate({ log, turn: 'a', next: 'b', at: 2 }, [])
     if (isFailure(update)) return update
-    // A failure is what is asked for; where the store is gone, the question that follows fails too.
+    // A failure is expected here. If the store is gone, the next query fails too.
     const failed = await store.update(`${update} ;\n${failing}`, call)
     const at = await position()
     if (isFailure(at)) return at

@@ -1,4 +1,4 @@
-// A response of a triplestore that is collected whole, without a stream: that takes a third of the processor time.
+// A triplestore's response collected whole, without a stream: this takes a third of the processor time.
 import type { Readable } from 'node:stream'
 import type { Agent, Dispatcher } from 'undici'
 import type { Problem } from '../problem.js'
@@ -17,7 +17,7 @@ export interface Sent {
 
 /** A response that has been read to its end, or as far as it is allowed to be large. */
 export interface WholeResponse extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
-  /** Undefined where there are more than were asked for. */
+  /** Undefined if there are more bytes than requested. */
   readonly bytes: Buffer | undefined
 }
 
@@ -70,7 +70,7 @@ function gather(most: number): Gathered {
   }
 }
 
-/** Sends the request once there is a connection for it, and again where that turns out to be closed (`Sent.safe`). */
+/** Sends the request once there is a connection for it, and again if that turns out to be closed (`Sent.safe`). */
 export function collectWhole(
   agent: Agent,
   sent: Sent,

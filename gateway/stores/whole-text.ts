@@ -1,4 +1,4 @@
-// Reading a store's answer as one text: bounded, and a failure where it breaks off.
+// Reads a store's answer as one text, bounded; a failure if it breaks off.
 import { isUtf8 } from 'node:buffer'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
