@@ -158,7 +158,7 @@ void t.test('writes to a held store', async (t) => {
   const rows = [
     ['no place', undefined, true, 0],
     ['a place that is sure', place(true), true, 0],
-    ['one that was not', place(false), true, 1],
+    ['one that was not', place(false), true, 2],
     ['one that is not', place(false, FAILED), false, 1],
   ] as const
   for (const [name, of, isDone, looks] of rows) {
@@ -168,6 +168,11 @@ void t.test('writes to a held store', async (t) => {
       t.same([await act(held), done, ensured.length], [isDone ? undefined : FAILED, isDone ? [which] : [], looks], `${name}: ${which}`) // prettier-ignore
     }
   }
+
+  let looks = 0
+  const lost: Place = { ...place(false), ensure: async () => (looks++ === 0 ? undefined : FAILED) }
+  const late = await heldStore(inner, () => lost).update('')
+  t.match(late, { failure: 'store.time' }, 'this gateway stood still: a success says nothing')
 
   const held = heldStore(inner, () => place(false, FAILED))
   t.same(
