@@ -94,7 +94,7 @@ const PAUSE_MS = 1000
 const CHECK_MS = 0.9 * PAUSE_MS
 /** A store that takes longer is left alone when the gateway closes: the next start looks what it has done. */
 const CLOSING_MS = 2000
-/** A store that answers so often that it has failed would fail always. */
+/** After this many failures the store is taken to fail every time. */
 const MOST_ANSWERS = 5
 
 export function makeApplier(settings: ApplierSettings): Applier {
@@ -143,7 +143,7 @@ function enqueue(state: State, write: LoggedWrite): Promise<undefined | Problem>
   })
 }
 
-/** What the store has by itself, as the effects of an update, it only has to know the position of. */
+/** True if the store has settled entries whose position it does not know yet, such as the effects of an update. */
 const isBehind = ({ at, held, settledPosition }: State): boolean => held === 0 && at < settledPosition()
 
 function startWork(state: State): void {
@@ -211,7 +211,7 @@ async function insist(state: State, group: Group, attempt: Attempt, short: numbe
     // Of a later attempt it may be known that it has had no effect: of the first it is not.
     doubt ??= unknown
     if (n === 0) log.warn({ store: store.name, problem: unknown.detail }, 'a write is repeated until the store has it')
-    // A store that has taken all of its time is not waited for again.
+    // A store that has timed out once is not waited for again.
     if (n >= short || unknown.failure === 'store.time' || state.isClosed) await stall(state, group, doubt)
     if (state.isClosed) return
     await closing.received(PAUSES[n] ?? PAUSE_MS)
@@ -381,7 +381,7 @@ const AHEAD = problem(
   'The triplestore has entries of a log that this gateway lacks. Restart the gateway.',
 )
 
-/** The clients hear of it. Who waits is not sent any more, and has no effect. */
+/** Answers the clients of the group, and refuses all waiting writes: these are not sent, and have no effect. */
 async function stall(state: State, group: readonly QueuedWrite[], failed: Problem): Promise<void> {
   state.stalled = STALLED
   for (const write of group) answer(write, failed)

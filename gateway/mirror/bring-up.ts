@@ -47,7 +47,7 @@ export async function bringUp(settings: BringUpSettings): Promise<Applier | unde
     if (canKeep) orStartFailure(base, problemOf(await log.keepSince(log.position())))
   }
   const [at, turn] = [log.position(), firstTurn()]
-  // One that it has goes on, even if it does not serve this time.
+  // A position that the store has already is moved on, even if it is not used this time.
   if (canKeep || found) orStartFailure(base, await store.update(setPosition(log.iri, at, turnText(turn))))
   if (!canKeep) return undefined
   return makeApplier({

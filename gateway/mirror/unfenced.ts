@@ -6,7 +6,8 @@ import { DOUBT_MS, FENCE, hadNoEffect, hasNoLaterEffect } from './write-failures
 import type { Attempt, QueuedWrite } from './write-groups.js'
 
 /**
- * Without a fence, whoever is the last decides: so it is done again when the attempt before can have no effect any more.
+ * Nothing stops a late attempt here, and the last one decides: so the write is attempted again only when the attempt
+ * before can have no effect any more.
  */
 export function unfenced(
   { store, closing }: { readonly store: GraphStore; readonly closing: ReturnType<typeof makeSignal> },
@@ -30,7 +31,7 @@ export function unfenced(
   }
 }
 
-/** A store that answers so often that it has failed, five seconds apart, would fail always. */
+/** After this many failures, five seconds apart, the store is taken to fail every time. */
 const MOST_FAILURES = 2
 const ALWAYS = problem('store.refused', 'The triplestore fails at each attempt to carry out the write.')
 

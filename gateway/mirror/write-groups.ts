@@ -29,7 +29,7 @@ export interface QueuedWrite extends LoggedWrite {
   isSingle: boolean
 }
 
-/** Of one request: graphs, and characters. A write that is larger goes alone: its text would hold the event loop. */
+/** The most graphs and characters of one request. A larger write gets no fenced request: its text would hold the event loop. */
 const MOST_GRAPHS = 64
 const MOST_WRITTEN = 256 * 1024
 export type Group = readonly [QueuedWrite, ...QueuedWrite[]]
