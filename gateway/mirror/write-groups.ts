@@ -29,7 +29,7 @@ export interface QueuedWrite extends LoggedWrite {
   isSingle: boolean
 }
 
-/** The most graphs and characters of one request. A larger write gets no fenced request: its text would hold the event loop. */
+/** The most graphs and characters of one request. A larger write is sent alone: it would hold the event loop. */
 const MOST_GRAPHS = 64
 const MOST_WRITTEN = 256 * 1024
 export type Group = readonly [QueuedWrite, ...QueuedWrite[]]
