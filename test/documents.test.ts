@@ -200,7 +200,7 @@ const REFUSING = [
 const REFUSAL = /\b(?:problem\(\s*(?!'internal'|'request)[^,()]+,|refusal\(|refused\(|tooMuch\()\s*(['"`])([^\n]*?)\1/g
 
 void t.test('the tables of SPARQL have the beginning of each refusal', async (t) => {
-  const [, tables] = /^## What SPARQL answers and refuses$([^]*?)^## /m.exec(textOf('docs/reference.md'))!
+  const [, tables] = /^## What SPARQL answers and refuses$([^]*?)^## /m.exec(textOf('docs/sparql.md'))!
   let refusals = 0
   for (const file of REFUSING) {
     for (const [, , detail] of textOf(file).matchAll(REFUSAL)) {

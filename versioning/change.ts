@@ -24,11 +24,11 @@ export interface VersionedChange {
   /** The commit that the content was taken from, when an earlier version was restored. */
   readonly restores?: string
   /**
-   * The content must still be read from the store, and becomes a change of its own then: after a SPARQL update of this
-   * document, or of any document (`document` is the base then). Such a change is never committed itself.
+   * Set after a SPARQL update of this document, or of unknown documents (then `document` is the base): the content must
+   * still be read from the store, which gives changes of their own. This one is never committed.
    */
   readonly unread?: 'document' | 'dataset'
-  /** The place of the change in the log of the dataspace; absent where it is `unread`, or of an earlier release. */
+  /** The change's position in the log of the dataspace; absent if it is `unread` or an earlier release wrote it. */
   readonly position?: number
 }
 
@@ -36,13 +36,13 @@ export interface VersionedChange {
 export interface Version {
   /** Counts the document's own versions, from 0. */
   readonly seq: number
-  /** Commit id, 40 hex digits. */
+  /** The commit's id, 40 hex digits. */
   readonly commit: string
   /** The place of the commit on the branch; 0 is the oldest that is known. */
   readonly position: number
   /** Git's id of the content; undefined when this commit deleted the document. */
   readonly blob: string | undefined
-  /** When the change was made, ms since the epoch, whole seconds, never before that of an earlier version. */
+  /** When the change was made: ms since the epoch, in whole seconds; never earlier than the version before it. */
   readonly time: number
   readonly agent: string | undefined
   readonly method: string | undefined

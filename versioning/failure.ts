@@ -23,7 +23,7 @@ export type SetbackCode =
   | 'failed' // anything else
 
 /**
- * Why journal or repository could not do something now. `detail` says what happened and what to do; it holds no
+ * Why the journal or the repository could not do something now. `detail` says what happened and what to do, without
  * secrets.
  */
 export interface Setback extends Failure<SetbackCode> {
@@ -31,7 +31,7 @@ export interface Setback extends Failure<SetbackCode> {
   readonly retryAt?: number
 }
 
-/** A setback thrown, where a value cannot be returned: by iterators, and by functions that say so. */
+/** A setback as an exception, for iterators and for functions that say so: they cannot return it. */
 export class SetbackError extends Error {
   constructor(readonly setback: Setback) {
     super(setback.detail)
@@ -44,7 +44,7 @@ export function caughtSetback(error: unknown): Setback {
   throw error
 }
 
-/** The value, or its setback thrown. */
+/** Returns the value, or throws the setback. */
 export function orThrow<T>(outcome: T | Setback): Exclude<T, Setback> {
   if (isFailure(outcome)) throw new SetbackError(outcome as Setback)
   return outcome as Exclude<T, Setback>

@@ -8,20 +8,20 @@ import type { Resumed } from './starts.js'
 export type OperatorLog = Readonly<Record<'info' | 'warn' | 'error', (fields: object, message: string) => void>>
 
 export type NewChange = Omit<VersionedChange, 'id' | 'path' | 'added' | 'removed' | 'position'> & {
-  /** The document before: canonical N-Triples; undefined when it did not exist. */
+  /** The document before the change: canonical N-Triples; undefined if it did not exist. */
   readonly before: string | undefined
 }
 
 /**
- * What a write was decided on, as positions of the log: it is `outdated` where any of it has changed since. What is left
- * out has not changed: it was read under a lock that is still held.
+ * Everything that the decision on a write has read, with the positions of the log at which it was read. The write is
+ * `outdated` if any of it has changed since. Things read under a lock that is still held may be left out.
  */
 export interface WriteBasis extends Partial<Pick<LogEntry, 'read' | 'readAll' | 'children' | 'rules' | 'files'>> {
-  /** Of the states of the documents from which their new states were computed. */
+  /** The position of the state from which the new contents of the documents were computed. */
   readonly asOf?: number
 }
 
-/** A change in the journal of which it is not known yet if the store has done it. */
+/** A change in the journal that is open: it is not known yet whether the store has done it. */
 export type OpenEntry = VersionedChange
 
 export interface HistoryStatus {
@@ -40,93 +40,92 @@ export interface HistoryStatus {
   readonly commits: number
 }
 
-/** The versions of a document by their numbers (`seq`), as far as can be said without reading them. */
+/** The versions of a document by their numbers (`seq`): all that is known without reading them. */
 export interface Outline {
   readonly count: number
   /** The numbers of the versions that deleted the document: the last MOST_DELETIONS, oldest first. */
   readonly deletions: readonly number[]
-  /** True where commits of the document are still missing. */
+  /** True if the document has changes that are not committed yet. */
   readonly pending: boolean
 }
 
 export const MOST_DELETIONS = 21
 
-/** The log that the changes are in. */
+/** The log that contains the changes. */
 export interface HistoryLog {
-  /** Names the log of these documents in a store: an IRI that no other folder has. */
+  /** The name of these documents' log in a store: an IRI that no other folder of a history has. */
   readonly iri: string
-  /** Of the last entry of these documents. */
+  /** The position of the last entry of these documents. */
   position(): number
-  /** Of the last entry of the dataspace: what is read now is a state of this position. */
+  /** The position of the last entry of the dataspace: a state that is read now has this position. */
   newest(): number
-  /** All entries of these documents up to here are settled, or `isCounted`. */
+  /** The last position up to which every entry of these documents is settled or `isCounted`. */
   settledPosition(isCounted?: (position: number) => boolean): number
-  /** The position at which the store was first given one, as far as this is known: from then on it has to have one. */
+  /** The position when a position was first written into the store, if known: since then the store must have one. */
   keptSince(): number | undefined
   keepSince(position: number): Promise<undefined | Setback>
-  /** Positions continue after this one, which the store has and the log has not. */
+  /** Continues after this position, which the store has and the log lacks. */
   continueAfter(position: number): Promise<undefined | Setback>
-  /** The graphs that entries after a position change; undefined where these are no longer known. */
+  /** The graphs that the entries after a position change; undefined if these entries are no longer known. */
   changedSince(position: number): Promise<ReadonlySet<string> | undefined | Setback>
 }
 
 export interface History {
-  /** Work on this history, at the start too, that a process may not survive. */
+  /** Counts the starts of work on this history that may end the process. */
   readonly resumed: Resumed
   /**
-   * Resolves when all of the changes are durably in the journal. A Setback: none of them is, and the store must not be
-   * changed; there is no room, or one could never be committed (`unfit`). Call it under the documents' locks, when none
-   * of them has an open entry.
+   * Resolves when all of the changes are durably in the journal. After a Setback none of them is, and the store must
+   * not be changed: there is no room, or a change could never be committed (`unfit`). Call it under the documents'
+   * locks, when none of them has an open entry.
    */
   begin(changes: readonly NewChange[], decided?: WriteBasis): Promise<readonly OpenEntry[] | Setback>
-  /** The store has these: they will be committed. After a crash the last ones may be open again. */
+  /** Call it when the store has done these: they will be committed. After a crash the last ones may be open again. */
   done(entries: readonly OpenEntry[]): void
-  /** The store has not done these, and will not: they are dropped, durably. */
+  /** Drops these durably: the store has not done them, and will not. */
   undone(entries: readonly OpenEntry[]): Promise<void>
   /**
-   * Entries in doubt: those of this document, or all, in order. Writes that are under way are among them: settle an
-   * entry under its document's lock only.
+   * The entries in doubt, in order: those of this document, or all. Running writes are among them, so settle an entry
+   * only under its document's lock.
    */
   open(document?: string): readonly OpenEntry[]
   readonly log: HistoryLog
-  /** Documents with any change in the journal: the head of the branch does not have their last state. */
+  /** Documents with a change in the journal: the head of the branch does not have their last state. */
   journalled(): readonly string[]
   isJournalled(document: string): boolean
   /**
-   * The last change of each document that is done and not committed: for filling a store in memory. Read it to the end
-   * before `Repository.contents`, and apply it on top of those: they have what is committed meanwhile. Throws
+   * The last change of each document that is done and not committed, for filling a store in memory. Read all of them
+   * before `Repository.contents`, which then includes the commits made meanwhile, and apply them on top of it. Throws
    * SetbackError.
    */
   uncommitted(): AsyncIterable<VersionedChange>
   /**
-   * The document after its last change that is done, committed or not: canonical N-Triples; undefined when it does not
-   * exist. Waits up to `patience` ms while the branch has not been read.
+   * The document after its last change that is done, committed or not: canonical N-Triples; undefined if it does not
+   * exist. Waits up to `patience` ms for the branch to be read.
    */
   latest(document: string, patience: number): Promise<string | undefined | Setback>
   /**
-   * True where `latest` is this text; undefined while the branch has not been read. Waits for that for a few seconds at
-   * most.
+   * True if `latest` is this text. Waits a few seconds at most for the branch to be read; undefined if it still is not.
    */
   isLatest(document: string, nTriples: string | undefined): Promise<boolean | undefined>
   /**
-   * The number of the document's versions, and its last deletions. Waits up to `patience` ms for its pending commits.
+   * The number of the document's versions, and its last deletions. Waits up to `patience` ms for pending commits of it.
    */
   outline(document: string, patience: number): Promise<Outline | Setback>
-  /** The versions with these numbers; without those that do not exist. */
+  /** The versions with these numbers, as far as they exist. */
   numbered(document: string, numbers: readonly number[]): Promise<readonly Version[] | Setback>
   /**
-   * The part that is remembered (`excerptOf`) of the content that a deleted document had last: without reading that
-   * content, where the gateway deleted it. Undefined: it never had any. Waits and `pending` as in `outline`.
+   * An excerpt (`excerptOf`) of a deleted document's last content. It was stored when the gateway deleted the document;
+   * after other deletions the content is read. Undefined if it never had any. Waits, and gives `pending`, like
+   * `outline`.
    */
   lastExcerpt(
     document: string,
     patience: number,
   ): Promise<{ readonly excerpt: string | undefined; readonly pending: boolean } | Setback>
   /**
-   * The version that a commit id names, or the first 4 or more of its hex digits: an own version of the document; or,
-   * for the full id of another commit of the branch, the newest version at or before it. Undefined: none; 'ambiguous':
-   * several.
-   * @param counts only versions for which it is true are looked at
+   * The version of the document that a commit made, by the commit's id or its first 4 or more hex digits. The full id
+   * of any other commit of the branch gives the newest version at or before it. Undefined: none; 'ambiguous': several.
+   * @param counts only versions for which it is true are considered
    */
   resolve(
     document: string,
@@ -134,12 +133,12 @@ export interface History {
     patience: number,
     counts?: (version: Version) => boolean,
   ): Promise<Version | undefined | 'ambiguous' | Setback>
-  /** Canonical N-Triples of a version; undefined when the document did not exist then. */
+  /** A version's content as canonical N-Triples; undefined if the document did not exist then. */
   content(document: string, version: Version): Promise<string | undefined | Setback>
-  /** Reads the new commits on the branch: call it after others, or `commitFiles`, have committed. */
+  /** Reads new commits of the branch: call it when others, or `commitFiles`, have committed. */
   refresh(): void
   status(): HistoryStatus
-  /** True where all that is done is committed, after `patience` ms at most. */
+  /** Waits up to `patience` ms: true if all done changes are committed. */
   settled(patience: number): Promise<boolean>
   /** Takes a few seconds at most; uncommitted changes stay in the journal. The repository is left open. */
   close(): Promise<void>

@@ -19,28 +19,28 @@ import type { Repository } from './repository.js'
 import type { Resumed } from './starts.js'
 
 export interface HistoryOptions {
-  /** Of journal and index: created when absent, and used by one process at a time. */
+  /** The folder of journal and index: created if absent, and used by one process at a time. */
   readonly folder: string
   readonly repository: Repository
-  /** Of the application, with its slash. */
+  /** The base URL of the application, with a slash at the end. */
   readonly base: string
   /** Folders in the repository, without slashes at the ends; may be empty. */
   readonly prefix: string
   /**
-   * True where it has graphs with any name, and not documents of this base only: then none tells that the folder is
-   * another's.
+   * True if the history has graphs with any name, not only documents of this base. Then the names do not show whether
+   * the folder belongs to another application.
    */
   readonly takesOthers?: boolean
   /** ms since the epoch. */
   readonly now: () => number
   readonly log: OperatorLog
   readonly limits?: Partial<JournalLimits>
-  /** Of the dataspace. Default: one of its own. */
+  /** The log of the dataspace. Default: a log of its own. */
   readonly writeLog?: WriteLog
-  /** True where a change of the documents is one of the rules. */
+  /** True if these documents are access rules. */
   readonly hasRules?: boolean
   readonly pauses?: Partial<RelayPauses>
-  /** The part of a deleted document that `lastExcerpt` gives. Default: all of it, which is not remembered. */
+  /** The part of a deleted document that `lastExcerpt` gives. Default: all of it, read from the repository. */
   readonly excerptOf?: ExcerptOf
 }
 
@@ -62,7 +62,7 @@ interface HistoryParts {
   readonly close: () => Promise<void>
 }
 
-/** A Setback where the folder cannot be used. An unusable repository shows in `status`: changes wait for it. */
+/** A Setback if the folder cannot be used. An unusable repository shows in `status`: changes wait for it. */
 export async function openHistory(options: HistoryOptions): Promise<History | Setback> {
   const { folder, repository, base, prefix, takesOthers, now, log, hasRules = false, excerptOf } = options
   const database = await openDatabase(folder, log)
@@ -102,7 +102,7 @@ async function logIriOf(database: Database): Promise<string> {
   return iri
 }
 
-/** The position at which the store was first given one. */
+/** The position when a position was first written into the store. */
 const SINCE = 'p'
 
 async function historyLogOf(
@@ -192,7 +192,7 @@ async function begin(
 const isPending = ({ journal, relay }: HistoryParts, document?: string): boolean =>
   !relay.isCurrent() || journal.doneCount(document) > 0
 
-/** True where nothing is pending. Returns at once where nothing can happen within `patience`. */
+/** True if nothing is pending. Returns at once if nothing can happen within `patience`. */
 async function settled(parts: HistoryParts, patience: number, document?: string): Promise<boolean> {
   const { relay } = parts
   const until = performance.now() + patience
@@ -250,7 +250,7 @@ async function lastExcerpt(
 ): Promise<{ excerpt: string | undefined; pending: boolean } | Setback> {
   const { database, excerptOf, journal, index, pathOf } = parts
   const newest = journal.newest(document)
-  // Deleted a moment ago: it was remembered with the change, and nothing else of it has to be waited for.
+  // The document was just deleted: the change stored its excerpt, so there is nothing to wait for.
   const atHand = newest && newest.size === undefined && journal.open(document).length === 0
   const fresh = atHand ? await rememberedExcerpt(database, document, undefined) : undefined
   if (fresh !== undefined) return { excerpt: fresh, pending: false }
@@ -291,6 +291,6 @@ async function contentOf(
 ): Promise<string | undefined | Setback> {
   if (blob === undefined) return undefined
   const content = await repository.read({ commit, path: pathOf(document), blob })
-  const detail = `${repository.name} has lost ${pathOf(document)} as at commit ${commit}.`
+  const detail = `${repository.name} has lost ${pathOf(document)} at commit ${commit}.`
   return content ?? { failure: 'failed', detail }
 }

@@ -1,10 +1,10 @@
-// The interface to a Git repository: the operations that versioning needs of one. git/local-repository.ts
-// is a bare repository on this disk; github/github-repository.ts uses GitHub's REST API.
+// The interface to a Git repository, with the operations that versioning needs. git/local-repository.ts is a bare
+// repository on this disk; github/github-repository.ts uses GitHub's REST API.
 import type { VersionedChange } from './change.js'
 import type { Setback } from './failure.js'
 
 export interface NewCommit extends VersionedChange {
-  /** Git's id of the file before, as far as is known; undefined when there is no such file. */
+  /** Git's id of the file's content before, as far as is known; undefined if there is no such file. */
   readonly previousBlob: string | undefined
 }
 
@@ -22,13 +22,13 @@ export interface Committed {
 /** A commit as read back from the branch. */
 export interface LoggedCommit {
   readonly commit: string
-  /** Of a merge: the parent that the branch pointed to before (git/main-line.ts). */
+  /** The parent; for a merge, the one that the branch pointed to before (git/main-line.ts). */
   readonly parent: string | undefined
-  /** ms since the epoch, whole seconds: the author's date of a commit with a Journal-Id, else the committer's. */
+  /** ms since the epoch, in whole seconds: the author's date if there is a Journal-Id, else the committer's. */
   readonly time: number
   readonly message: string
   readonly authorName: string
-  /** Files of the whole repository that differ from the parent's; `blob` undefined: removed. */
+  /** The files of the whole repository that differ from the parent's; `blob` is undefined if the file was removed. */
   readonly files: readonly { readonly path: string; readonly blob: string | undefined }[]
 }
 
@@ -45,7 +45,7 @@ export interface TreeFile {
   readonly content: string
 }
 
-/** A file of a commit to be made; without content it is removed. */
+/** A file of a new commit; without content the file is removed. */
 export interface NewFile {
   readonly path: string
   readonly content: string | undefined
@@ -60,11 +60,11 @@ export interface Repository {
   /** The most changes that one call of `commit` takes. */
   readonly batch: number
   /**
-   * Makes one commit for each change, in this order, on top of the branch, whatever others have committed there. Those
-   * returned are on the branch, durably; a list shorter than the given one, or `done` beside a setback, tells how many
-   * were made. A change whose Journal-Id is among the latest commits is not committed again.
-   * @param presses commits at full speed, because a client waits or many changes do; otherwise requests go first where
-   * the machine has no time for both
+   * Makes one commit for each change, in this order, on top of the branch, whatever others have committed there. The
+   * returned commits are durably on the branch. After a setback, `done` has the commits that were made; the list may
+   * also be shorter than the given one. A change whose Journal-Id is among the latest commits is not committed again.
+   * @param presses commits at full speed, because a client or many changes wait; otherwise requests go first on a busy
+   * machine
    */
   commit(
     changes: readonly NewCommit[],
@@ -72,25 +72,25 @@ export interface Repository {
   ): Promise<readonly Committed[] | (Setback & { done: readonly Committed[] })>
   /** One commit that writes and removes these files, with the description of `change`; other files stay. */
   commitFiles(files: AsyncIterable<NewFile>, change: FilesChange): Promise<LoggedCommit | undefined | Setback>
-  /** The content of a file as at a commit; undefined when the commit has no such file. */
+  /** The content of a file at a commit; undefined if the commit has no such file. */
   read(at: { commit: string; path: string; blob: string | undefined }): Promise<string | undefined | Setback>
   /**
-   * The branch's commits after `from` (undefined: all), oldest first, along its main line. All of them too where `from`
-   * is not, or no longer, on that line: then `from` is not the parent of the first. Throws SetbackError.
+   * The branch's commits after `from` (undefined: all), oldest first, along its main line. If `from` is not on that
+   * line (any more), it gives all commits: then `from` is not the parent of the first. Throws SetbackError.
    */
   log(from: string | undefined): AsyncIterable<LoggedCommit>
-  /** The files under the path prefix at the head, with Git's ids. Throws SetbackError. */
+  /** The files under the path prefix at the head, with Git's ids of their contents. Throws SetbackError. */
   files(): AsyncIterable<{ readonly path: string; readonly blob: string }>
   /** The same files with their contents, for filling a store. Throws SetbackError. */
   contents(): AsyncIterable<TreeFile>
-  /** Undefined when commits can be made now. */
+  /** Undefined if commits can be made now. */
   ready(): Promise<undefined | Setback>
   close(): Promise<void>
 }
 
 /**
- * True where a commit with a change's Journal-Id that touches these files may be the commit of that change: anyone can
- * write such a message. A commit that touches no file may be: the content was on the branch already.
+ * True if a commit that changes these files may be the commit of a change: anyone can write a message with its
+ * Journal-Id. So may a commit without files, since the content may have been on the branch already.
  */
 export const mayBeOf = (files: LoggedCommit['files'], path: string): boolean =>
   files.length === 0 || files.some((file) => file.path === path)

@@ -1,25 +1,25 @@
-// Work that is taken up again after its process has ended: it is given up at its third start without progress, since
-// it may be what ends the process. Pure.
+// Counts the starts of work that continues after its process has ended. The third start without progress is refused,
+// since the work itself may end the process. Pure.
 
 export interface Starts {
-  /** How far the work was. */
+  /** How far the work had come. */
   readonly at: string
-  /** Times that it was started there. */
+  /** How often it was started there. */
   readonly count: number
 }
 
 const MOST = 2
 
-/** This start, with those before it; undefined at the third one without progress. */
+/** Counts this start; undefined if it is the third one without progress. */
 export function nextStart(at: string, before: Starts | undefined): Starts | undefined {
   const count = before?.at === at ? before.count + 1 : 1
   return count > MOST ? undefined : { at, count }
 }
 
-/** Work whose starts are counted, by its name. */
+/** Work whose starts are counted, by name. */
 export interface Resumed {
-  /** False at the third start of a task that none has survived. */
+  /** Call it before a task; false if the process ended during its last two starts. */
   begin(task: string): Promise<boolean>
-  /** The process has survived the task, however that went. */
+  /** Call it after the task, whether it succeeded or not: the process has survived. */
   end(task: string): void
 }

@@ -58,7 +58,7 @@ interface Selected {
   /** The name of format and coding, in the entity-tag. */
   readonly name: string
   readonly coding?: Coding
-  /** True where Accept-Encoding can select another. */
+  /** True if Accept-Encoding can select another. */
   readonly isCodable: boolean
   /** Of a page. */
   readonly language?: string

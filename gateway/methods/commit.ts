@@ -39,7 +39,7 @@ function logOrphans(
     if (isFailure(below)) return log.warn({ document: iri, problem: below }, 'orphans cannot be counted')
     const orphans = below === 'more' ? undefined : below.filter((document) => parentOf(document) === iri).length
     if (orphans === 0) return
-    const message = 'a container with documents below it is gone: they are orphans until it is created again'
+    const message = 'a container with documents was deleted: they are orphans until it is created again'
     log.warn({ document: iri, orphans: orphans ?? `of ${MOST} documents or more below it` }, message)
   })
 }

@@ -24,7 +24,7 @@ export async function checkConstraints(
     const lost = await typeTaken(writer, current.nTriples, next.nTriples)
     if (isFailure(lost)) return lost
     if (lost !== undefined)
-      return problem('constraint.violated', `The update takes the type of <${lost}> away and leaves the rest.`)
+      return problem('constraint.violated', `The update removes the type of <${lost}>, but not its other triples.`)
   }
   // Shapes apply to the end-user application only. A wrong shape is in the admin application, so it can be repaired.
   if (application.kind === 'admin') return undefined

@@ -18,7 +18,7 @@ export interface FoundDocument {
   readonly facts: Facts & { readonly kind: 'document' }
   readonly current: Document | undefined
   readonly access: AccessBefore
-  /** Undefined where only the document is read. */
+  /** Undefined if only the document is read. */
   readonly mode: 'Append' | 'Write' | undefined
 }
 

@@ -32,7 +32,7 @@ export function putDocument(
     if (content === 'unchanged' || (!content && !current)) return planOf([], current)
     if (!content) return planOf([{ iri, current, next: undefined }], undefined)
     const flaw = content.map(flawOf).find((one) => one !== undefined)
-    if (flaw !== undefined) return problem('content.syntax', `What would be written has ${flaw}.`)
+    if (flaw !== undefined) return problem('content.syntax', `The new content has ${flaw}.`)
     const parent = current ? undefined : await readFactsNow(application, parentOf(iri), trace)
     if (isFailure(parent)) return parent
     const next = nextOf(writing, iri, current, content)

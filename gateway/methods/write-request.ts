@@ -137,9 +137,9 @@ const LDP_TYPE = /<http:\/\/www\.w3\.org\/ns\/ldp#\w+>[^<,]*;\s*rel\s*=\s*(?:typ
  * document than they asked for.
  */
 export function unheededOf({ slug, link }: Request['fields']): string | undefined {
-  if (slug !== undefined) return 'Slug goes with POST: a PUT names the new document by its URL. Leave Slug out.'
+  if (slug !== undefined) return 'A PUT names the new document by its URL. Leave Slug out.'
   if (!LDP_KIND.test(link ?? '')) return undefined
-  return 'Link with rel="type" decides nothing here. A container is a document with the type dh:Container in its content; files are sent as forms.'
+  return 'Link with rel="type" has no effect here. Give a container the type dh:Container in its content, and send files as forms.'
 }
 /** Every document is a Resource and an RDFSource of LDP. */
 const LDP_KIND = new RegExp(LDP_TYPE.source.replace('#', '#(?!(?:RDFS|Res)ource>)'), 'i')

@@ -85,7 +85,7 @@ export function rootStays(
   { application: { base } }: Pick<Writing, 'application'>,
 ): undefined | Problem {
   return !next && isRoot(iri, base)
-    ? problem('document.root', `The root document <${iri}> cannot be deleted. Leave it a triple.`)
+    ? problem('document.root', `The root document <${iri}> cannot be deleted. Leave at least one triple in it.`)
     : undefined
 }
 
@@ -101,7 +101,7 @@ function hasParent(
   const types = change ? change.next?.document.types : parent?.types
   return types && isContainer(types)
     ? undefined
-    : problem('access.denied', `The parent <${above}> has to be an existing container.`)
+    : problem('access.denied', `The parent <${above}> must be an existing container.`)
 }
 
 export function hasPath(

@@ -22,15 +22,15 @@ export interface Mirrored {
   pathOf(document: string): string
   /** The document of a file; undefined for a file that is not a document's. */
   documentOf(path: string): string | undefined
-  /** True where a graph is a document of this application. */
+  /** True if a graph is a document of this application. */
   isDocument(graph: string): boolean
-  /** True where writes of a graph become versions of it: other graphs have a history from their first write here. */
+  /** True if writes of a graph become versions of it: other graphs have a history from their first write here. */
   isRecorded(graph: string): boolean
   /** The applications that share the store: their bases, and whether a graph is a document of one of them. */
   readonly sharers: {
     readonly bases: readonly string[]
     isDocument(graph: string): boolean
-    /** True where a graph may get this name. */
+    /** True if a graph may get this name. */
     mayBecome?(graph: string): boolean
   }
   /** Settles the writes in doubt to a document (settlement.ts). Call it under the document's lock. */

@@ -38,8 +38,8 @@ export interface Applier {
    */
   level(): Promise<undefined | Problem>
   /**
-   * Call it before an update that may change all graphs, and `over` after it; no write is under way. `end` is an operation
-   * for its end: it gives the store its position again.
+   * Call it before an update that may change all graphs, and `over` after it; no write is under way. `end` is an
+   * operation for its end: it gives the store its position again.
    */
   hold(): { readonly end: string; over(): void }
   /**
@@ -149,7 +149,9 @@ const isBehind = ({ at, held, settledPosition }: State): boolean => held === 0 &
 function startWork(state: State): void {
   if (state.work || state.isClosed) return
   state.work = work(state)
-    .catch((error: unknown) => state.log.error({ err: error, store: state.store.name }, 'entries of the log wait'))
+    .catch((error: unknown) =>
+      state.log.error({ err: error, store: state.store.name }, 'entries of the log wait for the triplestore'),
+    )
     .finally(() => {
       state.work = undefined
       if (state.queue.length > 0) startWork(state)
@@ -282,7 +284,7 @@ async function givenUp(state: State, next: Turn, failed: Problem): Promise<Attem
   return { refused: failed }
 }
 
-/** Undefined where the request has to be sent again. @param group what the request has */
+/** Undefined if the request has to be sent again. @param group what the request has */
 async function lookAgain(
   state: State,
   group: readonly QueuedWrite[],
@@ -334,7 +336,7 @@ async function recover(state: State): Promise<void> {
   await stall(state, [], STALLED)
   for (let pause = PAUSE_MS; !state.isClosed; pause = Math.min(2 * pause, MOST_PAUSE_MS)) {
     const failed = await lookAgain(state, []).catch((error: unknown) => {
-      state.log.error({ err: error, store: state.store.name }, 'the store cannot be brought up to its log')
+      state.log.error({ err: error, store: state.store.name }, 'the store cannot be brought up to date with its log')
       return BROKEN
     })
     if (!isFailure(failed)) break
@@ -365,17 +367,18 @@ async function putForward(
   await stall(state, group, UNKNOWN)
   log.error(
     { store: store.name, expected: at, found: found?.at },
-    'the store has lost entries of the log: it gets them',
+    'the store has lost entries of the log: they are written again',
   )
   const put = nextTurn(state)
   const failed = (found?.at ?? 0) > at ? AHEAD : await catchUp(found?.at)
   const isSet = failed ?? (await sendUpdate(store, setPosition(iri, at, turnText(put))))
-  if (isSet) log.error({ store: store.name, problem: isSet.detail }, 'the store cannot be brought up to its log')
+  if (isSet)
+    log.error({ store: store.name, problem: isSet.detail }, 'the store cannot be brought up to date with its log')
   else state.turn = put
   return isSet
 }
 
-const UNKNOWN = problem('store.in-doubt', 'The triplestore was put back to an earlier state meanwhile.', DOUBT_FIELDS)
+const UNKNOWN = problem('store.in-doubt', 'The triplestore was restored to an earlier state meanwhile.', DOUBT_FIELDS)
 const AHEAD = problem(
   'store.failed',
   'The triplestore has entries of a log that this gateway lacks. Restart the gateway.',

@@ -22,7 +22,7 @@ interface BringUpSettings extends Mirrored {
   readonly takesOver: boolean
 }
 
-/** Undefined where the store cannot keep a position. Throws StartFailure. */
+/** Undefined if the store cannot keep a position. Throws StartFailure. */
 export async function bringUp(settings: BringUpSettings): Promise<Applier | undefined> {
   const { store, history, base, takesOver } = settings
   const { log } = history
@@ -70,7 +70,7 @@ async function continueAfter({ store, history, base, takesOver }: BringUpSetting
   if (!takesOver)
     throw new StartFailure(
       `${base}: the triplestore ${store.name} has ${at} entries of the log, and the data folder has ${log.position()}. ` +
-        'Put back the newer data folder; or run triplegate mirror sweep, which takes over what the store has.',
+        'Restore the newer data folder, or run triplegate mirror sweep, which commits the state of the store.',
     )
   orStartFailure(base, problemOf(await log.continueAfter(at)))
 }
@@ -106,8 +106,8 @@ export async function keepPosition({ store, history, log }: Logged): Promise<und
 const PATIENCE_MS = 30_000
 
 /**
- * Gives the store what entries after its position have changed, each document as it is after the last: a store without a
- * position, all since it had one, and what it lacks.
+ * Gives the store what entries after its position have changed, each document as it is after the last: a store without
+ * a position, all since it had one, and what it lacks.
  */
 async function catchUp(settings: BringUpSettings, from: number | undefined): Promise<undefined | Problem> {
   const { store, history, log } = settings
@@ -118,7 +118,10 @@ async function catchUp(settings: BringUpSettings, from: number | undefined): Pro
   if (!known) return TOO_OLD
   const documents = new Set([...lacking.documents, ...known])
   if (documents.size > 0)
-    log.info({ store: store.name, position: from, documents: documents.size }, 'the store gets what it lacks')
+    log.info(
+      { store: store.name, position: from, documents: documents.size },
+      'the store gets the changes that it lacks',
+    )
   const makeOne = (document: string): Promise<undefined | Problem> =>
     underLocks(settings, [everyWrite(settings, 'shared'), [document, 'exclusive']], () =>
       makeLatest(settings, document),
@@ -129,7 +132,7 @@ async function catchUp(settings: BringUpSettings, from: number | undefined): Pro
 
 const TOO_OLD = problem(
   'store.failed',
-  'The triplestore is from a backup that is older than the log reaches. Stop the gateway and run triplegate mirror rebuild --force.',
+  'The triplestore comes from a backup older than the first known entry of the log. Stop the gateway and run triplegate mirror rebuild --force.',
 )
 
 /** What the history has and the store has not. */

@@ -16,7 +16,7 @@ const NAMED = 100
 /** The most bytes that the names of all containers may take. */
 const MAX_NAMES = 1024 * 1024 * 1024
 
-/** Undefined where there are none. */
+/** Undefined if there are none. */
 export async function orphansIn(mirrored: Mirrored): Promise<Orphans | undefined | Problem> {
   const { store, base } = mirrored
   const names = await documentsIn(mirrored)

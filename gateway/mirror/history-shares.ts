@@ -63,7 +63,7 @@ export function makeHistoryShares({ folders, daily, exempt, now, room = roomIn }
 
 const NO_ROOM = problem(
   'history.no-room',
-  'The disk of the history is almost full: the room that is left is for other agents. Ask the operator for more.',
+  'The disk of the history is almost full, and your share of it is used up. Ask the operator for more space.',
 )
 
 const tooMuchToday = (wait: number): Problem =>

@@ -31,7 +31,10 @@ import {
 } from './journalled-update.js'
 import { makeSettlement, type Settlement, type SettlementSettings } from './settlement.js'
 
-/** What a write was decided on; and what is called when the store does it after its client has heard that this is unknown. */
+/**
+ * What a write was decided on; and what is called when the store does it after its client has heard that this is
+ * unknown.
+ */
 export interface DecidedOn extends Pick<Act, 'late'> {
   readonly decided?: WriteBasis
 }
@@ -74,15 +77,15 @@ export interface JournalledStore extends Pick<Settlement, 'settle'> {
 
 export interface JournalledStoreSettings {
   readonly store: GraphStore
-  /** Undefined where the application is not versioned. */
+  /** Undefined if the application is not versioned. */
   readonly history: History | undefined
   /** Of the application. */
   readonly base: string
   readonly isDocument: (graph: string) => boolean
-  /** Undefined where the history is. */
+  /** Undefined if the history is. */
   readonly sweep: SettlementSettings['sweep'] | undefined
   readonly locks: Locks
-  /** Absent where the store is not known to run a request as one transaction. */
+  /** Absent if the store is not known to run a request as one transaction. */
   readonly applier?: Applier | undefined
   readonly states: States
   /** How the store keeps literals. */

@@ -65,7 +65,7 @@ export function withoutEnd(text: string): string {
   return text.slice(0, end)
 }
 
-const UNKNOWN = problem('store.failed', 'It is unknown what the triplestore has done of the update.')
+const UNKNOWN = problem('store.failed', 'It is unknown how much of the update the triplestore has done.')
 const NOT_ASKED = problem('store.unreachable', 'The store was not asked.')
 
 /** Updates a store that announces the changes: they are journalled before the store commits them. */
@@ -94,7 +94,7 @@ export async function updateAnnounced(
 export const rootKept = (base: string): Problem =>
   problem(
     'document.root',
-    `The update would remove the root document <${base}>, which cannot be deleted. Leave it a triple.`,
+    `The update would remove the root document <${base}>, which cannot be deleted. Leave at least one triple in it.`,
   )
 
 export const removedRoot = (base: string, graphs: readonly GraphChange[]): undefined | Problem =>
@@ -163,7 +163,7 @@ export async function prepareDocuments(
 
 const PUT_BACK = problem(
   'store.in-doubt',
-  'The triplestore was put back to an earlier state, or cannot be asked whether it was: the update may have no effect.',
+  'The triplestore may have been restored to an earlier state, so the update may have no effect. Check its effect, and send it again if needed.',
   DOUBT_FIELDS,
 )
 

@@ -16,7 +16,7 @@ export interface Journalled extends SettlementSettings {
   readonly base: string
   isDocument(graph: string): boolean
   readonly settlement: Settlement
-  /** Absent where the store is not known to run a request as one transaction. */
+  /** Absent if the store is not known to run a request as one transaction. */
   readonly applier: Applier | undefined
   /** How the store keeps literals. */
   readonly literals: () => LiteralForms
@@ -44,8 +44,8 @@ const NOT_RECORDED: Partial<Record<ProblemCode, string>> = {
 
 /**
  * Makes a version of the document's state before a write, where the history has another: a state that was written
- * behind the gateway, or while versioning was off, would be lost with the write. A problem: the store was put back to an
- * earlier state.
+ * behind the gateway, or while versioning was off, would be lost with the write. A problem: the store was put back to
+ * an earlier state.
  */
 export async function keepBefore(
   { history, sweep, applier, log }: Journalled,

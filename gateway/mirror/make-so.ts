@@ -4,7 +4,7 @@ import type { VersionedChange } from '../../versioning/change.js'
 import { isFailure, type Problem } from '../problem.js'
 import type { Mirrored } from './all-documents.js'
 
-/** A document, and its canonical N-Triples; undefined where it does not exist. */
+/** A document, and its canonical N-Triples; undefined if it does not exist. */
 export type DocumentText = Pick<VersionedChange, 'document' | 'content'>
 
 /** `unfit`: the store refuses this very text, or fails with it; it still accepts others. */

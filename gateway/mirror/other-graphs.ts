@@ -35,10 +35,10 @@ export async function hasDefaultGraph(store: Pick<GraphStore, 'query'>, call: Ca
 }
 
 /**
- * Undefined where there are none.
+ * Undefined if there are none.
  * @param isDocument of any application that has this store
  * @param bases of these applications
- * @param mayBecome true where a graph may get this name
+ * @param mayBecome true if a graph may get this name
  */
 export async function otherGraphsIn(
   store: Pick<GraphStore, 'query'>,
@@ -73,7 +73,7 @@ export async function otherGraphsIn(
 
 /** The kinds of names, each with its meaning and the advice. */
 export const otherGraphsText = ({ count, unreachable, renamable = 0 }: OtherGraphs): string =>
-  `Graphs of the store that are no documents: ${count}. They have no URLs of their own, and only those that were written through the gateway have a history.` +
+  `Graphs of the store that are not documents: ${count}. They have no URLs of their own, and only those that were written through the gateway have a history.` +
   (unreachable === 0 ? '' : ` Under the base: ${unreachable}.`) +
   (renamable === 0
     ? ''

@@ -112,7 +112,7 @@ async function placeOf({ history, pathOf }: Mirrored, document: string): Promise
   const outline = await history.outline(document, INDEXED_MS)
   const last = isFailure(outline) ? [] : await history.numbered(document, [outline.count - 1])
   const commit = isFailure(last) ? undefined : last[0]?.commit
-  return `It is ${pathOf(document)}${commit === undefined ? '' : ` as at commit ${commit}`}.`
+  return `It is ${pathOf(document)}${commit === undefined ? '' : ` at commit ${commit}`}.`
 }
 
 const INDEXED_MS = 2_000

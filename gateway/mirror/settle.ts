@@ -71,7 +71,7 @@ async function settleEntry(doubts: Doubts, entry: OpenEntry): Promise<undefined 
   return undefined
 }
 
-/** True where the store can no longer do the write, if it has not done it yet. */
+/** True if the store can no longer do the write, if it has not done it yet. */
 async function isOver({ store, since, opened }: Doubts, { id }: OpenEntry): Promise<boolean | Problem> {
   if (performance.now() - (since.get(id) ?? opened) < DOUBT_MS) return false
   // A store executes writes one after the other: once it has done this update, it will do no earlier write any more.

@@ -11,7 +11,7 @@ export interface LoggedWrite {
   readonly replacements: readonly Replacement[] | undefined
   /** Does the same without a fence, for what SPARQL cannot say, and for long texts. */
   readonly alone: () => Promise<undefined | Problem>
-  /** True where the store has what `alone` does. */
+  /** True if the store has what `alone` does. */
   readonly isThere: () => Promise<boolean | Problem>
   /**
    * Hears once what has become of them.
@@ -34,7 +34,7 @@ const MOST_GRAPHS = 64
 const MOST_WRITTEN = 256 * 1024
 export type Group = readonly [QueuedWrite, ...QueuedWrite[]]
 
-/** The first, and those after it that fit; undefined where none waits. */
+/** The first, and those after it that fit; undefined if none waits. */
 export function nextGroup(queue: QueuedWrite[]): Group | undefined {
   const first = queue.shift()
   if (!first) return undefined
@@ -77,7 +77,7 @@ export async function settle(
   }
   const settled = group.map(async (write) => {
     const outcome = await settleOne(write).catch((error: unknown) => {
-      log.error({ err: error }, 'the outcome of a write could not be kept')
+      log.error({ err: error }, 'the outcome of a write could not be recorded')
       return BROKEN
     })
     answer(write, outcome)

@@ -104,7 +104,8 @@ export function makeAccess(
       if (state === 'uncertain') return doubt(rules, graph)
       setDoubt(rules, graph, undefined)
       const taking = takingIn.take(graph, state === 'absent' ? undefined : { ...state, isCanonical: true })
-      if (taking instanceof Promise) taking.catch((err: unknown) => log.error({ err, graph }, 'rules are not taken in'))
+      if (taking instanceof Promise)
+        taking.catch((err: unknown) => log.error({ err, graph }, 'changes of authorizations are not applied'))
     },
     takingIn: takingIn.underWay,
     reload: () => reload(rules),

@@ -84,7 +84,7 @@ export async function ensureCertificates(wanted: CertificatesWanted): Promise<Ce
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
-    return unusablePem(`${folder}: cannot be made (${codeOf(error)}). Give another folder with --data.`)
+    return unusablePem(`${folder}: cannot be created (${codeOf(error)}). Give another folder with --data.`)
   }
   // Loaded only if a certificate is missing: that is, at the first start.
   const clientPem = (name: string, webId: string): Promise<Pem | UnusableCertificates> =>
@@ -178,7 +178,10 @@ async function withBrowserFile(pem: Pem | UnusableCertificates, file: string): P
     await writeNew(file, await pkcs12Of(`${pem.cert}\n${pem.key}`, 'Triplegate owner', P12_PASSWORD))
     return pem
   } catch (error) {
-    return { ...pem, notices: [...pem.notices, `${file}: cannot be made for browsers (${codeOf(error)}).`] }
+    return {
+      ...pem,
+      notices: [...pem.notices, `${file}: cannot be written in the format for browsers (${codeOf(error)}).`],
+    }
   }
 }
 

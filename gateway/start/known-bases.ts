@@ -16,7 +16,7 @@ export function basesKnownTo(data: string): KnownBases | undefined {
   return { base, admin }
 }
 
-/** True where the first is a path below the second, or its host with `admin.` before it. */
+/** True if the first is a path below the second, or its host with `admin.` before it. */
 const isAdminOf = (admin: string, base: string): boolean =>
   admin.startsWith(base) || admin === base.replace('://', '://admin.')
 

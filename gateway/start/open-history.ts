@@ -37,7 +37,7 @@ import type { GraphStore } from '../stores/store.js'
 import { makeTraits, type Traits } from '../stores/traits.js'
 
 export interface OpenVersioned {
-  /** Absent where the application is not versioned. */
+  /** Absent if the application is not versioned. */
   readonly mirrored?: Mirrored
   readonly journalled: JournalledStore
   readonly traits: Traits
@@ -58,7 +58,7 @@ interface Surroundings {
   readonly now: () => number
   /** The parts that must exist already. */
   readonly existing?: Existing
-  /** `left`: nothing is written to the store before the first change; `taken over` where it is ahead of its log. */
+  /** `left`: nothing is written to the store before the first change; `taken over` if it is ahead of its log. */
   readonly position?: 'left' | 'taken over'
   /** Of the dataspace: positions in it say what came first in its applications. */
   readonly writeLog?: WriteLog
@@ -167,7 +167,7 @@ async function fillCounted(mirrored: Mirrored, log: Log): Promise<number | Probl
 const NOT_FILLED =
   'The gateway ended twice while it filled its embedded store. Give it more memory, or start it with --store oxigraph.'
 
-/** True where a graph is a document of this application. */
+/** True if a graph is a document of this application. */
 const documentsOf =
   (application: DescribedApplication, { admin }: Pick<DescribedDataspace, 'admin'>) =>
   (graph: string): boolean =>

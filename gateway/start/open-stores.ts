@@ -95,8 +95,8 @@ async function placeAt(
   return place
 }
 
-const STANDBY = 'A standby needs the data folder of that one (--data): with a folder of its own it lacks the log.'
-const TAKEN = 'another gateway has taken the place of this one at the triplestore'
+const STANDBY = 'A standby needs the same data folder (--data) as the running gateway, since the log is in it.'
+const TAKEN = 'another gateway has replaced this one as the writer of the triplestore'
 
 const openConfigured =
   (log?: Log): OpenStore =>
@@ -140,13 +140,16 @@ async function openOnDisk(
   const executable = findOxigraph(data)
   if (executable === undefined)
     throw new StartFailure(
-      '--store oxigraph: there is no executable oxigraph. Do triplegate store install, or put it on the path.',
+      '--store oxigraph: there is no executable oxigraph. Run triplegate store install, or put it on the PATH.',
       'configuration.wrong',
     )
   const name = `embedded store on disk, ${kind}`
   const folder = storeFolder(data, kind)
   if (existsSync(filledMark(data, kind)) && !existsSync(join(folder, DATABASE))) {
-    log.warn({ store: name, folder }, 'the database of the store is gone: it is filled from its history again')
+    log.warn(
+      { store: name, folder },
+      'the database of the store is missing: the store is filled from its history again',
+    )
     rmSync(filledMark(data, kind))
   }
   const opened = await openChildStore({ name, folder, executable, queryTimeout, log })

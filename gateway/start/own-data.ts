@@ -70,7 +70,7 @@ export async function ownData(folder: string, waits?: Log, purpose?: 'restores')
   const unlock = await lockOf(path, folder, waits)
   if (purpose !== 'restores' && existsSync(join(path, RESTORE_FOLDER))) {
     await unlock()
-    throw new StartFailure(`${folder}: a restore into it has not ended. Do that triplegate restore again.`)
+    throw new StartFailure(`${folder}: a restore into it has not finished. Run the same triplegate restore again.`)
   }
   const { inode, ...me } = nameOf(path)
   const file = join(path, FILE)
@@ -109,7 +109,7 @@ async function lockOf(path: string, folder: string, waits: Log | undefined): Pro
     const owner = read(path)
     if (!waits) {
       const who = owner ? ` (${holderText(owner)})` : ''
-      const fix = 'Stop that one, wait for its place with --standby, or give each a folder of its own with --data.'
+      const fix = 'Stop that one, run this one with --standby, or give it another folder with --data.'
       throw new StartFailure(`${folder}: another gateway uses this data folder${who}. ${fix}`)
     }
     if (!watched)
@@ -141,13 +141,16 @@ function endSilent(owner: Owner | undefined, log: Log): void {
   try {
     if (owner?.started === undefined || owner.started !== startOf(pid)) throw new Error('it is on another machine')
     process.kill(pid, 'SIGKILL')
-    log.warn({ owner: text }, 'the gateway that has the data folder was silent: it is ended')
+    log.warn({ owner: text }, 'the gateway that has the data folder does not respond: its process is stopped')
   } catch (err) {
-    log.warn({ owner: text, err }, 'the gateway that has the data folder is silent. End its process, or its machine')
+    log.warn(
+      { owner: text, err },
+      'the gateway that has the data folder does not respond. Stop its process, or its machine',
+    )
   }
 }
 
-/** Names one process of one machine since its boot (Linux); undefined where the system does not say. */
+/** Names one process of one machine since its boot (Linux); undefined if the system does not say. */
 function startOf(pid: number): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

@@ -35,7 +35,7 @@ export const unusablePem = (...faults: readonly string[]): UnusableCertificates 
   faults,
 })
 
-export const MOVE_AWAY = 'Move the file away: the next start makes another.'
+export const MOVE_AWAY = 'Move the file away: the next start creates another.'
 
 const RENEWAL_MS = 30 * 24 * 60 * 60 * 1000
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----\s*/g
@@ -84,7 +84,7 @@ export async function pemOf(
   const notices: string[] = []
   if (now > Date.parse(leaf.validTo) - RENEWAL_MS) notices.push(`${file}: expires on ${leaf.validTo}.`)
   if (process.platform !== 'win32' && (await stat(keyFile)).mode & 0o077) {
-    notices.push(`${keyFile}: other accounts may read or write the private key. Do chmod 600.`)
+    notices.push(`${keyFile}: other accounts may read or write the private key. Run chmod 600.`)
   }
   return { file, cert, key, leaf, notices, fix }
 }

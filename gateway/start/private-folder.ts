@@ -18,7 +18,8 @@ export async function makePrivate(folder: string, log: Log): Promise<void> {
   } catch (error) {
     const { code, path } = error as NodeJS.ErrnoException
     // The first start creates the folder, for its account only.
-    if (code !== 'ENOENT') log.warn({ path, code }, `other accounts may use the data folder. Do chmod -R go= ${folder}`)
+    if (code !== 'ENOENT')
+      log.warn({ path, code }, `other accounts may use the data folder. Run chmod -R go= ${folder}`)
   }
 }
 
@@ -39,7 +40,7 @@ async function correct(top: string): Promise<number> {
   return corrected
 }
 
-/** 1 where it had to be corrected. */
+/** 1 if it had to be corrected. */
 async function correctOne(path: string): Promise<number> {
   const { mode } = await lstat(path)
   if ((mode & OTHERS) === 0) return 0
@@ -51,7 +52,7 @@ async function correctOne(path: string): Promise<number> {
 export async function reportShared(repository: string, log: Log): Promise<void> {
   const found = process.platform === 'win32' ? undefined : await lstat(repository).catch(() => undefined)
   if (!found || (found.mode & OTHERS) === 0) return
-  log.warn({ repository }, `other accounts may read this history. If they should not, do chmod -R go= ${repository}`)
+  log.warn({ repository }, `other accounts may read this history. If they should not, run chmod -R go= ${repository}`)
 }
 
 export function unusableFolder(folder: string, why: string): StartFailure {

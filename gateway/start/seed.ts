@@ -90,7 +90,7 @@ export const strayAgents = (dataspaces: readonly DescribedDataspace[], agents: r
     .map(
       ({ webId }) =>
         `${webId}: this WebID of a certificate in the data folder is under no admin base, so it counts as foreign. ` +
-        'If the base has changed, move the certificate away: the next start makes another.',
+        'If the base has changed, move the certificate away: the next start creates another.',
     )
 
 export function seedGraphs({ endUser, admin }: DescribedDataspace, agents: SeedAgents): Seed {

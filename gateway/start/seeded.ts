@@ -107,7 +107,5 @@ function read(file: string): Readonly<Record<string, Mark>> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
   }
-  throw new StartFailure(
-    `${file}, which says what has been seeded, cannot be read. Put it back from a copy, or remove it.`,
-  )
+  throw new StartFailure(`${file}, the list of seeded documents, cannot be read. Restore it from a copy, or remove it.`)
 }

@@ -64,7 +64,8 @@ async function seedOnce(application: Application, graphs: SeedGraphs, seeding: S
   const isMissing = root !== undefined ? false : await isFirstStart(application, graphs, mark)
   if (isFailure(isMissing)) return isMissing
   if (!isMissing && mark !== 'begun') {
-    if (root === undefined) log.warn({ base }, 'the root document is missing: make it again by PUT, with Control on it')
+    if (root === undefined)
+      log.warn({ base }, 'the root document is missing: create it again by PUT, with Control on it')
     seeded.record(base, 'done')
     return false
   }
@@ -96,7 +97,7 @@ async function isFirstStart(
   return isFailure(found) ? found : found.length === 0
 }
 
-/** True where the agent has a document here: it was seeded by a version that had no marks. */
+/** True if the agent has a document here: it was seeded by a version that had no marks. */
 async function hasDocument({ store, base }: Application, webId: string): Promise<boolean | Problem> {
   const documents = agentDocuments(base, webId)
   const existing = documents && (await store.read(documents.agent))

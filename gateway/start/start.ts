@@ -40,7 +40,8 @@ export async function keepPrefixes(
   log: Log,
 ): Promise<() => Promise<void>> {
   const file = join(folder, 'prefixes.json')
-  const failed = (err: unknown): void => log.warn({ file, err }, 'the prefixes that people have typed are not stored')
+  const failed = (err: unknown): void =>
+    log.warn({ file, err }, 'the prefixes typed on the query page cannot be stored')
   const stored = await readFile(file, 'utf8').catch(() => '{}')
   try {
     for (const [document, text] of Object.entries(JSON.parse(stored) as object))
@@ -185,12 +186,12 @@ async function renew(listeners: readonly Listener[], wanted: CertificatesWanted,
   if (renewed.length === 0) return
   const server = await readServerCertificate(wanted)
   if (isFailure(server)) {
-    log.error({ faults: server.faults }, 'the server certificate cannot be renewed: the one before stays')
+    log.error({ faults: server.faults }, 'the server certificate cannot be read again: the old one stays in use')
     return
   }
   for (const notice of server.notices) log.warn(notice)
   for (const listener of renewed) listener.renew!({ cert: server.cert, key: server.key })
-  log.info('the server certificate was read again: it is for new connections')
+  log.info('the server certificate was read again, for new connections')
 }
 
 function certificatesWanted(

@@ -51,5 +51,5 @@ function makeIfAbsent(file: string): string | undefined {
 
 const unusable = (file: string, why: string): Failure => ({
   failure: 'tag-key.unusable',
-  detail: `the key of the entity-tags, ${file}, cannot be used: ${why}. Put it back from a copy, or remove it: the next start makes another.`,
+  detail: `the key of the entity-tags, ${file}, cannot be used: ${why}. Restore it from a copy, or remove it: the next start creates another.`,
 })

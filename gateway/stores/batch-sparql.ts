@@ -92,7 +92,7 @@ export const isSparql = (nTriples: string): boolean =>
   !/\\u/i.test(nTriples) &&
   linesOf(nTriples).every((line) => isPlain(line) && !hasBlankNode(line) && irisIn(line).every(isUnchanged))
 
-/** The next content of a graph: canonical N-Triples for which `isSparql` is true, or undefined where it is removed. */
+/** The next content of a graph: canonical N-Triples for which `isSparql` is true, or undefined if it is removed. */
 export interface Replacement {
   readonly graph: string
   readonly nTriples: string | undefined

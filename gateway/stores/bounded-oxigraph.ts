@@ -26,7 +26,7 @@ export function openOxigraph(limit: number): Oxigraph {
   return { Store, parse, size: () => memory.buffer.byteLength }
 }
 
-/** The module with a maximum for its one memory (WebAssembly Core §5.5.8, §5.3.7). Throws where it has no memory. */
+/** The module with a maximum for its one memory (WebAssembly Core §5.5.8, §5.3.7). Throws if it has no memory. */
 function withMemoryLimit(module: Buffer, pages: number): Buffer {
   for (let at = 8; at < module.length;) {
     const [size, start] = readUnsigned(module, at + 1)
@@ -62,10 +62,10 @@ const REASONS: readonly (readonly [says: RegExp, reason: string])[] = [
     'SELECT has a variable that is not grouped. Give expressions a name: GROUP BY (… AS ?name)',
   ],
   [/SELECT \* is not authorized/, 'SELECT * does not go with GROUP BY. Name the variables'],
-  [/overrides an existing variable|expected \[_\]$/, 'the variable after AS has a value already. Use another name'],
+  [/overrides an existing variable|expected \[_\]$/, 'the variable after AS already has a value. Use another name'],
   [/Duplicated variable/, 'SELECT has a variable twice'],
   [/expected UNDEF/, 'a row of VALUES has too few or too many values'],
-  [/expected <unreported>/, 'a label of a blank node stands in two groups. Use a variable'],
+  [/expected <unreported>/, 'the label of a blank node is used in two groups. Use a variable'],
   [/^error at /, 'it is not SPARQL 1.1'],
 ]
 

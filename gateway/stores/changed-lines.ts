@@ -33,7 +33,7 @@ const REFUSED = new Set<string>(['store.refused', 'update.syntax'])
 /** In characters: to compare longer texts, other work is let in between. */
 const QUICKLY_COMPARED = 32 * 1024
 
-/** Undefined where the lines that change are many, or SPARQL does not say them as they are. */
+/** Undefined if the lines that change are many, or SPARQL does not say them as they are. */
 export async function changeBetween(before: string, after: string): Promise<Replacement['change']> {
   if (before.length + after.length <= 2 * QUICKLY_COMPARED) return changeOf(before, after)
   const change = await differenceInSlices(before, after)

@@ -98,7 +98,7 @@ async function serve(client: Socket): Promise<void> {
   }
 }
 
-/** Undefined where the store has stopped. */
+/** Undefined if the store has stopped. */
 async function reach(at: number): Promise<Socket | undefined> {
   const store = connect(at, '127.0.0.1').setNoDelay()
   try {

@@ -27,7 +27,7 @@ export interface Turns {
 const OVERLOADED = problem('store.overloaded', 'Too many requests wait for the triplestore.', {
   fields: [['Retry-After', '1']],
 })
-const GIVEN_UP = problem('store.failed', 'The request to the triplestore was given up.')
+const GIVEN_UP = problem('store.failed', 'The request to the triplestore was aborted.')
 
 /** The problem of a call whose signal has aborted: the reason's (a StoreBreak), otherwise that the caller gave up. */
 export const givenUp = (signal: AbortSignal): Problem =>
@@ -109,7 +109,7 @@ function makeLine(places: number, waitingLimit: number) {
   return {
     /** True if it need not wait when a place is free. */
     mayPass: (waiter: Waiter): boolean => waiter.asker === undefined || rounds.hold(waiter, waiter.asker),
-    /** False where too many wait. */
+    /** False if too many wait. */
     enter(waiter: Waiter): boolean {
       if (own.size + rounds.all().size >= waitingLimit) return false
       if (waiter.asker !== undefined) return rounds.enter(waiter, waiter.asker)

@@ -8,7 +8,7 @@ import type { GraphStore } from './store.js'
 import { wholeText } from './whole-text.js'
 
 export interface DatasetPrefixes {
-  /** Undefined where there are none. */
+  /** Undefined if there are none. */
   known(now: number): KnownPrefixes | undefined
   find(now: number): Promise<void>
 }

@@ -30,7 +30,7 @@ const LONG = 1000
 export const typedQuery = (graph: string, type: string): string =>
   `CONSTRUCT { ?s ?p ?o } WHERE { GRAPH <${graph}> { <${graph}> <${RDF('type')}> <${type}> . ?s ?p ?o } } LIMIT ${LONG}`
 
-/** Undefined where the answer to such a query may have been cut off. */
+/** Undefined if the answer to such a query may have been cut off. */
 export const wholeTyped = (nTriples: string): string | undefined =>
   nTriples.split('\n', LONG + 1).length > LONG ? undefined : nTriples
 
@@ -59,9 +59,7 @@ function fewFacts(graph: string): string {
   return [types, ...others].join('\n  UNION ')
 }
 
-/**
- * The same triples from the text of the graph in N-Triples, one space between terms: '' where there are none. Linear.
- */
+/** The same triples from the text of the graph in N-Triples, one space between terms: '' if there are none. Linear. */
 export function excerptOf(nTriples: string, graph: string, kind: ExcerptKind): string {
   return PROPERTIES[kind]
     .map((property) => linesWith(nTriples, kind !== 'profile' ? `<${graph}> <${property}> ` : ` <${property}> `))

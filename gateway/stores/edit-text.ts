@@ -64,7 +64,7 @@ async function writable(edit: GraphEdit, every: Every): Promise<GraphEdit | Prob
   if (lines && (await every(lines, standsInSparql))) return { graph, isCleared: true, removed: [], added: lines }
   return problem(
     'update.form',
-    `The update would change terms of <${graph}> that stores may read in another way. Change them with PUT of the graph.`,
+    `The update would change terms of <${graph}> that stores may read differently. Change them by PUT of the graph.`,
   )
 }
 
@@ -77,16 +77,13 @@ const isName = (graph: string): boolean =>
   graph === DEFAULT_GRAPH || standsInSparql(`<${graph}> <${graph}> <${graph}> .`)
 
 const oddName = (graph: string): Problem =>
-  problem(
-    'update.form',
-    `The update would change the graph <${graph}>, whose name SPARQL cannot hold, or has for another one.`,
-  )
+  problem('update.form', `The update would change the graph <${graph}>, whose name cannot be written in SPARQL.`)
 
 /** A backslash, and what looks like an escape with it. */
 const DECODED_EARLY = /\\\\(?:u[0-9a-f]{4}|U[0-9a-f]{8})/i
 
 /**
- * True where a line can stand in SPARQL. An odd term could end the update early for a store that decodes escapes before
+ * True if a line can stand in SPARQL. An odd term could end the update early for a store that decodes escapes before
  * it parses (SPARQL 1.1 §19.2).
  */
 export function standsInSparql(line: string): boolean {

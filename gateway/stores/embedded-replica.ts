@@ -109,7 +109,7 @@ const startOxigraph = (memory: number): Promise<Thread> =>
 const tooLong = (timeLimit: number): Problem =>
   problem(
     'store.time',
-    `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s (--store-timeout), and was ended.`,
+    `The embedded triplestore took longer than the limit of ${timeLimit / 1000} s (--store-timeout), and was stopped.`,
   )
 
 function effectsOf(replies: readonly Reply[], { kind }: StoreWork): Effects | Problem {

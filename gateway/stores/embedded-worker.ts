@@ -87,7 +87,7 @@ function unlessRefused<T>(work: () => T): T | string {
 // Two parsers may resolve or unescape these differently.
 const UNSURE = /\\|\bbase\b/i
 
-/** The graphs that the update can change ('' for the default graph); undefined where its text does not say. */
+/** The graphs that the update can change ('' for the default graph); undefined if its text does not say. */
 async function graphsWritten(update: string): Promise<readonly string[] | undefined> {
   if (UNSURE.test(update)) return undefined
   // The parser takes longer to load than everything else here, and most threads only answer queries.
@@ -158,7 +158,7 @@ function replyChanges(candidates: Iterable<string>): void {
   reply({ kind: 'changes', changes })
 }
 
-/** The names of all named graphs. Throws where one is a blank node. */
+/** The names of all named graphs. Throws if one is a blank node. */
 function namesInStore(): string[] {
   const json = store.query('SELECT ?g { GRAPH ?g {} }', { results_format: RESULTS_JSON }) as string
   const { results } = JSON.parse(json) as { results: { bindings: { g: { type: string; value: string } }[] } }
@@ -168,7 +168,7 @@ function namesInStore(): string[] {
   })
 }
 
-/** The new text of a graph, undefined where it has not changed. */
+/** The new text of a graph, undefined if it has not changed. */
 function changeOf(graph: string): string | undefined {
   const now = new Set(linesOf(dumped(graph)))
   const before = linesOf(texts.get(graph) ?? '')

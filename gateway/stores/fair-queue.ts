@@ -43,7 +43,7 @@ export interface Rounds<Entry> {
   next(): Entry | undefined
   /** The next entry, whatever its asker holds; nobody holds it then. */
   nextOnLoan(): Entry | undefined
-  /** True where `next` has one. */
+  /** True if `next` has one. */
   hasNext(): boolean
   release(entry: Entry): void
   all(): ReadonlySet<Entry>

@@ -1,5 +1,5 @@
-// The fenced request: the SPARQL update that brings entries of the log to a store, and takes its turn: it does nothing in a
-// store in which it is another one's turn. So it can be sent twice, late, and by an old process. Pure.
+// The fenced request: the SPARQL update that brings entries of the log to a store, and takes its turn: it does nothing
+// in a store in which it is another one's turn. So it can be sent twice, late, and by an old process. Pure.
 import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { problem, type Problem } from '../problem.js'
 import { isName, makePrefixes, type Replacement } from './batch-sparql.js'
@@ -45,7 +45,7 @@ export const passTurn = ({ log, turn, next }: Omit<Fence, 'at'>): string => {
  * Applies the changes of one or several entries, in their order, and sets position and turn.
  *
  * Two operations: a graph that is replaced loses its triples in the first, since blank nodes in a template are made
- * again for each solution; the second has one solution, the position. `update.form` where a graph has a name or terms
+ * again for each solution; the second has one solution, the position. `update.form` if a graph has a name or terms
  * that cannot stand in SPARQL.
  */
 export function fencedUpdate({ log, turn, next, at }: Fence, replacements: readonly Replacement[]): string | Problem {
@@ -87,4 +87,4 @@ function apart(nTriples: string, n: number): readonly string[] | undefined {
 const isSame = (line: string): boolean => !/<file:/i.test(line) && standsInSparql(line)
 
 const noForm = (graph: string): Problem =>
-  problem('update.form', `The graph <${graph}> has a name or terms that SPARQL cannot hold.`)
+  problem('update.form', `The graph <${graph}> has a name or terms that cannot be written in SPARQL.`)

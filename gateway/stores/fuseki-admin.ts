@@ -68,7 +68,7 @@ export function openFusekiAdmin({ update, graphStore, credentials }: Administere
     try {
       return JSON.parse(text)
     } catch {
-      return `${url.href} is no administration of Fuseki.`
+      return `${url.href} is not the administration interface of Fuseki.`
     }
   }
   return {
@@ -82,7 +82,7 @@ export function openFusekiAdmin({ update, graphStore, credentials }: Administere
       const found = await ask('POST', `compact/${name}?deleteOld=true`)
       if (typeof found === 'string') return found
       const taskId = typeof found === 'object' && found !== null && 'taskId' in found ? found.taskId : undefined
-      return typeof taskId === 'string' ? { taskId } : `${dataset}: Fuseki gives no task for its compaction.`
+      return typeof taskId === 'string' ? { taskId } : `${dataset}: Fuseki did not start its compaction.`
     },
     async writes(signal) {
       const answer = await send('POST', new URL(update), signal, NO_CHANGE)

@@ -185,11 +185,14 @@ const PAUSED_MS = 29_000
 
 const NOT_SURE = problem(
   'store.unreachable',
-  'The triplestore does not say that this gateway is the one that writes to it. Try again.',
+  'The triplestore does not confirm that this gateway is its only writer. Try again.',
   { fields: [['Retry-After', '5']] },
 )
 
-const STOOD_STILL = problem('store.time', 'This gateway stood still, and another one may write to the triplestore now.')
+const STOOD_STILL = problem(
+  'store.time',
+  'This gateway was suspended, and another one may be writing to the triplestore.',
+)
 
 /** The store, for the gateway that has the place of `placeOf` there: its writes wait until that is sure. */
 export function heldStore(store: GraphStore, placeOf: () => Place | undefined): GraphStore {
@@ -201,7 +204,8 @@ export function heldStore(store: GraphStore, placeOf: () => Place | undefined): 
     const place = placeOf()
     const isNotSure = place && !place.isSure() ? await place.ensure() : undefined
     const failed = isNotSure ?? (await write())
-    // This process may have stood still before it sent the request: what another gateway fences does nothing, and succeeds.
+    // This process may have stood still before it sent the request: what another gateway fences does nothing, and
+    // succeeds.
     return !failed && place && !place.isSure() && (await place.ensure()) ? STOOD_STILL : failed
   }
   const { together, addQuads } = store

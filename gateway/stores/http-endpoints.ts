@@ -7,7 +7,7 @@ export type Credentials = { readonly user: string; readonly password: string } |
 export function endpointOf(text: string): URL {
   const url = new URL(text)
   if (!/^https?:$/.test(url.protocol)) throw new TypeError('the URL of a store must be an http or https URL')
-  if (url.username || url.password) throw new TypeError('credentials do not belong into the URL of a store')
+  if (url.username || url.password) throw new TypeError('credentials do not belong in the URL of a store')
   return url
 }
 

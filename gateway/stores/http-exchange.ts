@@ -89,7 +89,7 @@ export function openExchange(limits: ExchangeLimits): Exchange {
         place()
       }
       const answered = requestTwice(sent, limit.signal)
-      // The reader of the body gets its failure; where there is none, the failure only frees the place.
+      // The reader of the body gets its failure; if there is none, the failure only frees the place.
       answered.then(({ body }) => body.on('error', () => undefined).once('close', done), done)
       try {
         // undici checks the signal only once it has a connection, so the race stops the wait for one.

@@ -14,7 +14,7 @@ export function dropBody({ body }: Pick<StoreResponse, 'body'>): undefined {
   void body.dump({ limit: DISCARD_BYTES }).catch(() => undefined)
 }
 
-/** The response if it is a success, of the media type asked for, and says where it ends. */
+/** The response if it is a success, of the media type asked for, and says if it ends. */
 export function successOf(response: StoreResponse, mediaType: string): StoreResponse | Problem {
   const failed = failureOf(response, mediaType)
   if (!failed) return response
@@ -28,9 +28,9 @@ function failureOf(response: Head, mediaType: string): undefined | Problem {
   const { headers } = response
   const flaw =
     mediaTypeOf(headers['content-type']) !== mediaType
-      ? 'is not in the format that was asked for'
+      ? 'is not in the requested format'
       : (headers['content-encoding'] ?? 'identity') !== 'identity'
-        ? 'is in a content coding that was not asked for'
+        ? 'is in a content coding that was not requested'
         : // RFC 9112 §8: without a length or chunks, a response that broke off looks like a whole one.
           headers['content-length'] === undefined && headers['transfer-encoding'] === undefined
           ? 'does not say where it ends'
@@ -83,7 +83,7 @@ export function storeRefusalOf(response: Head & Partial<Pick<WholeResponse, 'byt
   if (status >= 400 && status < 500) return problem('store.refused', `The triplestore answered with status ${status}.`)
   return problem(
     'store.failed',
-    `The triplestore answered with status ${status}: its log says why. It may have no form for a value, such as a date that is none.`,
+    `The triplestore answered with status ${status}: its log says why. It may be unable to write a value, such as an invalid date.`,
   )
 }
 
@@ -133,13 +133,13 @@ export function refusedText(
  */
 export function storeUnwritable({ statusCode }: Pick<Head, 'statusCode'>, accept: string): Problem | undefined {
   if (statusCode !== 406 || !NOT_FOR_ALL.has(accept)) return undefined
-  return problem('negotiation.not-acceptable', `The result has no form in ${accept}. Ask for text/turtle.`)
+  return problem('negotiation.not-acceptable', `The result cannot be written as ${accept}. Ask for text/turtle.`)
 }
 
 const NOT_FOR_ALL = new Set(['application/rdf+xml', 'application/ld+json'])
 
 /**
- * The pieces of a body, which ends when they are left. Throws a StoreBreak where it breaks off. The total time limit
+ * The pieces of a body, which ends when they are left. Throws a StoreBreak if it breaks off. The total time limit
  * starts again at each.
  */
 export function piecesOf(response: StoreResponse): AsyncIterable<Uint8Array> {
@@ -164,7 +164,7 @@ async function* readPieces({ body, renewLimit }: StoreResponse): AsyncGenerator<
 }
 
 /**
- * The text of a success; undefined where it is blank. `store.too-large` above the limit; `store.failed` where it is not
+ * The text of a success; undefined if it is blank. `store.too-large` above the limit; `store.failed` if it is not
  * in UTF-8.
  */
 export function textOfSuccess(response: WholeResponse, mediaType: string, most: number): string | undefined | Problem {

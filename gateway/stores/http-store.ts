@@ -90,7 +90,7 @@ interface HttpStore {
   readonly patience: number
   /** Known from its first answer. */
   isFuseki: boolean
-  /** True where it has refused N-Quads. */
+  /** True if it has refused N-Quads. */
   refusesQuads: boolean
   isPaused: boolean
 }
@@ -224,7 +224,7 @@ function noted<Response extends WholeResponse | StoreResponse>(
   return response
 }
 
-/** Beyond the Graph Store Protocol: Fuseki and Oxigraph give the dataset where no graph is named. */
+/** Beyond the Graph Store Protocol: Fuseki and Oxigraph give the dataset if no graph is named. */
 async function quads(store: HttpStore, call?: Call): Promise<AsyncIterable<Uint8Array> | Problem> {
   const url = store.endpoints.graphStore
   const response = await send(store, { method: 'GET', url, fields: { accept: N_QUADS }, safe: true }, call)
@@ -257,7 +257,7 @@ async function put(store: HttpStore, graph: string, body: string, call?: Call): 
 
 const NOT_RDF_12 = problem(
   'content.rdf-version',
-  'The triplestore does not take RDF 1.2: write no triple terms, annotations or base directions (@en--ltr).',
+  'The triplestore does not support RDF 1.2: leave out triple terms, annotations and base directions (@en--ltr).',
 )
 
 async function edit(store: HttpStore, edits: readonly GraphEdit[], call?: Call): Promise<undefined | Problem> {
@@ -268,7 +268,7 @@ async function edit(store: HttpStore, edits: readonly GraphEdit[], call?: Call):
   return isFailure(text) ? text : runUpdate(store, text, call)
 }
 
-const REFUSED = problem('store.refused', 'The triplestore takes no N-Quads.')
+const REFUSED = problem('store.refused', 'The triplestore does not accept N-Quads.')
 
 /** Fuseki reads N-Quads in a half of the time of SPARQL, as one transaction. */
 async function addQuads(store: HttpStore, body: string | Readable, call?: Call): Promise<undefined | Problem> {

@@ -74,7 +74,7 @@ async function zerosAreHidden(store: GraphStore): Promise<boolean | Problem> {
   return isFailure(text) ? text : (text ?? '').includes(`<${GRAPH}#${DECIMAL}>`)
 }
 
-/** Undefined where a literal is missing. */
+/** Undefined if a literal is missing. */
 function formsIn(nTriples: string): LiteralForms | undefined {
   const found = new Map<string, TypedLiteral>()
   for (const { subject, object } of readNTriples(nTriples) ?? []) {

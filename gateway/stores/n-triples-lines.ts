@@ -74,10 +74,10 @@ export function irisIn(line: string): string[] {
   return [...iris.map((term) => term.slice(term.lastIndexOf('<') + 1, -1)), ...nested]
 }
 
-/** True where a line in that layout has a blank node. */
+/** True if a line in that layout has a blank node. */
 export const hasBlankNode = (line: string): boolean => /^_:|^\S+ \S+ (?:<<\( (?:\S+ \S+ )?)*_:/.test(line)
 
-/** True where a line is a triple of RDF 1.2. */
+/** True if a line is a triple of RDF 1.2. */
 export const isTriple = (line: string): boolean => termsOf(line, (written) => written) !== undefined
 
 /** False if a text has only RDF 1.1. */

@@ -2,7 +2,7 @@
 // a thread waits. Linux reports it in /proc (proc(5): schedstat); elsewhere it is unknown.
 import { readFileSync, readlinkSync } from 'node:fs'
 
-/** Names the calling thread; undefined where its time is not known. */
+/** Names the calling thread; undefined if its time is not known. */
 export function thisThread(): string | undefined {
   try {
     return readlinkSync('/proc/thread-self')

@@ -6,7 +6,7 @@ import { readTsvTerm } from '../rdf/read-sparql-results.js'
 import { RESULTS_TSV } from '../rdf/sparql-results.js'
 import { StoreBreak, type Call, type GraphStore } from './store.js'
 
-/** The terms of a solution in the order of the variables; undefined where a variable is unbound. */
+/** The terms of a solution in the order of the variables; undefined if a variable is unbound. */
 export type Row = readonly (Term | undefined)[]
 
 export interface SelectOptions extends Call {
@@ -100,7 +100,7 @@ const misunderstood = (part: string): StoreBreak =>
   new StoreBreak(
     problem(
       'store.failed',
-      `The answer of the triplestore is not understood: ${part}. If the triplestore failed in the midst of it, its log says why.`,
+      `The answer of the triplestore is not understood: ${part}. See the log of the triplestore.`,
     ),
   )
 

@@ -15,7 +15,7 @@ export function makeSliceTurns(): () => undefined | Promise<void> {
   }
 }
 
-/** To be called with the length of each line: gives what to wait for where a slice is full. */
+/** To be called with the length of each line: gives what to wait for if a slice is full. */
 export function makeSlices(): (characters: number) => undefined | Promise<void> {
   let left = SLICE
   return (characters) => {

@@ -22,7 +22,7 @@ export interface Position {
 /** A question that takes longer has failed. */
 const ASKING_MS = 5000
 
-/** Undefined where the store has none. */
+/** Undefined if the store has none. */
 export async function positionIn(
   store: Pick<GraphStore, 'query'>,
   iri: string,

@@ -48,7 +48,7 @@ export interface GraphStore {
   readonly name: string
   /**
    * The graph, or DEFAULT_GRAPH (sparql/language/graph-sets.ts), as N-Triples; undefined when the store has no triple
-   * in it. Never half a graph. `store.too-large` where it is too large for memory.
+   * in it. Never half a graph. `store.too-large` if it is too large for memory.
    */
   read(graph: string, call?: Call): Promise<string | undefined | Problem>
   /**
@@ -74,7 +74,7 @@ export interface GraphStore {
   query(sparql: string, accept: string, call?: Call): Promise<AsyncIterable<Uint8Array> | Problem>
   /** The store calls `announce` for each update. */
   readonly announces?: true
-  /** How it answers queries, where this is known. */
+  /** How it answers queries, if this is known. */
   readonly traits?: StoreTraits
   /**
    * The most work of ordering patterns (sparql/language/ordering-work.ts) that it may get, if more would block
@@ -109,7 +109,7 @@ export interface Together {
   /** The answer to a SELECT as TSV; `store.too-large` above MOST_TOGETHER. */
   select(query: string): Promise<string | undefined | Problem>
   update(update: string): Promise<undefined | Problem>
-  /** True where the store is known to say terms in TSV as they are stored, and to run an update as one transaction. */
+  /** True if the store is known to say terms in TSV as they are stored, and to run an update as one transaction. */
   isKnown(): boolean
 }
 

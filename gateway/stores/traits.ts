@@ -53,8 +53,8 @@ function makeLiterals(store: GraphStore, log: Log): Pick<Traits, 'literals' | 'f
     if (found) return
     const forms = await literalFormsOf(store)
     if (isFailure(forms))
-      log.warn({ store: store.name, problem: forms.detail }, 'unknown how the triplestore keeps literals')
-    else log.info({ store: store.name, ...(found = forms) }, 'how the triplestore keeps literals')
+      log.warn({ store: store.name, problem: forms.detail }, 'unknown how the triplestore stores literals')
+    else log.info({ store: store.name, ...(found = forms) }, 'how the triplestore stores literals')
   }
   return {
     findLiterals,

@@ -36,7 +36,7 @@ interface Collecting {
   readonly most: number
   readonly ms: number
   readonly signal?: AbortSignal
-  /** True where a kept-alive connection turned out to be closed. */
+  /** True if a kept-alive connection turned out to be closed. */
   isStale(error: unknown): boolean
   /** The connection is free again. */
   done(): void
@@ -44,7 +44,7 @@ interface Collecting {
 
 interface Gathered {
   begin(statusCode: number, headers: WholeResponse['headers']): void
-  /** False where there are more bytes than were asked for. */
+  /** False if there are more bytes than were asked for. */
   add(piece: Buffer): boolean
   isTooLarge(): boolean
   /** The response so far; undefined before it begins. */

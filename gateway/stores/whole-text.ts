@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { StoreBreak } from './store.js'
 
-/** An answer as text. `tooLarge` above `maxBytes`; `store.failed` where it breaks off, or is not in UTF-8. */
+/** An answer as text. `tooLarge` above `maxBytes`; `store.failed` if it breaks off, or is not in UTF-8. */
 export async function wholeText(
   asked: AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array> | Problem>,
   maxBytes: number,

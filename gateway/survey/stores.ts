@@ -215,7 +215,7 @@ async function contentFindings(
       ? finding(
           what,
           `${others.length} of ${count} graphs are not documents: ${listed(others)}`,
-          'Run triplegate adopt to see which it can rename, or use them by SPARQL (docs/reference.md, Graphs that are not documents).',
+          'Run triplegate adopt to see which it can rename, or use them by SPARQL (docs/access.md, Graphs that are not documents).',
         )
       : fine(what, `all of ${count} graphs are documents`),
   ]

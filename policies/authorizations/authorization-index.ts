@@ -11,9 +11,9 @@ export interface AuthorizationIndex {
   /** True if the content of the graph can affect decisions. */
   counts(graph: string): boolean
   /**
-   * Replaces the content of the graph (undefined: removes it), in steps of a few milliseconds: between them nothing may be
-   * decided, and a later change of the same graph ends an earlier one, whose next step must not be taken. Ignores graphs
-   * that do not count and other predicates.
+   * Replaces the content of the graph (undefined: removes it), in steps of a few milliseconds: between them nothing may
+   * be decided, and a later change of the same graph ends an earlier one, whose next step must not be taken. Ignores
+   * graphs that do not count and other predicates.
    */
   replacing(graph: string, facts: Iterable<Fact> | undefined): Generator<void, void>
   /** The names of the graphs with content. */
@@ -57,11 +57,13 @@ export interface Rebuild {
   reading(graph: string, read: ReadGraph): Generator<void, void>
   /**
    * Takes in the changes made since the rebuild began, in such steps, and makes the result effective with the last one.
-   * Returns false, without a change, if the index was cleared or a later rebuild was committed meanwhile: then the result
-   * is outdated.
+   * Returns false, without a change, if the index was cleared or a later rebuild was committed meanwhile: then the
+   * result is outdated.
    */
   committing(): Generator<void, boolean>
-  /** Instead, if the other graphs are known to be unchanged, at once. Undefined: the graph was removed. */
+  /**
+   * Commits only these graphs, in one step, if the others are known to be unchanged. Undefined: the graph was removed.
+   */
   commitChanged(graphs: ReadonlyMap<string, ReadGraph | undefined>): boolean
   /** Drops the rebuild. Call it if the rebuild is not committed. */
   abandon(): void

@@ -25,7 +25,7 @@ export interface AuthorizationRows {
   removing(graph: number, before: (row: number) => void): Generator<void, void>
   bitsOf(row: number): number
   at(row: number): Authorization
-  /** Only a part of it, but faster. */
+  /** Gives only a part of an authorization, but faster. */
   headOf(row: number): Pick<Authorization, 'iri' | 'graph' | 'bits'>
   subjectsOf(row: number): readonly number[]
   linksOf(row: number): Iterable<AuthorizationLink>
@@ -37,7 +37,7 @@ export interface AuthorizationRows {
 
 export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): AuthorizationRows {
   const rows = makeRows()
-  /** Per authorization: its graph, its IRI with its modes, the next one in the graph; per graph: the first one in it. */
+  /** Per authorization: its graph, its IRI with its modes, the next one in the graph; per graph: the first one. */
   const [graphs, names, nexts, firstIn] = [makeColumn(), makeColumn(), makeColumn(), makeColumn()]
   const links = makeLinks(iris)
   const link = linking(iris, links)

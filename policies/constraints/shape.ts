@@ -1,4 +1,4 @@
-// The types of shapes: their constraints, and the findings where a node does not conform. Pure.
+// The types of shapes: their constraints, and the findings about nodes that do not conform. Pure.
 import type { Literal, Term } from '@rdfjs/types'
 import type { TripleIndex } from './graph.js'
 import type { ShapePath } from './paths.js'

@@ -53,7 +53,9 @@ export interface FetchRequest {
   readonly accept: string
   /** Default: GET. */
   readonly method?: string
-  /** More fields. Cookies and the connection's fields are dropped; redirect.ts lists those sent to other origins. */
+  /**
+   * More fields. Cookies and the connection's fields are dropped; `FOR_ANY_ORIGIN` lists those sent to other origins.
+   */
   readonly fields?: Readonly<Record<string, string>>
   readonly body?: string | Uint8Array
   /** Whether redirects are followed or returned as the answer. Default: follow. */

@@ -94,7 +94,7 @@ function connectTo({ addresses, secureContext, connectTimeout, signal }: PinnedR
     lookup,
     signal,
     autoSelectFamily: true,
-    // RFC 8305 §5: the time for one address before the next is tried. Node.js gives only the last address more.
+    // RFC 8305 §5: the time for one address before the next is tried. Node.js gives more time only to the last address.
     autoSelectFamilyAttemptTimeout: 1_000,
     timeout: connectTimeout,
     maxCachedSessions: 0,

@@ -1,5 +1,5 @@
 // Random authorizations of every kind on the graphs of a dataset, and the graphs that they let an agent read. Written
-// from the meaning of the rules, as the tables in docs/reference.md state it, not from the tested code.
+// from the meaning of the rules, as the tables in docs/access.md state it, not from the tested code.
 import { ACL, DEF, DH, RDF } from '../../gateway/rdf/vocabulary.js'
 import type { Random } from '../crash/random.js'
 import type { Case } from './view-cases.js'

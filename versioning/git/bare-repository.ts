@@ -11,7 +11,7 @@ export interface BareRepository {
 }
 
 const LEAST_ROOM = 16 * 1024 * 1024
-// No running git holds a lock for so long: it takes one only while it moves a branch.
+// A lock older than this is left over: a running git takes one only while it moves a branch.
 const STALE_LOCK_MS = 2000
 const STALE_FILE_MS = 60_000
 
@@ -53,8 +53,7 @@ async function makeOrInspect(folder: string, branch: string): Promise<Setback | 
   if (isFailure(format)) return make(folder, branch)
   const settings = await runGit(folder, ['config', '--list', '--name-only'])
   if (isFailure(settings)) return settings
-  // Git writes this setting last when it creates a repository: where a killed git has not, the repository is created
-  // again.
+  // Git writes this setting last when it creates a repository. Without it, git was killed: create the repository again.
   if (!/^core\.bare$/m.test(settings)) return make(folder, branch)
   const refused = (detail: string): Setback => ({ failure: 'failed', detail: `${folder} ${detail}` })
   if (format !== 'true\nsha1\n') return refused('is not a bare repository with SHA-1 ids. Configure another folder.')
@@ -96,15 +95,15 @@ export async function recover(folder: string, branch: string, now: number): Prom
   const reports = (await readdir(folder)).filter((name) => name.startsWith('fast_import_crash_'))
   const stale = async (file: string, age: number): Promise<boolean> => {
     const found = await stat(file).catch(() => undefined)
-    // A time in the future comes from a clock that was set back since.
+    // A time in the future means that the clock was set back since then.
     return found !== undefined && Math.abs(now - found.mtimeMs) > age
   }
   for (const file of locks) if (await stale(file, STALE_LOCK_MS)) await rm(file, { force: true })
   for (const file of packFiles) {
-    // Git's names for unfinished packs, and for the lock of a merge of packs.
+    // Git's names for unfinished packs, and for the lock that it takes to merge packs.
     if (/\/(tmp_|\.tmp-)[^/]*$|\/multi-pack-index\.lock$/.test(file) && (await stale(file, STALE_FILE_MS)))
       await rm(file, { force: true })
-    // That of a push has another word in it, and a person's is empty.
+    // Only those of fast-import: a push writes another word into a .keep file, and a person leaves it empty.
     if (file.endsWith('.keep') && (await readFile(file, 'utf8').catch(() => '')).startsWith('fast-import')) {
       await rm(file, { force: true })
     }
@@ -124,7 +123,7 @@ export async function writable(folder: string): Promise<Setback | undefined> {
   }
 }
 
-/** The packs, and their bytes. */
+/** The number of packs, and their size in bytes. */
 export async function sizeOfPacks(folder: string): Promise<{ readonly count: number; readonly bytes: number }> {
   const packs = join(folder, 'objects', 'pack')
   const names = (await readdir(packs).catch(() => [])).filter((name) => name.endsWith('.pack'))

@@ -1,5 +1,5 @@
-// The head of a local branch as its writer sees it: read again where others have moved it, with the newest
-// commits by their Journal-Id; and of acting on it until the act succeeds.
+// Tracks the head of a local branch: reads it again when others have moved it, knows the newest commits by their
+// Journal-Id, and repeats an operation on the head until it succeeds.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isFailure, orThrow, SetbackError } from '../failure.js'
 import type { BranchHead, LoggedCommit } from '../repository.js'
@@ -10,8 +10,8 @@ import { importSetback, type ImportFailure } from './fast-import.js'
 import { logOf, readHead } from './log.js'
 
 /**
- * So many of the newest commits are known by their Journal-Id: a change that has become a commit does not become
- * another.
+ * The number of newest commits that are known by their Journal-Id, so that a change that has become a commit is not
+ * committed again.
  */
 const KNOWN = 1000
 const ATTEMPTS = 20
@@ -25,8 +25,8 @@ export interface TrackedHead {
   /** The writer itself has moved the branch to this commit. */
   moved(commit: string): void
   /**
-   * Acts on the head: again where others have moved it meanwhile, or while a killed git's lock is in the way. Throws
-   * SetbackError.
+   * Runs `act` on the head; repeats it if others have moved the head meanwhile, or while the lock of a killed git is in
+   * the way. Throws SetbackError.
    */
   act<R extends object>(act: (head: BranchHead | undefined) => Promise<R | ImportFailure>): Promise<R>
 }
@@ -43,7 +43,7 @@ export function trackHead({ folder, branch, reader, now }: HeadOptions): Tracked
   let last: string | undefined
   let recovered = false
 
-  /** The head; where others have moved it, also the commits that lead up to it. */
+  /** Reads the head; if others have moved it, also the commits that lead up to it. */
   async function current(): Promise<BranchHead | undefined> {
     const head = orThrow(await readHead(folder, reader, branch))
     for (const id of known.keys()) if (known.size > KNOWN) known.delete(id)

@@ -12,7 +12,7 @@ export interface GitObject {
 export interface ObjectReader {
   /** The object with this name or id; undefined when it does not exist. Objects come in the order of the calls. */
   object(name: string): Promise<GitObject | undefined | Setback>
-  /** Closes packs that were removed: the next read starts a new process. */
+  /** Starts a new process at the next read, so that the old one closes packs that were removed. */
   restart(): void
   close(): void
 }
@@ -25,7 +25,7 @@ type ReadObject = GitObject | undefined | Setback
 interface ObjectRequest {
   readonly name: string
   readonly resolve: (read: ReadObject) => void
-  /** The number of processes that have ended before they answered it. */
+  /** The number of processes that ended before they answered this request. */
   readonly ended: number
 }
 
@@ -68,7 +68,7 @@ export function makeObjectReader(folder: string): ObjectReader {
 
   const ask = (request: ObjectRequest): void => (send ??= start())(request)
 
-  /** The process answers the requests that it has, and ends with its input. */
+  /** Closes the input of the process: it answers the requests that it has, and ends. */
   const restart = (): void => {
     child?.stdin.end()
     send = child = undefined
@@ -102,7 +102,7 @@ function objectParser(parsed: (read: ReadObject) => void): (chunk: Buffer) => vo
     parsed(read)
   }
 
-  /** Returns the rest of the chunk, after its part of a content and the newline at the end. */
+  /** Takes the chunk's part of an object's content, and the newline after it; returns the rest of the chunk. */
   const takeContent = (chunk: Buffer, { id, type, size }: NonNullable<typeof head>): Buffer => {
     const part = chunk.subarray(0, size + 1 - held)
     held += part.length

@@ -7,7 +7,7 @@ export interface Ident {
   readonly email: string
 }
 
-/** The part of a change that a message describes; without a document it is about many. */
+/** The part of a change that a message describes; `document` is absent if the change has several. */
 export type DescribedChange = Pick<VersionedChange, 'id' | 'method' | 'agent'> &
   Partial<Pick<VersionedChange, 'document' | 'added' | 'removed' | 'restores'>>
 
@@ -38,8 +38,8 @@ export function commitAuthor(agent = ANONYMOUS_AUTHOR): Ident {
 }
 
 /**
- * A date of a commit in ms, whole seconds. The author's is the time of the change; the committer's never comes before
- * that of the parent: a change may be found later than others that were made after it.
+ * The date of a commit: ms, in whole seconds. The author's date is the time of the change. The committer's date is
+ * never earlier than the parent's: a change may be found after later changes were committed.
  */
 export const commitTime = (time: number, parentTime = 0): number => Math.max(Math.floor(time / 1000) * 1000, parentTime)
 
@@ -61,8 +61,8 @@ export function commitMessage({ id, method, agent, document, added, removed, res
 const pathOf = (document: string): string => iriText(document.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*(?=\/)/i, ''))
 
 /**
- * Reads the trailers from the last paragraph, unless that is also the first; the first well-formed value of each
- * counts.
+ * Reads the trailers from the last paragraph, unless the message has only one. The first well-formed value of each
+ * trailer counts.
  */
 export function readTrailers(message: string): Trailers {
   const paragraphs = message

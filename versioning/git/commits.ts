@@ -1,4 +1,4 @@
-// Putting commits on the branch of a bare repository: one writer, which retries where others have pushed.
+// Putting commits on the branch of a bare repository: one writer, which tries again if others have pushed.
 import { caughtSetback, isFailure, SetbackError, type Setback } from '../failure.js'
 import { makeQueue } from '../queue.js'
 import {
@@ -117,7 +117,8 @@ async function commitOn(
 }
 
 /**
- * Commits files on a head: from their contents the first time, from the repository's objects when it is tried again.
+ * Commits files on a head. The first attempt writes their contents; further attempts use the objects that it left in
+ * the repository.
  */
 function filesCommitter(
   writer: Writer,
@@ -149,7 +150,7 @@ function filesCommitter(
     const task = { branch, committer, parent: head?.commit, commits: [commit], unlessTree: head?.tree ?? EMPTY_TREE }
     const imported = await fastImport(folder, task)
     if (isFailure(imported)) {
-      // The files that have been read cannot be read again.
+      // The files come from a stream, which cannot be read a second time.
       if (!read) throw new SetbackError(importSetback(imported))
       return imported
     }
@@ -168,7 +169,7 @@ async function movedTo({ head, repacking }: Writer, commit: string): Promise<voi
 function whyUnfit({ path, content }: NewFile): Setback | undefined {
   const unfit = (why: string): Setback => ({ failure: 'unfit', detail: `${path.slice(0, 200)}: ${why}` })
   if (Buffer.byteLength(path) > LONGEST_PATH) return unfit(`the path has more than ${LONGEST_PATH} bytes`)
-  if (/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)|[\0\n]/i.test(path)) return unfit('Git takes no such path')
+  if (/(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)|[\0\n]/i.test(path)) return unfit('Git does not accept such a path')
   if (content !== undefined && Buffer.byteLength(content) > LARGEST_OBJECT) {
     return unfit(`the file has more than ${LARGEST_OBJECT} bytes`)
   }

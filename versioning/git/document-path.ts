@@ -1,13 +1,13 @@
 // The path of a document's file in the repository, and the way back (spec 2.3):
 // `<prefix>/<document path without slash>.nt`.
 //
-// Segments stay as they are in the URL. Characters that Git or a file system refuses are written with the
-// percent-encoding of an unreserved character. No normalised URL has one (RFC 3986 §6.2.2.2), so that no two documents
-// share a path:
+// Segments stay as they are in the URL. Characters that Git or a file system refuses are written with percent-encoded
+// unreserved characters. A normalised URL contains none of these (RFC 3986 §6.2.2.2), so that no two documents share a
+// path:
 //   %2E        a dot at the start of a name (.git), or in a container's ending `.nt` (a folder beside the file a.nt)
 //   %7E        a tilde (git~1)
 //   %5F..      the byte .. of a character that no normalised URL has; %5F alone is an empty segment
-//   %2D        at the end of a folder's name: the name was too long, and continues inside
+//   %2D        at the end of a folder's name: the segment was too long, and continues inside the folder
 // The root document has no segment: its file is `<prefix>/.nt`.
 //
 // Graphs with other names are in a folder that no document has: `<prefix>/%5Fgraphs/<name>.nt`, with the same escapes.
@@ -17,7 +17,7 @@ const AS_IT_IS = `(?:[!$&-.0-;=@-Z_a-z]|%(?!${UNRESERVED})[0-9A-F]{2})+`
 const CHARACTERS = new RegExp(`(${AS_IT_IS})|.`, 'gsu')
 
 const CONTINUES = '%2D'
-/** The most bytes of a path that Git accepts. */
+/** The longest path that Git accepts, in bytes. */
 export const LONGEST_PATH = 4096
 const LONGEST_NAME = 255
 const NAME_PIECE = 240
@@ -43,7 +43,7 @@ const folderOf = (prefix: string): string => (prefix === '' ? '' : `${prefix}/`)
 
 /**
  * The file of a document: one for each IRI that starts with `base` and ends with a slash, normalised or not.
- * @param base of the application, with its slash
+ * @param base of the application, with a slash at the end
  * @param prefix folders in the repository without slashes at the ends; may be empty
  * @throws RangeError where the document is not under the base
  */

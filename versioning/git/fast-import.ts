@@ -1,5 +1,5 @@
-// Making commits: one short `git fast-import` for each batch. All of it is on the branch afterwards, or
-// nothing.
+// Making commits: one short `git fast-import` for each batch. Afterwards the whole batch is on the branch, or none of
+// it.
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -7,7 +7,7 @@ import type { Setback } from '../failure.js'
 import type { Ident } from './commit-message.js'
 import { gitSetback, startGit, watchIdle, type GitProcess } from './git.js'
 
-/** The state that a commit gives a file: a content, an object that the repository has, or neither: removed. */
+/** The state that a commit gives a file: new content, an object that the repository has, or removed (neither). */
 export interface FileState {
   readonly path: string
   readonly content?: string | undefined
@@ -19,7 +19,7 @@ export interface ImportedCommit {
   readonly message: string
   /** The author's date: when the change was made. ms since the epoch. */
   readonly made: number
-  /** The committer's date, never before that of the parent. */
+  /** The committer's date, never earlier than the parent's. */
   readonly time: number
   readonly files: Iterable<FileState> | AsyncIterable<FileState>
 }
@@ -43,7 +43,7 @@ export interface Imported {
 
 /** Why git made no commits; the branch is as it was. */
 export interface ImportFailure extends Setback {
-  /** A lock file was in the way. */
+  /** A lock file of another git was in the way. */
   readonly isLocked: boolean
 }
 
@@ -60,17 +60,17 @@ interface ImportRun {
   thrown?: { readonly error: unknown }
 }
 
-/** UTF-16 units that are written at once. */
+/** UTF-16 units written in one piece. */
 const PIECE = 65_536
 const isArray = (files: ImportedCommit['files']): files is readonly FileState[] => Array.isArray(files)
 
-/** Throws what the iterable of the files throws. */
+/** Throws the errors that the iterable of files throws. */
 export async function fastImport(folder: string, task: ImportTask): Promise<Imported | ImportFailure> {
   const { child, ended } = startGit(folder, ['fast-import', '--done', '--quiet', '--date-format=raw'], task.yields)
   const run: ImportRun = { task, child, idle: watchIdle(child), replies: repliesOf(child.stdout), commits: [] }
-  // Git answers each commit (get-mark): a batch may take any time, as long as it goes on.
+  // Git answers each commit (get-mark): a batch may take any time, as long as there is progress.
   child.stdout.on('data', () => run.idle.alive())
-  // The way in which git ends tells why the stream breaks.
+  // If the stream breaks, the exit of git tells why.
   const fed = pipeline(Readable.from(taken(run, importStream(run))), child.stdin).catch(() => undefined)
   const ending = await ended
   await fed
@@ -83,7 +83,7 @@ export async function fastImport(folder: string, task: ImportTask): Promise<Impo
   return { commits: run.commits }
 }
 
-/** Git has taken a piece when the next one is asked for. */
+/** The stream pulls the next piece when git has read the one before: a sign of life. */
 async function* taken({ idle }: ImportRun, pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) {
     idle.alive()
@@ -115,7 +115,7 @@ async function* importStream(run: ImportRun): AsyncGenerator<string> {
     yield `${text}ls :${mark} ""\n`
     text = ''
     for (let n = 0; n < mark; n++) commits.push(await replies.next())
-    // Resetting the branch to its old head takes the last commit back.
+    // The commit changes nothing: reset the branch to its old head, without it.
     if ((await replies.next())?.split(/\s/)[2] === task.unlessTree) {
       commits[mark - 1] = undefined
       yield `reset refs/heads/${task.branch}\n${task.parent === undefined ? '' : `from ${task.parent}\n`}\n`
@@ -124,7 +124,7 @@ async function* importStream(run: ImportRun): AsyncGenerator<string> {
   yield `${text}done\n`
 }
 
-/** The files. An error that they throw is noted: it is not the same as a stream that git breaks off. */
+/** Passes the files on, and notes an error that they throw: it differs from a stream that git has closed. */
 async function* watched(run: ImportRun, files: ImportedCommit['files']): AsyncGenerator<FileState> {
   const iterator = Symbol.asyncIterator in files ? files[Symbol.asyncIterator]() : files[Symbol.iterator]()
   try {

@@ -27,19 +27,18 @@ const environment = (): NodeJS.ProcessEnv => ({
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_LITERAL_PATHSPECS: '1',
-  // Freed memory is reused for the next object (mallopt(3)): otherwise returning it takes four fifths of a commit's
-  // time.
+  // Reuse freed memory for the next object (mallopt(3)): returning it to the system takes 80 % of a commit's time.
   MALLOC_TOP_PAD_: String(1024 * 1024),
-  // The branch counts as it is, whatever refs/replace a push has brought.
+  // Ignore refs/replace, which a push may have brought.
   GIT_NO_REPLACE_OBJECTS: '1',
-  // A missing object is not fetched: a repository's own settings would name the command that does.
+  // Do not fetch missing objects: settings of the repository could name the command that does.
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: 'none',
 })
 
 /**
- * In a process group of its own: a signal that interrupts the gateway does not reach it. Without memory (ENOMEM)
- * `spawn` throws; all other failures are reported by an event. Here this one is too.
+ * Starts git in a process group of its own: a signal that interrupts the gateway does not reach it. `spawn` throws if
+ * memory is short (ENOMEM), and reports all other failures by an event; here that one is an event too.
  * @param yields runs with a low priority
  */
 export function spawnGit(args: readonly string[], yields: boolean, stdio: StdioOptions = 'pipe'): ChildProcess {
@@ -59,8 +58,8 @@ const NICENESS = 15
 
 /**
  * Linux may divide the processor among sessions before it looks at priorities (sched(7), autogroup). Git has a session
- * of its own, so that the priority counts for nothing unless the session gets the same one. Where the system has no
- * such file, or the process has ended, git runs without it.
+ * of its own, so the session needs the low priority too. If the system has no such file, or the process has ended,
+ * nothing is done.
  */
 function lowerPriority(pid: number): void {
   try {

@@ -4,7 +4,7 @@ import { type GitProcess, spawnGit, withoutPipes } from './git-process.js'
 import { launch } from './launcher.js'
 import { readFile, readdir } from 'node:fs/promises'
 
-/** In ticks of the system's clock, of all processes of the group; 0 where it is not known. */
+/** The processor time of a process group, in ticks of the system's clock; 0 if it is not known. */
 export async function processorTimeOf(group: number): Promise<number> {
   let ticks = 0
   for (const name of await readdir('/proc').catch(() => [])) {
@@ -19,7 +19,7 @@ export async function processorTimeOf(group: number): Promise<number> {
 
 // 2.36 introduced core.fsync; without it a branch may not survive a power failure.
 const LEAST_VERSION = [2, 36] as const
-/** A longer part is cut off: it can only be a message of others, which tells nothing about documents. */
+/** Longer parts are cut off: only messages of foreign commits are so long, and they say nothing about documents. */
 const LONGEST_PART = 1024 * 1024
 const IDLE_MS = 120_000
 
@@ -42,11 +42,11 @@ export function startGit(
 ): { readonly child: GitProcess; readonly ended: Promise<GitEnding> } {
   const all = [`--git-dir=${folder}`, ...args]
   const child = launch(all, yields) ?? (spawnGit(all, yields) as GitProcess)
-  // Without free file descriptors the child has no pipes.
+  // If no file descriptor is free, the child has no pipes.
   if (!(child.stdin as unknown)) Object.assign(child, withoutPipes())
   let stderr = ''
   child.stderr.on('data', (text: Buffer) => (stderr = (stderr + text.toString()).slice(-4000)))
-  // The way in which the process ends tells why a pipe breaks.
+  // If a pipe breaks, the exit of the process tells why.
   child.stdin.on('error', () => undefined)
   const ended = new Promise<GitEnding>((resolve) => {
     child.on('error', (error) => resolve({ code: undefined, stderr: error.message }))
@@ -56,8 +56,8 @@ export function startGit(
 }
 
 /**
- * Kills a process that is idle for too long: `alive` was not called, and it has used no processor, neither itself nor
- * the processes that it has started. Large work may take any time.
+ * Kills a process that has been idle for too long: `alive` was not called, and neither the process nor its children
+ * have used the processor. A large task may take any time.
  */
 export function watchIdle(child: GitProcess, limit = IDLE_MS): { alive(): void; stop(): void } {
   let used = 0

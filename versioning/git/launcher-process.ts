@@ -1,4 +1,5 @@
-// The launcher's process: it starts git on the connections of its gateway, reports the end, and stops with the gateway.
+// The launcher's process: starts git with connections of its gateway as stdin, stdout and stderr, reports the exit, and
+// stops with the gateway.
 import type { ChildProcess } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -7,7 +8,7 @@ import { join } from 'node:path'
 import { spawnGit } from './git-process.js'
 import type { Ended, Kill, Listening, Start, Started } from './launcher.js'
 
-/** One git: its connections come here, and to nobody else's. */
+/** A socket for one git that is to be started: its three connections arrive here. */
 interface Place {
   readonly server: Server
   readonly streams: Socket[]
@@ -15,7 +16,7 @@ interface Place {
   child?: ChildProcess
 }
 
-/** Places that wait for an order. */
+/** The number of sockets that are ready for the next gits. */
 const FREE = 8
 /** Longer names of sockets are cut off (unix(7)); macOS has the lowest limit, 103. */
 const LONGEST_FOLDER = 90
@@ -25,7 +26,7 @@ let count = 0
 let isListening = false
 const places = new Map<string, Place>()
 
-/** Where the gateway has ended early, this alone tells. */
+/** Failing to send is the only sign that the gateway has ended early. */
 const report = (message: Listening | Started | Ended): void =>
   void process.send?.(message, (error: unknown) => error && stop())
 
@@ -56,11 +57,11 @@ function startIfComplete(path: string): void {
   place.child = child
   if (child.pid !== undefined) report({ path, pid: child.pid })
   child.on('error', (error) => ended(path, null, error)).on('exit', (code) => ended(path, code))
-  // Git alone has them now: they end with it.
+  // Now only git has the connections, and they close when it exits.
   for (const stream of place.streams) stream.destroy()
 }
 
-/** Git that has not started. */
+/** Gives up a git that has not started. */
 function drop(path: string, error?: Error): void {
   const { server, streams } = places.get(path) ?? {}
   server?.close()
@@ -72,7 +73,7 @@ function offer(): void {
   for (let free = [...places.values()].filter(({ order }) => !order).length; free < FREE; free++) {
     const path = join(folder, String(++count))
     const streams: Socket[] = []
-    // Nothing of a connection is read here.
+    // The launcher itself must not read from the connections.
     const server = createServer({ pauseOnConnect: true }, (connection) => {
       streams.push(connection.on('error', () => undefined))
       startIfComplete(path)
@@ -81,7 +82,7 @@ function offer(): void {
     server.on('error', (error) => {
       if (!isListening) giveUp(error.message)
       else if (server.listening) drop(path, error)
-      // Without free file descriptors there are fewer, until a git has ended.
+      // If file descriptors are short, offer fewer sockets until a git has ended.
       else places.delete(path)
     })
     server.listen(path, () => {
@@ -102,11 +103,11 @@ process.on('message', (message: Start | Kill) => {
   else drop(message.path)
 })
 process.on('disconnect', stop)
-// The gateway finishes its commits after such a signal: it alone ends this process.
+// The gateway finishes its commits after such a signal, so only the gateway ends this process.
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
 
 try {
-  // 0700: no other account connects to it.
+  // Mode 0700: no other account can connect.
   folder = mkdtempSync(join(tmpdir(), `triplegate-launcher-${process.pid}-`))
   if (Buffer.byteLength(folder) > LONGEST_FOLDER) giveUp(`${tmpdir()} is too long for the name of a socket`)
   else offer()

@@ -1,5 +1,5 @@
-// The launcher: a small process that starts git for a large one. To start a process copies the page tables of its
-// parent, which takes a gateway with threads and large documents 100 ms, during which it answers nobody.
+// The launcher: a small process that starts git for the gateway. Starting a process copies the page tables of its
+// parent: a gateway with threads and large documents would answer nobody for 100 ms.
 import { fork, type ChildProcess } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { rm } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net'
 import { dirname } from 'node:path'
 import type { GitProcess } from './git-process.js'
 
-/** Each git has a path of its own, for three connections, made in this order: stdin, stdout, stderr. */
+/** Each git has a socket path of its own. Three connections are made to it, in this order: stdin, stdout, stderr. */
 export interface Start {
   readonly path: string
   readonly args: readonly string[]
@@ -47,7 +47,7 @@ interface Launcher {
   readonly running: Map<string, Run>
 }
 
-/** After SIGKILL; later, the launcher itself hangs. */
+/** If git has not ended this long after SIGKILL, the launcher itself hangs. */
 const END_LIMIT_MS = 5000
 
 let isWanted = false
@@ -55,8 +55,8 @@ let launcher: Launcher | undefined
 let reportUnable: (why: string) => void
 
 /**
- * Starts the launcher of this process: early, while it is small. Until it listens, and where it cannot, git is started
- * from here. Gives the function that stops it.
+ * Starts the launcher of this process: early, while the process is small. Until the launcher listens, or if it cannot,
+ * this process starts git itself. Returns the function that stops the launcher.
  * @param unable is called once if it cannot start: it is not tried again
  */
 export function startLauncher(unable: (why: string) => void): () => void {
@@ -87,7 +87,7 @@ function start(): void {
   let folder: string | undefined
   let why = 'it stopped before it was ready'
   const lost = (): void => {
-    // The next git is started from here, and another launcher with it.
+    // This process starts the next git itself, and another launcher.
     if (launcher === started) launcher = undefined
     if (folder === undefined) giveUp(why)
     else void rm(folder, { recursive: true, force: true }).catch(() => undefined)
@@ -121,16 +121,16 @@ function giveUp(why: string): void {
   isWanted = false
 }
 
-/** What has lost its launcher must not work beside its successor. */
+/** Kills a git that has lost its launcher: it must not work at the same time as the next git. */
 function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // It has ended by itself.
+    // It has ended already.
   }
 }
 
-/** Git, started by the launcher; undefined where there is none, or it is busy. */
+/** Lets the launcher start git; undefined if there is no launcher, or it is busy. */
 export function launch(args: readonly string[], yields: boolean): GitProcess | undefined {
   if (isWanted && !launcher) start()
   const by = launcher
@@ -141,7 +141,7 @@ export function launch(args: readonly string[], yields: boolean): GitProcess | u
   const kill = (signal: NodeJS.Signals = 'SIGTERM'): boolean => {
     if (!by.running.has(path)) return false
     send(by, { path, signal })
-    // What has come meanwhile is read first.
+    // Read the messages that have arrived meanwhile first.
     const killLauncher = (): unknown => setImmediate(() => by.running.has(path) && by.process.kill('SIGKILL'))
     if (signal === 'SIGKILL') setTimeout(killLauncher, END_LIMIT_MS).unref()
     return true
@@ -153,22 +153,22 @@ export function launch(args: readonly string[], yields: boolean): GitProcess | u
   by.process.channel?.ref()
   send(by, { path, args, yields })
   for (const stream of streams) {
-    // Without one of its connections it never starts.
+    // Git never starts if one of its connections is missing.
     stream.once('close', () => run.pid === undefined && kill('SIGKILL'))
-    // The end of git tells why.
+    // The exit of git tells why.
     stream.on('error', () => undefined)
   }
-  // Nothing comes from there but its end.
+  // Read stdin's socket only to notice when it closes.
   stdin.resume()
   return child as EventEmitter as GitProcess
 }
 
 function send({ process }: Launcher, message: Start | Kill): void {
-  // Where it has stopped, its end is reported for all.
+  // If the launcher has stopped, `lost` reports the end of every git.
   if (process.connected) process.send(message, () => undefined)
 }
 
-/** Reported when its output has been read to the end, as Node.js does. */
+/** Reports the end of a git after its output has been read to the end, as Node.js does. */
 function over({ process, running }: Launcher, { path, code, error }: Ended): void {
   const { child, streams } = running.get(path) ?? {}
   running.delete(path)

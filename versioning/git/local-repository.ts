@@ -1,5 +1,4 @@
-// History in a bare repository on this disk: the default, and the source that an embedded store is filled
-// from.
+// History in a bare repository on this disk: the default. An embedded store is filled from it.
 import { type Setback, SetbackError, isFailure, orThrow } from '../failure.js'
 import type { BranchHead, LoggedCommit, Repository, TreeFile } from '../repository.js'
 import { type BareRepository, openBareRepository, writable } from './bare-repository.js'
@@ -17,9 +16,7 @@ interface LocalBranch {
   readonly email: string
 }
 
-/**
- * The commits after `from`; all of them where `from` is undefined, or does not lead to the head. Throws SetbackError.
- */
+/** The commits after `from`; all of them if `from` is undefined or not an ancestor of the head. Throws SetbackError. */
 export async function* logSince(of: LocalBranch, head: string, from: string | undefined): AsyncGenerator<LoggedCommit> {
   if (from !== undefined) {
     const since = commitsOf(of, head, from)
@@ -61,7 +58,7 @@ async function isAny(folder: string, which: readonly string[], range: readonly s
 }
 
 export interface LocalRepositoryOptions {
-  /** Of the bare repository; created when absent. */
+  /** The folder of the bare repository; created if absent. */
   readonly folder: string
   readonly branch: string
   /** Folders without slashes at the ends; may be empty. */
@@ -115,7 +112,7 @@ function localRepository({ folder, release }: BareRepository, options: LocalRepo
   }
 }
 
-/** By its blob, or by its path in the commit where the blob is unknown. */
+/** Reads a file by its blob, or by its path in the commit if the blob is unknown. */
 async function readFile(
   reader: ObjectReader,
   { commit, path, blob }: Parameters<Repository['read']>[0],
@@ -133,7 +130,7 @@ async function readFile(
 }
 
 async function* contentsOf(folder: string, files: ReturnType<Repository['files']>): AsyncGenerator<TreeFile> {
-  // A reader of its own: other reads do not wait behind all the files.
+  // Use a separate reader, so that other reads need not wait for all the files.
   const reader = makeObjectReader(folder)
   const reading: { readonly path: string; readonly object: ReturnType<ObjectReader['object']> }[] = []
   const next = async (): Promise<TreeFile> => {

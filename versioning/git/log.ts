@@ -8,7 +8,7 @@ import { nulSeparated, runGit } from './git.js'
 import { parentsOf, type Ancestor } from './main-line.js'
 import type { BranchHead, LoggedCommit } from '../repository.js'
 
-/** The head of a branch; undefined where there is no such branch. */
+/** The head of a branch; undefined if there is no such branch. */
 export async function readHead(
   folder: string,
   reader: ObjectReader,
@@ -23,7 +23,7 @@ export async function readHead(
   const committer = fields.find((field) => field.startsWith('committer ')) ?? ''
   const seconds = /^ \d+/.exec(committer.slice(committer.lastIndexOf('>') + 1))?.[0] ?? ''
   if (found && !isFailure(found) && tree && seconds) return { commit: found.id, tree, time: timeOf(seconds) }
-  // A commit of others may be too large for the reader, or have no valid date: git copes with both.
+  // A foreign commit may be too large for the reader, or have no valid date. `git log` copes with both.
   const shown = await runGit(folder, ['log', '--max-count=1', '--no-patch', '--format=%H %T %ct', ref, '--'])
   const [, commit, ofTree, date = ''] = /^(\w{40}) (\w{40}) (\d*)\n$/.exec(isFailure(shown) ? '' : shown) ?? []
   if (commit && ofTree) return { commit, tree: ofTree, time: timeOf(date) }
@@ -34,13 +34,13 @@ export async function readHead(
 /** The latest time in JavaScript (ECMA-262 §21.4.1.1), ms since the epoch. */
 const LATEST_TIME = 8.64e15
 
-/** Git accepts anything as a date: 0 for one that is none. */
+/** Git accepts anything as a date; 0 for one that is invalid. */
 function timeOf(seconds: string): number {
   const time = Number(seconds) * 1000
   return time <= LATEST_TIME ? time : 0
 }
 
-/** True where the branch exists, even if it points to a damaged commit. */
+/** True if the branch exists, even if it points to a damaged commit. */
 async function hasBranch(folder: string, branch: string): Promise<boolean> {
   const loose = await stat(join(folder, 'refs', 'heads', branch)).catch(() => undefined)
   if (loose?.isFile()) return true
@@ -51,11 +51,11 @@ async function hasBranch(folder: string, branch: string): Promise<boolean> {
 const FIELDS = '%H%x00%P%x00%ct%x00%at%x00%an%x00%B'
 
 /**
- * Commits, oldest first, with their first parents. Throws SetbackError.
+ * Commits with their first parents, oldest first. Throws SetbackError.
  * @param range revisions, as `git log` takes them
- * @param options.newest only so many of the newest
- * @param options.files false: without files, as comparing trees takes time
- * @param options.walk false: exactly these commits, in this order
+ * @param options.newest the number of newest commits to read
+ * @param options.files false: without files, since comparing trees takes time
+ * @param options.walk false: exactly these commits, in this order, without their ancestors
  */
 export async function* logOf(
   folder: string,
@@ -128,7 +128,7 @@ async function readChanged(
   return { changed, after: part }
 }
 
-/** From `:<mode before> <mode> <id before> <id> <status>`. Undefined for other than regular files, such as links. */
+/** Reads `:<mode before> <mode> <id before> <id> <status>`. Undefined if it is no regular file but, say, a link. */
 function blobOf(raw: string): string | undefined {
   const [, mode, , id] = raw.trim().split(' ')
   return mode!.startsWith('100') ? id : undefined

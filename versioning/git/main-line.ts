@@ -1,13 +1,13 @@
-// The main line of a branch: the commits that it has pointed to, where merges leave a choice. It is found
-// from the commits alone, so that it is the same each time, and from each commit on.
+// The main line of a branch: the commits that the branch itself has pointed to, without the side branches of merges. It
+// is computed from the commits alone, so that it is always the same, whichever commit one starts from.
 
 export interface Ancestor {
   readonly commit: string
   /**
-   * In Git's order; where the message tells which one the branch pointed to before, with that one first (`parentsOf`).
+   * In Git's order, unless the message says which parent the branch pointed to before: that one is first (`parentsOf`).
    */
   readonly parents: readonly string[]
-  /** Made by the gateway, which commits on the branch's head only. */
+  /** True for commits of the gateway, which commits only on the branch's head. */
   readonly isOurs: boolean
 }
 
@@ -18,13 +18,13 @@ export interface OnLine {
 }
 
 type Ancestors = ReadonlyMap<string, Ancestor>
-/** The number of the gateway's commits that lead up to a commit, itself included. */
+/** For each commit, the number of the gateway's commits on the way to it, itself included. */
 type Weights = ReadonlyMap<string, number>
 
 /**
- * The main line to a head, oldest first, back to the first commit that is not among the given ancestors. A merge
- * follows the parent that most of the gateway's commits lead up to, and the first of equal ones: after a `git pull` and
- * a push the branch is the second parent.
+ * The main line to a head, oldest first, back to the first commit that is not among the given ancestors. At a merge it
+ * follows the parent with most of the gateway's commits behind it, and the first one if there are several: after a `git
+ * pull` and a push the branch is the second parent.
  * @param outside the weights of commits that are not among the ancestors
  */
 export function mainLine(head: string, ancestors: Ancestors, outside: Weights = new Map()): readonly OnLine[] {
@@ -32,7 +32,7 @@ export function mainLine(head: string, ancestors: Ancestors, outside: Weights = 
   const weights = hasMerges ? weigh(ancestors, outside) : outside
   const line: OnLine[] = []
   for (let at = ancestors.get(head); at;) {
-    // Git has no cycles, but the answers of a server may.
+    // Git has no cycles, but the answers of a server may have some.
     if (line.length > ancestors.size) throw new TypeError(CYCLE)
     const parent = heaviest(at.parents, weights)
     line.push({ commit: at.commit, parent })
@@ -42,7 +42,8 @@ export function mainLine(head: string, ancestors: Ancestors, outside: Weights = 
 }
 
 /**
- * The main line since `from`: it leads to `from`, or past it. The ancestors are those that are new since `from`.
+ * The main line after `from`: back to `from`, or past it if `from` is not on the line. `ancestors` are those new since
+ * `from`.
  * @param hasOurs whether the gateway has a commit between `base`, which is older than `from`, and `from`
  */
 export async function mainLineSince(
@@ -51,7 +52,7 @@ export async function mainLineSince(
   ancestors: Ancestors,
   hasOurs: (base: string) => Promise<boolean>,
 ): Promise<readonly OnLine[]> {
-  // Each commit of the gateway before `from` leads to `from`. So `from` has the most, and others have as many or fewer.
+  // All earlier commits of the gateway are ancestors of `from`, so no commit outside has more of them behind it.
   const weights = new Map([[from, 1]])
   for (const parent of [...ancestors.values()].flatMap(({ parents }) => parents)) {
     if (!ancestors.has(parent) && !weights.has(parent)) weights.set(parent, (await hasOurs(parent)) ? 0 : 1)
@@ -59,7 +60,7 @@ export async function mainLineSince(
   return mainLine(head, ancestors, weights)
 }
 
-/** The first of those with the highest weight. */
+/** The parent with the highest weight; the first one if several have it. */
 const heaviest = (parents: readonly string[], weights: Weights): string | undefined =>
   parents.reduce<string | undefined>(
     (best, one) => (best === undefined || (weights.get(one) ?? 0) > (weights.get(best) ?? 0) ? one : best),
@@ -86,8 +87,8 @@ function weigh(ancestors: Ancestors, outside: Weights): Weights {
 const CYCLE = 'a commit that is its own ancestor'
 
 /**
- * Git's own message for a merge of the branch into other work: then the branch is the last parent, and comes first
- * here.
+ * The parents, with the one first that the branch pointed to before. It is the last one if the message is Git's own for
+ * merging the branch into other work.
  */
 export function parentsOf(parents: readonly string[], message: string, branch: string): readonly string[] {
   const words = [`Merge branch '${branch}'`, `Merge remote-tracking branch 'origin/${branch}'`]

@@ -1,17 +1,17 @@
-// Owning a folder: one process at a time has it, until it releases the folder or ends.
+// Owning a folder: one process at a time owns it, until it releases the folder or ends.
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
 
 const OWNER = 'triplegate-owner'
 
-/** Folders that this process owns: a second lock of the same process would release the first. */
+/** Folders that this process owns: if it locked one twice, the second lock would release the first. */
 const owned = new Set<string>()
 
 /**
- * Gives the function that releases the folder; 'taken' where another process has it, or the message of an error. The
- * lock of a LevelDB database is the operating system's own: it ends with the process, even if that is killed.
+ * Returns the function that releases the folder; 'taken' if another process owns it; or the message of an error. Uses
+ * the lock of a LevelDB database, which the operating system releases when the process ends, even if it is killed.
  * @param folder its real path
- * @param name of the lock in it: a folder of another kind has another, and does not pass for a repository
+ * @param name of the lock in the folder: each kind of folder has another one, so none passes for a repository
  */
 export async function ownFolder(
   folder: string,

@@ -1,34 +1,34 @@
-// Merging the packs of a bare repository: between commits, when they have grown.
+// Merging the packs of a bare repository between commits, when there are many or they have grown.
 import { sizeOfPacks } from './bare-repository.js'
 import type { ObjectReader } from './cat-file.js'
 import { startGit, watchIdle } from './git.js'
 
-/** Packs are merged when there are so many, */
+/** Packs are merged when there are this many more than after the last merge, */
 const PACKS = 64
 /**
- * or when they have grown by so many bytes and by a quarter: each commit to a large folder writes the whole list of its
- * files.
+ * or when they have grown by this many bytes and by a quarter: each commit to a large folder writes the whole list of
+ * its files.
  */
 const GROWTH = 64 * 1024 * 1024
 const GROWTH_SHARE = 1 / 4
 
 export interface Repacking {
-  /** Counts a new pack; where merging is due, queues it. */
+  /** Counts a new pack, and queues a merge if one is due. */
   packAdded(): Promise<void>
-  /** Interrupts a merge that is under way, and starts none any longer. */
+  /** Interrupts a running merge, and starts no more. */
   stop(): void
 }
 
 interface RepackOptions {
   readonly folder: string
-  /** It is restarted, to let go of the packs that were merged. */
+  /** Restarted after a merge, to close the packs that were merged. */
   readonly reader: ObjectReader
-  /** The queue of the commits: a running fast-import keeps its packs from being merged. */
+  /** The queue of the commits: packs must not be merged while a fast-import writes one. */
   readonly inTurn: <R>(task: () => Promise<R>) => Promise<R>
 }
 
 export function makeRepacking({ folder, reader, inTurn }: RepackOptions): Repacking {
-  /** As the last merge has left them. */
+  /** The packs after the last merge. */
   let merged: { readonly count: number; readonly bytes: number } | undefined
   let isQueued = false
   let stopped = false
@@ -56,11 +56,11 @@ export function makeRepacking({ folder, reader, inTurn }: RepackOptions): Repack
       if (!isLarge && packs.count - merged.count < PACKS) return
       isQueued = true
       const merge = async (): Promise<void> => {
-        // Many commits wait behind a merge of much.
+        // A large merge runs at normal priority, since many commits wait for it.
         await repack(!isLarge).finally(() => (isQueued = false))
         merged = await sizeOfPacks(folder)
       }
-      // No caller waits for the merge. One that fails is tried again with later packs.
+      // No caller waits for the merge. If it fails, a later pack starts another.
       inTurn(merge).catch(() => undefined)
     },
     stop() {

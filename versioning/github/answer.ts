@@ -1,7 +1,7 @@
 // Reading values from GitHub's answers. None of them is trusted.
 import { readTrailers } from '../git/commit-message.js'
 
-/** The answer with its body read to the end: octokit itself reads without a limit. */
+/** Reads the body up to the limit: octokit itself reads without one. */
 export async function boundedAnswer(response: Response, limit: number): Promise<Response> {
   const chunks: Uint8Array[] = []
   let length = 0
@@ -26,11 +26,11 @@ export function stringFrom(value: unknown): string {
   throw new TypeError('no string')
 }
 
-/** The date of a commit by anyone, ms since the epoch, whole seconds: 0 where it has none. */
+/** The committer's date, ms since the epoch, in whole seconds; 0 if the commit has none. */
 export const committedAt = (committer: { readonly date?: unknown } | null | undefined): number =>
   wholeSeconds(String(committer?.date)) || 0
 
-/** When the change of a commit was made: the author's date of one with a Journal-Id, else the committer's. */
+/** When a commit's change was made: the author's date if the commit has a Journal-Id, else the committer's. */
 export const madeAt = ({ message, author, committer }: DatedCommit): number =>
   committedAt(readTrailers(stringFrom(message)).journalId === undefined ? committer : author)
 
@@ -42,5 +42,5 @@ interface DatedCommit {
 
 const wholeSeconds = (date: string): number => Math.floor(Date.parse(date) / 1000) * 1000
 
-/** As Git's dates: without fractions of a second. */
+/** Without fractions of a second, like Git's dates. */
 export const isoSeconds = (time: number): string => new Date(time).toISOString().replace(/\.\d+Z$/, 'Z')

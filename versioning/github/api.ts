@@ -1,4 +1,4 @@
-// One request to GitHub's REST API: sent within limits, its answer returned as a value or a setback.
+// One request to GitHub's REST API: sent within limits; the answer is returned as a value or a setback.
 import { isFailure } from '../failure.js'
 import { boundedAnswer } from './answer.js'
 import {
@@ -17,13 +17,13 @@ const LONGEST_WAIT = 65 * MINUTE
 interface RateLimit {
   /** The refusal of every request while a limit lasts: GitHub blocks clients that send more. */
   refused(): GitHubRefusal | undefined
-  /** GitHub has refused a request as one too many. Returns the refusal with the time of the next attempt. */
+  /** Call it when GitHub has refused a request for its limit. Returns the refusal with the time of the next attempt. */
   reached(refused: GitHubRefusal, headers: ErrorResponse['headers']): GitHubRefusal
-  /** GitHub has answered a request: no limit is reached. */
+  /** Call it when GitHub has answered a request: no limit is reached. */
   reset(): void
 }
 
-/** @param elapsed ms, by a clock that is never set */
+/** @param elapsed ms, by a clock that nobody sets */
 function makeRateLimit(now: () => number, elapsed: () => number): RateLimit {
   let limited: { readonly refused: GitHubRefusal; readonly until: number } | undefined
   let inARow = 0
@@ -55,17 +55,17 @@ function makeRateLimit(now: () => number, elapsed: () => number): RateLimit {
 }
 
 export interface GitHubSettings {
-  /** `https://github.com/owner/repo`, or the same on a GitHub Enterprise server. */
+  /** `https://github.com/owner/repo`, or a repository's URL on a GitHub Enterprise server. */
   readonly location: string
-  /** The base of the API, if it is not the default of the location's host. HTTPS, or HTTP on loopback. */
+  /** The base of the API, if it is not the default for the location's host. HTTPS, or HTTP on loopback. */
   readonly apiBase?: string
   readonly token: string | undefined
   readonly now: () => number
-  /** ms, by a clock that is never set: for durations. */
+  /** ms, by a clock that nobody sets: for durations. */
   readonly elapsed?: () => number
-  /** For a whole request, ms; one that sends much has 10 s more for each MB. */
+  /** The limit for a whole request, in ms; 10 s more for each MB that it sends. */
   readonly timeout?: number
-  /** Bytes of an answer. */
+  /** The most bytes of an answer. */
   readonly answerLimit?: number
   readonly fetch?: typeof fetch
 }
@@ -74,19 +74,19 @@ export interface GitHubApi {
   /** For people: host, owner and repository. */
   readonly name: string
   /**
-   * One request below `/repos/{owner}/{repo}`. `read` takes the needed values from the JSON; where it throws, the
-   * answer is not as GitHub documents, and that is a refusal too.
+   * Sends a request below `/repos/{owner}/{repo}`. `read` takes the needed values from the JSON. If it throws, the
+   * answer is not as GitHub documents it, which counts as a refusal too.
    */
   ask<T>(route: string, parameters: object, read: (data: never) => T): Promise<T | GitHubRefusal>
   /** A file's bytes. */
   bytes(route: string, parameters: object): Promise<Buffer | GitHubRefusal>
-  /** Aborts requests that are under way, and sends none any longer. */
+  /** Aborts running requests, and sends no more. */
   close(): void
 }
 
 const API_VERSION = '2022-11-28'
 const TIMEOUT_MS = 30_000
-/** GitHub has no file above 100 MB, and no other answer of such length. */
+/** GitHub has no file above 100 MB, and no other answer is as long. */
 const ANSWER_LIMIT = 128 * 1024 * 1024
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
@@ -97,7 +97,7 @@ export interface GitHubPlace {
   readonly apiBase: string
 }
 
-/** Owner, repository and the API's base; undefined for other URLs, and where the token would be sent unencrypted. */
+/** Owner, repository and the API's base; undefined for other URLs, and if the token would be sent unencrypted. */
 export function gitHubPlace({
   location,
   apiBase,
@@ -117,13 +117,13 @@ interface ApiConnection {
   readonly place: GitHubPlace
   readonly name: string
   readonly settings: GitHubSettings
-  /** It is loaded for the first request: commands and gateways without such a history need none. */
+  /** Loads octokit at the first request: commands, and gateways without history on GitHub, do not need it. */
   octokit(): Promise<Octokit>
   readonly limit: RateLimit
   readonly closing: AbortController
 }
 
-/** Throws where `gitHubPlace` is undefined: check that before. */
+/** Throws if `gitHubPlace` gives undefined: check that first. */
 export function openGitHubApi(settings: GitHubSettings): GitHubApi {
   const place = gitHubPlace(settings)
   if (!place) throw new RangeError(`${settings.location} is no repository on GitHub`)
@@ -150,7 +150,7 @@ export function openGitHubApi(settings: GitHubSettings): GitHubApi {
     async bytes(route, parameters) {
       const answer = await exchange(connection, route, parameters, true)
       if (isFailure(answer)) return answer
-      // A folder comes as JSON, whatever media type is requested.
+      // GitHub sends a folder as JSON, whatever media type is requested.
       if (/^application\/json\b/.test(answer.headers['content-type'] ?? '')) {
         return gitHubRefusal('missing', `${name}: the path is not a file`, 404)
       }
@@ -214,7 +214,7 @@ async function exchange(
 
 type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
-/** A fetch with limits of time and size; errors of the connection are passed to `broke` too, as octokit wraps them. */
+/** A fetch with limits of time and size. Connection errors go to `broke` too, since octokit wraps them. */
 const boundedFetch =
   (
     { timeout = TIMEOUT_MS, answerLimit = ANSWER_LIMIT, fetch: send = fetch }: GitHubSettings,

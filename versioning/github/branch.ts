@@ -18,11 +18,11 @@ export interface GitHubBranch {
   readonly committer: Ident
   /** The commit at the head; undefined when the branch or everything is missing. It may lag behind the last write. */
   head(): Promise<string | undefined | GitHubRefusal>
-  /** Creates the branch from the default branch; in an empty repository the first file creates it. */
+  /** Creates the branch from the default branch; in an empty repository by committing a first file. */
   create(): Promise<undefined | Setback>
-  /** The head; a missing branch is created. */
+  /** Returns the head; creates the branch if it is missing. */
   start(): Promise<BranchHead | Setback>
-  /** A commit on `head`; 'moved' where that is no longer the head. */
+  /** Adds a commit on `head`; 'moved' if that is no longer the head. */
   append(head: BranchHead, tree: string, text: NewCommitText): Promise<BranchHead | 'moved' | Setback>
 }
 
@@ -32,7 +32,7 @@ interface NamedBranch {
   readonly committer: Ident
 }
 
-// It makes each clone check the files out as they were committed, whatever the local settings.
+// With this file, each clone checks the files out as they were committed, whatever its own settings.
 const FIRST_FILE = { path: '.gitattributes', content: '*.nt -text\n', message: 'Begin' }
 
 export function openBranch(api: GitHubApi, name: string, committer: Ident): GitHubBranch {
@@ -59,7 +59,7 @@ async function headOf({ api, name }: NamedBranch): Promise<string | undefined | 
   const found = await refHead(api, name)
   if (!isFailure(found) || (found.status !== 404 && found.status !== 409)) return found
   if (found.status === 409) return undefined
-  // GitHub answers 404 too where the token has no access: the branch is missing only if the repository can be read.
+  // GitHub also answers 404 if the token has no access: the branch is missing only if the repository can be read.
   const repository = await defaultBranch(api)
   return isFailure(repository) ? repository : undefined
 }
@@ -98,7 +98,8 @@ async function start(branch: NamedBranch): Promise<BranchHead | Setback> {
     commit = await headOf(branch)
   }
   if (isFailure(commit)) return commit
-  if (commit === undefined) return { failure: 'conflict', detail: `${api.name}: the branch ${name} comes and goes` }
+  if (commit === undefined)
+    return { failure: 'conflict', detail: `${api.name}: the branch ${name} appears and disappears` }
   return api.ask('GET /repos/{owner}/{repo}/git/commits/{commit}', { commit }, headFrom)
 }
 

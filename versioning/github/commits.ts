@@ -12,13 +12,13 @@ const CONTENTS = '/repos/{owner}/{repo}/contents/{path}'
 /** GitHub has no larger file. */
 const LARGEST_FILE = 100 * 1024 * 1024
 const ATTEMPTS = 5
-/** A page of the largest size. */
+/** The largest page that GitHub sends. */
 const NEWEST = 100
 
 interface CommitsOptions {
   readonly api: GitHubApi
   readonly branch: GitHubBranch
-  /** Before another attempt. */
+  /** Waits before another attempt. */
   readonly pause: (attempt: number) => Promise<void>
 }
 
@@ -29,14 +29,14 @@ interface Committing extends CommitsOptions {
   latest: number
 }
 
-/** The state of a path on the branch: the blob there; or the commit that the change has become already. */
+/** The blob at a path on the branch; or, if the change has been committed already, its commit. */
 type PathState = { readonly blob: string | undefined } | { readonly commit: Committed }
 
 type CommitOfId = Omit<Committed, 'id' | 'blob'>
 
 export interface GitHubCommits {
   commit(change: NewCommit): Promise<Committed | Setback>
-  /** The commit with this Journal-Id among the newest of the branch. */
+  /** The commit with this Journal-Id, if it is among the newest of the branch. */
   find(id: string): Promise<CommitOfId | undefined | Setback>
 }
 
@@ -46,7 +46,7 @@ export function makeGitHubCommits(options: CommitsOptions): GitHubCommits {
     async commit(change) {
       const size = change.content === undefined ? 0 : Buffer.byteLength(change.content)
       if (size > LARGEST_FILE) {
-        return { failure: 'unfit', detail: `${change.path}: GitHub takes no file of more than ${LARGEST_FILE} bytes` }
+        return { failure: 'unfit', detail: `${change.path}: GitHub accepts no file of more than ${LARGEST_FILE} bytes` }
       }
       const outcome = await attempts(committing, change)
       if (isFailure(outcome)) {
@@ -65,7 +65,7 @@ async function attempts(committing: Committing, change: NewCommit): Promise<Comm
   const { api, branch, pause, inDoubt } = committing
   const { previousBlob, content, id } = change
   let blob = previousBlob
-  // GitHub would not refuse a second attempt of these.
+  // Read the file's state first if GitHub would accept the change a second time.
   let unsure = inDoubt.has(id) || (content === undefined ? blob === undefined : blobId(content) === blob)
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     if (unsure) {
@@ -81,7 +81,7 @@ async function attempts(committing: Committing, change: NewCommit): Promise<Comm
     if (answer !== 'moved' && obstacle === undefined) return answer
     const failed = obstacle === 'branch' ? await branch.create() : undefined
     if (failed) return failed
-    // A file that has changed unexpectedly is read without delay.
+    // If the file has changed unexpectedly, read it without delay.
     if (unsure || obstacle !== 'file') await pause(attempt)
     unsure ||= obstacle === 'file'
   }
@@ -89,8 +89,8 @@ async function attempts(committing: Committing, change: NewCommit): Promise<Comm
 }
 
 /**
- * Reads the file at the last commit that changed it, not at the head: GitHub may show either late, and an unseen commit
- * must not be overwritten. A commit later than the seen one leaves another blob, so that GitHub refuses again.
+ * Reads the file at the last commit that changed it, not at the head: GitHub may show either late, and a commit that it
+ * does not show yet must not be overwritten. Such a commit leaves another blob, so that GitHub refuses again.
  */
 async function readState(
   { api, branch }: Committing,
@@ -114,7 +114,7 @@ async function find({ api, branch }: Committing, id: string): ReturnType<GitHubC
   return commits.find(({ journalId }) => journalId === id)?.commit
 }
 
-/** @param path only commits that changed this file */
+/** @param path if given, only commits that changed this file */
 const newestCommits = (
   api: GitHubApi,
   { name }: GitHubBranch,
@@ -165,7 +165,7 @@ async function commitNothing(committing: Committing, change: NewCommit): Promise
   return { id, commit: next.commit, parent: head.commit, blob: undefined, time: commitTime(time) }
 }
 
-/** The thing that others have changed, where GitHub's own words tell that. Undefined: the refusal has another cause. */
+/** What others have changed, as far as GitHub's message says. Undefined: the refusal has another cause. */
 function obstacleOf(refused: Setback | GitHubRefusal, removes: boolean): 'head' | 'file' | 'branch' | undefined {
   if (refused.failure === 'denied' || !('said' in refused)) return undefined
   const { status, said } = refused

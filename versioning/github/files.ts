@@ -10,7 +10,7 @@ import type { GitHubCommits } from './commits.js'
 import type { GitHubLog } from './log.js'
 import type { GitHubReading } from './reading.js'
 
-/** The most that one tree is sent with. */
+/** The most files of one request for a tree. */
 const FILES = 500
 const BYTES = 4 * 1024 * 1024
 const ATTEMPTS = 5
@@ -30,11 +30,11 @@ interface TreeEntry {
   readonly mode: '100644'
   readonly type: 'blob'
   readonly content?: string
-  /** null: removed. */
+  /** null: the file is removed. */
   readonly sha?: string | null
 }
 
-/** Throws SetbackError, and what the iterable of the files throws. */
+/** Throws SetbackError, and the errors of the iterable of files. */
 export function makeFilesCommit(options: FilesOptions): Repository['commitFiles'] {
   const { api, branch, logged, find, pause } = options
   return async (files, change) => {
@@ -56,7 +56,7 @@ export function makeFilesCommit(options: FilesOptions): Repository['commitFiles'
   }
 }
 
-/** The files' entries: with contents the first time; afterwards GitHub has those, and their ids are enough. */
+/** The entries of the files: with contents at the first attempt, later with the ids of the blobs that GitHub has. */
 function treeEntries(files: AsyncIterable<NewFile>): (isFirst: boolean) => AsyncGenerator<TreeEntry> {
   const sent: TreeEntry[] = []
   return async function* (isFirst) {
@@ -69,7 +69,7 @@ function treeEntries(files: AsyncIterable<NewFile>): (isFirst: boolean) => Async
   }
 }
 
-/** The tree with these changes. Those that change nothing are not sent: GitHub refuses to remove a missing file. */
+/** The tree with these changes. Leaves out those without effect: GitHub refuses to remove a missing file. */
 async function treeFrom(
   { api, filesOf, pathPrefix }: FilesOptions,
   base: string,

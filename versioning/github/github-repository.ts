@@ -17,7 +17,7 @@ export interface GitHubRepositoryOptions extends GitHubSettings {
   readonly pathPrefix: string
   /** The committer; the author is the agent that wrote. */
   readonly committer?: Ident
-  /** Before the first retry after others have committed, ms; each further pause is twice as long. */
+  /** The pause before the first retry after others have committed, ms; each further pause is twice as long. */
   readonly pause?: number
   /** For how long after a write GitHub may return older state, ms. */
   readonly lag?: number
@@ -26,7 +26,7 @@ export interface GitHubRepositoryOptions extends GitHubSettings {
 const PAUSE_MS = 250
 const LAG_MS = 60_000
 
-/** A Setback where the location is no repository's URL. `ready` tells whether the repository can be reached. */
+/** A Setback if the location is no repository's URL. `ready` tells whether the repository can be reached. */
 export async function openGitHubRepository(options: GitHubRepositoryOptions): Promise<Repository | Setback> {
   if (!gitHubPlace(options)) {
     const detail =
@@ -50,7 +50,7 @@ export async function openGitHubRepository(options: GitHubRepositoryOptions): Pr
 
   return {
     name: api.name,
-    // Each call takes one change: a limit or a fault then stops only the changes after it.
+    // One change a call: if a limit or a fault stops it, the changes before it are committed.
     batch: 1,
     commit: (changes) =>
       inTurn(async () => {

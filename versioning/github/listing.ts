@@ -14,7 +14,7 @@ interface ListedJson {
 export type TreeListing = readonly ListedJson[] | { readonly status: unknown; readonly commits: readonly ListedJson[] }
 
 export interface CommitPage {
-  /** Of a comparison. */
+  /** The status of a comparison. */
   readonly status: unknown
   readonly commits: readonly Ancestor[]
 }

@@ -7,14 +7,14 @@ import type { GitHubBranch } from './branch.js'
 import { readDetail, readListing, type CommitDetail, type CommitPage, type TreeListing } from './listing.js'
 import { resultsInOrder, type GitHubReading } from './reading.js'
 
-/** Of commits, and of the files of one: GitHub sends no more at once, whatever the request says. */
+/** Commits, or files of a commit, on a page: GitHub sends no more at once, whatever the request says. */
 const PAGE = 100
 
 interface LogOptions {
   readonly api: GitHubApi
   readonly branch: GitHubBranch
   readonly filesOf: GitHubReading['filesOf']
-  /** True where the commit was put at the head so recently that GitHub may not show it everywhere. */
+  /** True if the commit became the head so recently that GitHub may not show it everywhere. */
   readonly isFresh: (commit: string) => boolean
 }
 
@@ -67,7 +67,7 @@ async function filesBetween(
   return [...changed, ...Array.from(gone.keys(), (path) => ({ path, blob: undefined }))]
 }
 
-/** The commits after `from`, oldest first; undefined where `from` does not lead to the head. */
+/** The commits after `from`, oldest first; undefined if `from` is not an ancestor of the head. */
 async function between(options: LogOptions, from: string, head: string): Promise<readonly OnLine[] | undefined> {
   const ancestors = new Map<string, Ancestor>()
   try {
@@ -109,7 +109,7 @@ async function* pages({ api, branch }: LogOptions, route: string, parameters: ob
     const { status, commits } = orThrow(await api.ask(route, { ...parameters, per_page: PAGE, page }, read))
     const first = commits[0]?.commit
     if (page > 1 && first === before) {
-      throw new SetbackError({ failure: 'failed', detail: `${api.name}: the same page again and again` })
+      throw new SetbackError({ failure: 'failed', detail: `${api.name}: GitHub sends the same page repeatedly` })
     }
     before = first
     yield { status, commits }

@@ -9,7 +9,7 @@ import type { GitHubApi } from './api.js'
 import type { GitHubBranch } from './branch.js'
 import type { GitHubRefusal } from './refusals.js'
 
-/** Requests under way at once, where very many are needed. */
+/** Requests at the same time, when very many are needed. */
 const AT_ONCE = 4
 const ID = /^[0-9a-f]{40}$/
 
@@ -63,14 +63,14 @@ async function readFile(
   const content = await api.bytes('GET /repos/{owner}/{repo}/contents/{path}', { path, ref: commit })
   if (!isFailure(content)) return content.toString()
   if (content.status !== 404) return content
-  // 404 too where the repository cannot be read: then the file may exist.
+  // GitHub also answers 404 if the repository cannot be read: then the file may exist.
   return api.ask('GET /repos/{owner}/{repo}', {}, () => undefined)
 }
 
 const blobContent = (api: GitHubApi, blob: string): Promise<Buffer | GitHubRefusal> =>
   api.bytes('GET /repos/{owner}/{repo}/git/blobs/{blob}', { blob })
 
-/** Waits where a limit is reached: there may be more files than requests that GitHub answers in an hour. */
+/** Waits when a limit is reached: there may be more files than GitHub answers requests in an hour. */
 async function patientContent(api: GitHubApi, blob: string, now: () => number): Promise<Buffer> {
   for (;;) {
     const content = await blobContent(api, blob)
@@ -81,9 +81,9 @@ async function patientContent(api: GitHubApi, blob: string, now: () => number): 
 
 function verified({ name }: GitHubApi, bytes: Buffer, blob: string): string | Setback {
   const content = bytes.toString()
-  // A file that is not UTF-8 is none of the gateway's.
+  // The gateway writes only UTF-8: a file in another encoding is not its own.
   if (!isUtf8(bytes) || blobId(content) === blob) return content
-  return { failure: 'failed', detail: `${name}: GitHub sends another content for ${blob}` }
+  return { failure: 'failed', detail: `${name}: GitHub sent different content for ${blob}` }
 }
 
 const FOLDER = '040000'
@@ -136,7 +136,7 @@ function readTree(data: {
   return { truncated: data.truncated !== false, entries }
 }
 
-/** Acts on several items at once; the results come in the order of the items. */
+/** Processes several items at the same time; the results come in the order of the items. */
 export async function* resultsInOrder<T, R>(items: readonly T[], act: (item: T) => Promise<R>): AsyncGenerator<R> {
   const started: Promise<R>[] = []
   for (const item of items) {

@@ -1,11 +1,11 @@
-// The refusals of GitHub: the setback for each status, and for each way of not answering.
+// The refusals of GitHub: the setback for each error status, and for each failure of the connection.
 import type { Setback, SetbackCode } from '../failure.js'
 
 /** How GitHub refused, or why it did not answer. */
 export interface GitHubRefusal extends Setback {
-  /** Undefined where there was no answer. */
+  /** Undefined if there was no answer. */
   readonly status: number | undefined
-  /** GitHub's own words about it; not to be trusted, but short, one line, and without the token. */
+  /** GitHub's own message: untrusted, but short, on one line, and without the token. */
   readonly said: string
 }
 
@@ -27,14 +27,14 @@ const NOT_SENT =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|E(HOST|NET)UNREACH|UND_ERR_CONNECT_TIMEOUT|(ERR_TLS|CERT|UNABLE|SELF|DEPTH)_.*)$/
 const BRANCH_RULE = /rule violation|protected branch|pull request|push protection/i
 /**
- * Push protection and the rules of pushes: on secrets, and on a file's size, path and extension. Each is about one
+ * Matches refusals by push protection and push rules: secrets, or a file's size, path or extension. Each is about one
  * file.
  */
 const CONTENT_RULE = /\bsecrets?\b|\bfiles?\b|\bpaths?\b|\bextensions?\b/i
-/** The words for an answer without a message: it may come from another server. */
+/** Stands for the message of an answer without one, which may come from another server. */
 const NO_MESSAGE = 'nothing'
 
-/** One request to the API, for messages. */
+/** A request to the API, as messages name it. */
 export interface GitHubRequest {
   /** Host, owner and repository. */
   readonly name: string
@@ -49,18 +49,18 @@ export interface GitHubRequest {
 export function unansweredRefusal(error: unknown, { name, apiBase, route, writes }: GitHubRequest): GitHubRefusal {
   const code = networkErrorCode(error)
   const isNotSent = NOT_SENT.test(code)
-  const detail = `${name}: no answer of ${apiBase} to ${route} (${code})`
+  const detail = `${name}: no answer from ${apiBase} to ${route} (${code})`
   return gitHubRefusal(
     writes && !isNotSent ? 'in-doubt' : 'unreachable',
     isNotSent ? `${detail}. ${CHECK_API}` : detail,
   )
 }
 
-/** The refusal for an answer with an error status. One that is `limited` has no `retryAt` yet (limits.ts). */
+/** The refusal for an answer with an error status. A `limited` one has no `retryAt` yet (`RateLimit` adds it). */
 export function statusRefusal(status: number, { headers, data }: ErrorResponse, request: GitHubRequest): GitHubRefusal {
   const said = saidBy(data, request.token)
   const answered = `${request.name}: ${request.apiBase} answered ${status} to ${request.route}: ${said}`
-  // GitHub itself gives a message, unless it has failed.
+  // An answer of GitHub has a message, unless GitHub has failed: without one, the API's URL may be wrong.
   const check = said === NO_MESSAGE && status < 500 ? CHECK_API : ''
   const [failure, remedy = ''] = setbackFor(status, said, isOverLimit(status, headers, said), request.writes)
   const remedies = [remedy, check].filter((one) => one !== '').join(' ')
@@ -104,7 +104,7 @@ function setbackFor(
   }
 }
 
-/** A code without the message: messages may quote the request. */
+/** Only the code of the error: its message may quote the request. */
 function networkErrorCode(error: unknown): string {
   const { code, name, cause } = error as { code?: unknown; name?: string; cause?: unknown }
   if (typeof code === 'string') return code

@@ -1,4 +1,4 @@
-// Bringing the version index up to the branch, and of finding the journal's changes there.
+// Bringing the version index up to date with the branch, and finding the journal's changes there.
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { VersionedChange } from '../change.js'
 import type { Setback } from '../failure.js'
@@ -10,7 +10,7 @@ import type { IndexedCommit, VersionIndex } from './version-index.js'
 
 /** Files and commits that are added to the index at once. */
 const AT_ONCE = 1000
-/** Attempts to find a new commit on the branch: some repositories show it late. */
+/** How often a new commit is looked for on the branch: some repositories show it late. */
 const ATTEMPTS = 6
 
 const REWRITTEN =
@@ -21,7 +21,7 @@ export interface Branch {
   readonly repository: Repository
   readonly journal: Journal
   readonly index: VersionIndex
-  /** Of the application, with its slash. */
+  /** The base URL of the application, with a slash at the end. */
   readonly base: string
   readonly isDocument: (path: string) => boolean
   readonly log: OperatorLog
@@ -30,12 +30,13 @@ export interface Branch {
 /** The relay's knowledge of the branch. */
 export interface Following {
   readonly branch: Branch
-  /** The branch may have commits that the index does not have. */
+  /** True if the branch may have commits that the index lacks. */
   behind: boolean
   /** How often the branch was reported to have moved. */
   refreshes: number
-  /** Our own commits that must be found on the branch, and how often they were not. */
+  /** The gateway's own commits that must still be found on the branch. */
   landed: readonly Committed[]
+  /** How often the newest of them was not found. */
   late: number
 }
 
@@ -47,7 +48,7 @@ export const makeFollowing = (branch: Branch): Following => ({
   late: 0,
 })
 
-/** @param onward says, after each step, whether to continue */
+/** @param onward asked after each step whether to continue */
 export async function readBranch(following: Following, onward: () => boolean): Promise<undefined | Setback> {
   const { repository, journal, index } = following.branch
   const { refreshes } = following
@@ -59,7 +60,7 @@ export async function readBranch(following: Following, onward: () => boolean): P
   if (!isShown && ++following.late < ATTEMPTS) {
     return { failure: 'unreachable', detail: `${repository.name} does not show commit ${last.commit} yet.` }
   }
-  // Changes that had become commits before those that were read now.
+  // These changes had been committed before the commits that were just read.
   const ids = isShown ? landed.map(({ id }) => id).filter((id) => journal.pathOf(id) !== undefined) : []
   const unremoved = ids.length > 0 ? await addToIndex(following.branch, [], ids) : undefined
   if (unremoved) return unremoved
@@ -69,10 +70,7 @@ export async function readBranch(following: Following, onward: () => boolean): P
   return undefined
 }
 
-/**
- * Puts the commits that changes have become into the index; where others have committed too, the branch is read
- * instead.
- */
+/** Adds the commits of changes to the index. If others have committed too, the branch is read instead. */
 export async function recordCommits(
   following: Following,
   changes: readonly VersionedChange[],
@@ -95,8 +93,8 @@ export async function recordCommits(
 }
 
 /**
- * Reads the commits after the index's head; all of them where the index has none, or the branch has left it. Changes in
- * the journal that have become commits are removed from it. Throws SetbackError.
+ * Reads the commits after the index's head; all of them if the index has no head, or the branch no longer contains it.
+ * Removes changes from the journal that have become commits. Throws SetbackError.
  */
 async function catchUp(branch: Branch, onward: () => boolean): Promise<undefined | Setback> {
   const { repository, index, base, isDocument, log } = branch
@@ -125,7 +123,7 @@ async function catchUp(branch: Branch, onward: () => boolean): Promise<undefined
   return undefined
 }
 
-/** The files that are documents. Nothing is copied where all of them are: an import may have very many. */
+/** The files that are documents. If all are, the list is not copied: an import may have very many. */
 const documentFiles = ({ files }: LoggedCommit, isDocument: (path: string) => boolean): LoggedCommit['files'] =>
   files.every(({ path }) => isDocument(path)) ? files : files.filter(({ path }) => isDocument(path))
 
@@ -140,7 +138,7 @@ async function addToIndex(
   return failed
 }
 
-/** The index's view of a commit. The counts in a message are of one document. */
+/** A commit as the index stores it. The counts in a message count the triples of one document. */
 function indexedCommit(
   { commit, time, files }: Pick<LoggedCommit, 'commit' | 'time' | 'files'>,
   { agent, method, ...ofOne }: Trailers,

@@ -1,4 +1,4 @@
-// The key-value store under journal and version index: one folder, one owner, one atomic batch at a time.
+// The key-value store of journal and version index: one folder, one owner, one atomic batch at a time.
 import { setImmediate as breathe } from 'node:timers/promises'
 import { SetbackError, type Setback } from '../failure.js'
 import type { OperatorLog } from '../history.js'
@@ -11,23 +11,22 @@ export type DatabaseOperation =
 export const put = (key: string, value: string): DatabaseOperation => ({ type: 'put', key, value })
 export const del = (key: string): DatabaseOperation => ({ type: 'del', key })
 
-/** The fate of operations that could not be written: `undo` is for keys that are written only once. */
+/** What happens to operations that could not be written: `undo` is for keys that are written only once. */
 export type Failing = 'drop' | 'undo' | 'keep'
 
 export interface Database {
   /**
-   * Writes all or none of these, after all operations given before; with `sync` resolves when they are on the disk.
-   * Operations that wait while a batch is written share the next one; those without `sync` wait a little for one with
-   * it. After a failure the database is opened again before the next write, which begins with the operations to keep or
-   * undo.
+   * Writes all of these operations or none, after all earlier ones; with `sync` it resolves when they are on the disk.
+   * Operations that wait while a batch is written share the next batch; those without `sync` wait a little for some
+   * with it. After a failure the next write opens the database again, and begins with the operations to keep or undo.
    */
   write(operations: readonly DatabaseOperation[], sync: boolean, failing: Failing): Promise<undefined | Setback>
   /** Throws SetbackError, as all reading does. */
   get(key: string): Promise<string | undefined>
   getMany(keys: readonly string[]): Promise<(string | undefined)[]>
   /**
-   * The entries whose keys start with `prefix`, in the order of the keys as bytes. With `newest` so many at most, from
-   * the last one backwards.
+   * The entries whose keys start with `prefix`, in the order of the keys as bytes. With `newest`, at most that many, in
+   * reverse order from the last one.
    */
   range(prefix: string, some?: { readonly newest: number }): AsyncIterable<[key: string, value: string]>
   clear(prefix: string): Promise<void>
@@ -36,7 +35,7 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** UTF-16 units of one batch, which LevelDB holds as a whole. */
+/** The most UTF-16 units of one batch, since LevelDB has the whole batch in memory. */
 const BATCH = 16 * 1024 * 1024
 /** The longest wait of operations without `sync` for some with it. */
 const RIDE_MS = 5
@@ -54,17 +53,17 @@ interface DatabaseState {
   readonly level: Level
   readonly counts: { batches: number; synced: number }
   readonly queue: WaitingWrite[]
-  /** Operations of failed batches that are to be kept or undone. */
+  /** Operations of failed batches that must still be kept or undone. */
   leftover: DatabaseOperation[]
   writing: Promise<void> | undefined
   riding: NodeJS.Timeout | undefined
-  /** True where the queue is to be written now. */
+  /** True if the queue must be written now. */
   due: boolean
   broken: Setback | undefined
   closed: boolean
 }
 
-/** Creates the folder where it is missing. */
+/** Creates the folder if it is missing. */
 export async function openDatabase(folder: string, log: OperatorLog): Promise<Database | Setback> {
   const level = makeLevel(folder)
   const state: DatabaseState = {
@@ -122,7 +121,7 @@ function startWriting(state: DatabaseState): void {
   clearTimeout(state.riding)
   state.riding = undefined
   state.due = true
-  // All writes of this turn of the event loop share the batch.
+  // Writes of the same turn of the event loop share a batch.
   state.writing ??= breathe().then(() => drain(state))
 }
 
@@ -160,7 +159,7 @@ async function attempt(state: DatabaseState, group: readonly WaitingWrite[]): Pr
   }
 }
 
-/** After a failure LevelDB refuses all writes, or its log may have a hole that would swallow later ones. */
+/** Opens the database again: after a failure LevelDB refuses all writes, or its log may lose later ones. */
 async function repair(state: DatabaseState): Promise<undefined | Setback> {
   const { level, folder, log } = state
   if (!state.broken) return undefined
@@ -170,7 +169,7 @@ async function repair(state: DatabaseState): Promise<undefined | Setback> {
   return state.broken
 }
 
-/** By a chained batch: an array of operations takes several times as long. */
+/** Uses a chained batch: an array of operations takes several times as long. */
 function writeBatch(level: Level, operations: readonly DatabaseOperation[], sync: boolean): Promise<void> {
   const batch = level.batch()
   for (const operation of operations) {
@@ -181,7 +180,8 @@ function writeBatch(level: Level, operations: readonly DatabaseOperation[], sync
 }
 
 /**
- * The operations to repeat: a batch that failed may be in LevelDB's log all the same, and come back when that is read.
+ * The operations to write again after a failure: LevelDB's log may contain the failed batch all the same, and bring it
+ * back when it is opened.
  */
 const afterFailure = ({ operations, failing }: WaitingWrite): readonly DatabaseOperation[] =>
   failing === 'keep' ? operations : failing === 'undo' ? operations.map(({ key }) => del(key)) : []

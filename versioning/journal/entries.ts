@@ -1,10 +1,10 @@
-// The journal's entries in memory: by id, by document, open and done, with as many contents as fit.
+// The journal's entries in memory: by id and by document, open and done, with as many contents as fit.
 import type { OpenEntry } from '../history.js'
 import type { JournalEntry } from './record.js'
 
-/** UTF-16 units of contents of done entries that are in memory too. */
+/** The most UTF-16 units of done entries' contents in memory. */
 const HELD = 4 * 1024 * 1024
-/** UTF-16 units of contents that are read at once. */
+/** The most UTF-16 units of contents that are read at once. */
 const AT_ONCE = 2 * 1024 * 1024
 
 interface HeldEntry {
@@ -17,7 +17,7 @@ interface HeldEntry {
 type Ids = Map<string, Set<string>>
 
 export interface JournalEntries {
-  /** By id, which is in order. */
+  /** By id, in the order of the ids. */
   readonly all: Map<string, HeldEntry>
   readonly byDocument: Ids
   readonly openByDocument: Ids
@@ -82,7 +82,7 @@ export function openEntries({ all, openByDocument }: JournalEntries, document?: 
   return some.filter(({ done }) => !done).map(({ entry, content }) => openEntry(entry, content))
 }
 
-/** Of the entries in the log; Infinity if none is open. */
+/** The position of the first open entry in the log; Infinity if none is open. */
 export function firstOpenPosition(
   { all, openByDocument, counts }: JournalEntries,
   isCounted: (position: number) => boolean = () => false,
@@ -105,7 +105,7 @@ export const countOfDone = ({ all, byDocument, counts }: JournalEntries, documen
 export const doneEntries = ({ all }: JournalEntries): readonly JournalEntry[] =>
   [...all.values()].filter(({ done }) => done).map(({ entry }) => entry)
 
-/** Done entries, oldest first, without those of a document that has an earlier entry that is open or passed over. */
+/** Done entries, oldest first; not those of documents with an earlier entry that is open or passed over. */
 export function readyEntries(
   { all }: JournalEntries,
   most: number,

@@ -1,22 +1,22 @@
-// What is remembered of the last content of each deleted document: decisions on its history rest on it, and must
-// not cost the reading of the content.
+// Excerpts of the last content of each deleted document: decisions on access to its history need them, and must not
+// read the whole content.
 import type { NewChange } from '../history.js'
 import { blobId } from '../git/fast-import.js'
 import { del, put, type Database, type DatabaseOperation } from './database.js'
 
-/** The part of a document's content that is remembered. */
+/** Gives the part of a document's content that is stored. */
 export type ExcerptOf = (document: string, nTriples: string) => string
 
-/** By document: Git's id of the content, a line end, the excerpt. One each, that of its last deletion. */
+/** The key is followed by the document; the value is Git's id of the content, a line end, and the excerpt. */
 const EXCERPT = 'x'
-/** A longer one is not remembered, in UTF-16 units. */
+/** Longer excerpts are not stored; in UTF-16 units. */
 const LONGEST = 256 * 1024
 
-/** The operations that remember the contents which these changes delete. */
+/** The operations that store the excerpts of the documents which these changes delete. */
 export const excerptsOfDeleted = (changes: readonly NewChange[], excerptOf: ExcerptOf): DatabaseOperation[] =>
   changes.flatMap(({ document, before, content, unread }) => {
     if (content !== undefined) return []
-    // The excerpt of an earlier deletion is not that of this one.
+    // Remove the excerpt of an earlier deletion: it does not belong to this one.
     if (before === undefined || unread) return [del(EXCERPT + document)]
     return [remembering(document, blobId(before), excerptOf(document, before))]
   })
@@ -25,7 +25,7 @@ export function remembering(document: string, blob: string, excerpt: string): Da
   return excerpt.length > LONGEST ? del(EXCERPT + document) : put(EXCERPT + document, `${blob}\n${excerpt}`)
 }
 
-/** @param blob undefined: of the last deletion, whatever was deleted */
+/** @param blob the deleted content; undefined: whatever content was deleted last */
 export async function rememberedExcerpt(
   database: Database,
   document: string,

@@ -1,4 +1,4 @@
-// The heads of the log in the database of a journal: its entries without their contents, by their positions.
+// The heads of the log in a journal's database: the log's entries without their contents, by position.
 import { isFailure, orThrow, type Setback } from '../failure.js'
 import type { WriteBasis, NewChange } from '../history.js'
 import type { ContentName, EntryPart, LogEntry } from '../log/entry.js'
@@ -7,27 +7,27 @@ import type { LogState, Void } from '../log/state.js'
 import type { WriteLog } from '../log/write-log.js'
 import { del, put, type Database, type DatabaseOperation } from './database.js'
 
-/** The position follows, in hexadecimal digits; the value is the chain, a line end, and the entry. */
+/** The key is followed by the position in hexadecimal digits; the value is the chain, a line end, and the entry. */
 const HEAD = 'l'
 const keyOf = (position: number): string => HEAD + position.toString(16).padStart(14, '0')
 const positionIn = (key: string): number => Number.parseInt(key.slice(HEAD.length), 16)
 
-/** Of so many entries at least the heads are kept: a store that is restored from a backup lacks no more of them. */
+/** The least number of heads that are kept: a store restored from a backup may lack that many entries. */
 const KEPT = 131_072
-/** So many are removed at a time. */
+/** Old heads are removed in blocks of this size. */
 const REMOVED = 1024
 const MOST_REMOVED = 8 * REMOVED
 
 export interface Heads {
   readonly operations: readonly DatabaseOperation[]
-  /** Of each change; undefined where it is no part of an entry. */
+  /** The position of each change; undefined if it is not part of an entry. */
   readonly positions: readonly (number | undefined)[]
 }
 
 interface AppendedTo {
   readonly hasRules: boolean
   readonly decided?: WriteBasis | undefined
-  /** The last position of this journal: others of the dataspace have some between. */
+  /** The last position of this journal. Other journals of the dataspace may have later ones. */
   readonly last: number
 }
 
@@ -38,8 +38,8 @@ interface LoggedPart {
 }
 
 /**
- * Gives the changes of one write their positions: one for all of them, unless one entry cannot have them all.
- * A Setback: none of them has one.
+ * Gives the changes of one write their positions: the same for all of them, unless they do not fit in one entry.
+ * After a Setback none of them has a position.
  */
 export function appendedHeads(
   writeLog: WriteLog,
@@ -62,7 +62,7 @@ export function appendedHeads(
   return { operations, positions }
 }
 
-/** An entry changes a graph once. */
+/** The parts that fit in one entry, which changes each graph only once. */
 function partsOfOne(parts: readonly LoggedPart[], from: number): readonly [LoggedPart, ...LoggedPart[]] | undefined {
   const first = parts[from]
   if (!first) return undefined
@@ -103,11 +103,11 @@ const partOf = ({ change: { document, restores }, content }: LoggedPart, basis: 
   ...(restores !== undefined && { restores }),
 })
 
-/** The name with what N-Triples has not in IRIs as percent-encoded bytes. */
+/** Percent-encodes the characters that IRIs in N-Triples must not have. */
 const nameOf = (name: string): string =>
   name.toWellFormed().replace(/[\x00-\x20<>"{}|^`\\]/g, (character) => encodeURIComponent(character))
 
-/** One block for each that the positions have come past. */
+/** Removes one block of old heads for each block of new positions. */
 function removals(last: number, position: number): readonly DatabaseOperation[] {
   const endOf = (at: number): number => Math.floor(at / REMOVED) * REMOVED - KEPT
   const to = endOf(position)
@@ -115,7 +115,7 @@ function removals(last: number, position: number): readonly DatabaseOperation[] 
   return Array.from({ length: Math.max(0, to - first + 1) }, (_, n) => del(keyOf(first + n)))
 }
 
-/** Stands for the entries up to a position, which this log lacks. */
+/** A head without an entry, for the entries up to a position that this log lacks. */
 export function headOfNothing(
   position: number,
 ): Pick<LogState, 'position' | 'chain'> & { operation: DatabaseOperation } {
@@ -123,7 +123,7 @@ export function headOfNothing(
   return { position, chain, operation: put(keyOf(position), `${chain}\n`) }
 }
 
-/** Undefined where there is none. Throws SetbackError, as all reading does. */
+/** The position and chain of the last entry; undefined if there is none. Throws SetbackError, as all reading does. */
 export async function newestHead(database: Database): Promise<Pick<LogState, 'position' | 'chain'> | undefined> {
   for await (const [key, value] of database.range(HEAD, { newest: 1 }))
     return { position: positionIn(key), chain: value.split('\n', 1)[0]! }
@@ -131,7 +131,7 @@ export async function newestHead(database: Database): Promise<Pick<LogState, 'po
 }
 
 /**
- * The graphs that the entries after a position change; undefined where the heads of these are no longer there. Throws
+ * The graphs that the entries after a position change; undefined if the heads of these have been removed. Throws
  * SetbackError.
  */
 export async function changedSince(database: Database, position: number): Promise<ReadonlySet<string> | undefined> {

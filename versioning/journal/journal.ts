@@ -1,4 +1,4 @@
-// The journal: changes that are begun, done at the store and not committed yet, durable and in order.
+// The journal: changes that are begun, or done at the store, and not committed yet; durable and in order.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { VersionedChange } from '../change.js'
 import { isFailure, type Setback } from '../failure.js'
@@ -28,9 +28,9 @@ import { contentIn, entryIn, recordOf, type JournalEntry } from './record.js'
 import { makeUlids } from './ulid.js'
 
 export interface JournalLimits {
-  /** Changes that are not committed yet. */
+  /** The most changes that are not committed yet. */
   readonly entries: number
-  /** UTF-16 units of their contents. */
+  /** The most UTF-16 units of their contents. */
   readonly bytes: number
 }
 
@@ -40,23 +40,23 @@ export interface JournalOptions {
   readonly pathOf: (document: string) => string
   readonly now: () => number
   readonly limits: JournalLimits
-  /** Of the dataspace, which several journals may continue. */
+  /** The log of the dataspace, to which several journals may append. */
   readonly writeLog: WriteLog
-  /** True where a change of the documents is one of the rules. */
+  /** True if these documents are access rules. */
   readonly hasRules: boolean
   readonly excerptOf?: ExcerptOf | undefined
 }
 
 export interface Journal {
   begin(changes: readonly NewChange[], decided?: WriteBasis): Promise<readonly OpenEntry[] | Setback>
-  /** Entries that are settled or committed already are ignored, here and in `undone`. */
+  /** Marks entries as done. Those that are settled or committed already are ignored, here and in `undone`. */
   done(entries: readonly Pick<JournalEntry, 'id'>[]): void
   undone(entries: readonly Pick<JournalEntry, 'id'>[]): Promise<void>
-  /** Of its last entry in the log. */
+  /** The position of the journal's last entry in the log. */
   position(): number
-  /** All entries up to here are settled, or `isCounted`. */
+  /** The last position up to which every entry of the journal is settled or `isCounted`. */
   settledPosition(isCounted?: (position: number) => boolean): number
-  /** Positions continue after this one, whatever has come before. */
+  /** Continues after this position, whatever came before. */
   continueAfter(position: number): Promise<undefined | Setback>
   open(document?: string): readonly OpenEntry[]
   pathOf(id: string): string | undefined
@@ -64,11 +64,11 @@ export interface Journal {
   newest(document: string): JournalEntry | undefined
   /** The number of done entries of the document, or of all documents. */
   doneCount(document?: string): number
-  /** True where half of the changes that it may hold wait to be committed. */
+  /** True if half of the allowed number of changes wait to be committed. */
   isHalfFull(): boolean
   /**
-   * JournalEntries that may be committed, oldest first: done, and no earlier one of the same document is open or passed
-   * over.
+   * Entries that may be committed, oldest first: they are done, and no earlier entry of their document is open or
+   * passed over.
    */
   ready(most: number, passOver: (document: string) => boolean): readonly JournalEntry[]
   /** Documents with any change in the journal. */
@@ -76,7 +76,7 @@ export interface Journal {
   has(document: string): boolean
   /** All done entries, in order. */
   allDone(): readonly JournalEntry[]
-  /** The changes with their contents; without those whose contents are gone. */
+  /** The changes with their contents, except those whose contents have been removed. */
   changesOf(entries: readonly JournalEntry[]): Promise<readonly VersionedChange[]>
   /** The operations that remove entries from the disk; afterwards `forget` removes them from memory. */
   removal(ids: readonly string[]): readonly DatabaseOperation[]
@@ -87,21 +87,22 @@ export interface Journal {
 /** A record (record.ts). */
 const ENTRY = 'e'
 const DONE = 'd'
-/** The last id, stored when entries are removed: ids grow even if the clock goes back and the journal is empty. */
+/** The last id, stored when entries are removed, so that ids grow even if the clock is set back. */
 const LAST_ID = 'j'
 
 /**
- * Changes that begin at the same time wait for each other, to be written to the disk together: the more, the longer.
+ * Changes that begin at the same time wait for each other, to be written to the disk together: the more there are, the
+ * longer.
  */
 const [MANY_OPEN, GATHER_MS, LONGEST_GATHER_MS] = [4, 0.25, 8]
 
 interface JournalState extends JournalOptions {
   readonly entries: JournalEntries
   readonly nextId: () => string
-  /** Changes that are about to be added, and their UTF-16 units: the room is taken before any wait. */
+  /** Changes that are about to be added, and their UTF-16 units: they count towards the limits before any wait. */
   readonly coming: { entries: number; bytes: number }
   last: string | undefined
-  /** Of the journal's last entry in the log. */
+  /** The position of the journal's last entry in the log. */
   position: number
   gathering: Promise<void> | undefined
 }
@@ -191,7 +192,7 @@ async function begin(
   }
 }
 
-/** Takes room; the function gives it back, once. */
+/** Reserves room; the returned function frees it, once. */
 function enter(coming: JournalState['coming'], entries: number, bytes: number): () => void {
   coming.entries += entries
   coming.bytes += bytes
@@ -203,7 +204,7 @@ function enter(coming: JournalState['coming'], entries: number, bytes: number): 
   }
 }
 
-/** All that takes a while is done before the position is given. */
+/** A change with everything that takes time to compute: it is computed before the change gets its position. */
 interface Prepared extends Counts {
   readonly change: NewChange
   readonly named: ContentName | undefined
@@ -218,7 +219,7 @@ async function preparedOf(change: NewChange): Promise<Prepared> {
   }
 }
 
-/** Nothing is waited for before the write: the entries are on the disk in the order of their positions. */
+/** Writes without waiting first, so that the entries are on the disk in the order of their positions. */
 async function write(
   state: JournalState,
   prepared: readonly Prepared[],
@@ -239,13 +240,13 @@ async function write(
   ]
   if (excerptOf) operations.push(...excerptsOfDeleted(prepared.map(({ change }) => change), excerptOf)) // prettier-ignore
   const failed = await database.write(operations, true, 'undo')
-  // A position that was not written is left out.
+  // Do not count positions that were not written.
   if (!failed) state.position = Math.max(state.position, heads.positions.at(-1) ?? 0)
   if (failed) removeEntries(entries, begun.map(({ id }) => id)) // prettier-ignore
   return failed ?? begun.map((entry, i) => openEntry(entry, contents[i]))
 }
 
-/** An update whose effects are not known yet is no entry of the log: each of its effects becomes one. */
+/** An update whose effects are not known yet gets no entry: each of its effects gets one. */
 function headsOf(
   state: JournalState,
   prepared: readonly (Prepared & Pick<JournalEntry, 'id'>)[],
@@ -260,10 +261,10 @@ function headsOf(
   return { ...heads, positions: isLogged.map((is) => (is ? heads.positions[next++] : undefined)) }
 }
 
-/** Of triples. */
+/** The numbers of triples added and removed. */
 type Counts = Pick<VersionedChange, 'added' | 'removed'>
 
-/** In characters: longer contents are compared in slices. */
+/** Contents with more characters are compared in slices. */
 const QUICKLY_COMPARED = 128 * 1024
 
 async function countsOf({ before = '', content = '' }: NewChange): Promise<Counts> {
@@ -281,7 +282,7 @@ function entryOf(
   return { ...change, ...more, path, size: content?.length, ...(position !== undefined && { position }) }
 }
 
-/** Undefined where no other changes are expected: then the write must start at once. */
+/** Waits for other changes; undefined if none are expected: then the write must start at once. */
 function gather(state: JournalState): Promise<void> | undefined {
   const open = state.entries.all.size - state.entries.counts.done + state.coming.entries
   if (open <= MANY_OPEN) return undefined
@@ -289,7 +290,7 @@ function gather(state: JournalState): Promise<void> | undefined {
   return (state.gathering ??= sleep(pause).finally(() => (state.gathering = undefined)))
 }
 
-/** Soon on the disk, and before any later change is. A crash before that leaves them open, for the store to tell. */
+/** Marks entries as done, on the disk before any later change. A crash before that leaves them open. */
 function done({ database, entries }: JournalState, settled: readonly Pick<JournalEntry, 'id'>[]): void {
   const open = settled.filter(({ id }) => isOpenEntry(entries, id))
   for (const { id } of open) markDone(entries, id)
@@ -324,6 +325,6 @@ async function changesOf(
 const tooMany = ({ entries, bytes }: JournalLimits): Setback => ({
   failure: 'full',
   detail:
-    `The journal holds all that it may: ${entries} changes, or ${bytes} characters. They wait to be committed: the ` +
+    `The journal is full: ${entries} changes, or ${bytes} characters, wait to be committed. The ` +
     'status of the history says why.',
 })

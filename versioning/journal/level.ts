@@ -1,4 +1,4 @@
-// Opening the LevelDB database of the journal, and of the setbacks for its errors.
+// Opens the LevelDB database of the journal, and gives the setbacks for its errors.
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ClassicLevel } from 'classic-level'
@@ -6,12 +6,12 @@ import type { Setback } from '../failure.js'
 
 export type Level = ClassicLevel<string, string>
 
-/** Bytes that must be free before a database that failed is opened again: LevelDB rewrites its log then. */
+/** Bytes that must be free before a failed database is opened again, since LevelDB rewrites its log then. */
 const FREE_BYTES = 256 * 1024
 
 export const makeLevel = (folder: string): Level => new ClassicLevel(folder, { writeBufferSize: 8 * 1024 * 1024 })
 
-/** Undefined when it is open. */
+/** Opens the database; undefined means success. */
 export async function openLevel(level: Level, folder: string): Promise<undefined | Setback> {
   try {
     await level.open()
@@ -21,7 +21,7 @@ export async function openLevel(level: Level, folder: string): Promise<undefined
   }
 }
 
-/** Closes the database if there is room to open it again; whether it did. */
+/** Closes the database if there is room to open it again; true if it was closed. */
 export async function closeToReopen(level: Level, folder: string): Promise<boolean> {
   const probe = join(folder, 'room.probe')
   try {

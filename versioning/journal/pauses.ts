@@ -8,9 +8,9 @@ export interface RelayPauses {
   /** The first pause after a setback; each further one is twice as long, up to `longest`. */
   readonly shortest: number
   readonly longest: number
-  /** Between attempts while an operator has to do something first. */
+  /** The pause between attempts while an operator has to do something first. */
   readonly parked: number
-  /** Changes are gathered at least for so long, to be committed together, unless a client waits for them. */
+  /** The least time to gather changes that are committed together, unless a client waits for them. */
   readonly gather: number
 }
 
@@ -18,13 +18,13 @@ export interface RelayState {
   readonly lastError: string | undefined
   /** Why commits wait for an operator, if they do. */
   readonly parked: string | undefined
-  /** By `performance.now()`; nothing is attempted before. */
+  /** The time of the next attempt, by `performance.now()`. */
   readonly resumesAt: number
 }
 
 const LONGEST_LIMIT_MS = 3_600_000
 
-/** The relay between setbacks and successes. */
+/** The state of the relay's pauses. */
 export interface Pausing {
   readonly pauses: RelayPauses
   readonly now: () => number
@@ -33,7 +33,7 @@ export interface Pausing {
   readonly log: OperatorLog
   /** Sent when the relay pauses and when it resumes. */
   readonly progress: Signal
-  /** Ends a pause. */
+  /** Sent to end a pause. */
   readonly ending: Signal
   /** Setbacks in a row. */
   failures: number

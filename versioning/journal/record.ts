@@ -4,11 +4,11 @@ import type { OpenEntry } from '../history.js'
 
 /** A change without its content. */
 export type JournalEntry = Omit<OpenEntry, 'content'> & {
-  /** UTF-16 units of the content; undefined where the document is deleted. */
+  /** UTF-16 units of the content; undefined if the document is deleted. */
   readonly size: number | undefined
 }
 
-/** Without the id, which is the key, and the path, which follows from the document. */
+/** The record has neither the id, which is the key, nor the path, which follows from the document. */
 export const recordOf = ({ id: _id, path: _path, ...stored }: JournalEntry, content: string | undefined): string =>
   JSON.stringify(stored) + (content === undefined ? '' : `\n${content}`)
 

@@ -1,5 +1,5 @@
-// The way from the journal to the repository: each change that is done becomes one commit, once, and those
-// of a document in their order. One loop, the only one that commits the journal's changes.
+// The relay from the journal to the repository: each done change becomes exactly one commit, in order for each
+// document. Only this loop commits the journal's changes.
 import type { VersionedChange } from '../change.js'
 import { type Setback, SetbackError, isFailure } from '../failure.js'
 import { blobId } from '../git/fast-import.js'
@@ -26,13 +26,13 @@ interface CommitTurns {
   readonly log: OperatorLog
   /** The most changes that the repository commits at once. */
   readonly batch: number
-  /** Fewer after a failure, since a smaller batch may succeed; as many again after successes. */
+  /** The most changes of the next batch: fewer after a failure, since a smaller batch may succeed. */
   most: number
   /** Documents whose own changes cannot be committed, with the reason. */
   readonly blocked: Map<string, string>
-  /** Documents whose changes were denied when they were tried last. */
+  /** Documents whose changes were denied at the last attempt. */
   readonly denied: Set<string>
-  /** So many changes are committed one by one: one of them is unfit. */
+  /** The number of next changes to commit one by one, since one of them is unfit. */
   singly: number
 }
 
@@ -44,7 +44,7 @@ export const makeCommitTurns = (options: Pick<CommitTurns, 'journal' | 'log' | '
   singly: 0,
 })
 
-/** The changes to commit next. Those of denied documents come when there are no others. */
+/** The changes to commit next; those of denied documents only if there are no others. */
 function nextInTurn(turns: CommitTurns): readonly JournalEntry[] {
   const { journal, denied, singly } = turns
   const most = singly > 0 ? 1 : turns.most
@@ -54,7 +54,7 @@ function nextInTurn(turns: CommitTurns): readonly JournalEntry[] {
   return journal.ready(most, mustWait(turns))
 }
 
-/** A change of another document, after one of this document was denied: a rule may refuse this document only. */
+/** Gives a change of another document after a denial: a rule of the branch may refuse only this document. */
 function anotherInTurn(turns: CommitTurns, document: string): JournalEntry | undefined {
   turns.denied.add(document)
   return turns.journal.ready(1, mustWait(turns))[0]
@@ -81,22 +81,22 @@ export interface Relay {
   readonly progress: Signal
   /** Documents whose own changes cannot be committed, with the reason. */
   readonly blocked: ReadonlyMap<string, string>
-  /** Changes are done. */
+  /** Call it when changes are done. */
   wake(): void
-  /** The branch may have commits that the index does not have. */
+  /** Call it when the branch may have commits that the index lacks. */
   refresh(): void
-  /** True where the index has all that is known to be on the branch. */
+  /** True if the index has every commit that is known to be on the branch. */
   isCurrent(): boolean
-  /** Commits without gathering while `wait` is under way. */
+  /** Commits without gathering changes until `wait` resolves. */
   hurry<T>(wait: Promise<T>): Promise<T>
   state(): RelayState
   stop(patience: number): Promise<void>
 }
 
-/** Changes are gathered for so many times as long as the last commits took: the machine is there for requests first. */
+/** Changes are gathered for this many times the duration of the last commits, to leave time for requests. */
 const GATHER_FACTOR = 4
 const LONGEST_GATHER_MS = 1000
-/** ms. Where commits took longer, the machine is so busy that a process with a low priority hardly gets on. */
+/** If commits took longer (ms), the machine is so busy that a process with a low priority hardly gets any time. */
 const LONG_MS = 10_000
 
 interface Relaying {
@@ -111,7 +111,7 @@ interface Relaying {
   stopped: boolean
   /** Callers that wait for commits. */
   hurrying: number
-  /** The duration of the last commits, ms. */
+  /** How long the last commits took, ms. */
   effort: number
 }
 
@@ -170,7 +170,7 @@ async function step(relaying: Relaying): Promise<void> {
   await breathe()
 }
 
-/** A bug must not end the loop: no change would be committed any longer. The branch shows how far it got. */
+/** A bug must not end the loop, or no change would be committed any more. Read the branch: it shows how far it got. */
 function unexpected(following: Following, error: unknown): Setback {
   following.behind = true
   if (error instanceof SetbackError) return error.setback
@@ -197,7 +197,7 @@ async function commitThese(relaying: Relaying, entries: readonly JournalEntry[])
   const changes = await journal.changesOf(entries)
   const lost = entries.find(({ id }, i) => changes[i]?.id !== id)
   if (lost) return block(turns, lost.document, 'Its content is missing from the journal, which was damaged.')
-  // Then committing is as urgent as new requests.
+  // Slow commits run at normal priority: they are as urgent as new requests.
   const isSlow = relaying.effort > LONG_MS || turns.most < turns.batch
   const presses = relaying.hurrying > 0 || journal.isHalfFull() || isSlow
   const outcome = await repository.commit(await onTheirFiles(index, changes), presses)
@@ -216,7 +216,7 @@ async function commitThese(relaying: Relaying, entries: readonly JournalEntry[])
   return undefined
 }
 
-/** Each change replaces the file of the change before it, or the file at the head. */
+/** Adds the blob that each change replaces: the content of an earlier change, or the file at the head. */
 async function onTheirFiles(index: VersionIndex, changes: readonly VersionedChange[]): Promise<readonly NewCommit[]> {
   const atHead = await index.blobsOf(changes.map(({ path }) => path))
   const blobs = new Map(changes.map(({ path }, i) => [path, atHead[i]]))

@@ -1,8 +1,8 @@
-// Work of a history that a process may not survive: what has been begun and not ended is on the disk, with its starts.
+// Counts the starts of work that may end the process, on the disk, until the work ends.
 import { nextStart, type Resumed, type Starts } from '../starts.js'
 import { del, put, type Database } from './database.js'
 
-/** Other keys of the database begin with other letters. */
+/** The first letter of these keys: the database has keys of other kinds. */
 const STARTS = 's'
 
 export async function openResumed(database: Database): Promise<Resumed> {
@@ -15,7 +15,7 @@ export async function openResumed(database: Database): Promise<Resumed> {
       const start = nextStart('', tasks.get(task))
       if (!start) return false
       tasks.set(task, start)
-      // The operating system has it then: the end of the process, which is counted, takes nothing of it.
+      // Without sync: written data survives the end of the process, which is all that is counted.
       await database.write([put(STARTS + task, JSON.stringify(start))], false, 'drop')
       return true
     },

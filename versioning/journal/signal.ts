@@ -1,9 +1,9 @@
 // Waiting for a signal, for a limited time.
 
 export interface Signal {
-  /** Wakes all that wait now. */
+  /** Wakes all callers that wait now. */
   send(): void
-  /** True when the signal is sent within so many ms; false after them. Keeps no process alive. */
+  /** True when the signal is sent within `ms`, else false. Waiting does not keep the process alive. */
   received(ms?: number): Promise<boolean>
 }
 

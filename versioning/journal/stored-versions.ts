@@ -1,4 +1,4 @@
-// The entries of the version index about one file: their keys, their form, and reading them.
+// The version index's entries about one file: their keys, their form, and reading them.
 import type { Version } from '../change.js'
 import { lastWhere } from '../memento/halving.js'
 import type { Database } from './database.js'
@@ -9,7 +9,7 @@ export const TIP = 't'
 export const VERSION = 'v'
 /** The numbers of the versions that deleted a file. */
 export const DELETION = 'r'
-/** Git has no path with NUL in it, so that the range of a path has no keys of another. */
+/** Ends the path in a key. Git has no path with NUL in it, so the range of a path has no keys of another. */
 export const END = '\0'
 export const numberKey = (kind: string, path: string, seq: number): string =>
   kind + path + END + seq.toString(16).padStart(8, '0')
@@ -36,7 +36,7 @@ export async function numbered(database: Database, path: string, numbers: readon
   )
 }
 
-/** The newest version at or before a place on the branch. */
+/** The newest version at or before a position on the branch. */
 export async function versionAsOf(database: Database, path: string, position: number): Promise<Version | undefined> {
   const tip = (await tipsOf(database, [path])).get(path)
   if (!tip) return undefined

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 const DIGITS = '0123456789ABCDEFGHJKMNPQRSTVWXYZ'
 const TIME_LENGTH = 10
 
-/** Creates ULIDs, each later than the one before and than `last`, whatever the clock says. */
+/** Creates ULIDs, each greater than the one before and than `last`, whatever the clock says. */
 export function makeUlids(now: () => number, last = ''): () => string {
   return () => {
     const time = timeDigits(now())
@@ -26,7 +26,7 @@ const RANDOM_LENGTH = 16
 /** Random bytes for many ids. */
 let pool = Buffer.alloc(0)
 
-/** 80 bits, of which the first is 0: there are always successors. */
+/** 80 bits. The first is 0, so that there are always greater ones. */
 function randomDigits(): string {
   if (pool.length < RANDOM_LENGTH) pool = randomBytes(256 * RANDOM_LENGTH)
   let digits = DIGITS[pool[0]! & 0x0f]!

@@ -1,5 +1,5 @@
-// The version index: which commits changed which file, and their positions on the branch. It repeats the
-// repository's own information, and can be built from it again.
+// The version index: which commits changed which file, and their positions on the branch. All of it comes from the
+// repository, and can be built from it again.
 import { orThrow, type Setback } from '../failure.js'
 import type { Version } from '../change.js'
 import type { Trailers } from '../git/commit-message.js'
@@ -35,24 +35,25 @@ export interface VersionIndex {
   /** The newest commit in the index; undefined when it is empty. */
   head(): string | undefined
   commits(): number
-  /** Costs the same for any number of versions. Throws SetbackError, as all reading does. */
+  /** Takes the same time for any number of versions. Throws SetbackError, as all reading does. */
   outline(path: string): Promise<Omit<Outline, 'pending'>>
-  /** The versions with these numbers; without those that do not exist. */
+  /** The versions with these numbers, as far as they exist. */
   numbered(path: string, numbers: readonly number[]): Promise<readonly Version[]>
-  /** The newest version at or before a place on the branch, by halving. */
+  /** The newest version at or before a position on the branch, by binary search. */
   asOf(path: string, position: number): Promise<Version | undefined>
   /**
-   * The newest version with content: of a deleted document the one before its deletion. Costs the same for any number.
+   * The newest version with content; for a deleted document, the version before its deletion. Takes the same time for
+   * any number of versions.
    */
   lastContent(path: string): Promise<Version | undefined>
   positionOf(commit: string): Promise<number | undefined>
-  /** The places of all commits of the branch whose ids begin with these digits. */
+  /** The positions of all commits of the branch whose ids begin with these digits. */
   positionsOf(digits: string): AsyncIterable<number>
   /** Git's ids of the files at the head, in the order of the paths. */
   blobsOf(paths: readonly string[]): Promise<readonly (string | undefined)[]>
   /**
    * Adds commits that follow the head, oldest first. A small addition is one atomic batch with `alongside`. A large one
-   * is several, of which the last has `alongside` and the new head: after a failure the others may be added again.
+   * is several batches: the last has `alongside` and the new head, so after a failure the others can be added again.
    */
   add(commits: readonly IndexedCommit[], alongside: readonly DatabaseOperation[]): Promise<undefined | Setback>
   /** Forgets everything. */
@@ -63,13 +64,13 @@ interface IndexHead {
   readonly of: string
   readonly commit: string
   readonly position: number
-  /** Absent where an earlier release has written the index: then it lacks the deletions. */
+  /** Absent if an earlier release wrote the index: then it lacks the deletions. */
   readonly hasDeletions?: true
 }
 
 const HEAD = 'h'
 const COMMIT = 'k'
-/** The most operations that are written at once: other writes must not wait long. */
+/** The most operations that are written at once, since other writes must not wait long. */
 const BATCH = 4000
 
 interface IndexState {
@@ -78,7 +79,7 @@ interface IndexState {
   head: IndexHead | undefined
 }
 
-/** @param subject the repository and the base that the index is about: an index of another subject is not used */
+/** @param subject the repository and base that the index describes: an index with another subject is not used */
 export async function openVersionIndex(database: Database, subject: string): Promise<VersionIndex> {
   const stored = await database.get(HEAD)
   const head = stored === undefined ? undefined : (JSON.parse(stored) as IndexHead)
@@ -127,7 +128,7 @@ export async function openVersionIndex(database: Database, subject: string): Pro
   }
 }
 
-/** Once, for an index of an earlier release. Throws SetbackError. */
+/** Adds the deletions to an index of an earlier release. Throws SetbackError. */
 async function addDeletions(state: IndexState, head: IndexHead): Promise<void> {
   const { database } = state
   let operations: DatabaseOperation[] = []
@@ -153,7 +154,7 @@ async function addCommits(
   const tips = await tipsOf(database, [...new Set(commits.flatMap(({ files }) => files.map(({ path }) => path)))])
   let position = state.head?.position ?? -1
   let operations: DatabaseOperation[] = []
-  /** Paths whose newest version is among the operations: one tip each, however many versions. */
+  /** Paths with new versions: the newest of each is written once, however many there are. */
   const changed = new Set<string>()
   const gathered = (): DatabaseOperation[] => {
     const all = [...operations, ...Array.from(changed, (path) => put(TIP + path, JSON.stringify(tips.get(path))))]
@@ -184,7 +185,7 @@ async function addCommits(
   return failed
 }
 
-/** The version of a file that a commit makes; undefined where it changes nothing, or was added before. */
+/** The version of a file that a commit makes; undefined if the commit leaves it unchanged, or was added before. */
 function nextTip(
   tip: Tip | undefined,
   { time }: IndexedCommit,

@@ -1,4 +1,4 @@
-// The contents of entries: whole graphs as canonical N-Triples, or the lines that change as RDF Patch.
+// The contents of log entries: whole graphs as canonical N-Triples, or the lines that change as RDF Patch.
 import { createHash } from 'node:crypto'
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { differenceInSlices, rdfPatchOf, readRdfPatch } from '../memento/difference.js'
@@ -9,13 +9,13 @@ export interface NamedContent {
   readonly text: string
 }
 
-/** False where no line of canonical N-Triples has a blank node; quicker than to look at each line. */
+/** False if canonical N-Triples have no blank node; faster than reading each line. */
 export const mayHaveBlankNodes = (text: string): boolean =>
   text.startsWith('_:') || text.includes('\n_:') || text.includes('> _:') || text.includes('<<( _:')
 
 /**
- * The lines that change, where they are few. A graph with blank nodes is whole: their labels name nothing in the next
- * text. @param before undefined where it is not known
+ * Gives the lines that change if they are few, else the whole graph. A graph with blank nodes is always whole: their
+ * labels mean something else in the next text. @param before undefined if it is not known
  */
 export async function contentOf(before: string | undefined, after: string): Promise<NamedContent> {
   if (before !== undefined && !mayHaveBlankNodes(before) && !mayHaveBlankNodes(after)) {
@@ -32,13 +32,13 @@ const named = async (form: ContentName['form'], text: string): Promise<NamedCont
   text,
 })
 
-/** True where this is the text that was named. */
+/** True if this is the named text. */
 export const isContent = async ({ length, sha256 }: ContentName, text: string): Promise<boolean> =>
   text.length === length && (await sha256Of(text)) === sha256
 
 const PIECE_LENGTH = 1024 * 1024
 
-/** Others work between the pieces, which are whole lines: no character is divided. */
+/** Lets other work run between pieces. A piece consists of whole lines, so that no character is divided. */
 async function sha256Of(text: string): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < text.length;) {
@@ -51,8 +51,8 @@ async function sha256Of(text: string): Promise<string> {
 }
 
 /**
- * The graph that a content leaves; undefined where the lines that change are not those of the graph before.
- * @param before '' where there is none
+ * The graph after a content is applied; undefined if a patch does not fit the graph before.
+ * @param before '' if there is no graph
  */
 export function graphAfter(before: string, { name, text }: NamedContent): string | undefined {
   if (name.form === 'graph') return text
@@ -62,7 +62,7 @@ export function graphAfter(before: string, { name, text }: NamedContent): string
   return [...lines, ...added].sort(inBytes).map((line) => `${line}\n`).join('') // prettier-ignore
 }
 
-/** UTF-16 has another order than UTF-8 where a surrogate is among the units. */
+/** Compares in the order of UTF-8: UTF-16 has another order if a surrogate is among the units. */
 function inBytes(a: string, b: string): number {
   if (/[\ud800-\udfff]/.test(a + b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : 1

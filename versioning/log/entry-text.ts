@@ -1,32 +1,32 @@
-// An entry as a line of JSON. Whatever is not exactly of this form is refused, so that an entry means the same to every
-// release that takes it. Pure.
+// An entry as a line of JSON. Anything that is not exactly of this form is refused, so that an entry means the same to
+// every release that accepts it. Pure.
 import { isFailure, type Setback } from '../failure.js'
 import type { LogEntry } from './entry.js'
 
-/** A later one has fields, or kinds, that this release does not know. */
+/** A later format may have fields, or kinds, that this release does not know. */
 const FORMAT = 1
 
-/** Graphs that one entry changes. */
+/** The most graphs that one entry changes. */
 export const MOST_PARTS = 10_000
-/** Names of one list. */
+/** The most names of one list. */
 const MOST_NAMES = 100_000
 /** In UTF-16 units. */
 const LONGEST_NAME = 16 * 1024
 const LONGEST_CONTENT = 64 * 1024 * 1024
 const LONGEST_ENTRY = 16 * 1024 * 1024
 
-/** `unfit` where `readEntry` would not take it: no such entry comes into the log. */
+/** `unfit` if `readEntry` would refuse the entry: the log contains no such entry. */
 export function entryText(entry: LogEntry): string | Setback {
   const text = JSON.stringify({ format: FORMAT, ...entry })
   const read = readEntry(text)
   return isFailure(read) ? read : text
 }
 
-/** `unfit` where it is of a later format, or of none. */
+/** `unfit` if the text is in a later format, or is no entry at all. */
 export function readEntry(text: string): LogEntry | Setback {
   if (text.length > LONGEST_ENTRY) return unfit('it is too long')
   const stored = parsed(text)
-  if (!isRecord(stored)) return unfit('it is no JSON')
+  if (!isRecord(stored)) return unfit('it is not JSON')
   const { format, ...fields } = stored
   if (format !== FORMAT) return unfit(`its format is ${JSON.stringify(format)}, and this release knows ${FORMAT}`)
   if (!isEntry(fields))
@@ -44,7 +44,7 @@ const matches =
   (pattern: RegExp): Check =>
   (value) =>
     typeof value === 'string' && value.length <= LONGEST_NAME && pattern.test(value)
-/** The characters that an IRI may have in N-Triples. */
+/** True for characters that an IRI may have in N-Triples. */
 const isName = matches(/^[^\x00-\x20<>"{}|^`\\\p{Cs}]+$/u)
 const isOneOf =
   (...values: readonly unknown[]): Check =>
@@ -80,7 +80,7 @@ const ENTRY: Checks = {
 
 const isEntry = (fields: object): fields is LogEntry => isObject(ENTRY)(fields)
 
-/** The first field that is unknown, or that has no such value. */
+/** The first field that is unknown, or whose value is refused. */
 const oddField = (fields: Readonly<Record<string, unknown>>, checks: Checks): string | undefined =>
   Object.keys(fields).find((name) => !Object.hasOwn(checks, name)) ??
   Object.keys(checks).find((name) => !checks[name]?.(fields[name]))

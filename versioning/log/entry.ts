@@ -1,16 +1,18 @@
-// An entry of the log: the documents that one write changes, and all that its decision has read, each with the position
-// of the state that was read. Positions count the entries of the log, from 1.
+// An entry of the log: the documents that one write changes, and everything that its decision has read, each with the
+// position at which it was read. Positions count the entries of the log, from 1.
 
-/** What was read, and the position of the state in which it was read. */
+/** The name of something that was read, and the position of the log at that time. */
 export type ReadAt = readonly [name: string, position: number]
 
-/** A text that the log keeps beside the entry, by its digest: without it the entry is still known to be valid or void. */
+/**
+ * Identifies a text, stored outside the entry, by its digest. Whether the entry is valid does not depend on the text.
+ */
 export interface ContentName {
   /** The whole graph as canonical N-Triples; or the lines that change, as RDF Patch. */
   readonly form: 'graph' | 'patch'
   /** In UTF-16 units. */
   readonly length: number
-  /** Of the text as UTF-8, in hexadecimal digits. */
+  /** The digest of the text as UTF-8, in hexadecimal digits. */
   readonly sha256: string
 }
 
@@ -19,25 +21,25 @@ export interface EntryPart {
   readonly document: string
   /** The position of the state from which the content was computed. */
   readonly basis: number
-  /** Absent where the graph is removed. */
+  /** Absent if the graph is removed. */
   readonly content?: ContentName
-  /** The container that gains or loses the document by this. */
+  /** The container, if the write creates or deletes the document in it. */
   readonly container?: string
   /** The commit that the content was taken from, when an earlier version was restored. */
   readonly restores?: string
 }
 
 export interface LogEntry {
-  /** A ULID that is given once. The same entry may be sent several times: one of them at most is valid. */
+  /** A ULID. An entry may be sent several times with the same id: at most one of them is valid. */
   readonly id: string
-  /** `rules`: the write changes what later decisions on access rest on. */
+  /** `rules`: the write changes access rules. */
   readonly kind: 'write' | 'rules'
   readonly parts: readonly EntryPart[]
-  /** Other graphs that the decision, or the WHERE of an update, has read. */
+  /** Other graphs that the decision, or the WHERE clause of an update, has read. */
   readonly read: readonly ReadAt[]
-  /** The position of the state where the decision may have read every graph. */
+  /** The position of the state, if the decision may have read every graph. */
   readonly readAll?: number
-  /** Containers whose emptiness or whose children the decision has read. */
+  /** Containers whose list of children the decision has read. */
   readonly children: readonly ReadAt[]
   /** The position of the rules under which the write was decided. */
   readonly rules: number
@@ -45,7 +47,7 @@ export interface LogEntry {
   readonly method: string
   /** The WebID; undefined for an anonymous client. */
   readonly agent?: string
-  /** Ms since the epoch, by the writer's clock. */
+  /** The time by the writer's clock, ms since the epoch. */
   readonly time: number
   /** The SHA-1s of the files that the entry needs. */
   readonly files: readonly string[]

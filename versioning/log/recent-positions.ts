@@ -1,21 +1,21 @@
-// The positions at which names were last changed, of the last entries only. A change makes a new value, which shares
-// almost all with the one before. Pure.
+// The positions at which names were last changed, for the last entries only. A change makes a new value, which shares
+// most of its data with the old one. Pure.
 
 const BUCKETS = 256
 type Buckets = readonly ReadonlyMap<string, number>[]
 const EMPTY: Buckets = Array.from({ length: BUCKETS }, () => new Map<string, number>())
 
-/** Two generations: one with the changes since the last `agedPositions`, one with those before. */
+/** Two generations: `newer` has the changes since the last `agedPositions`, `older` those before. */
 export interface RecentPositions {
   readonly newer: Buckets
   readonly older: Buckets
-  /** Names in `newer`. */
+  /** The number of names in `newer`. */
   readonly size: number
 }
 
 export const NO_POSITIONS: RecentPositions = { newer: EMPTY, older: EMPTY, size: 0 }
 
-/** 0 for a name that has not changed of late. */
+/** The position of a name's last change; 0 if it has not changed recently. */
 export function lastOf({ newer, older }: RecentPositions, name: string): number {
   const bucket = bucketOf(name)
   return newer[bucket]?.get(name) ?? older[bucket]?.get(name) ?? 0
@@ -36,7 +36,7 @@ export function changedAt(recent: RecentPositions, names: readonly string[], pos
   return { newer, older: recent.older, size }
 }
 
-/** Without the older generation. */
+/** Drops the older generation. */
 export const agedPositions = ({ newer }: RecentPositions): RecentPositions => ({ newer: EMPTY, older: newer, size: 0 })
 
 function bucketOf(name: string): number {

@@ -1,5 +1,5 @@
-// The log as bytes: each entry with its position, the chain after it, and its contents. What a crash has cut off is told
-// from what is damaged.
+// The log as bytes: each entry with its position, the chain after it, and its contents. A record that a crash has cut
+// off is distinguished from a damaged one.
 import { createHash } from 'node:crypto'
 import { isFailure, type Setback } from '../failure.js'
 import { isContent } from './content.js'
@@ -8,9 +8,9 @@ import type { LogEntry } from './entry.js'
 import { chainAfter, type LogState } from './state.js'
 
 export interface LogRecord extends Pick<LogState, 'position' | 'chain'> {
-  /** As `entryText` writes it. */
+  /** The entry as `entryText` writes it. */
   readonly text: string
-  /** Of the parts that have one, in their order. */
+  /** The contents of the parts that have one, in their order. */
   readonly contents: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export interface ReadRecord extends LogRecord {
   readonly entry: LogEntry
 }
 
-/** Position, bytes after this line, chain, and a digest of these: a line that is damaged cannot pass for a torn one. */
+/** Position, bytes after this line, chain, and a digest of these, so that damage is not mistaken for a cut-off. */
 const HEADER = /^((\d{1,16}) (\d{1,10}) ([0-9a-f]{64})) ([0-9a-f]{16})$/
 const LONGEST_HEADER = 16 + 10 + 64 + 16 + '   \n'.length
 
@@ -31,8 +31,8 @@ export function recordText({ position, chain, text, contents }: LogRecord): stri
 const checkOf = (head: string): string => createHash('sha256').update(head).digest('hex').slice(0, 16)
 
 /**
- * The whole records after a position of the log, and where they end: what follows is the beginning of one, which a
- * crash has cut off, or which has not been read yet. `failed` where a record is damaged, or of another log.
+ * The complete records after a position of the log, and the offset at which they end. After it there may be part of a
+ * record, which a crash has cut off or which has not been read yet. `failed` if a record is damaged or of another log.
  */
 export async function readRecords(
   bytes: Buffer,

@@ -1,14 +1,13 @@
-// What follows from the log: which of its entries are valid. Each entry was decided on some state, perhaps an old one;
-// it is valid where nothing that its decision has read has changed since. So a valid entry has the effect that the same
-// request has when it is decided at the place of the entry in the log. Pure: the same log gives the same state
-// everywhere.
+// Which entries of the log are valid. Each entry was decided on some state, perhaps an old one; it is valid if nothing
+// that its decision has read has changed since. So a valid entry has the same effect as if its request were decided at
+// its position in the log. Pure: the same log gives the same state everywhere.
 import { createHash } from 'node:crypto'
 import type { LogEntry, ReadAt } from './entry.js'
 import { agedPositions, changedAt, lastOf, NO_POSITIONS, type RecentPositions } from './recent-positions.js'
 
 /**
- * The last changes are known of at least so many entries, or of so many names. An entry that was decided earlier than
- * that is void: more than half a minute at 2,000 writes a second.
+ * The changes of at least this many entries are remembered, or of MOST_NAMES names. An entry that was decided on an
+ * earlier state is void. At 2,000 writes a second that is more than half a minute.
  */
 const WINDOW = 65_536
 const MOST_NAMES = 2 * WINDOW
@@ -18,20 +17,20 @@ export interface LogState {
   readonly position: number
   /** A digest of the log up to here, as 64 hexadecimal digits. */
   readonly chain: string
-  /** The last valid entry that changed a graph. */
+  /** For each graph, the last valid entry that changed it. */
   readonly graphs: RecentPositions
-  /** The last valid entry that created or deleted a document directly below a container. */
+  /** For each container, the last valid entry that created or deleted a document directly below it. */
   readonly children: RecentPositions
-  /** The last valid entry. */
+  /** The position of the last valid entry. */
   readonly validAt: number
-  /** The last valid entry that changed rules. */
+  /** The position of the last valid entry that changed rules. */
   readonly rulesAt: number
-  /** Changes after the first are known; those after the second are the newer generation. */
+  /** Changes after `since` are known; those after `newerSince` are the newer generation. */
   readonly known: readonly [since: number, newerSince: number]
   readonly window: number
 }
 
-/** Why an entry is void: its writer decides again, on a later state. */
+/** Why an entry is void. Its writer then decides again, on a later state. */
 export type Void = 'basis' | 'read' | 'children' | 'rules' | 'old' | 'future'
 
 /** @param log the IRI of the log: no other log has the same chain */
@@ -68,21 +67,21 @@ export function applyEntry(state: LogState, entry: LogEntry, text: string): read
 function whyVoid({ position, known, ...state }: LogState, entry: LogEntry): Void | undefined {
   const { parts, read, readAll, children, rules } = entry
   const given = [...parts.map(({ basis }) => basis), ...[...read, ...children].map(([, at]) => at), readAll ?? position]
-  // The writer knows entries that this log has lost.
+  // The entry was decided on entries that this log has lost.
   if (given.some((at) => at > position) || rules > position) return 'future'
   if (given.some((at) => at < known[0])) return 'old'
   const isLater =
     (recent: RecentPositions) =>
     ([name, at]: ReadAt) =>
       lastOf(recent, name) > at
-  // Of an entry that comes twice, the second has a basis before the first.
+  // This also refuses the second copy of an entry that is sent twice: the first has changed its documents.
   if (parts.some(({ document, basis }) => lastOf(state.graphs, document) > basis)) return 'basis'
   if (read.some(isLater(state.graphs)) || (readAll !== undefined && state.validAt > readAll)) return 'read'
   if (children.some(isLater(state.children))) return 'children'
   return state.rulesAt > rules ? 'rules' : undefined
 }
 
-/** Changes with each entry, and with all before it. */
+/** A digest of the entry and of all before it. */
 export const chainAfter = (chain: string, text: string): string => digest(`${chain}\n${text}`)
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')

@@ -1,4 +1,4 @@
-// The log of one dataspace as this process continues it: each entry gets the next position, unless it is void.
+// The log of one dataspace, as this process appends to it: each entry gets the next position, unless it is void.
 import { isFailure, type Setback } from '../failure.js'
 import { entryText } from './entry-text.js'
 import type { LogEntry } from './entry.js'
@@ -10,15 +10,15 @@ export interface Appended extends Pick<LogState, 'position' | 'chain'> {
 }
 
 export interface WriteLog {
-  /** Of the last entry; 0 where there is none. */
+  /** The position of the last entry; 0 if there is none. */
   position(): number
-  /** To be called where nothing is waited for before the entry is written: then entries are on the disk in order. */
+  /** Write the entry to the disk without waiting for anything else first: then entries are on the disk in order. */
   append(entry: LogEntry): Appended | Void | Setback
-  /** An earlier process has come as far as this: positions go on after it. */
+  /** Continues after the last entry of an earlier process. */
   continueAfter(last: Pick<LogState, 'position' | 'chain'>): void
 }
 
-/** @param iri of the log: no other log has the same chain */
+/** @param iri the IRI of the log: no other log has the same chain */
 export function makeWriteLog(iri: string): WriteLog {
   let state = emptyLog(iri)
   return {
@@ -27,13 +27,13 @@ export function makeWriteLog(iri: string): WriteLog {
       const text = entryText(entry)
       if (isFailure(text)) return text
       const [next, reason] = applyEntry(state, entry, text)
-      // A void entry has no effect: on one machine it need not be kept.
+      // A void entry has no effect. With a single writer it need not be stored.
       if (reason) return reason
       state = next
       return { position: next.position, chain: next.chain, text }
     },
     continueAfter({ position, chain }) {
-      // No decision is older than this process: what changed before need not be known.
+      // No decision is older than this process, so earlier changes need not be known.
       if (position > state.position) state = { ...state, position, chain }
     },
   }

@@ -14,8 +14,8 @@ export interface SubjectDifference extends DocumentDifference {
 }
 
 /**
- * Compares two texts without repeated lines. Equal stretches are skipped at the speed of comparing strings, so that the
- * cost is that of the lines that differ, where both texts are sorted; in any order the outcome is the same.
+ * Compares two texts without repeated lines. Equal stretches are skipped at the speed of comparing strings. If both
+ * texts are sorted, the time depends on the lines that differ; the result is the same in any order.
  */
 export function documentDifference(before: string, after: string): DocumentDifference {
   const comparing = compared(before, after)
@@ -27,7 +27,7 @@ export function documentDifference(before: string, after: string): DocumentDiffe
 
 const SLICE_MS = 10
 
-/** The same, in slices: others work between them. */
+/** The same in slices, with other work between them. */
 export async function differenceInSlices(before: string, after: string): Promise<DocumentDifference> {
   const comparing = compared(before, after)
   for (let until = performance.now() + SLICE_MS; ;) {
@@ -39,7 +39,7 @@ export async function differenceInSlices(before: string, after: string): Promise
   }
 }
 
-/** Yields after each line that differs, and each look at it. */
+/** Yields after each differing line, and after each step of processing it. */
 function* compared(before: string, after: string): Generator<undefined, DocumentDifference> {
   const [added, removed]: [string[], string[]] = [[], []]
   for (let [i, j] = [0, 0]; i < before.length || j < after.length;) {
@@ -59,7 +59,7 @@ function* compared(before: string, after: string): Generator<undefined, Document
   return yield* withoutBoth(added, removed)
 }
 
-/** Lines that stand elsewhere in the other text are in both lists. */
+/** Removes lines that are in both lists: they stand elsewhere in the other text. */
 function* withoutBoth(added: string[], removed: string[]): Generator<undefined, DocumentDifference> {
   const [few, many] = added.length < removed.length ? [added, removed] : [removed, added]
   const [fewer, both] = [new Set<string>(), new Set<string>()]
@@ -80,7 +80,7 @@ function lineAt(text: string, at: number): string | undefined {
 
 const [SHORTEST, LONGEST] = [64, 2 ** 20]
 
-/** The length of the whole lines from here on that are equal in both texts. */
+/** The length of the whole lines, from these offsets on, that are equal in both texts. */
 function alikeFrom(a: string, i: number, b: string, j: number): number {
   const end = Math.min(a.length - i, b.length - j)
   let length = 0
@@ -100,7 +100,7 @@ const nonEmptyLines = (text: string): string[] => text.split('\n').filter((line)
 // Some stores have triple terms as subjects.
 const TRIPLE_TERM = /^<<\(.*?\)>>(?= <)/
 
-/** The same difference by subject, in the order of the subjects' names. */
+/** The difference by subject, in the order of the subjects' names. */
 export function linesBySubject({ added, removed }: DocumentDifference): readonly SubjectDifference[] {
   const subjects = new Map<string, { subject: string; added: string[]; removed: string[] }>()
   const of = (line: string) => {

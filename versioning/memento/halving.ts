@@ -1,6 +1,6 @@
-// Finding a place in a long list without reading all of it.
+// Binary search in a long list, without reading all of it.
 
-/** As long as it is true for the first numbers below `count` and for no others: the last of them, or -1. */
+/** The last number below `count` for which `isTrue`, or -1. It must be true for all numbers before that one. */
 export async function lastWhere(count: number, isTrue: (number: number) => Promise<boolean>): Promise<number> {
   let [from, to] = [0, count]
   while (from < to) {

@@ -3,7 +3,7 @@
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const FORM = /^[A-Z][a-z]{2}, (\d\d) ([A-Z][a-z]{2}) (\d{4}) (\d\d:\d\d:\d\d) GMT$/
 
-/** Whole seconds: fractions are cut off. */
+/** In whole seconds: fractions are cut off. */
 export const formatMementoDatetime = (time: number): string => new Date(time).toUTCString()
 
 /** ms since the epoch; undefined when the value has another form, or names a day that does not exist. */

@@ -1,17 +1,17 @@
 // The memento that a TimeGate chooses (RFC 7089 §4.5, spec 9.5), found without reading all of them.
 import { lastWhere } from './halving.js'
 
-/** The versions of a document by their places, oldest first: their times never go back. */
+/** The versions of a document by number, oldest first: their times never go back. */
 export interface Timeline {
   readonly count: number
   timeAt(place: number): Promise<number>
-  /** False for a deletion. One never follows another, and the first version is none. */
+  /** False for a deletion. The first version is not a deletion, and no deletion follows another. */
   isMemento(place: number): boolean
 }
 
 /**
- * The place of the memento closest to the datetime, the newer of two that are equally close; without a datetime of the
- * newest. Undefined only where there is none.
+ * The number of the memento closest to the datetime, the newer of two that are equally close; the newest without a
+ * datetime. Undefined only if there is no memento.
  */
 export async function closestPlace(of: Timeline, datetime: number | undefined): Promise<number | undefined> {
   const { count, timeAt, isMemento } = of

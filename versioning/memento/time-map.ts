@@ -15,13 +15,13 @@ export const mementoUri = (document: string, { commit }: Pick<Version, 'commit'>
 export const timeMapUri = (document: string, number?: number): string =>
   asked(document, number === undefined ? 'timemap' : `timemap=${number}`)
 
-/** RFC 3987 §3.1: the URI of an IRI, whose characters beyond ASCII are percent-encoded. */
+/** RFC 3987 §3.1: the URI of an IRI, with characters beyond ASCII percent-encoded. */
 export const uriOf = (iri: string): string =>
   iri.replace(/[^\x21-\x7e]+/g, (text) =>
     [...Buffer.from(text)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join(''),
   )
 
-/** The URL of a graph by its name has a query. */
+/** Adds a parameter: the URL of a graph by its name (`?graph=`) has a query already. */
 const asked = (document: string, parameter: string): string =>
   `${uriOf(document)}${document.includes('?') ? '&' : '?'}${parameter}`
 
@@ -52,19 +52,19 @@ export const documentLinks = (document: string): readonly string[] => [
   timeGateLink(document),
 ]
 
-/** The mementos that are linked where one, or none, is chosen. */
+/** The mementos to link, around the chosen one if one is chosen. */
 export interface Around {
   readonly first?: Memento | undefined
   readonly last?: Memento | undefined
   readonly prev?: Memento | undefined
   readonly next?: Memento | undefined
-  /** The first one that the TimeMap has. */
+  /** The first memento of the TimeMap. */
   readonly firstInMap?: Memento | undefined
 }
 
 /**
  * The links of a response about the history: the original, TimeGate and TimeMap; the first and the last memento; and,
- * where one is `chosen`, that one with those before and after it (RFC 7089 §2.2.2 to §2.2.4).
+ * if one is `chosen`, that one with those before and after it (RFC 7089 §2.2.2 to §2.2.4).
  */
 export function historyLinks(document: string, around: Around = {}, chosen?: Memento): readonly string[] {
   const { firstInMap, last } = around
@@ -78,8 +78,8 @@ export function historyLinks(document: string, around: Around = {}, chosen?: Mem
 }
 
 /**
- * The links of a memento. Clients may store them for ever, so they hold only what stays true: TimeGate and TimeMap tell
- * which memento is the last, and how far the TimeMap reaches.
+ * The links of a memento. Clients may store them forever, so they contain only facts that stay true: TimeGate and
+ * TimeMap tell which memento is the last, and how far the TimeMap reaches.
  */
 export const mementoLinks = (document: string, { first, prev, next }: Around, chosen: Memento): readonly string[] => [
   originalLink(document),
@@ -87,7 +87,7 @@ export const mementoLinks = (document: string, { first, prev, next }: Around, ch
   ...mementosAround(document, { first, prev, next }, chosen),
 ]
 
-/** In their order, each once, with all of its relations. */
+/** The mementos in order, each once, with all of its relations. */
 function mementosAround(
   document: string,
   { first, last, prev, next }: Around,
@@ -107,13 +107,13 @@ function mementoLink(document: string, memento: Memento, rels: readonly (string 
   return link(mementoUri(document, memento), rel, { datetime: formatMementoDatetime(memento.time) })
 }
 
-/** One of the TimeMaps of a document. Long histories have several, which link one another (RFC 7089 §5.1.1). */
+/** One of the TimeMaps of a document. Long histories have several, with links to each other (RFC 7089 §5.1.1). */
 export interface TimeMap extends Range {
   readonly document: string
   readonly uri: string
   /** Oldest first, deletions included. */
   readonly versions: readonly Version[]
-  /** The memento before those. */
+  /** The memento before those versions. */
   readonly before: Memento | undefined
   readonly others: readonly ({ readonly uri: string } & Range)[]
   readonly isOldest: boolean

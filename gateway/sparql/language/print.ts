@@ -26,7 +26,7 @@ const VARIABLE = /^[^\s?$(){}<>"'.,;]+$/
 
 /** If this throws, the gateway has a bug: the parser returns no such name. */
 function checked(value: string, shape: RegExp): string {
-  if (!shape.test(value)) throw new TypeError('a name that SPARQL cannot hold')
+  if (!shape.test(value)) throw new TypeError('a name that cannot be written in SPARQL')
   return value
 }
 

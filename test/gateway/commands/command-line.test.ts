@@ -317,7 +317,7 @@ void t.test('command line', async (t) => {
       await renewed()
       writeFileSync(file, text)
       await hangUp(fault)
-      t.match(err().split('\n').at(-2), /"level":50,.*the one before stays/, what)
+      t.match(err().split('\n').at(-2), /"level":50,.*the old one stays/, what)
       t.equal(await fingerprint(), second, `${what}: the one before stays`)
     }
     t.equal(await status(open), 'HTTP/1.1 403')

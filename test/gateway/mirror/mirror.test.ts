@@ -272,7 +272,7 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
   await row('graphs beside them are reported', async (t) => {
     const reported = () =>
       world.log.find(({ msg }) =>
-        /^Graphs of the store that are no documents: 1\. .* Under the base: 1\. For 1 give .*--rename/.test(
+        /^Graphs of the store that are not documents: 1\. .* Under the base: 1\. For 1 give .*--rename/.test(
           String(msg),
         ),
       )

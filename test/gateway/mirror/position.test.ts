@@ -1,5 +1,5 @@
-// Design 6: a store knows its position in the log. Put back to an earlier state, it gets what it lacks; ahead of its log,
-// it is not written to.
+// Design 6: a store knows its position in the log. Put back to an earlier state, it gets what it lacks; ahead of its
+// log, it is not written to.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ interface Place {
   readonly t: Test
   readonly site: Site
   start(): Promise<GatewayProcess>
-  /** The titles of the documents, undefined where one is not there, and their numbers of versions. */
+  /** The titles of the documents, undefined if one is not there, and their numbers of versions. */
   documents(): Promise<(readonly [title: string | undefined, versions: number])[]>
   /** One document stays, one changes, one goes, one comes: the n-th time. */
   change(n: number): Promise<void>

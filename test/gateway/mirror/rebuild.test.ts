@@ -38,7 +38,7 @@ void forEachStore(t, 'rebuild from a repository with a file of', async (t, makeS
       const ended = await place.run(stores, 'rebuild')
       t.match(ended, { code: 1, err: '' })
       const [unreadable, missing, said, ...more] = linesOf(ended)
-      t.match(unreadable, new RegExp(`^unreadable +${bad}  .*graphs/bad.nt as at commit ${commit}\\.$`))
+      t.match(unreadable, new RegExp(`^unreadable +${bad}  .*graphs/bad.nt at commit ${commit}\\.$`))
       t.equal(missing, `missing in the store       ${bad}`)
       t.match(said, /: 3 documents; different: 1 missing in the store, 1 unreadable\.$/)
       t.same(more, [])
@@ -59,7 +59,7 @@ void forEachStore(t, 'an embedded store, filled from a repository with a file of
       const { log, owner, running } = await place.start(stores)
       t.match(
         log.find(({ document }) => document === `${place.base}bad/`),
-        { level: 50, difference: 'unreadable', detail: `graphs/bad.nt as at commit ${commit}` },
+        { level: 50, difference: 'unreadable', detail: `graphs/bad.nt at commit ${commit}` },
       )
       t.equal((await owner('GET', '/good/')).status, 200)
       t.equal((await owner('GET', '/bad/')).status, 404)

@@ -211,7 +211,7 @@ void t.test('each fault names its file', async (t) => {
     'expired: all at once',
   )
   t.match(await faultsIn(first, { now: () => NOW - DAY }), [/server\.pem: is not valid before/, /owner/, /secretary/])
-  t.match(await faultsIn(join(pem('owner'), 'x')), [/cannot be made \(ENOTDIR\)\. Give another folder/])
+  t.match(await faultsIn(join(pem('owner'), 'x')), [/cannot be created \(ENOTDIR\)\. Give another folder/])
   t.match(
     await faultsIn(copyOf((folder) => (rmSync(join(folder, 'owner.pem')), mkdirSync(join(folder, 'owner.pem'))))),
     [/owner\.pem: cannot be read or written \(EISDIR\)/],

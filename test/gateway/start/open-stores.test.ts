@@ -42,7 +42,7 @@ void t.test('the embedded store on disk', { skip: executable ? false : 'pip cann
   t.teardown(() => rmSync(data, { recursive: true, force: true }))
   await row(t, 'none', 'without the executable the start says what to do', (t) =>
     withPath(t, [], () =>
-      t.rejects(open(data, 'oxigraph'), { message: /no executable oxigraph\. Do triplegate store install/ }),
+      t.rejects(open(data, 'oxigraph'), { message: /no executable oxigraph\. Run triplegate store install/ }),
     ),
   )
   mkdirSync(join(data, 'store/bin'), { recursive: true })

@@ -91,7 +91,7 @@ void t.test('two gateways', async (t) => {
         const other = two.start({ ...second, flags: [...second.flags, ...flags] })
         t.equal(await other.ready, false)
         t.match(other.output(), `another gateway writes to this triplestore (process ${one.pid} on `)
-        t.match(other.output(), flags.length > 0 ? 'A standby needs the data folder of that one' : 'Stop that one')
+        t.match(other.output(), flags.length > 0 ? 'A standby needs the same data folder' : 'Stop that one')
       }
     })
 

@@ -262,7 +262,7 @@ for (const [name, fault, call] of ABORTS)
     t.notOk(proxy.requests[0]!.abandoned)
     gone.abort()
     const result = await outcome
-    t.match(result, inTheMiddle ? { brokenBy: failed(/given up/) } : failed(/given up/))
+    t.match(result, inTheMiddle ? { brokenBy: failed(/aborted/) } : failed(/aborted/))
     t.ok(await until(() => proxy.requests[0]!.abandoned), 'the connection to the store is closed')
     proxy.fault(undefined)
     t.type(await store.read(DOCUMENT), 'string')
@@ -320,7 +320,7 @@ await row('a waiting call whose client leaves is not sent, and frees its place',
   const first = store.read(DOCUMENT)
   const second = store.replace(DOCUMENT, OTHER, { signal: gone.signal })
   gone.abort()
-  t.match(await second, failed(/given up/))
+  t.match(await second, failed(/aborted/))
   const third = store.read(DOCUMENT)
   answerReads()
   t.strictSame([await first, await third], [TRIPLE, TRIPLE])
@@ -514,7 +514,7 @@ await onServer(
     const read = open('https', { connectTimeout: A_MINUTE }).read(DOCUMENT, { signal: gone.signal })
     await sleep(50)
     gone.abort()
-    t.match(await read, failed(/given up/), 'the call does not wait for it when the client leaves')
+    t.match(await read, failed(/aborted/), 'the call does not wait for it when the client leaves')
   },
 )
 await rowWithoutStore('no server, no such host', async (t) => {

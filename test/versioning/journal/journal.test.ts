@@ -165,7 +165,7 @@ void t.test('a damaged or locked folder is reported, with the remedy', async (t)
   t.match(await openDatabase(join(folder, 'file'), NO_LOG), { failure: 'failed' })
 })
 
-/** A disk of two MiB; undefined where none can be mounted. */
+/** A disk of two MiB; undefined if none can be mounted. */
 function smallDisk(t: Test): string | undefined {
   const folder = join(temporaryFolder(t), 'disk')
   mkdirSync(folder)

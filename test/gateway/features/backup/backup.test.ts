@@ -182,7 +182,7 @@ async function killed(t: Test, file: string, site: Site): Promise<void> {
     const body = `INSERT DATA { ${mark} GRAPH <urn:half> { <urn:a> <urn:b> 1 } }`
     await fetch(`${store}/update`, { method: 'POST', headers: { 'Content-Type': 'application/sparql-update' }, body })
     await t.rejects(ownData(site.folder), {
-      message: /a restore into it has not ended. Do that triplegate restore again/,
+      message: /a restore into it has not finished. Run the same triplegate restore again/,
     })
     const restored = await run('restore', file, ...settingsOf(site))
     t.equal(restored.code, 0, restored.text)
