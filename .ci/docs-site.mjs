@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { Application, Converter } from 'typedoc'
 
 const GROUPS = {
-  Reference: ['reference', 'settings', 'specification', 'linkeddatahub'],
+  Reference: ['reference', 'sparql', 'access', 'features', 'settings', 'specification', 'linkeddatahub'],
   Contributors: ['ARCHITECTURE', 'CONTRIBUTING', 'design', 'testing'],
   Project: ['SECURITY', 'CHANGELOG'],
 }
