@@ -38,7 +38,7 @@ import type { DatasetPrefixes } from './stores/dataset-prefixes.js'
 import type { GraphStore } from './stores/store.js'
 import type { Traits } from './stores/traits.js'
 import type { Turns } from './stores/connection-slots.js'
-import type { Target } from './http/target.js'
+import type { TargetParser } from './http/target.js'
 import type { Awaitable } from './maybe-async.js'
 import type { Watchdog } from './watchdog.js'
 
@@ -60,6 +60,8 @@ export interface Application extends DescribedApplication {
   /** Every change of a document goes through this. */
   readonly journalled: JournalledStore
   readonly names: { nameOf(url: string): string; isOtherSpelling(graph: string): boolean }
+  /** Once, after the start: true if URLs may mean other graphs now. Absent where the start has read the names. */
+  readonly checkNames?: (signal: AbortSignal) => Promise<boolean>
   /** True if a graph is a document of this application; and if writes of a graph become versions. */
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean
@@ -147,7 +149,8 @@ export interface KnownAgent {
 export interface Gateway {
   readonly dataspaces: readonly Dataspace[]
   /** The target of a request-target at a host (http/target.ts). */
-  readonly targetOf: (requestTarget: string, host: string | undefined) => Target<Member> | Problem
+  readonly targetOf: TargetParser<Member>['targetOf']
+  readonly forgetTargets: TargetParser<Member>['forgetTargets']
   readonly webIds: WebIdVerifier
   readonly identities: Identities
   /** Threads that serve only writes. */

@@ -102,6 +102,12 @@ const FILES = [
     'Wait while another gateway uses this data folder, and take over within seconds when it has stopped.',
     { default: 'false' },
   ),
+  row(
+    'rebuild',
+    of('', yesOrNo),
+    'Use nothing that earlier starts have remembered: read all names first, and fill a store of its own from its history again.',
+    { default: 'false' },
+  ),
   row('look', of('FOLDER', anyText), 'Folder with your own style.css and logo.svg or logo.png for the pages.'),
 ] as const
 

@@ -191,12 +191,16 @@ function parseQuery(raw: string): URLSearchParams | Problem {
 const REMEMBERED = 10_000
 const CACHED: ReadonlySet<Target['kind']> = new Set(['document', 'endpoint', 'graph'])
 
+export interface TargetParser<Owner extends Based> {
+  targetOf(requestTarget: string, host: string | undefined): Target<Owner> | Problem
+  /** Call it when URLs mean other graphs. */
+  forgetTargets(): void
+}
+
 /** `parseTarget` with a cache of the most frequent targets, by host and request-target. */
-export function makeTargetParser<Owner extends Based>(
-  site: Site<Owner>,
-): (requestTarget: string, host: string | undefined) => Target<Owner> | Problem {
+export function makeTargetParser<Owner extends Based>(site: Site<Owner>): TargetParser<Owner> {
   const remembered = new Map<string, Target<Owner>>()
-  return (requestTarget, host) => {
+  const targetOf = (requestTarget: string, host: string | undefined): Target<Owner> | Problem => {
     const key = `${host} ${requestTarget}`
     const known = remembered.get(key)
     if (known) return known
@@ -209,6 +213,7 @@ export function makeTargetParser<Owner extends Based>(
     }
     return target
   }
+  return { targetOf, forgetTargets: () => remembered.clear() }
 }
 
 interface Place<Owner> {

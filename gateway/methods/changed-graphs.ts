@@ -1,5 +1,5 @@
 // Updates caches, rules and profiles after an update has changed graphs of a store, or may have.
-import { sharersOf, type Gateway, type Member } from '../gateway.js'
+import { sharersOf, type Application, type Dataspace, type Gateway, type Member } from '../gateway.js'
 import type { GraphSet } from '../sparql/language/graph-sets.js'
 
 /** Called before the response is sent. @param until the time until which the store may still perform a failed update */
@@ -29,4 +29,26 @@ export async function graphsChanged(
       await access.reload()
     }),
   )
+}
+
+/** Clears everything derived from a store's answers: documents, results, profiles, shapes and rules. */
+export async function forget(
+  { endUser, admin, ontologies, access }: Dataspace,
+  graph: string | undefined,
+  { webIds }: Pick<Gateway, 'webIds'>,
+): Promise<string | undefined> {
+  const drop = ({ cache }: Application): void => {
+    if (graph !== undefined) return cache.versions.changed(graph)
+    cache.versions.everythingChanged()
+    cache.graphRights.clear()
+    cache.decisions.clear()
+  }
+  drop(endUser)
+  drop(admin)
+  if (graph === undefined) webIds.clear()
+  else webIds.forget(graph)
+  if (graph !== undefined && !graph.startsWith(admin.base)) return undefined
+  ontologies.changed(graph ?? `${admin.base}ontologies/`)
+  const failed = await access.reload()
+  return failed?.detail
 }

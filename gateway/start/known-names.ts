@@ -4,14 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DescribedApplication } from '../configuration/dataspace.js'
 import type { Settings } from '../configuration/settings.js'
-import {
-  makeNames,
-  namesOfStore,
-  NONE,
-  type FoundNames,
-  type Names,
-  type NameSource,
-} from '../documents/iri-spelling.js'
+import { makeNames, namesOfStore, type FoundNames, type Names, type NameSource } from '../documents/iri-spelling.js'
 import { writeWhole } from '../files/whole-file.js'
 import type { Log } from '../log.js'
 import type { Mirrored } from '../mirror/all-documents.js'
@@ -24,30 +17,50 @@ const LONGEST_MS = 60_000
 
 type History = Pick<Mirrored, 'repository' | 'history' | 'documentOf'>
 
-/** If the store cannot be read, the names of the last start stay. @param isEmpty the store will be filled */
+export interface KnownNames {
+  readonly names: Names
+  /** Absent where they have just been read. Resolves to true if names have changed: URLs may mean other graphs now. */
+  readonly check?: (signal: AbortSignal) => Promise<boolean>
+}
+
+export interface NamedApplication extends Pick<DescribedApplication, 'base'> {
+  /** The store will be filled. */
+  readonly isEmpty: boolean
+  /** Those of the last start are enough at first. */
+  readonly mayBeOld: boolean
+}
+
+/** If the store cannot be read, the names of the last start stay. */
 export async function learnNames(
-  { base, isEmpty }: Pick<DescribedApplication, 'base'> & { readonly isEmpty: boolean },
+  { base, isEmpty, mayBeOld }: NamedApplication,
   isUrl: (url: string) => boolean,
   { store, history }: { readonly store: GraphStore; readonly history: History | undefined },
   { settings, log }: { readonly settings: Pick<Settings, 'data'>; readonly log: Log },
-): Promise<Names> {
-  const known = read(settings.data)
-  const remembered = known[base] ?? NONE
-  const names = makeNames(base, isUrl, remembered)
-  const inStore = isEmpty ? undefined : namesOfStore(store, base, { signal: AbortSignal.timeout(LONGEST_MS) })
-  const inHistory = history && (isEmpty || !known[base]) ? namesOfHistory(history) : undefined
-  const next = await names.learn(async (kind, take) => (await inStore?.(kind, take)) ?? inHistory?.(kind, take))
-  if (isFailure(next)) {
-    log.warn(
-      { base, problem: next.detail },
-      'the names of documents cannot be read: new ones beyond ASCII have no URLs yet',
-    )
-    return names
+): Promise<KnownNames> {
+  const known = read(settings.data)[base]
+  const names = makeNames(base, isUrl, known)
+  const learn = async (signal: AbortSignal): Promise<boolean> => {
+    const inStore = isEmpty ? undefined : namesOfStore(store, base, { signal })
+    const inHistory = history && (isEmpty || !known) ? namesOfHistory(history) : undefined
+    const next = await names.learn(async (kind, take) => (await inStore?.(kind, take)) ?? inHistory?.(kind, take))
+    if (isFailure(next)) {
+      if (!isClosing(signal)) log.warn({ base, problem: next.detail }, UNREADABLE)
+      return false
+    }
+    if (JSON.stringify(next) === JSON.stringify(known)) return false
+    writeWhole(join(settings.data, FILE), `${JSON.stringify({ ...read(settings.data), [base]: next })}\n`)
+    return true
   }
-  if (JSON.stringify(next) !== JSON.stringify(remembered))
-    writeWhole(join(settings.data, FILE), `${JSON.stringify({ ...known, [base]: next })}\n`)
-  return names
+  if (known && mayBeOld && !isEmpty) return { names, check: learn }
+  await learn(AbortSignal.timeout(LONGEST_MS))
+  return { names }
 }
+
+/** A start gives up with a TimeoutError. */
+const isClosing = ({ aborted, reason }: AbortSignal): boolean =>
+  aborted && !(reason instanceof DOMException && reason.name === 'TimeoutError')
+
+const UNREADABLE = 'the names of documents cannot be read: new ones beyond ASCII have no URLs yet'
 
 /** None if they cannot be read: the start itself reports that. */
 const namesOfHistory =

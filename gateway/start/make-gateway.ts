@@ -86,7 +86,7 @@ export async function makeGateway(parts: MakingParts, closers: Closer[]): Promis
   for (const feature of features) opened.push(...((await feature.open?.(opening)) ?? []))
   const gateway: Gateway = {
     dataspaces,
-    targetOf: makeTargetParser(site),
+    ...makeTargetParser(site),
     webIds: withIdentities(makeWebIdVerifier({ readProfile, now, lifetime: PROFILE_MAX_AGE_MS }), identities),
     identities,
     ...threads,

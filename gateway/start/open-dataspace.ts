@@ -192,11 +192,11 @@ async function openApplication(
   configured: DescribedDataspace,
   surroundings: Surroundings & { readonly shares: HistoryShares; readonly writeLog: WriteLog },
 ): Promise<OpenApplication> {
-  const { mirrored, journalled, traits, names, isDocument, isRecorded, close } = await openVersioned(
+  const { mirrored, journalled, traits, names, checkNames, isDocument, isRecorded, close } = await openVersioned(
     described,
     configured,
     store,
-    surroundings,
+    { ...surroundings, namesMayBeOld: !surroundings.settings.rebuild },
   )
   // A store in memory is filled from its history.
   const alignment = mirrored && !isInMemory(described.service) && makeAlignment(mirrored, surroundings.log)
@@ -221,6 +221,7 @@ async function openApplication(
     ...(alignment && { alignment }),
     journalled,
     names,
+    ...(checkNames && { checkNames }),
     isDocument,
     isRecorded,
     cache: surroundings.cacheOf(described, store),

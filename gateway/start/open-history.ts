@@ -24,7 +24,7 @@ import { sweepsOf } from '../mirror/mirror.js'
 import type { Mirrored } from '../mirror/all-documents.js'
 import { fillStore } from '../mirror/rebuild.js'
 import type { Report } from '../mirror/report.js'
-import { learnNames } from './known-names.js'
+import { learnNames, type KnownNames } from './known-names.js'
 import { storeFolder, untilReady, type Stores } from './open-stores.js'
 import { reportShared } from './private-folder.js'
 import { StartFailure } from '../configuration/start-failure.js'
@@ -42,6 +42,8 @@ export interface OpenVersioned {
   readonly journalled: JournalledStore
   readonly traits: Traits
   readonly names: Names
+  /** See KnownNames. */
+  readonly checkNames?: KnownNames['check']
   isDocument(graph: string): boolean
   isRecorded(graph: string): boolean
   close(): Promise<void>
@@ -58,6 +60,8 @@ interface Surroundings {
   readonly now: () => number
   /** The parts that must exist already. */
   readonly existing?: Existing
+  /** The names of documents are checked after the start. */
+  readonly namesMayBeOld?: boolean
   /** `left`: nothing is written to the store before the first change; `taken over` if it is ahead of its log. */
   readonly position?: 'left' | 'taken over'
   /** Of the dataspace: positions in it say what came first in its applications. */
@@ -81,8 +85,10 @@ export async function openVersioned(
   const opened = await openHistoryOf(application, surroundings, takesOthers)
   const mark = service.onDisk && join(storeFolder(surroundings.settings.data, application.kind), 'filled')
   // Design 2: a store in memory is filled from Git and the journal, which are its durable copy; one on disk once.
-  const isEmpty = isInMemory(service) || (mark !== undefined && opened !== undefined && !existsSync(mark))
-  const names = await learnNames({ base, isEmpty }, isUrl, { store, history: opened }, surroundings)
+  const { rebuild } = surroundings.settings
+  const isEmpty = isInMemory(service) || (mark !== undefined && opened !== undefined && (rebuild || !existsSync(mark)))
+  const named = { base, isEmpty, mayBeOld: surroundings.namesMayBeOld === true }
+  const { names, check } = await learnNames(named, isUrl, { store, history: opened }, surroundings)
   const { isDocument } = names
   const settle = (document: string): Promise<undefined | Problem> => journalled.settle(document)
   const confirm = async (): Promise<undefined | Problem> => (applier ? applier.confirm() : undefined)
@@ -113,6 +119,7 @@ export async function openVersioned(
     journalled,
     traits,
     names,
+    ...(check && { checkNames: check }),
     isDocument,
     isRecorded,
     async close() {

@@ -19,6 +19,7 @@ import {
   ensureCertificates,
   readServerCertificate,
 } from './certificates.js'
+import { forget } from '../methods/changed-graphs.js'
 import { reportOtherGraphs } from './known-other-graphs.js'
 import { type Ports, type TakenPorts, closePorts, openListeners, portsOf, takePorts } from './listeners.js'
 import { type MakingParts, makeGateway } from './make-gateway.js'
@@ -158,8 +159,13 @@ async function startOn(
 /** No start waits for it. */
 async function exploreStores(gateway: Gateway, data: string, signal: AbortSignal): Promise<void> {
   const { dataspaces } = gateway
-  for (const { endUser, admin } of dataspaces) {
-    for (const { traits, prefixes } of [endUser, admin]) {
+  for (const dataspace of dataspaces) {
+    for (const application of [dataspace.endUser, dataspace.admin]) {
+      const { traits, prefixes, checkNames } = application
+      if (await checkNames?.(signal)) {
+        gateway.forgetTargets()
+        await forget(dataspace, undefined, gateway)
+      }
       await traits.current(signal)
       await prefixes.find(gateway.now())
     }

@@ -7,6 +7,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { AS_WRITTEN, UNCLEAR, type LiteralForms } from '../rdf/literal-forms.js'
 import { NAMES_OF_JENA, type StoreTraits } from '../sparql/rights/restrict-query.js'
 import { literalFormsOf } from './literal-probe.js'
+import { isName } from './batch-sparql.js'
 import { select } from './select.js'
 import type { GraphStore } from './store.js'
 
@@ -69,6 +70,8 @@ const MAX_BYTES = 64 * 1024
 /** If a store has this many triples of named graphs in its default graph, it has all of them there. */
 const SAMPLE = 100
 
+const ONE = 'SELECT ?s ?p { GRAPH ?g { ?s ?p ?o FILTER(isIRI(?s)) } } LIMIT 1'
+
 /** How often the default graph has a triple that two graphs of a sample have. */
 const SHARED = `SELECT ?x { { SELECT ?s ?p ?o (COUNT(*) AS ?x) { { SELECT DISTINCT ?s ?p ?o {
   { SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } GRAPH ?h { ?s ?p ?o } FILTER(?h != ?g) } LIMIT 1 }
@@ -82,6 +85,11 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     const rows = await select(store, query, ['x'], { maxBytes: MAX_BYTES, signal })
     return isFailure(rows) ? rows : rows.map(([term]) => term?.value)
   }
+  // One triple is enough: a condition that is never met would make the store look at all of them.
+  const sample = await select(store, ONE, ['s', 'p'], { maxBytes: MAX_BYTES, signal })
+  if (isFailure(sample)) return sample
+  const [subject = '', predicate = ''] = (sample[0] ?? []).map((term) => term?.value)
+  const one = isName(subject) && isName(predicate) ? `<${subject}> <${predicate}> ?o` : '?s ?p ?o'
   const answers = await Promise.all([
     values(
       `SELECT ?x { { SELECT ?s ?p ?o { GRAPH ?g { ?s ?p ?o } } LIMIT ${SAMPLE} } BIND(EXISTS { ?s ?p ?o } AS ?x) }`,
@@ -90,7 +98,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values(`SELECT ?x FROM ${none} { ${none} ${none}* ?x }`),
     values('SELECT ?x { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }'),
     values(`SELECT ?x FROM NAMED ${none} { GRAPH ?g { VALUES ?x { 1 } } FILTER(!BOUND(?g)) }`),
-    values('SELECT ?x { GRAPH ?x { ?s ?p ?o FILTER(BOUND(?x)) } } LIMIT 1'),
+    values(`SELECT ?x { GRAPH ?x { ${one} FILTER(BOUND(?x)) } } LIMIT 1`),
     values(`SELECT ?x { GRAPH ?x { OPTIONAL { ?s ${none} ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} { { ?x ?p ?o } UNION { GRAPH ?g { ?x ?p ?o } } } LIMIT 1`),
     values(`SELECT ?x FROM ${none} FROM NAMED ${none} { GRAPH ?g { ?x ?p ?o } } LIMIT 1`),
@@ -101,7 +109,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values(
       `SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } VALUES ?y { ${none} } FILTER EXISTS { GRAPH ?x { ?y ?b ?c } } }`,
     ),
-    values(`SELECT ?x { GRAPH ?x { ?s ?p ?o } FILTER(?x IN (${none})) } LIMIT 1`),
+    values(`SELECT ?x { GRAPH ?x { ${one} } FILTER(?x IN (${none})) } LIMIT 1`),
   ])
   const failed = answers.find((answer) => isFailure(answer))
   if (failed) return failed

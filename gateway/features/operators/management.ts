@@ -4,7 +4,8 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request, Response } from '../../http/exchange.js'
 import type { AddRoutes } from '../../http/listener.js'
 import type { Settings } from '../../configuration/settings.js'
-import type { Application, Dataspace, Gateway } from '../../gateway.js'
+import type { Dataspace, Gateway } from '../../gateway.js'
+import { forget } from '../../methods/changed-graphs.js'
 import { makeMetrics } from './metrics.js'
 import { MANAGEMENT_PATH, WRITE_FIELD } from '../../request/managed.js'
 import { makeMirrorEndpoints } from './mirror-endpoints.js'
@@ -226,26 +227,4 @@ async function purge(query: URLSearchParams, dataspaces: readonly Dataspace[], g
   return failed.length > 0
     ? json(503, { error: 'The authorizations could not be read again.', failed })
     : json(200, { purged: graph ?? wanted.map(({ endUser }) => endUser.base) })
-}
-
-/** Clears everything derived from a store's answers: documents, results, profiles, shapes and rules. */
-export async function forget(
-  { endUser, admin, ontologies, access }: Dataspace,
-  graph: string | undefined,
-  { webIds }: Pick<Gateway, 'webIds'>,
-): Promise<string | undefined> {
-  const drop = ({ cache }: Application): void => {
-    if (graph !== undefined) return cache.versions.changed(graph)
-    cache.versions.everythingChanged()
-    cache.graphRights.clear()
-    cache.decisions.clear()
-  }
-  drop(endUser)
-  drop(admin)
-  if (graph === undefined) webIds.clear()
-  else webIds.forget(graph)
-  if (graph !== undefined && !graph.startsWith(admin.base)) return undefined
-  ontologies.changed(graph ?? `${admin.base}ontologies/`)
-  const failed = await access.reload()
-  return failed?.detail
 }

@@ -3,7 +3,7 @@
 import type { GraphVersions } from '../../../cache/graph-versions.js'
 import { everyWrite, underLocks } from '../../documents/locks.js'
 import { sharersOf, type Dataspace, type Gateway, type Member } from '../../gateway.js'
-import { forget } from './management.js'
+import { forget } from '../../methods/changed-graphs.js'
 import { isFailure, type Problem } from '../../problem.js'
 import { digestsOfAuthorizations } from '../../rules/authorization-lines.js'
 import { DEFAULT_GRAPH } from '../../sparql/language/graph-sets.js'

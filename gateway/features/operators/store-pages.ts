@@ -19,7 +19,7 @@ import { STORE_LIMITS } from '../../stores/http-store.js'
 import { piecesOf } from '../../stores/http-response.js'
 import { LATEST_WRITE_MS, StoreBreak } from '../../stores/store.js'
 import type { Sent } from '../../stores/whole-response.js'
-import { forget } from './management.js'
+import { forget } from '../../methods/changed-graphs.js'
 import { READS, refusalTo, type Passing, type StoreDoor } from './store-pages-access.js'
 
 interface StorePages extends StoreDoor {

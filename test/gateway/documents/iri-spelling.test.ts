@@ -22,6 +22,7 @@ import { checkSound, git } from '../../support/bare-repository.js'
 import { makeClient } from '../../support/client.js'
 import { makePlace, triple } from '../../support/mirror.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
+import { until } from '../../support/wait.js'
 import { ttl, turtle } from '../../support/world.js'
 
 const base = 'https://ex.org/'
@@ -125,8 +126,9 @@ void t.test('an embedded store has the names of its history; they are remembered
       documentOf: (path: string) => (path.endsWith('/') ? path : undefined),
     }
     const surroundings = { settings: { data }, log: makeLog('silent') }
-    const application = { base, isEmpty: true }
-    return learnNames(application, isUrl, { history } as unknown as Parameters<typeof learnNames>[2], surroundings)
+    const application = { base, isEmpty: true, mayBeOld: true }
+    const stored = { history } as unknown as Parameters<typeof learnNames>[2]
+    return (await learnNames(application, isUrl, stored, surroundings)).names
   }
   const first = await start([`${base}ä/`, `${base}x`, `${base}%C3%A4/y/`], [`${base}ö/`])
   const asked = ['%C3%A4/', '%C3%A4/y/', '%C3%B6/'].map((url) => base + url)
@@ -264,4 +266,20 @@ void forEachStore(t, 'graphs with names beyond ASCII in', async (t, makeStores, 
     checkSound(t, place.repository)
     await started.running.close(1_000)
   })
+  await row(
+    'a name that came while no gateway ran is known soon after the next start, which does not wait for it',
+    async (t) => {
+      const name = `${base}Grün/`
+      await stores.endUser.replace(name, triple(name, 'green'))
+      started = await place.start(stores)
+      const { text } = await until(async () => {
+        const answer = await started.owner('GET', '/Gr%C3%BCn/', { fields: { Accept: 'application/n-triples' } })
+        return answer.status === 200 && answer
+      })
+      t.match(text, 'green')
+      const file = readFileSync(join(place.folder, 'document-names.json'), 'utf8')
+      t.match(file, 'Grün', 'it is remembered')
+      await started.running.close(1_000)
+    },
+  )
 })

@@ -134,7 +134,7 @@ void t.test('the default port of the scheme, and of no other', async (t) => {
 }) // prettier-ignore
 
 void t.test('a parser with a cache gives the same targets as one without', async (t) => {
-  const remembering = makeTargetParser(site)
+  const { targetOf: remembering } = makeTargetParser(site)
   for (let round = 0; round < 2; round++)
     for (const target of ['/a/', '/sparql?query=x', '/ds/data?graph=urn:g', '/a/?version=ab', '/a', '/%2F/', `/${'a/'.repeat(99)}?${'x'.repeat(1000)}`])
       for (const host of [HOST, 'localhost:8080', undefined]) t.same(remembering(target, host), parseTarget(target, host, site), `${host} ${target}`)
