@@ -30,6 +30,8 @@ export const ROOT = 'https://w3id.org/atomgraph/linkeddatahub/default#Root'
 
 /** Our own term: the name of the default graph in authorizations. */
 export const DEFAULT_GRAPH = 'urn:triplegate:default-graph'
+/** Graphs whose names begin so belong to the gateway. */
+export const OWN_GRAPHS = 'urn:triplegate:'
 /** Stands for all graphs in the log of refusals that were not enforced. No authorization has this name. */
 export const EVERY_GRAPH = 'every graph'
 /** Our own term: the class of all named graphs that are not documents. */

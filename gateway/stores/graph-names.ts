@@ -1,10 +1,11 @@
 // The names of all graphs of a store, without reading their triples if the store has a list of them.
+import { OWN_GRAPHS } from '../../policies/vocabulary.js'
 import { isFailure, type Problem } from '../problem.js'
 import { selectBatches } from './select.js'
 import { StoreBreak, type Call, type GraphStore } from './store.js'
 
 /** True for graphs that the gateway keeps for itself: they are in no list and no copy of a dataset. */
-export const isOwnGraph = (graph: string): boolean => graph.startsWith('urn:triplegate:')
+export const isOwnGraph = (graph: string): boolean => graph.startsWith(OWN_GRAPHS)
 
 /** SPARQL 1.1 §18.6: one solution for each named graph; stores may have empty ones. */
 const LISTED = 'SELECT ?g WHERE { GRAPH ?g { } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }'

@@ -1,7 +1,7 @@
 // The graphs of a dataset that belong to an application: documents and others (design 4). Decided only by name, so that
 // a query can apply the same test. Pure.
 
-import { DEFAULT_GRAPH } from '../vocabulary.js'
+import { DEFAULT_GRAPH, OWN_GRAPHS } from '../vocabulary.js'
 
 export interface Reach {
   readonly application: 'end-user' | 'admin'
@@ -33,7 +33,7 @@ export const OF_STORES: readonly string[] = [
   'http://rdf4j.org/schema/rdf4j#',
   'tag:stardog:',
   'http://www.bigdata.com/rdf#',
-  'urn:triplegate:',
+  OWN_GRAPHS,
 ]
 
 /**

@@ -82,6 +82,25 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   {
+    name: 'position-by-variables', section: 'rights and data', wanted: 'no update changes what the gateway keeps in the store, so no write is answered and lost', needs: 'fuseki',
+    run: async (place) => {
+      const [writer, log] = [place.as('writer'), '<urn:triplegate:log>']
+      const ask = async (query: string): Promise<string> => (await fetch(`${place.datasets!.endUser}/query?query=${encodeURIComponent(query)}`, { headers: { Accept: 'text/csv' } })).text()
+      const turn = 'GRAPH ?g { ?s <urn:triplegate:log#turn> ?o }'
+      const moved = `DELETE { ${turn} } INSERT { GRAPH ?g { ?s <urn:triplegate:log#turn> "another:1" } } WHERE { ${turn} }`
+      const computed = `INSERT { GRAPH ?g { ?s <urn:triplegate:log#at> 999999 } } WHERE { BIND(IRI(CONCAT("urn:triplegate", ":log")) AS ?g) ${turn} }`
+      const statuses: number[] = []
+      for (const text of [`DROP GRAPH ${log}`, `ADD DEFAULT TO ${log}`, `INSERT DATA { GRAPH ${log} { <a> <b> 1 } GRAPH <${place.base}> { <a> <b> 1 } }`, moved, `DELETE WHERE { ${turn} }`, computed]) {
+        statuses.push((await writer('POST', '/sparql', update(text))).status)
+        const path = place.path()
+        statuses.push((await place.as('owner')('PUT', path, ttl(turtle('"stored"')))).status)
+        const stored = await ask(`SELECT ?s { { GRAPH <${place.base}${path.slice(1)}> { ?s ?p "stored" } } UNION { GRAPH ${log} { ?s ?p ?o } } }`)
+        if (statuses.at(-1) !== 201 || stored.trim().split('\n').length !== 4) return outcome(statuses, false, `after ${text}: ${stored}`)
+      }
+      return outcome(statuses, true, '')
+    },
+  },
+  {
     name: 'rules-changed-behind', section: 'rights and data', wanted: 'with --cache off, rules are read as documents are', needs: 'fuseki', own: { flags: ['--cache', 'off'] }, withoutCache: true,
     run: async (place) => {
       const before = (await place.as('reader')('GET', '/cached/')).status

@@ -3,6 +3,7 @@
 import { type Problem, isFailure, problem } from '../../problem.js'
 import { flawOf, iri, quad } from '../../rdf/graph.js'
 import { type GraphSet, graphSetOf, writesOf } from './graph-sets.js'
+import { sparingOwnGraphs } from './own-graphs.js'
 import { orderingWork } from './ordering-work.js'
 import { type ParsedValues, parseSparql, unreadable } from './parse.js'
 import { rdfTerm, triplePartsOf } from './rdf-term.js'
@@ -184,7 +185,8 @@ export function analyseUpdate(
   const { iriOf } = values
   const operations = operationsIn(tree)
   // SPARQL 1.1 §19.8 [29]: an update may have no operations. Some stores require one.
-  const text = operations.length === 0 ? 'INSERT DATA {}' : sparqlOf(parsed.tokens.flatMap(silentWhereAbsent))
+  const text =
+    operations.length === 0 ? 'INSERT DATA {}' : sparqlOf(sparingOwnGraphs(parsed.tokens).flatMap(silentWhereAbsent))
   const flaw = flawOfInserted(operations, values)
   if (flaw !== undefined) return unreadable('update', flaw)
   const reads = readsOfUpdate(operations, iriOf)

@@ -1,9 +1,11 @@
 // SPARQL in ARQ's syntax, which the parser cannot read but the store may: its tokens are analysed instead. Pure. It
 // fails closed. A text is passed on only if no token could reach beyond the store, or cost more than a parsed text may.
 // It is taken to read and write everything.
+import { OWN_GRAPHS } from '../../../policies/vocabulary.js'
 import { isFailure, problem, type Problem } from '../../problem.js'
 import type { QueryAnalysis, UpdateAnalysis } from './analysis.js'
 import { KEYWORDS } from './keywords.js'
+import { sparingOwnGraphs } from './own-graphs.js'
 import { sparqlOf, tokensOf, type Token } from './tokens.js'
 import { DATATYPES, DEEPEST, DEEPEST_QUERIES, MAGIC, VOLATILE } from './tree.js'
 
@@ -50,7 +52,7 @@ export function passedOn(
   if (reason !== undefined) {
     return problem(unread.failure, `${unread.detail} It cannot be passed to the store either: ${reason}.`)
   }
-  const text = sparqlOf(tokens)
+  const text = sparqlOf(kind === 'update' ? sparingOwnGraphs(tokens) : tokens)
   const functions = functionsIn(tokens)
   const shared = { text, reads: EVERYTHING, services: [], functions, ordering: tokens.length ** 3 }
   if (kind === 'update') {
@@ -84,6 +86,7 @@ function reasonAgainstQuery(tokens: readonly Token[]): string | undefined {
 }
 
 function reasonAgainstUpdate(tokens: readonly Token[]): string | undefined {
+  if (tokens.some(({ text }) => text.startsWith(`<${OWN_GRAPHS}`))) return 'it names a graph of the gateway'
   return operationsIn(tokens).every((operation) => CHANGING.has(firstOf(operation)))
     ? reasonAgainst(tokens, 0)
     : 'it has an operation of an unknown form'

@@ -8,7 +8,6 @@ import { hadNoEffect, hasNoLaterEffect } from '../../mirror/write-failures.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
 import type { Context } from '../../request/context.js'
 import { refusedSparql } from '../../request/refusal.js'
-import { isOwnGraph } from '../../stores/graph-names.js'
 import { linkField, response } from '../../request/respond.js'
 import type { Decided, EndpointTarget } from '../../request/route.js'
 import { LATEST_WRITE_MS } from '../../stores/store.js'
@@ -17,7 +16,7 @@ import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import type { StoreOnly } from '../language/update-plan.js'
 import { carryOutPlan } from './carry-out.js'
 import { keepingRoots } from './keep-roots.js'
-import { isForStore } from './touched-graphs.js'
+import { isForStore, isOfGateway, OF_GATEWAY } from './touched-graphs.js'
 import { updateRights } from './update-rights.js'
 
 const refused = (detail: string): Problem => problem('access.graphs', detail)
@@ -70,12 +69,6 @@ export async function answerUpdate(
   return rights.isFree ? sendToStore(context, update, decided) : storeOnly(update)
 }
 
-const OF_GATEWAY = refused(
-  'Graphs that begin with urn:triplegate: belong to the gateway. Leave them out of the update.',
-)
-
-const isOwn = (graph: string): boolean => graph !== DEFAULT_GRAPH && isOwnGraph(graph)
-
 /** Sends the update to the store unchanged. */
 async function sendToStore(
   context: Context,
@@ -84,7 +77,7 @@ async function sendToStore(
 ): Promise<Response | Problem> {
   const { application, agent, gateway, trace, request } = context
   const { writeSet } = update
-  if (writeSet !== 'dataset' && writeSet.some(isOwn)) return OF_GATEWAY
+  if (writeSet !== 'dataset' && writeSet.some(isOfGateway)) return OF_GATEWAY
   const members = sharersOf(application.store, gateway)
   const sharers = members.map((member) => member.application)
   // The traits say whether the default graph is recorded.

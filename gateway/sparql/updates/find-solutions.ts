@@ -14,7 +14,7 @@ import type { StepPattern } from '../language/update-steps.js'
 import type { Awaitable } from '../../maybe-async.js'
 import { selectBatches } from '../../stores/select.js'
 import { StoreBreak, type Call } from '../../stores/store.js'
-import { tooMuch, type ForStore } from './touched-graphs.js'
+import { isOfGateway, tooMuch, type ForStore } from './touched-graphs.js'
 import { queryOfView } from '../queries/restrict-for-agent.js'
 import { mayReadOther, type UpdateRights } from './update-rights.js'
 
@@ -97,15 +97,19 @@ export async function solve(
           continue
         }
         const solution = new Map<string, string>()
+        let isOwn = false
         for (const [i, term] of row.entries()) {
           if (!term) continue
           if (hasBlankNode(term)) return BLANK
           const written = nTriplesTerm(term)
-          if (graphs.has(`?${columns[i]!}`) && isOddName(graphOfValue(written) ?? '')) return ODD_NAME
+          const graph = graphs.has(`?${columns[i]!}`) ? graphOfValue(written) : undefined
+          if (graph !== undefined && isOddName(graph)) return ODD_NAME
+          isOwn ||= graph !== undefined && isOfGateway(graph)
           characters += written.length
           solution.set(`?${columns[i]!}`, written)
         }
-        solutions.push(solution)
+        // No update changes the graphs of the gateway: `DELETE WHERE { GRAPH ?g { … } }` does not mean them.
+        if (!isOwn) solutions.push(solution)
       }
       if (solutions.length > MOST_ROWS || characters > MOST_CHARACTERS) return TOO_MANY
     }

@@ -8,6 +8,7 @@ import { isFailure, problem, type Problem } from '../../problem.js'
 import type { Context } from '../../request/context.js'
 import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import type { Touch } from '../language/touches.js'
+import { isOwnGraph } from '../../stores/graph-names.js'
 import { isDocumentName, isNameOfStores } from '../../../policies/authorizations/reach.js'
 import {
   rightsOnUpdate,
@@ -35,6 +36,14 @@ export const tooMuch = (detail: string): ForStore => ({
 })
 export const TOO_MANY_GRAPHS = tooMuch(`The update uses more than ${MOST_GRAPHS} graphs.`)
 const TOO_LARGE = tooMuch(`The graphs of the update have more than ${MOST_CHARACTERS / 2 ** 20} MiB.`)
+
+/** True for graphs that only the gateway writes. */
+export const isOfGateway = (graph: string): boolean => graph !== DEFAULT_GRAPH && isOwnGraph(graph)
+
+export const OF_GATEWAY = problem(
+  'access.graphs',
+  'Graphs that begin with urn:triplegate: belong to the gateway. Leave them out of the update.',
+)
 
 /** A graph that the update names; `touch` is undefined if it is only read. */
 export interface NamedGraphs {
@@ -192,6 +201,7 @@ async function findOther(finding: Finding, named: NamedGraphs): Promise<CopiedGr
 
 /** True if the agent may read a graph that is not a document; a problem if its touch is refused. */
 async function otherFound({ context, rights }: Finding, { graph, touch }: NamedGraphs): Promise<boolean | Problem> {
+  if (touch && isOfGateway(graph)) return rights.isFree ? OF_GATEWAY : REFUSED
   if (rights.isFree) return true
   // A store may use the name for its default graph, or for several graphs.
   if (graph !== DEFAULT_GRAPH && isNameOfStores(graph)) return touch ? REFUSED : false

@@ -10,7 +10,7 @@ import { makeSite, startGateway, type GatewayProcess, type Site } from '../../cr
 import { ownerOf } from '../../crash/writers.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
 import { until } from '../../support/wait.js'
-import { ttl, turtle } from '../../support/world.js'
+import { ttl, turtle, update } from '../../support/world.js'
 
 interface Place {
   readonly t: Test
@@ -24,6 +24,8 @@ interface Place {
   dump(): Promise<string>
   /** The status; 0 where the gateway is gone. */
   put(path: string, message: ReturnType<typeof ttl>): Promise<number>
+  /** The status of an update by the owner. */
+  updated(text: string): Promise<number>
   /** `triplegate mirror sweep`. */
   sweep(): void
   putBack(quads: string): Promise<void>
@@ -80,6 +82,7 @@ async function onePlace(t: Test, name: string, run: (place: Place) => Promise<vo
           }
         },
         put: (path, message) => owner('PUT', path, message).then(({ status }) => status, () => 0), // prettier-ignore
+        updated: async (text) => (await owner('POST', '/sparql', update(text))).status,
         sweep() {
           const sweep = ['mirror', 'sweep', '--https', String(site.port), '--management', String(site.management)]
           const swept = spawnSync(process.execPath, [MAIN, ...sweep, '--data', site.folder, ...site.flags], { encoding: 'utf8', env: { PATH: process.env['PATH'] } }) // prettier-ignore
@@ -135,6 +138,20 @@ void t.test('the position of a store', async (t) => {
       t.same(await documents(), AFTER_TWO)
     },
   )
+
+  await onePlace(t, 'no update of all graphs gives it another position', async ({ t, start, dump, updated, put }) => {
+    const first = await start()
+    const log = /<(\S+)> <urn:triplegate:log#at>/.exec(await dump())![1]!
+    const triples = `<${log}> <urn:triplegate:log#at> 999999 ; <urn:triplegate:log#turn> "another:1"`
+    const computed = 'BIND(IRI(CONCAT("urn:triplegate", ":log")) AS ?g)'
+    // Only the store carries it out: it clears all graphs.
+    t.equal(await updated(`CLEAR NAMED ; INSERT { GRAPH ?g { ${triples} } } WHERE { ${computed} }`), 200)
+    t.notMatch(await dump(), /999999|another:1/)
+    t.equal(await put('/after/', ttl(turtle('"after"'))), 201)
+    t.match(await dump(), '"after"')
+    await first.kill()
+    await start()
+  })
 
   await onePlace(
     t,

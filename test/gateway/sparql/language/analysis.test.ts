@@ -493,6 +493,34 @@ const passing = (kind: 'query' | 'update', text: string, syntax: 'standard' | 's
     ...{ kind, text, base: BASE, mayLoad: [], syntax },
     dataset: using && { default: ['http://d/'], named: [] },
   })
+const SPARED = (graph: string): string =>
+  `FILTER( COALESCE( ! STRSTARTS( STR( ${graph} ) , "urn:triplegate:" ) , TRUE ) )`
+const SPARING: [text: string, sent: string][] = [
+  [
+    'DELETE WHERE { GRAPH ?g { ?s ?p ?o } GRAPH ?h { ?o ?q ?g } }',
+    `DELETE { GRAPH ?g { ?s ?p ?o } GRAPH ?h { ?o ?q ?g } } WHERE { { GRAPH ?g { ?s ?p ?o } GRAPH ?h { ?o ?q ?g } } ${SPARED('?g')} ${SPARED('?h')} }`,
+  ],
+  [
+    'DELETE { GRAPH $g { ?s ?p 1 } } INSERT { GRAPH ?g { ?s ?p 2 } } WHERE { SELECT * { GRAPH ?g { ?s ?p 1 } } }',
+    `DELETE { GRAPH ?g { ?s ?p 1 } } INSERT { GRAPH ?g { ?s ?p 2 } } WHERE { { SELECT * { GRAPH ?g { ?s ?p 1 } } } ${SPARED('?g')} }`,
+  ],
+  [
+    'CLEAR ALL ; WITH <g> INSERT { GRAPH ?g { ?s ?p 1 } } USING <h> WHERE { ?s ?p ?g } ; CLEAR ALL',
+    `CLEAR ALL ; WITH <http://e/g> INSERT { GRAPH ?g { ?s ?p 1 } } USING <http://e/h> WHERE { { ?s ?p ?g } ${SPARED('?g')} } ; CLEAR ALL`,
+  ],
+  ...[
+    'INSERT { GRAPH <http://e/g> { ?s ?p ?o } } WHERE { GRAPH ?g { ?s ?p ?o } }',
+    'INSERT DATA { GRAPH <http://e/g> { <http://e/s> <http://e/p> "GRAPH ?g" } }',
+  ].map((text): [string, string] => [text, text]),
+]
+await row('graphs of the gateway are spared: no variable of a template stands for one', (t) => {
+  for (const [text, sent] of SPARING)
+    for (const made of [update(text), passing('update', text)]) t.match(made, { text: sent })
+  const long = 'GRAPH ?g { ?s ?p ?o LATERAL { ?o ?q ?r } }'
+  t.match(passing('update', `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { ${long} }`), {
+    text: `DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { { ${long} } ${SPARED('?g')} }`,
+  })
+})
 const KEPT_BACK: [kind: 'query' | 'update', text: string, reason: RegExp][] = [
   ['query', 'SELECT * { LATERAL { SERVICE <http://x/> {} } }', /the word SERVICE/],
   ['query', 'SELECT * { LATERAL {} BIND(CALL(<java:x>) AS ?y) }', /the word CALL is unknown/],
@@ -513,6 +541,7 @@ const KEPT_BACK: [kind: 'query' | 'update', text: string, reason: RegExp][] = [
   ['update', 'CLEAR ALL ; LOAD <http://x/> ; INSERT {} WHERE { LATERAL {} }', /unknown form/],
   ['update', 'INSERT {} WHERE { LATERAL {} } ; LATERAL {}', /unknown form/],
   ['update', 'INSERT {} WHERE { LATERAL { SERVICE SILENT ?x {} } }', /the word SERVICE/],
+  ['update', 'INSERT { GRAPH <urn:triplegate:log> { ?s ?p 1 } } WHERE { LATERAL {} }', /graph of the gateway/],
   ['update', LATERAL, /unknown form/],
 ]
 await row('--sparql-syntax store: text for the store alone is passed on, as reading and writing everything', (t) => {

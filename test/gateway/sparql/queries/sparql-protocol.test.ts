@@ -179,12 +179,26 @@ void forEachStore(
     await row('DROP GRAPH of the root is refused even together with CLEAR ALL', async (t) => {
       t.equal((await owner('POST', '/sparql', update(`CLEAR ALL ; DROP GRAPH <${world.base}>`))).status, 400)
     })
-    await row('a graph of the gateway cannot be written', async (t) => {
-      for (const text of [
-        'DROP GRAPH <urn:triplegate:log>',
-        'INSERT DATA { GRAPH <urn:triplegate:gateway> { <a> <b> 1 } }',
-      ])
-        t.equal((await owner('POST', '/sparql', update(text))).status, 403, text)
+    await row('a graph of the gateway cannot be written, by name or by a variable', async (t) => {
+      const [own, triple] = ['urn:triplegate:kept', '<urn:triplegate:kept> <urn:own> "1" .']
+      await owner('PUT', '/beside/', ttl('<> <urn:own> "1" .'))
+      await stores.endUser.replace(own, `${triple}\n`)
+      const beside = `<${world.base}beside/>`
+      const computed = 'BIND(IRI(CONCAT("urn:triplegate", ":kept")) AS ?g)'
+      for (const [text, status] of [
+        [`DROP GRAPH <${own}>`, 403],
+        [`COPY ${beside} TO <${own}>`, 403],
+        [`ADD DEFAULT TO <${own}>`, 403],
+        [`INSERT DATA { GRAPH <${own}> { <a> <b> 1 } GRAPH ${beside} { <a> <b> 1 } }`, 403],
+        [`INSERT DATA { GRAPH ${beside} { <a> <b> 1 } } ; INSERT { GRAPH ?g { <a> <b> 1 } } WHERE { GRAPH ${beside} { ?s ?p 1 } ${computed} }`, 200], // prettier-ignore
+        [`INSERT { GRAPH ?g { <a> <b> 1 } } WHERE { ${computed} }`, 200],
+        ['DELETE { GRAPH ?g { ?s ?p ?o } } INSERT { GRAPH ?g { ?s ?p "2" } } WHERE { GRAPH ?g { ?s ?p ?o FILTER(?p = <urn:own>) } }', 200], // prettier-ignore
+        ['DELETE WHERE { GRAPH ?g { ?s <urn:own> ?o } }', 200],
+      ] as const) {
+        t.equal((await owner('POST', '/sparql', update(text))).status, status, text)
+        t.equal(await stores.endUser.read(own), `${triple}\n`, text)
+      }
+      t.notMatch((await owner('GET', '/beside/')).text, 'urn:own', 'documents are changed by variables')
     })
     await row('CLEAR ALL of the rules: the documents of the owner and the secretary stay', async (t) => {
       const paths = [world.ownerWebId, world.secretaryWebId].map((webId) => new URL(webId).pathname)
