@@ -1,5 +1,5 @@
 // The place of attacks: a gateway in its own process on fresh stores, its agents, and a foreign server.
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -30,6 +30,8 @@ export interface Place {
   path(): string
   /** The value of the first metric with this name. */
   metrics(): Promise<(name: string) => number>
+  /** The longest time for which something has held the event loop, in ms, since this time or the last restart. */
+  longestHold(since: number): number
   /** Starts the gateway again on the same folder. */
   restart(): Promise<void>
   stop(): Promise<void>
@@ -64,6 +66,7 @@ export async function openPlace(fuseki: string | undefined, { flags = [], second
   const plain = await makeSite(folder, [...(second ? [] : stores), ...open, ...flags])
   const site = second && datasets ? withSecond(plain, datasets, second) : plain
   let gateway = await started(site)
+  let startedAt = Date.now()
   const pem = (name: string): string => readFileSync(join(folder, 'certs', `${name}.pem`), 'utf8')
   const [ca, owner] = [pem('server'), pem('owner')]
   const clients: Client[] = []
@@ -105,9 +108,15 @@ export async function openPlace(fuseki: string | undefined, { flags = [], second
       const text = await answer.text()
       return (name) => Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1])
     },
+    longestHold(since) {
+      const lines = existsSync(holdsIn(site)) ? readFileSync(holdsIn(site), 'utf8').trim().split('\n') : []
+      const held = lines.map((line) => line.split(' ').map(Number) as [at: number, ms: number])
+      return Math.max(0, ...held.filter(([at]) => at >= Math.max(since, startedAt)).map(([, ms]) => ms))
+    },
     async restart() {
       await gateway.stop()
       gateway = await started(site)
+      startedAt = Date.now()
     },
     async stop() {
       for (const each of clients) each.close()
@@ -154,8 +163,10 @@ const agentIn = ({ admin }: Pick<Site, 'admin'>, name: string): string => `${adm
 /** A document that is in the cache. */
 export const CACHED = '/cached/'
 
+const holdsIn = ({ folder }: Site): string => join(folder, 'holds')
+
 async function started(site: Site): Promise<GatewayProcess> {
-  const gateway = startGateway(site)
+  const gateway = startGateway(site, holdsIn(site))
   if (!(await gateway.ready)) throw new Error(`the gateway did not start: ${gateway.output()}`)
   return gateway
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pathToFileURL } from 'node:url'
 import { shareCertificates } from '../support/certificates.js'
 import { endWithThisProcess } from '../support/fuseki.js'
 import { freePort } from '../support/ports.js'
@@ -42,11 +43,13 @@ export interface GatewayProcess {
   stop(): Promise<void>
 }
 
-export function startGateway({ folder, port, management, flags }: Site): GatewayProcess {
+/** @param holds where it writes what has held its event loop (test/attack/hold-probe.ts) */
+export function startGateway({ folder, port, management, flags }: Site, holds?: string): GatewayProcess {
   const args = ['--https', port, '--management', management, '--data', folder, '--log-level', 'warn'].map(String)
-  const child = spawn(process.execPath, [resolve('dist/gateway/main.js'), 'serve', ...args, ...flags], {
+  const probe = holds === undefined ? [] : ['--import', pathToFileURL(resolve('dist/test/attack/hold-probe.js')).href]
+  const child = spawn(process.execPath, [...probe, resolve('dist/gateway/main.js'), 'serve', ...args, ...flags], {
     // As the packages set it.
-    env: { PATH: process.env['PATH'], MALLOC_ARENA_MAX: '1' },
+    env: { PATH: process.env['PATH'], MALLOC_ARENA_MAX: '1', ...(holds !== undefined && { HOLDS_FILE: holds }) }, // prettier-ignore
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const forget = endWithThisProcess(child)
