@@ -21,7 +21,7 @@ function isBelow(imported: string, file: string): boolean {
 }
 
 void t.test(
-  'a room imports only rooms below it and itself; of other folders only gateway knows; types count',
+  'a room imports only itself and rooms below it, types included; only gateway/ imports other folders',
   async (t) => {
     const faults = [...SOURCES.keys()].flatMap((file) => [
       ...(floorOf(file) >= 0 ? [] : [`${file} is in no room of FLOORS`]),

@@ -132,7 +132,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     }
   })
 
-  await row('a write through Varnish purges its document, a write of the rules everything public', async (t) => {
+  await row('a write through Varnish purges its document; a write of the rules purges everything public', async (t) => {
     for (const path of ['/d0/', '/d1/']) {
       await owner('PUT', path, ttl(turtle('"known"')))
       await owner('PUT', opening(path), open(path))

@@ -613,7 +613,7 @@ void t.test('changes are gathered; a request for versions does not wait for that
   t.same(batches[1], { changes: 1, presses: false }, 'while no request waits, at low priority')
 })
 
-void t.test('what is remembered of a deleted document is known without reading its content', async (t) => {
+void t.test('the excerpt of a deleted document is known without reading its content', async (t) => {
   const world = await historyWorld(t, { excerptOf: (document, nTriples) => `${document} ${nTriples.split('\n')[0]}` })
   const { repository } = world
   let reads = 0

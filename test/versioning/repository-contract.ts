@@ -193,7 +193,7 @@ const pulledIntoUnrelated: Grow = async (branch) => {
 // prettier-ignore
 const MERGES: readonly (readonly [name: string, grow: Grow])[] = [
   ['the work of others merged into it', mergedIntoIt],
-  ['it merged into the work of others, again and again', pulledAgain],
+  ['it merged into the work of others, several times', pulledAgain],
   ['it merged into the work of others, while the gateway committed nothing', pulledWithoutOurs],
   ['work of others with another first commit', pulledIntoUnrelated],
 ]
@@ -312,7 +312,7 @@ export function repositoryContract(t: Test, open: (t: Test) => Promise<OpenedRep
     t.same(await all(repository.files()), [])
   })
 
-  row('contents come back byte for byte, as at every commit', async (t, { repository, folder }) => {
+  row('contents are read back byte for byte, at every commit', async (t, { repository, folder }) => {
     const changes = CONTENTS.map(([, content], n) =>
       changeOf('a/', content, n === 0 ? {} : { previous: CONTENTS[n - 1]![1] }),
     )

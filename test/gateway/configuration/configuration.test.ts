@@ -203,8 +203,8 @@ void t.test('services and their credentials', async (t) => {
   const basic = '<urn:s/eu> a:authUser "u" ; a:authPwd "p" .'
   // prettier-ignore
   const rows: [what: string, config: string, credentials: string, expected: object][] = [
-    ['updates go beside /query', storedAt('ds/query', 'ds/data'), '', { update: 'http://s/ds/update' }],
-    ['updates go beside /sparql', storedAt('ds/sparql', 'ds/data'), '', { update: 'http://s/ds/update' }],
+    ['updates go to /update next to /query', storedAt('ds/query', 'ds/data'), '', { update: 'http://s/ds/update' }],
+    ['updates go to /update next to /sparql', storedAt('ds/sparql', 'ds/data'), '', { update: 'http://s/ds/update' }],
     ['a dataset takes updates itself', storedAt('ds', 'ds'), '', { update: 'http://s/ds' }],
     ['a service for updates only', updatesApart, '', { update: 'http://s/repositories/r/statements' }],
     ['and one for queries', updatesApart, '', { iri: 'urn:s', query: 'http://s/repositories/r' }],
@@ -334,7 +334,7 @@ faultTest('services, credentials and other properties', [
   ['stray credentials', secret('typo', 'a:authToken "hunter2"'), /^urn:s\/typo: has credentials but no description/],
   ['a user without password', secret('eu', 'a:authUser "hunter2"'), /^urn:s\/eu a:authPwd: is missing/],
   ['a password without user', secret('eu', 'a:authPwd "hunter2"'), /^urn:s\/eu a:authUser: is missing/],
-  ['a token beside a user', twoKinds, /^urn:s\/eu a:authToken: is given together/],
+  ['a token and a user', twoKinds, /^urn:s\/eu a:authToken: is given together/],
   ['allowRead: no boolean', endUser('; lds:allowRead "yes"') + admin(), /^urn:eu lds:allowRead: is not an xsd:boolean/],
   ['an owner that is not a WebID', mailOwner, /^urn:eu foaf:maker: mailto:me@example.org is not a WebID/],
 ])

@@ -102,7 +102,7 @@ void t.test('a network that has used up its quarter of the places is answered 50
   t.equal(await admitted(port, ONE, 4), '200', 'its places are free when the clients have left')
 })
 
-void t.test('pipelined requests leave their places when their connection is reset', async (t) => {
+void t.test('pipelined requests free their places when their connection is reset', async (t) => {
   const { port, reading, release } = await opened(t, { concurrency: 8 }, true)
   const begun = `POST / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ONE}\r\nContent-Length: 0\r\n\r\n`
   const { socket } = await send(port, ONE, 0, begun.repeat(7))

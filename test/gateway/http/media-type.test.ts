@@ -28,7 +28,7 @@ void t.test('the format that Accept prefers', async (t) => {
     ['white space only', ' \t ', TURTLE],
     ['any type', '*/*', TURTLE],
     ['a family', 'text/*', TURTLE],
-    ['a family that Turtle is not in', 'application/*', N_TRIPLES],
+    ['a range that does not include Turtle', 'application/*', N_TRIPLES],
     ['an exact type', 'application/rdf+xml', RDF_XML],
     ['JSON-LD', 'application/ld+json', JSON_LD],
     ['case does not matter (§8.3.1)', 'APPLICATION/LD+Json', JSON_LD],

@@ -641,7 +641,7 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
         ['alg PBES2', await encrypted({ ...good, alg: 'PBES2-HS256+A128KW' })],
         ['enc A128GCM', await encrypted({ ...good, enc: 'A128GCM' }, fresh, key.subarray(0, 16))],
         ['enc A128CBC-HS256', await encrypted({ ...good, enc: 'A128CBC-HS256' })],
-        ['an encrypted key beside dir', (await encrypted(good)).replace('..', '.AAAA.')],
+        ['an encrypted key, although alg is dir', (await encrypted(good)).replace('..', '.AAAA.')],
         ['another key under a known kid', await encrypted(good, fresh, randomBytes(32))],
         ['an unknown kid', await encrypted({ ...good, kid: '0123456789abcdef' })],
         ['no kid', await encrypted({ alg: 'dir', enc: 'A256GCM', typ })],

@@ -73,7 +73,7 @@ const opened = (open: string) => async (last: Version) => {
   return { agent, everyone: agent }
 }
 
-void t.test('lives, and those that are shown', async (t) => {
+void t.test('the lives of a document (from creation to deletion), and those that are shown', async (t) => {
   // prettier-ignore
   const rows: [versions: string, lives: string[], open: string, shown: string][] = [
     ['', [], '', ''],

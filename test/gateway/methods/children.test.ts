@@ -71,7 +71,7 @@ void forEachStore(t, "a container's children", async (t, makeStores, kind) => {
   await row('orders', (t) => orders(t, here))
   await row('parts of a long list, and a count that ends', (t) => parts(t, here))
   await row('what each right shows', (t) => rights(t, here))
-  await row('rights to more documents than a condition has', (t) => manyRights(t, here))
+  await row('rights to more documents than a condition can name', (t) => manyRights(t, here))
   await row('the entity-tag follows what is shown', (t) => tags(t, here))
   await cachedRowsOf(t, kind)('many clients at once cost the store one question', (t) => together(t, here, asked))
 })

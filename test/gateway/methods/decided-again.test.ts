@@ -27,7 +27,7 @@ await forEachStore(t, { name: 'decided again', kinds: ['embedded'] }, async (t, 
     Object.assign(history, changed)
   }
 
-  await row('what it was decided on is said in positions of the dataspace', async (t) => {
+  await row('the basis of a decision is given as positions in the log of the dataspace', async (t) => {
     const path = world.freshPath()
     t.match((await owner('PUT', rule, ttl(ACL + grants(path)))).status, /20[01]/)
     const { begin } = history
@@ -42,8 +42,8 @@ await forEachStore(t, { name: 'decided again', kinds: ['embedded'] }, async (t, 
 
   const rows: readonly [what: string, meanwhile: (path: string) => Promise<unknown>, status: number, title: string][] =
     [
-      ['its right is taken away: refused', () => owner('DELETE', rule), 403, 'one'],
-      ['the rules change, and not its right', (path) => owner('PUT', rule, ttl(ACL + grants(path))), 200, 'two'],
+      ['the right of its agent is revoked: refused', () => owner('DELETE', rule), 403, 'one'],
+      ['the rules change, but not the right of its agent', (path) => owner('PUT', rule, ttl(ACL + grants(path))), 200, 'two'],
       ['another document is written', () => owner('PUT', world.freshPath(), ttl(turtle('"other"'))), 200, 'two'],
     ]
   for (const [what, meanwhile, status, title] of rows)

@@ -123,7 +123,7 @@ async function table(world: World, row: Row, make: Make): Promise<void> {
     ['PUT that asks for a resource that is not RDF', 'owner', 'PUT', 'old', { fields: { ...TTL, Link: '<http://www.w3.org/ns/ldp#NonRDFSource>;rel=type' }, body: '' }, 400],
     ['PUT with links of other relations', 'owner', 'PUT', 'new', { fields: { ...TTL, Link: '<http://www.w3.org/ns/ldp#BasicContainer>; rel="help", </t>; rel="type"' }, body: '' }, 201],
     ['PUT with Slug', 'owner', 'PUT', 'new', { fields: { ...TTL, Slug: 'x' }, body: '' }, 400],
-    ['a document may be named as the place of files is', 'owner', 'PUT', '/uploads/', ttl(''), 201],
+    ['a document may have the name of the folder of files', 'owner', 'PUT', '/uploads/', ttl(''), 201],
     ['spec 4.6: the names of files are reserved', 'owner', 'GET', '/uploads/a', {}, 404],
     ['spec 4.6: the files of the pages are not documents, for everyone', 'anonymous', 'PUT', '/static/a', ttl(''), 405],
     ['robots.txt', 'anonymous', 'GET', '/robots.txt', {}, 200],

@@ -124,7 +124,7 @@ async function decidedNow({ world, stores, row, make, grant }: Setting): Promise
       t.notMatch(await text(stores.endUser, iri), /mine/)
     })
   }
-  await row('PUT below a container that is gone: 403', async (t) => {
+  await row('PUT below a container that was deleted: 403', async (t) => {
     const container = await make('<> a dh:Container .')
     t.equal((await world.as('owner')('GET', container)).status, 200, 'cached')
     t.equal(await stores.endUser.remove(world.origin + container), undefined)
@@ -413,7 +413,7 @@ async function cascades(setting: Setting): Promise<void> {
     ['deleted', undefined],
     ['replaced by an item', rdf('<> ex:p "x" .')],
   ] as const) {
-    await row(`spec 3: a container that is ${how}: its documents are orphans until it is made again`, async (t) => {
+    await row(`spec 3: a container that is ${how}: its documents are orphans until it is created again`, async (t) => {
       const [path, item] = await tree()
       t.equal((await owner(send ? 'PUT' : 'DELETE', path!, send)).status, send ? 200 : 204)
       t.equal((await owner('GET', item!)).status, 200, 'they stay')

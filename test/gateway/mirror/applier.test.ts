@@ -79,10 +79,10 @@ void t.test('the outcome of a write', async (t) => {
   const rows: readonly [what: string, faults: Faults, status: number, last: string, body?: (of: string) => string][] = [
     ['it is refused: not done', { fault: answers(400) }, 400, 'one'],
     ['the store is not available: not done', { fault: answers(503) }, 503, 'one'],
-    ['its answer is lost once: done, and said so', { fault: lost('after'), times: 1 }, 200, 'two'],
-    ['it is lost on the way twice: done, and said so', { fault: lost('before'), times: 2 }, 200, 'two'],
+    ['its answer is lost once: reported as done', { fault: lost('after'), times: 1 }, 200, 'two'],
+    ['it is lost twice on the way to the store: reported as done', { fault: lost('before'), times: 2 }, 200, 'two'],
     ['all answers are lost: done', { fault: lost('after'), isOfAll: true }, 502, 'two'],
-    ['a proxy says that the store has gone: done when it is back', { fault: answers(502) }, 502, 'two'],
+    ['a proxy says that the store is down: done when the store is back', { fault: answers(502) }, 502, 'two'],
     [
       'the store fails each time: not done, and no later write waits for it',
       { fault: answers(500), then: answers(500) },
@@ -123,7 +123,7 @@ void t.test('the outcome of a write', async (t) => {
     })
 })
 
-void t.test('a store that does not take its position', async (t) => {
+void t.test('a store that does not accept its position', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing !== undefined) return t.comment(missing)
   const { world, proxy } = await placeOf(t)
@@ -159,8 +159,8 @@ void t.test('a store that loses entries while it is served', async (t) => {
   const put = async (path: string, text: string): Promise<void> =>
     void t.match((await owner('PUT', path, ttl(turtle(`"${text}"`)))).status, /20[01]/)
   const rows: readonly [what: string, earlier: (now: string) => string][] = [
-    ['it is put back to an earlier state', (earlier) => earlier],
-    ['it is put back to a state without a position', (earlier) => earlier.split('\n').filter((line) => !line.includes(LOG_GRAPH)).join('\n')], // prettier-ignore
+    ['it is restored to an earlier state', (earlier) => earlier],
+    ['it is restored to a state without a position', (earlier) => earlier.split('\n').filter((line) => !line.includes(LOG_GRAPH)).join('\n')], // prettier-ignore
     ['it is emptied', () => ''],
   ]
   for (const [what, earlierOf] of rows)
@@ -186,7 +186,7 @@ void t.test('a store that loses entries while it is served', async (t) => {
     })
 })
 
-void t.test('a store that loses entries before an update that it carries out itself, or beside it', async (t) => {
+void t.test('a store that loses entries before or during an update that it carries out itself', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing !== undefined) return t.comment(missing)
   const { world, proxy, dataset, title, methods } = await placeOf(t)
@@ -220,11 +220,11 @@ void t.test('a store that loses entries before an update that it carries out its
 /** What becomes of a request or a question: not sent; or carried out, and not answered; or both as it should be. */
 type Fate = 'before' | 'after' | undefined
 
-void t.test('a write that a proxy answers with 503, and what is asked about it', async (t) => {
+void t.test('a write that a proxy answers with 503, and the question to the store whether it was done', async (t) => {
   const rows: readonly [what: string, updates: readonly Fate[], isAsked: boolean][] = [
     ['the store has done it; it is not asked', ['after', 'before'], false],
-    ['it does not arrive; its turn is passed, and nobody hears of it', ['before', 'after'], false],
-    ['it does not arrive; its turn is passed, and the store is not asked', ['before'], false],
+    ['it does not arrive; it is passed over, and the answer to this is lost', ['before', 'after'], false],
+    ['it does not arrive; it is passed over, and the store is not asked', ['before'], false],
     ['the store has done it, and says so', ['after'], true],
   ]
   for (const [what, fates, isAsked] of rows)
@@ -316,7 +316,7 @@ void t.test('a write that is refused with others', async (t) => {
     t.equal((await store.read(graph)) !== undefined, has, graph)
 })
 
-void t.test('a rule whose write is done after its client has heard that this is unknown', async (t) => {
+void t.test('a rule that is written after its client was told that the outcome is unknown', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing !== undefined) return t.comment(missing)
   const proxy = await startProxy(await freshDataset(t))

@@ -329,7 +329,7 @@ async function brokenOff(world: World, row: Row, store: ReturnType<typeof unstea
   for (const [name, when, code, status, gone] of [
     ['after the store had done it: all of it becomes commits', 'after', 'store.failed', isFenced ? 204 : 502, true],
     ['before the store had done it: all of it is done later', 'before', 'store.time', 504, true],
-    ['before it reached the store: nothing of it does', 'before', 'store.unreachable', 503, false],
+    ['before it reached the store: nothing of it is done', 'before', 'store.unreachable', 503, false],
   ] as const) {
     await row(`DELETE with ?cascade that broke off ${name}`, async (t) => {
       const path = world.freshPath()

@@ -134,7 +134,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     t.match((await owner('GET', changed)).text, '"behind"')
     t.equal((await owner('GET', removed)).status, 404)
   })
-  await row('a document too large to be read does not stay in doubt for ever', async (t) => {
+  await row('a document too large to be read does not stay in doubt forever', async (t) => {
     const application = world.running.dataspaces[0]!.endUser
     const mirrored = application.mirrored!
     const author = { method: 'UPDATE', agent: undefined, time: 0 }
@@ -269,7 +269,7 @@ void forEachStore(t, 'documents that are older than the gateway', async (t, make
       { documents: OF },
     )
   })
-  await row('graphs beside them are reported', async (t) => {
+  await row('graphs that are not documents are reported', async (t) => {
     const reported = () =>
       world.log.find(({ msg }) =>
         /^Graphs of the store that are not documents: 1\. .* Under the base: 1\. For 1 give .*--rename/.test(

@@ -145,7 +145,7 @@ export async function oddTerms(world: World, row: Row, store: GraphStore, datase
     },
   )
   await row(
-    'an update of documents binds no such term, as a PATCH does; a constant that is one is refused',
+    'updates of documents do not bind such terms, like a PATCH; a constant term of this kind is refused',
     async (t) => {
       const path = world.freshPath()
       const iri = `${world.origin}${path}`

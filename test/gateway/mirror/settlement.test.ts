@@ -117,7 +117,7 @@ const retitle = (from: string, to: string): string =>
   `DELETE { GRAPH ?g { ?s ?p "${from}" } } INSERT { GRAPH ?g { ?s ?p "${to}" } } WHERE { GRAPH ?g { ?s ?p "${from}" } }`
 
 void t.test(
-  'the changes of an update of any document are told from earlier changes that are not on the branch yet',
+  'the changes of an update of any document are distinguished from earlier changes that are not on the branch yet',
   async (t) => {
     const life = await live(temporaryFolder(t), await makeStore(t))
     t.teardown(life.close)
@@ -134,7 +134,7 @@ void t.test(
   },
 )
 
-void t.test('the changes of two updates of any document are told apart', async (t) => {
+void t.test('the changes of two updates of any document are distinguished', async (t) => {
   const store = await makeStore(t)
   const life = await live(temporaryFolder(t), store)
   t.teardown(life.close)

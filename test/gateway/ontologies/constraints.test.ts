@@ -33,7 +33,7 @@ void forEachStore(t, 'constraints', async (t, makeStores, kind) => {
     const rows: readonly (readonly [name: string, constraint: string, document: string, status: number])[] = [
       ['a value is missing',                        MISSING, '<#x> a <urn:C> .',                                        422],
       ['of a subclass',                             MISSING, '<#x> a <urn:Sub> .',                                      422],
-      ['the value is there',                        MISSING, '<#x> a <urn:C> ; <urn:p> 1 .',                            201],
+      ['the value exists',                        MISSING, '<#x> a <urn:C> ; <urn:p> 1 .',                            201],
       ['of another class',                          MISSING, '<#x> a <urn:D> .',                                        201],
       ['no value where one is wanted',              ONE,     '<#x> a <urn:C> .',                                        422],
       ['two values where one is wanted',            ONE,     '<#x> a <urn:C> ; <urn:p> 1, 2 .',                         422],

@@ -67,7 +67,7 @@ export async function nothingLost(t: Test, world: World, { page }: Visitor): Pro
   // prettier-ignore
   const rows: readonly (readonly [name: string, agent: string, fields: Record<string, string>, body: string, status: number, text: RegExp])[] = [
     ['without the right',           'reader',    own,                                               body, 403, /textarea[^]*typed &lt;b&gt;[^]*Send it again/],
-    ['whose certificate is gone',   'anonymous', own,                                               body, 403, /typed &lt;b&gt;[^]*Log in in a new window/],
+    ['without the certificate that it needs',   'anonymous', own,                                               body, 403, /typed &lt;b&gt;[^]*Log in in a new window/],
     ['whose session has ended',     'anonymous', { ...own, Cookie: '__Host-triplegate=ended' },      body, 401, /typed &lt;b&gt;[^]*Log in in a new window/],
     ['with too much',               'owner',     own, encoded({ content: 'x'.repeat(3 * 1024 * 1024) }), 413, /still in the form. Go back/],
     ['with more than can be shown', 'reader',    own, encoded({ content: 'x'.repeat(300 * 1024) }), 403, /still in the form. Go back/],

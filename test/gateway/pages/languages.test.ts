@@ -28,7 +28,7 @@ void t.test('which language a client gets (RFC 9110 §12.5.4, RFC 4647 §3.4)', 
 void t.test('a text with its arguments', async (t) => {
   const row = rowsOf(t, 'none')
   const texts = (tag: string, given: Translated): Texts => textsIn(tag, given)
-  await row('forms of words go with numbers, which are written as in the language', (t) => {
+  await row('words have the form that a number needs, and numbers are written as in the language', (t) => {
     const { versionsOf } = texts('de', { versionsOf: '{0} {0|Version|Versionen}' })
     t.same([versionsOf(1), versionsOf(2), versionsOf(12345)], ['1 Version', '2 Versionen', '12.345 Versionen'])
     const polish = texts('pl', { rows: '{0} {0|wiersz|wiersze|wierszy|wiersza}' })

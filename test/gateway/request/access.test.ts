@@ -251,7 +251,7 @@ async function constraints(world: World, row: Row): Promise<void> {
     t.equal((await owner('DELETE', '/admin/ontologies/broken/')).status, 204)
     t.equal((await owner('PUT', world.freshPath(), rdf('<http://e/x> dct:title "x" .'))).status, 201)
   })
-  await row('PATCH that takes a type away and leaves the rest → 422', async (t) => {
+  await row('PATCH that removes a type but not the other triples → 422', async (t) => {
     const path = world.freshPath()
     await owner('PUT', path, rdf('<#x> a <http://e/T> ; dct:title "x" .'))
     t.equal((await owner('PATCH', path, update('DELETE WHERE { <#x> a ?type }'))).status, 422)

@@ -189,7 +189,7 @@ void forEachStore(t, 'facts first', async (t, makeStores, kind) => {
     t.equal((await world.as('reader')('GET', path)).status, 404)
   })
   await row(
-    'a certificate that names a private document: its statements on agents are asked for, and the answer is the same',
+    'a certificate that names a private document: only its statements about agents are read, and the answer is the same',
     async (t) => {
       const port = Number(new URL(world.base).port)
       const answers = []

@@ -136,7 +136,7 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     t.equal(await becomes(w, 403), 403)
   })
   await row(
-    '--cache off: above 1,000 authorizations, a right that was taken away shows in the next answer',
+    '--cache off: above 1,000 authorizations, a revoked right shows in the next answer',
     async (t) => {
       const { world: w, admin } = await world(t, '--cache', 'off')
       const graph = `${w.base}admin/acl/authorizations/many/`

@@ -144,7 +144,7 @@ void t.test('a state that cannot be read is in doubt', async (t) => {
   t.same([reads(access, 'urn:a', 0), reads(access, 'urn:b', 0)], [true, false], 'a write ends the doubt')
 })
 
-void t.test('requests wait while rules are taken in', async (t) => {
+void t.test('requests wait while changed rules are read into the index', async (t) => {
   const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
   t.teardown(() => Promise.all([endUser.close(), admin.close()]))
   const world = await makeWorld(t, { endUser, admin })

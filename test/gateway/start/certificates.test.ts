@@ -108,7 +108,7 @@ void t.test('private keys are for the owner of the process only', async (t) => {
   t.same(readdirSync(join(first, 'certs')).sort(), names, 'nothing else is left')
 })
 
-void t.test("owner.p12 has the owner's certificate and key for browsers, and follows it", async (t) => {
+void t.test("owner.p12 has the owner's certificate and key for browsers, and is rewritten when these change", async (t) => {
   const folder = newFolder()
   await certificatesIn(folder)
   const file = (name: string): string => join(folder, 'certs', name)

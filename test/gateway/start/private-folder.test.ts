@@ -73,7 +73,7 @@ void t.test('a data folder that exists', async (t) => {
       )
     })
   }
-  await row('the prefixes that people have typed are in it while the gateway is stopped', async (t) => {
+  await row('the prefixes typed in forms are in the folder while the gateway is stopped', async (t) => {
     const folder = mkdtempSync(join(temporary, 'data-'))
     const lines: Line[] = []
     const started = async () => {

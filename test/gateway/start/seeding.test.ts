@@ -52,7 +52,7 @@ void forEachStore(t, 'seeding', async (t, makeStores, kind) => {
       t.equal(await life.has(life.stores.admin, 'admin/acl/authorizations/full-control/'), true)
     })
   }
-  await row('the root is missing: a line in the log, and PUT makes it again', async (t) => {
+  await row('the root is missing: a line in the log, and PUT creates it again', async (t) => {
     const { place, stores, has } = await begin(t)
     await stores.endUser.remove(place.base)
     await stores.endUser.replace(`${place.base}x/`, '<http://e/s> <http://e/p> <http://e/o> .\n')
@@ -62,7 +62,7 @@ void forEachStore(t, 'seeding', async (t, makeStores, kind) => {
       t.equal((await owner('PUT', '/')).status, 201)
     })
   })
-  await row('a membership that was taken away does not come back', async (t) => {
+  await row('a removed membership does not come back', async (t) => {
     const { place, stores } = await begin(t)
     const group = `${place.base}admin/acl/groups/writers/`
     const without = String(await stores.admin.read(group))

@@ -40,7 +40,7 @@ async function start(flags: readonly string[], options: Partial<StartOptions> = 
 
 void t.test('the start of a gateway', async (t) => {
   const row = rowsOf(t, 'none')
-  await row('everything takes the clock that is given', async (t) => {
+  await row('everything uses the given clock', async (t) => {
     const now = (): number => Date.parse('2030-02-03T04:05:06.789Z')
     const flags = ['--https', String(await freePort()), '--data', join(folder, 'clock')]
     const running = await start([...flags, '--history', 'off', '--admin-history', 'off'], { now })
@@ -122,7 +122,7 @@ void t.test('the start of a gateway', async (t) => {
     const admin = await start(['--https', port, '--admin-base', 'rules/', ...data]).catch((error: unknown) => error)
     t.match(admin, { message: `Give --admin-base ${base}admin/, or` })
   })
-  await row('the bases of several dataspaces: one that is new or gone is no other base', async (t) => {
+  await row('the bases of several dataspaces: a new or removed dataspace does not count as a changed base', async (t) => {
     const data = t.testdir({})
     const seeded = openSeeded(data)
     const settings = { config: ['system.trig'] } as unknown as Settings

@@ -79,13 +79,13 @@ void t.test('two gateways', async (t) => {
   const missing = await reasonWithoutFuseki()
   if (missing !== undefined) return t.comment(missing)
 
-  await rowOfTwo(t, 'a living gateway keeps its place', async (two) => {
+  await rowOfTwo(t, 'a running gateway keeps its place as the writer', async (two) => {
     const { stores, t } = two
     const first = await two.site(['--dataset-path', '/ds'])
     const one = two.start(first)
     t.ok(await one.ready, one.output())
 
-    await t.test('a second one on its store ends, and says who has it', async (t) => {
+    await t.test('a second gateway on the same store stops, and says which one holds it', async (t) => {
       const second = await two.site()
       for (const flags of [[], ['--standby']]) {
         const other = two.start({ ...second, flags: [...second.flags, ...flags] })
@@ -95,7 +95,7 @@ void t.test('two gateways', async (t) => {
       }
     })
 
-    await t.test('a second one on its data folder', async (t) => {
+    await t.test('a second gateway on the same data folder', async (t) => {
       const [port, management] = [await freePort(), await freePort()]
       const flags = [...first.flags, '--base', first.base, '--trusted-proxy', '127.0.0.1/32']
       const other = two.start({ ...first, port, management, flags })
@@ -103,7 +103,7 @@ void t.test('two gateways', async (t) => {
       t.match(other.output(), `another gateway uses this data folder (process ${one.pid} on `)
     })
 
-    await t.test('a copy of its data folder', async (t) => {
+    await t.test('a gateway on a copy of the data folder', async (t) => {
       const copy = await two.site()
       cpSync(join(first.folder, 'gateway.json'), join(copy.folder, 'gateway.json'))
       const other = two.start(copy)
@@ -111,7 +111,7 @@ void t.test('two gateways', async (t) => {
       t.match(other.output(), 'another gateway writes to this triplestore')
     })
 
-    await t.test('nobody reads or writes it through the gateway', async (t) => {
+    await t.test('the graph of the holder can be neither read nor written through the gateway', async (t) => {
       const owner = ownerOf(first)
       const other = 'urn:other'
       for (const [graph, put, get, gone] of [
@@ -166,7 +166,7 @@ void t.test('two gateways', async (t) => {
     two.t.throws(() => kill(one.pid, 0), 'the other is gone')
   })
 
-  await rowOfTwo(t, 'one that stands still loses its place at the store, and ends when it wakes', async (two) => {
+  await rowOfTwo(t, 'a suspended gateway loses its place as the writer, and stops when it wakes', async (two) => {
     const [first, second] = [await two.site(), await two.site()]
     const one = two.start(first)
     two.t.ok(await one.ready, one.output())

@@ -13,10 +13,10 @@ const OWN = undefined
 const ROWS: readonly [name: string, places: number, calls: readonly (Asker | undefined)[], order: string][] = [
   ['the agents of a network take turns', 1, [A, A, A, B], 'a a b a'],
   ['networks take turns', 1, [A, A, B, C], 'a a c b'],
-  ['an agent does not hold all places', 2, [A, A, A, C], 'a c a a'],
-  ['a network does not hold all places', 2, [A, B, C], 'a c b'],
+  ['an agent does not get all connections', 2, [A, A, A, C], 'a c a a'],
+  ['a network does not get all connections', 2, [A, B, C], 'a c b'],
   ['the gateway itself has every other turn', 1, [A, A, A, OWN, OWN], 'a own a own a'],
-  ['the gateway itself may hold all places', 2, [OWN, OWN, A], 'own own a'],
+  ['the gateway itself may have all connections', 2, [OWN, OWN, A], 'own own a'],
   ['more calls of one agent than a quarter are refused', 1, [A, A, A, A, C], 'a overloaded a c a'],
 ]
 
@@ -44,14 +44,14 @@ void t.test('fair turns', async (t) => {
 
 // prettier-ignore
 const LENDING: readonly [name: string, places: number, calls: readonly Asker[], entered: string, calledBack: string][] = [
-  ['a free place is lent to a network that has the others', 2, [A, B], 'a b', ''],
-  ['it is called back once another network waits', 2, [A, B, C], 'a b', 'b'],
-  ['not for a call of the same network', 2, [A, B, A], 'a b', ''],
-  ['not where another network has a place', 2, [A, C, B], 'a c', ''],
-  ['one place is lent at most', 4, [A, A, A, B, B], 'a a a b', ''],
+  ['a free connection is lent to a network that has all others', 2, [A, B], 'a b', ''],
+  ['the loan is called back when another network waits', 2, [A, B, C], 'a b', 'b'],
+  ['but not for a call of the same network', 2, [A, B, A], 'a b', ''],
+  ['but not if another network has a connection', 2, [A, C, B], 'a c', ''],
+  ['at most one connection is lent', 4, [A, A, A, B, B], 'a a a b', ''],
 ]
 
-void t.test('places on loan', async (t) => {
+void t.test('connections on loan', async (t) => {
   for (const [name, places, calls, entered, calledBack] of LENDING) {
     const turns = makeTurns(places, 32, true)
     const held: { readonly name: string; readonly end: EndTurn }[] = []

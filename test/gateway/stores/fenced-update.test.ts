@@ -96,7 +96,7 @@ await forEachStore(t, 'requests that are sent again, late', async (t, makeStores
     t.equal(await applyAll(endUser, entries, 0, 'first', randomFrom(5)), undefined)
     await isExact(t, endUser, entries)
   })
-  await row('a request whose turn has passed does nothing', async (t) => {
+  await row('a request that was passed over does nothing', async (t) => {
     const none = { graph: graphOf(99), nTriples: textOf(99, 1) }
     const text = fencedUpdate({ log: LOG, turn: '200', next: 'late', at: 201 }, [none]) as string
     for (const pass of [
@@ -124,7 +124,7 @@ await forEachStore(t, 'requests that are sent again, late', async (t, makeStores
   })
 })
 
-await forEachStore(t, { name: 'a store that is none for a log', kinds: ['embedded'] }, async (t, makeStores, kind) => {
+await forEachStore(t, { name: 'a store that cannot keep a position in the log', kinds: ['embedded'] }, async (t, makeStores, kind) => {
   const { endUser } = await makeStores()
   const operations = (text: string): readonly string[] => text.split(' ;\n')
   const rows: readonly [what: string, found: string, update: GraphStore['update']][] = [
@@ -183,17 +183,17 @@ await fusekiRow('Fuseki with TDB2 is killed and continues at its position', asyn
   await isExact(t, store, entries)
 })
 
-await rowsOf(t, 'none')('what SPARQL cannot hold, or has for something else, has no fenced request', (t) => {
+await rowsOf(t, 'none')('changes that SPARQL cannot express exactly have no fenced request', (t) => {
   const rows: readonly [what: string, replacement: Replacement][] = [
     ['an escape that may be decoded early', { graph: 'urn:a', nTriples: '<urn:a> <urn:p> "\\\\u0022" .\n' }],
     ['a dot segment', { graph: 'urn:a', nTriples: '<https://e/a/../b> <urn:p> "" .\n' }],
     ['an IRI that is completed', { graph: 'urn:a', nTriples: '<file:a> <urn:p> "" .\n' }],
     [
-      'a line that is none',
+      'a line that is not one triple',
       { graph: 'urn:a', nTriples: '_:a <urn:p> "" . } ; DROP ALL ; INSERT DATA { <urn:a> <urn:p> "" .\n' },
     ],
     ['a graph with a dot segment', { graph: 'https://e/../', nTriples: undefined }],
-    ['a graph that Jena makes', { graph: 'urn:x-arq:UnionGraph', nTriples: undefined }],
+    ['a graph that Jena computes', { graph: 'urn:x-arq:UnionGraph', nTriples: undefined }],
     ['lines that change', { graph: 'urn:a', nTriples: '', change: { removed: [], added: ['<urn:a> <urn:p> "\n'] } }],
   ]
   for (const [what, replacement] of rows)

@@ -25,15 +25,15 @@ void t.test('a full store', async (t) => {
     () => Promise<{ readonly status: number; readonly text: string }>,
     number,
   ])[] = [
-    ['a document that is too much', () => owner('PUT', '/more/', ttl(triples(MOST))), 507],
-    ['is not there', () => owner('GET', '/more/'), 404],
-    ['an update that is too much', () => owner('POST', '/sparql', update(inserts(0, MOST))), 507],
-    ['and one that is not', () => owner('POST', '/sparql', update(inserts(0, 10))), 200],
-    ['a document that has room', () => owner('PUT', '/small/', ttl(triples(10))), 201],
-    ['one that gets smaller', () => owner('PUT', '/big/', ttl(triples(10))), 200],
-    ['makes room for others', () => owner('PUT', '/more/', ttl(triples(MOST / 2))), 201],
-    ['and a removal does', () => owner('DELETE', '/more/'), 204],
-    ['for as much again', () => owner('PUT', '/again/', ttl(triples(MOST / 2))), 201],
+    ['a document that is too large', () => owner('PUT', '/more/', ttl(triples(MOST))), 507],
+    ['it was not stored', () => owner('GET', '/more/'), 404],
+    ['an update that is too large', () => owner('POST', '/sparql', update(inserts(0, MOST))), 507],
+    ['an update that fits', () => owner('POST', '/sparql', update(inserts(0, 10))), 200],
+    ['a document that fits', () => owner('PUT', '/small/', ttl(triples(10))), 201],
+    ['a document that becomes smaller', () => owner('PUT', '/big/', ttl(triples(10))), 200],
+    ['then there is room for another one', () => owner('PUT', '/more/', ttl(triples(MOST / 2))), 201],
+    ['a removal makes room too', () => owner('DELETE', '/more/'), 204],
+    ['for another document of that size', () => owner('PUT', '/again/', ttl(triples(MOST / 2))), 201],
   ]
   for (const [name, send, status] of ROWS)
     await row(t, 'embedded', name, async (t) => {

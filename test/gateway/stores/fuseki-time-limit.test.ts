@@ -31,7 +31,7 @@ await t.test('time limits of Fuseki', { skip: missing ?? false }, async (t) => {
   }
   const cross = '{ ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l }'
 
-  await row('it is known by its answers; the limit on results is that on the first', async (t) => {
+  await row('Fuseki is recognised by its answers; the limit for results is that for the first one', async (t) => {
     limits()
     for (const [query, accept] of [
       ['ASK {}', JSON_RESULTS],
@@ -43,7 +43,7 @@ await t.test('time limits of Fuseki', { skip: missing ?? false }, async (t) => {
     }
     t.same(limits(), ['31,10000000', '31,10000000', '31'])
   })
-  await row('a query whose client has given up ends at Fuseki too', async (t) => {
+  await row('a query whose client has left ends at Fuseki too', async (t) => {
     await until(async () => (await hasty.ready()) === undefined)
     for (const [query, accept] of [
       [`SELECT (COUNT(*) AS ?n) ${cross}`, JSON_RESULTS],

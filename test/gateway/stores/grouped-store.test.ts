@@ -162,7 +162,7 @@ const changed = (graph: string, before: string | undefined, added: number): stri
   return canonicalNTriples(`${[...lines].join('\n')}\n`)!
 }
 
-await row('at once or one by one: outcomes and content are the same, whatever fails', async ({ t, proxy, plain }) => {
+await row('together or one by one: outcomes and content are the same, whatever fails', async ({ t, proxy, plain }) => {
   // Only what hangs is given up soon.
   const hasty = openHttpStore({ ...fusekiEndpoints(proxy.url), headersTimeout: 300 })
   t.teardown(() => hasty.close())
@@ -221,7 +221,7 @@ await row('at once or one by one: outcomes and content are the same, whatever fa
   t.ok(shared > 8, 'writes shared requests')
 })
 
-await row('one that the store refuses fails alone', async ({ t, proxy, grouped, plain }) => {
+await row('a write that the store refuses fails alone', async ({ t, proxy, grouped, plain }) => {
   const graphs = GRAPHS.slice(0, 12)
   proxy.fault({
     ...{ kind: 'answer', status: 400 },
@@ -244,7 +244,7 @@ await row('after an update that failed, a write that cannot be repeated is in do
   const failed = outcomes.filter((outcome) => outcome !== undefined)
   t.ok(failed.length > 0 && failed.every((problem) => !hadNoEffect(problem)))
 })
-await row('a lonely call is a request of its own; many share a few', async ({ t, proxy, grouped }) => {
+await row('a single call is one request; many calls share a few', async ({ t, proxy, grouped }) => {
   const methods = () => proxy.requests.splice(0).map(({ method, path }) => (method === 'POST' ? path.split(/[/?]/).at(2) : method)) // prettier-ignore
   await write(grouped, GRAPHS[0]!, lineOf(GRAPHS[0]!, '"x"'))
   await grouped.read(GRAPHS[0]!)
@@ -262,7 +262,7 @@ for (const { slow, updates } of [
   { slow: 600_000, updates: 0 },
   { slow: 40, updates: 1 },
 ])
-  await row(`writes of 60 ms, where ${slow} ms are slow, share ${updates} update`, async ({ t, proxy }) => {
+  await row(`writes of 60 ms, if ${slow} ms count as slow, share ${updates} update`, async ({ t, proxy }) => {
     const store = groupedStore(openHttpStore(fusekiEndpoints(proxy.url)), slow)
     proxy.fault({ kind: 'delay', milliseconds: 60 })
     for (let n = 0; n < 2; n++) await write(store, GRAPHS[0]!, lineOf(GRAPHS[0]!, `"${n}"`))
@@ -271,7 +271,7 @@ for (const { slow, updates } of [
     await store.close()
   })
 await row(
-  'writes that change few lines share an update where a store is quick; others do not',
+  'on a quick store, writes that change few lines share an update; others do not',
   async ({ t, proxy, plain }) => {
     const store = groupedStore(openHttpStore(fusekiEndpoints(proxy.url)), 600_000)
     await store.read('urn:none')
@@ -320,7 +320,7 @@ for (const [name, slow, seen] of [
     t.ok(Math.max(...sizes) < 260 * 1024, `${Math.max(...sizes)}`)
     await store.close()
   })
-await row('facts are the same, and tell a graph without facts from none', async ({ t, grouped, plain }) => {
+await row('facts are the same, and distinguish a graph without facts from a missing one', async ({ t, grouped, plain }) => {
   const facts = (graph: string) => `<${graph}> ${RDF_TYPE} <urn:T> .\n`
   await Promise.all(GRAPHS.map((graph, n) => write(plain, graph, n % 3 ? lineOf(graph, '"x"') + (n % 3 === 1 ? facts(graph) : '') : undefined))) // prettier-ignore
   const canonical = async (store: GraphStore, graph: string) => {
@@ -341,7 +341,7 @@ await row('the default graph is none of the named graphs', async ({ t, grouped, 
   t.equal(await contentOf(plain, DEFAULT_GRAPH), lineOf(DEFAULT_GRAPH, '"y"'))
   await write(plain, DEFAULT_GRAPH, undefined)
 })
-await row('large graphs go alone, and spoil no group twice', async ({ t, proxy, grouped, plain }) => {
+await row('large graphs get requests of their own, and make a group fail only once', async ({ t, proxy, grouped, plain }) => {
   const large = Array.from({ length: 8_000 }, (_, i) => lineOf(GRAPHS[20]!, `"${i} of a large graph"`)).join('')
   await write(plain, GRAPHS[20]!, large)
   for (const queries of [2, 2]) {
@@ -359,11 +359,11 @@ const ANSWERS: readonly [name: string, tsv: string, expected: object | undefined
   ['the graphs', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>\t42\n"end"\t\t\t\n', [[0, '<urn:s> <urn:p> "42"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'], [1, undefined]]],
   ['line ends of CSV', '?n\t?s\t?p\t?o\r\n"1"\t<urn:s>\t<urn:p>\t"x"\r\n"end"\t\t\t\r\n', [[0, undefined], [1, '<urn:s> <urn:p> "x" .\n']]],
   ['nothing', '?n\t?s\t?p\t?o\n"end"\t\t\t\n', [[0, undefined], [1, undefined]]],
-  ['a blank node: that graph goes alone', '?n\t?s\t?p\t?o\n"0"\t_:b0\t<urn:p>\t"x"\n"end"\t\t\t\n', [[1, undefined]]],
+  ['a blank node: that graph gets its own request', '?n\t?s\t?p\t?o\n"0"\t_:b0\t<urn:p>\t"x"\n"end"\t\t\t\n', [[1, undefined]]],
   ['a term without brackets', '?n\t?s\t?p\t?o\n"0"\turn:s\t<urn:p>\t"x"\n"end"\t\t\t\n', [[1, undefined]]],
   ['a literal with a line end that is not escaped', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>\t"x\ny"\n"end"\t\t\t\n', undefined],
   ['another header', '?g\t?s\t?p\t?o\n"end"\t\t\t\n', undefined],
-  ['a graph that was not asked for', '?n\t?s\t?p\t?o\n"7"\t<urn:s>\t<urn:p>\t"x"\n"end"\t\t\t\n', undefined],
+  ['a graph that was not requested', '?n\t?s\t?p\t?o\n"7"\t<urn:s>\t<urn:p>\t"x"\n"end"\t\t\t\n', undefined],
   ['a row that is cut off', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>', undefined],
   ['no end', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>\t"x"\n', undefined],
   ['no line end', '?n\t?s\t?p\t?o\n"0"\t<urn:s>\t<urn:p>\t"x"\n"end"\t\t\t', undefined],
@@ -389,12 +389,12 @@ const TEN = Array.from({ length: 10 }, (_, n) => `"${n}"`)
 const CHANGES: readonly [name: string, before: readonly string[], after: readonly string[], expected: readonly [number, number] | undefined][] = [
   ['a line comes', TEN, [...TEN, '"x"'], [0, 1]],
   ['a line goes', TEN, TEN.slice(1), [1, 0]],
-  ['a line is another', TEN, [...TEN.slice(1), '"x"'], [1, 1]],
+  ['a line changes', TEN, [...TEN.slice(1), '"x"'], [1, 1]],
   ['nothing', TEN, TEN, undefined],
   ['most lines', TEN, ['"x"'], undefined],
-  ['a tag goes, which a store may have in other letters', [...TEN, '"x"@en'], TEN, undefined],
+  ['a language tag is removed, which a store may spell in other letters', [...TEN, '"x"@en'], TEN, undefined],
   ['a tag stays', [...TEN, '"x"@en'], [...TEN.slice(1), '"x"@en'], [1, 0]],
-  ['a blank node comes', TEN, [...TEN, '_:b'], undefined],
+  ['a blank node is added', TEN, [...TEN, '_:b'], undefined],
   ['an escape comes', TEN, [...TEN, '"\\\\u0041"'], undefined],
 ]
 for (const [name, before, after, expected] of CHANGES)

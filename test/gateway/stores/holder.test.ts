@@ -43,8 +43,8 @@ const holderIn = async (store: GraphStore): Promise<Holder | undefined> => {
   return isFailure(seen) ? undefined : seen.holder
 }
 
-void t.test('the place at a store', { jobs: 8 }, (t) => {
-  void t.test('a free place is taken, and left', async (t) => {
+void t.test('the holder of a store', { jobs: 8 }, (t) => {
+  void t.test('a free store is taken, and released', async (t) => {
     const { store } = await storeFor(t)
     t.same(await lookAtHolder(store), { holder: undefined, asking: new Set() })
     const place = await placeOf(t, store, ONE)
@@ -56,13 +56,13 @@ void t.test('the place at a store', { jobs: 8 }, (t) => {
     t.same([isFailure(after) && after.fields], [[['Retry-After', '5']]], 'it is not taken again')
     t.equal(await holderIn(store), undefined)
   })
-  void t.test('a look makes it sure for longer than the first one did', async (t) => {
+  void t.test('a later check is valid for longer than the first one', async (t) => {
     const { store } = await storeFor(t)
     const [place, began] = [await placeOf(t, store, ONE), performance.now()]
     await until(() => performance.now() - began > TRUST_MS)
     t.same([await place.ensure(), place.isSure()], [undefined, true])
   })
-  void t.test('a place that somebody has cleared is taken again, and is sure with the next look', async (t) => {
+  void t.test('a store whose holder was removed is taken again, and checked at the next look', async (t) => {
     const { store } = await storeFor(t)
     const lost: unknown[] = []
     const place = await placeOf(t, store, ONE, (by) => void lost.push(by))
@@ -71,7 +71,7 @@ void t.test('the place at a store', { jobs: 8 }, (t) => {
     t.same([isFailure(failed) && failed.failure, await holderIn(store)], ['store.unreachable', ONE])
     t.same([await place.ensure(), lost], [undefined, []])
   })
-  void t.test('a graph that says little', async (t) => {
+  void t.test('a graph without the holder's details', async (t) => {
     const { store } = await storeFor(t)
     await store.replace(
       HOLDER_GRAPH,
@@ -80,13 +80,13 @@ void t.test('the place at a store', { jobs: 8 }, (t) => {
     const unknown = { folder: 'unknown', host: 'unknown', process: 'unknown', since: 'unknown' }
     t.same(await holderIn(store), { instance: 'a', ...unknown })
   })
-  void t.test('the successor in a data folder asks nobody', async (t) => {
+  void t.test('the next gateway on the same data folder takes the store without asking', async (t) => {
     const { store, updates } = await storeFor(t)
     await placeOf(t, store, gateway('before', '/data/one'))
     await placeOf(t, store, ONE)
     t.same([await holderIn(store), updates.filter((text) => text.includes('#asks'))], [ONE, []])
   })
-  void t.test('a holder that answers keeps its place', async (t) => {
+  void t.test('a holder that answers keeps the store', async (t) => {
     const { store } = await storeFor(t)
     const place = await placeOf(t, store, ONE)
     const asked = holdPlace(store, { me: OTHER, lost: nothing })
@@ -94,7 +94,7 @@ void t.test('the place at a store', { jobs: 8 }, (t) => {
     t.equal(await place.ensure(), undefined)
     t.same([await asked, await lookAtHolder(store)], [{ heldBy: ONE }, { holder: ONE, asking: new Set() }])
   })
-  void t.test('a holder that stands still loses its place, and is told who has it', async (t) => {
+  void t.test('a suspended holder loses the store, and learns who has it', async (t) => {
     const { store, updates } = await storeFor(t)
     const [lost, still]: [Holder[], { now: boolean }] = [[], { now: false }]
     const read: GraphStore['read'] = async (...asked) => (still.now ? FAILED : store.read(...asked))
@@ -109,7 +109,7 @@ void t.test('the place at a store', { jobs: 8 }, (t) => {
     t.same([isFailure(failed) && failed.failure, place.isSure()], ['store.unreachable', false])
     t.same([lost[0], await holderIn(store)], [OTHER, OTHER])
   })
-  void t.test('a holder that leaves while it is asked', async (t) => {
+  void t.test('a holder that releases the store while it is asked', async (t) => {
     const { store } = await storeFor(t)
     const [place, asked] = [await placeOf(t, store, ONE), placeOf(t, store, OTHER)]
     await place.leave()
@@ -156,10 +156,10 @@ void t.test('writes to a held store', async (t) => {
     leave: async () => undefined,
   })
   const rows = [
-    ['no place', undefined, true, 0],
-    ['a place that is sure', place(true), true, 0],
-    ['one that was not', place(false), true, 2],
-    ['one that is not', place(false, FAILED), false, 1],
+    ['a store without a holder', undefined, true, 0],
+    ['a store that is known to be held', place(true), true, 0],
+    ['a store that a check confirms', place(false), true, 2],
+    ['a store that a check does not confirm', place(false, FAILED), false, 1],
   ] as const
   for (const [name, of, isDone, looks] of rows) {
     const held = heldStore(inner, () => of)

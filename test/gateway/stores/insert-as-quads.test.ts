@@ -15,7 +15,7 @@ void t.test('changes as N-Quads', async (t) => {
     ['two graphs', [edit(['<urn:s> <urn:p> "a ." .']), edit(['<urn:s> <urn:p> <urn:o> .'], { graph: 'urn:h' })], '<urn:s> <urn:p> "a ." <urn:g> .\n<urn:s> <urn:p> <urn:o> <urn:h> .\n'], // prettier-ignore
     ['nothing', [], undefined],
     ['a graph that is cleared', [edit(['<urn:s> <urn:p> "a" .'], { isCleared: true })], undefined],
-    ['a line that goes', [edit(['<urn:s> <urn:p> "a" .'], { removed: ['<urn:s> <urn:p> "b" .'] })], undefined],
+    ['a line that is removed', [edit(['<urn:s> <urn:p> "a" .'], { removed: ['<urn:s> <urn:p> "b" .'] })], undefined],
     ['the default graph', [edit(['<urn:s> <urn:p> "a" .'], { graph: DEFAULT_GRAPH })], undefined],
     ['a blank node', [edit(['_:b <urn:p> "a" .'])], undefined],
     ['a base direction', [edit(['<urn:s> <urn:p> "a"@en--ltr .'])], undefined],
@@ -23,7 +23,7 @@ void t.test('changes as N-Quads', async (t) => {
   for (const [name, edits, quads] of rows) t.equal(await additionsOf(edits), quads, name)
 })
 
-void t.test('a long change lets others have their turn', async (t) => {
+void t.test('other work runs during a long change', async (t) => {
   const lines = Array.from({ length: 20_000 }, (_, i) => `<urn:s> <urn:p> "${i}" .`)
   for (const [name, write, last] of [
     ['as N-Quads', additionsOf, '<urn:s> <urn:p> "19999" <urn:g> .\n'],

@@ -39,17 +39,17 @@ const line = (form: string, type: string, subject = 'urn:s'): string =>
 
 void forEachStore(
   t,
-  { name: 'how a store keeps literals', kinds: ['fuseki', 'fuseki-union'] },
+  { name: 'how a store stores literals', kinds: ['fuseki', 'fuseki-union'] },
   async (t, makeStores, kind) => {
     const { endUser } = await makeStores()
-    await t.test('is found out, and nothing stays in the store', async (t) => {
+    await t.test('is found by a probe, which leaves nothing in the store', async (t) => {
       const forms = await literalFormsOf(endUser)
       // Jena 6 keeps 1.5 and 1.50 as one.
       const hidesZeros = !isFailure(forms) && forms.hidesZeros
       t.same(forms, kind === 'fuseki' ? AS_WRITTEN : { ...VALUES, hidesZeros })
       t.equal(await answerOf(endUser, GRAPHS), 'g')
     })
-    await t.test('is unclear where a store has forms of its own, or loses what it is asked about', async (t) => {
+    await t.test('is unclear if a store has its own forms, or loses a literal of the probe', async (t) => {
       const read = (change: (text: string) => string): GraphStore => ({
         ...endUser,
         read: async (graph) => change((await endUser.read(graph)) as string),
@@ -57,13 +57,13 @@ void forEachStore(
       t.same(await literalFormsOf(read((text) => text.replace(/"1\.50?"/, '"15e-1"'))), UNCLEAR)
       t.same(await literalFormsOf(read((text) => text.replace(/.*gYear.*\n?/, ''))), UNCLEAR)
     })
-    await t.test('is a problem where the store takes no update, or does not answer', async (t) => {
+    await t.test('is a problem if the store accepts no update, or does not answer', async (t) => {
       const refused = problem('store.refused', 'no updates')
       t.same(await literalFormsOf({ ...endUser, update: () => Promise.resolve(refused) }), refused)
       t.same(await literalFormsOf({ ...endUser, read: () => Promise.resolve(refused) }), refused)
     })
     if (kind !== 'fuseki-union') return
-    await t.test('TDB2 has random literals in the forms that are predicted', async (t) => {
+    await t.test('TDB2 stores random literals in the predicted forms', async (t) => {
       const literals = fc.sample(anyLiteral, 1500)
       const lines = literals.map(([form, type], i) => line(form, type, `urn:s:${i}`))
       t.equal(await endUser.replace('http://example.org/random', lines.join('\n')), undefined)
@@ -135,7 +135,7 @@ const anyLiteral: fc.Arbitrary<TypedLiteral> = fc.oneof(
   fc.tuple(joined(year, zone), fc.constant('gYear')),
 )
 
-void t.test('forms that are predicted, and those where stores differ', (t) => {
+void t.test('predicted forms, and literals for which stores differ', (t) => {
   const rows: readonly [form: string, type: string, expected: string | undefined][] = [
     ['01', 'integer', '1'],
     ['-0', 'integer', '0'],

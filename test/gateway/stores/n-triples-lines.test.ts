@@ -50,7 +50,7 @@ void t.test('a malformed triple is refused, in time that grows with its length o
     ['a triple term that is closed twice', '<urn:s> <urn:p> <<( <urn:s> <urn:p> "a" )>> )>> .'],
     ['a triple term as subject', '<<( <urn:s> <urn:p> "a" )>> <urn:p> "a" .'],
     ['many triple terms', `<urn:s> <urn:p> ${'<<( <urn:s> <urn:p> '.repeat(many)}`],
-    ['a language of parts', `<urn:s> <urn:p> "x"@${'a-'.repeat(many)} .`],
+    ['a language tag of several parts', `<urn:s> <urn:p> "x"@${'a-'.repeat(many)} .`],
   ]
   for (const [name, text] of rows) t.equal(linesIn(`${text}\n`, same), undefined, name)
   t.end()

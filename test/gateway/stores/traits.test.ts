@@ -40,13 +40,13 @@ interface Changed {
 const unusable = { log: { level: 40, problem: UNUSABLE }, from: UNUSABLE, graph: UNUSABLE }
 // prettier-ignore
 const STORES: readonly Changed[] = [
-  { name: 'does as SPARQL says', change: (text) => text, log: { level: 30, ...asItIs } },
+  { name: 'follows SPARQL', change: (text) => text, log: { level: 30, ...asItIs } },
   { name: 'ignores FROM and FROM NAMED', change: (text) => text.replace(FROM, ''), log: { level: 30, ...asItIs, honoursFrom: false }, from: FROM_REFUSED },
   { name: 'ignores FROM', change: (text) => text.replace(/FROM <[^>]*>/g, ''), log: { level: 30, ...asItIs, honoursFrom: false }, from: FROM_REFUSED },
   { name: 'ignores a dataset with FROM NAMED', change: (text) => (text.includes('FROM NAMED') ? text.replace(FROM, '') : text), log: { level: 30, ...asItIs, honoursFrom: false }, from: FROM_REFUSED },
   { name: 'ignores FILTER on the name of a graph', change: (text) => text.replace(/FILTER\s*\(\s*\?\w+ IN \([^)]*\)\s*\)/g, ''), ...unusable },
-  { name: 'takes each FILTER EXISTS for true', change: (text) => text.replace(/FILTER EXISTS \{/g, 'OPTIONAL {'), ...unusable },
-  { name: 'takes each FILTER EXISTS for false', change: (text) => text.replace(/FILTER EXISTS \{/g, 'FILTER NOT EXISTS { } FILTER EXISTS {'), ...unusable },
+  { name: 'treats each FILTER EXISTS as true', change: (text) => text.replace(/FILTER EXISTS \{/g, 'OPTIONAL {'), ...unusable },
+  { name: 'treats each FILTER EXISTS as false', change: (text) => text.replace(/FILTER EXISTS \{/g, 'FILTER NOT EXISTS { } FILTER EXISTS {'), ...unusable },
   { name: 'evaluates EXISTS by itself', change: (text) => inExists(text, (group) => group.replace(/\?/g, '?own_')), ...unusable },
   { name: 'does not know the name of the graph in EXISTS', change: (text) => inExists(text, (group) => group.replace(/GRAPH \?/g, 'GRAPH ?own_')), ...unusable },
   { name: 'does not know other names in EXISTS', change: (text) => inExists(text, (group) => group.replace(/(?<!GRAPH )\?/g, '?own_')), ...unusable },

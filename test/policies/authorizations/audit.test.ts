@@ -56,7 +56,7 @@ void t.test('the authorizations on a target', async (t) => {
   t.equal(index.about([{ kind: 'accessTo', iri: `${BASE}many/` }]).length, 1_000)
 })
 
-void t.test('an agent counts as others too; what was removed is not counted', async (t) => {
+void t.test('an agent with memberships; removed authorizations are not counted', async (t) => {
   const rule = (agent: string): Fact[] => authorization(`urn:${agent}`, { agent, mode: 'Read', accessTo: BASE })
   const many = Array.from({ length: 12 }, (_, n) => rule(`urn:${n}`)).flat()
   const index = indexOf({ [RULES]: [...rule(ALICE), ...rule('urn:b')], [GROUPS]: many })
@@ -67,7 +67,7 @@ void t.test('an agent counts as others too; what was removed is not counted', as
   t.equal(match(ALICE).considered().total, 13)
 })
 
-void t.test('a change while a rebuild takes in an earlier one', async (t) => {
+void t.test('a change while a rebuild reads an earlier one', async (t) => {
   const index = indexOf({})
   const rules = (agent: string): Fact[] => Array.from({ length: 1_000 }, (_, n) => authorization(`urn:${n}`, { agent, mode: 'Read', accessTo: BASE })).flat() // prettier-ignore
   const rebuild = index.rebuild()
@@ -80,7 +80,7 @@ void t.test('a change while a rebuild takes in an earlier one', async (t) => {
   t.same(bits, [0, 1])
 })
 
-void t.test('classes of blank nodes are in no rights', async (t) => {
+void t.test('blank nodes as classes give no rights', async (t) => {
   const index = indexOf({
     [RULES]: [
       ...authorization('urn:a', { agentClass: EVERYONE, mode: 'Read', accessToClass: 'urn:T' }),

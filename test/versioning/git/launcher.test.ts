@@ -84,7 +84,7 @@ void t.test('git by the launcher', { skip: process.platform !== 'linux' && 'it n
     t.match(await runGit(folder, ['nonsense']), { failure: 'failed', detail: /nonsense.*is not a git command/ })
   })
 
-  await t.test('one that is killed has no exit status, killed at once or later', async (t) => {
+  await t.test('a git that is killed has no exit status, whether killed at once or later', async (t) => {
     for (const isLater of [false, true]) {
       const { child, ended } = startGit(folder, ['cat-file', '--batch'])
       child.stdout.resume()
@@ -126,7 +126,7 @@ void t.test('git by the launcher', { skip: process.platform !== 'linux' && 'it n
     ['has been killed', 'SIGKILL'],
     ['does not answer', 'SIGSTOP'],
   ] as const) {
-    await t.test(`where the launcher ${name}, its git ends; the next starts, and another launcher`, async (t) => {
+    await t.test(`if the launcher ${name}, its git ends; then the next git starts, and another launcher`, async (t) => {
       const launcher = launcherOf(process.pid)!
       const { child, ended } = startGit(folder, ['cat-file', '--batch'])
       const reading = startGit(folder, ['cat-file', '--batch'])
@@ -147,7 +147,7 @@ void t.test('git by the launcher', { skip: process.platform !== 'linux' && 'it n
     })
   }
 
-  await t.test('it ends with its gateway, and its folder too', async (t) => {
+  await t.test('it ends with its gateway, and removes its folder', async (t) => {
     const second = launcherOf(process.pid)!
     t.equal(placesOf(second).length, 1)
     stop()

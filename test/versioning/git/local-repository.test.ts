@@ -402,7 +402,7 @@ void t.test('files whose source fails are not committed', async (t) => {
   t.equal((await commitAll(repository, [changeOf('a/', triple('1'))])).length, 1)
 })
 
-void t.test('a lost race is repeated, on the commits that others have pushed meanwhile', async (t) => {
+void t.test('after a push by others meanwhile, the commit is repeated on top of it', async (t) => {
   const { repository, folder } = await open(t)
   await commitAll(repository, [changeOf('a/', triple('1'))])
   let theirs = ''

@@ -78,7 +78,7 @@ const ENTRY: LogEntry = {
   ...{ method: 'PUT', files: [], parts: [{ document: 'https://e/a/', basis: 3 }] },
 }
 
-void t.test('what is not of the form of an entry is refused', (t) => {
+void t.test('text that does not have the form of an entry is refused', (t) => {
   const content = { form: 'graph', length: 1, sha256: '0'.repeat(64) }
   const part = ENTRY.parts[0]!
   const text = entryText(ENTRY)
@@ -101,8 +101,8 @@ void t.test('what is not of the form of an entry is refused', (t) => {
     ['a basis beyond whole numbers', { parts: [{ ...part, basis: 2 ** 53 }] }],
     ['a content of another form', { parts: [{ ...part, content: { ...content, form: 'trig' } }] }],
     ['a content that is too long', { parts: [{ ...part, content: { ...content, length: 2 ** 30 } }] }],
-    ['a digest that is none', { parts: [{ ...part, content: { ...content, sha256: 'x' } }] }],
-    ['a pair of three', { read: [['https://e/', 1, 2]] }],
+    ['an invalid digest', { parts: [{ ...part, content: { ...content, sha256: 'x' } }] }],
+    ['a pair with three members', { read: [['https://e/', 1, 2]] }],
     ['a file without a digest', { files: ['a.txt'] }],
     ['a time that is a text', { time: '1' }],
   ]
@@ -141,7 +141,7 @@ void t.test('a content is the lines that change, or the whole graph', async (t) 
     ['most lines', many, lines('g', 'h', 'i'), 'graph'],
     ['not known before', undefined, many, 'graph'],
     ['a blank node', `${many}_:b <urn:p> "x" .\n`, `${many}_:b <urn:p> "y" .\n`, 'graph'],
-    ['a blank node that goes', `${many}_:b <urn:p> "x" .\n`, many, 'graph'],
+    ['a blank node that is removed', `${many}_:b <urn:p> "x" .\n`, many, 'graph'],
     ['a blank node in a triple term', many, `${many}<urn:s> <urn:q> <<( _:b <urn:p> "x" )>> .\n`, 'graph'],
   ]
   for (const [what, before, after, form] of rows) {

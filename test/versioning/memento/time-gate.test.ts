@@ -37,7 +37,7 @@ void t.test('a TimeGate chooses the closest memento', async (t) => {
   for (const [what, times, datetime, place] of rows) t.equal((await closest(times, datetime)).place, place, what)
 })
 
-void t.test('property: no memento is closer, none that is as close is newer, and few are looked at', async () => {
+void t.test('property: no memento is closer, none that is equally close is newer, and few are read', async () => {
   const times = fc
     .array(fc.tuple(fc.nat(50), fc.boolean()), { minLength: 1, maxLength: 40 })
     .map((all) => all.sort(([a], [b]) => a - b))

@@ -20,7 +20,7 @@ const timeMap = (versions: readonly Memento[]): TimeMap => ({
   ...{ from: versions[0]!.time, until: versions.at(-1)!.time, isOldest: true, isNewest: true },
 })
 
-void t.test('RFC 7089 §5.1.1: one of several TimeMaps has the others, with the times that they cover', async (t) => {
+void t.test('RFC 7089 §5.1.1: one of several TimeMaps lists the others, with the times that they cover', async (t) => {
   const others = [{ uri: `${DOCUMENT}?timemap=1`, from: 0, until: DAY * 1000 }]
   const text = timeMapText({ ...timeMap(mementos(2 * DAY, 3 * DAY)), others, isOldest: false })
   t.match(

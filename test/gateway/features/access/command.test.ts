@@ -32,10 +32,10 @@ void t.test('triplegate access audit --tree', async (t) => {
   // prettier-ignore
   const rows: readonly (readonly [name: string, answers: Readonly<Record<string, number | undefined>>, code: number, audited: readonly string[], error: RegExp])[] = [
     ['all of them', { 'a/': 200, 'b/': 200 }, 0, ['a', 'b'], /^$/],
-    ['one fails, the others follow', { 'a/': 200, 'b/': 500, 'c/': 200 }, 3, ['a', 'c'], /^triplegate: \S+\/b\/: .*500\.\ntriplegate: 1 of 3 documents could not be audited\.\n$/],
-    ['one is refused, another is absent', { 'a/': 403, 'b/': 404, 'c/': 200 }, 3, ['c'], /\/a\/: .*\n.*\/b\/: .*\n.*2 of 3 documents/],
-    ['one alone has its own exit code', { 'a/': 403 }, 5, [], /^triplegate: \S+\/a\/: /],
-    ['without a gateway the others are not asked about', { 'a/': 200, 'b/': undefined, 'c/': 200 }, 3, ['a'], /socket hang up/],
+    ['one document fails, the others are audited', { 'a/': 200, 'b/': 500, 'c/': 200 }, 3, ['a', 'c'], /^triplegate: \S+\/b\/: .*500\.\ntriplegate: 1 of 3 documents could not be audited\.\n$/],
+    ['one document is refused, another is absent', { 'a/': 403, 'b/': 404, 'c/': 200 }, 3, ['c'], /\/a\/: .*\n.*\/b\/: .*\n.*2 of 3 documents/],
+    ['a refusal of the only document has its own exit code', { 'a/': 403 }, 5, [], /^triplegate: \S+\/a\/: /],
+    ['if the gateway is gone, no further document is requested', { 'a/': 200, 'b/': undefined, 'c/': 200 }, 3, ['a'], /socket hang up/],
   ]
   for (const [name, answers, code, audited, error] of rows) {
     await t.test(name, async (t) => t.match(await audit(answers), { code, audited, error }))

@@ -104,7 +104,7 @@ void t.test('the report of the running gateway', async (t) => {
     ['a store that fails', { what: 'store', problem: 'gone' }, false, [/^store: gone/]],
     ['a history out of step', { what: 'history', warning: 'lost' }, false, [/^history: lost/]],
     ['commits that wait', { what: 'history', journal: { lastError: 'full' } }, false, [/^history: full/]],
-    ['SPARQL that shows more than documents', { what: 'store' }, true, [/^rights on SPARQL /, /^rights on SPARQL /]],
+    ['SPARQL that reveals hidden documents', { what: 'store' }, true, [/^rights on SPARQL /, /^rights on SPARQL /]],
   ]
   for (const [fault, said, isLeak, found] of rows) {
     ;[check, leaks] = [said, isLeak]
@@ -167,7 +167,7 @@ void t.test('this machine', async (t) => {
   // prettier-ignore
   const rows: readonly (readonly [fault: string, args: readonly string[], found: RegExp])[] = [
     ['a data folder that others may use', ['--data', freshFolder(0o755)], /^data folder: other accounts may use/],
-    ['a data folder that cannot be', ['--data', '/dev/null/data'], /^data folder: .* cannot be written/],
+    ['a data folder that cannot be created', ['--data', '/dev/null/data'], /^data folder: .* cannot be written/],
     ['a certificate that has expired', ['--tls-cert', expired, '--tls-key', expired], /^server certificate: .*expired/],
     ['a key of another certificate', ['--tls-cert', valid, '--tls-key', other], /^server certificate: .*does not belong/],
     ['a missing certificate', ['--tls-cert', join(folder, 'none.pem'), '--tls-key', valid], /^server certificate: .*cannot be read/],

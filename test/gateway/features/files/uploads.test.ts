@@ -264,7 +264,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal((await owner('HEAD', pathOf(content), { fields: { Range: 'bytes=2-4' } })).status, 200)
   })
 
-  await row('what a browser could run is downloaded, and no name breaks a line or leaves its folder', async (t) => {
+  await row('files that a browser could run are sent as downloads, and no name breaks a line or leaves its folder', async (t) => {
     const item = await itemOf(world)
     // prettier-ignore
     const rows: readonly (readonly [content: string, given: Given, disposition: string, type: string])[] = [

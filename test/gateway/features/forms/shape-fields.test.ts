@@ -142,7 +142,7 @@ void t.test('a document divided into fields and text, and put together again', a
     ['a text that would end early', 'value #this urn:p http://www.w3.org/2001/XMLSchema#string', 'a" .', '<https://ex.org/d/#this> <urn:p> "a\\" ." .'],
     ['a property that would end early', 'value  urn:p> iri', 'urn:x', undefined],
     ['a language that would end early', 'value  urn:p @en"', 'x', undefined],
-    ['a choice of a line',     'value  urn:p term', '"a" . <urn:x> <urn:y> "b"', undefined],
+    ['a choice that contains a whole line',     'value  urn:p term', '"a" . <urn:x> <urn:y> "b"', undefined],
     ['a blank value',          'value  urn:p iri', ' \r\n', ''],
   ]
   for (const [name, field, sent, line] of rows) {

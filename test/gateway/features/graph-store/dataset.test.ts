@@ -99,7 +99,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['GET by a name twice', 'owner', 'GET', `${graph('urn:shown')}&graph=urn:other`, {}, 400],
     ['a browser gets Turtle', 'owner', 'GET', graph(open), { fields: { Accept: 'text/html' } }, 200, /"open"/],
     ['a method that is not supported here', 'owner', 'PATCH', graph(open), sent('application/sparql-update', insert), 405],
-    ['PUT at the place for reading', 'owner', 'PUT', graph(made, '/get'), nt(triple('x')), 405],
+    ['PUT at the URL for reading', 'owner', 'PUT', graph(made, '/get'), nt(triple('x')), 405],
     // §5.3 PUT, §5.5 POST, §5.4 DELETE of documents
     ['PUT of a document', 'owner', 'PUT', graph(new1), nt(triple('new')), 201],
     ['PUT of a document without the right', 'stranger', 'PUT', graph(new1), nt(triple('x')), 403],
@@ -196,7 +196,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
       if (agent !== 'owner') t.notMatch(answer.text, /hidden"|"quad"|in document/)
     })
   }
-  await row('RFC 9110 §15.5.2: anonymous clients are asked for a password or a token, here alone', async (t) => {
+  await row('RFC 9110 §15.5.2: only here anonymous clients are asked for a password or a token', async (t) => {
     const asked = /^Basic realm="Triplegate", charset="UTF-8", .*\bBearer realm="Triplegate"$/
     const anonymous = world.as('anonymous')
     for (const url of [
@@ -283,7 +283,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     t.match((await owner('GET', url, { fields: { Accept: NT } })).text, /"once"/)
     t.equal((await owner('GET', url, { fields: { 'If-None-Match': tag } })).status, 200)
   })
-  await row('a right that was taken away shows in the next answer', async (t) => {
+  await row('a revoked right shows in the next answer', async (t) => {
     const reader = world.as('stranger')
     t.same([(await reader('GET', graph('urn:shown'))).status, (await reader('GET', graph(open))).status], [200, 200])
     await grant(world, [open])

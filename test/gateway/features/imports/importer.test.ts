@@ -266,7 +266,7 @@ void t.test('importer', async (t) => {
     const parts: [name: string, send: Send, status: number, text: RegExp][] = [
       ['CSV on the Web metadata', form(['name="metadata"', METADATA], DATA), 200, /terms\/date> "2026-01-02"\^\^[^]*dc:title of the table is not used/], // prettier-ignore
       ['metadata with many unused properties', form(['name="metadata"', JSON.stringify({ url: 't.csv', ...Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`k${i}`, 1])) })], DATA), 200, /import#problems> "100"[^]*201 more like these/], // prettier-ignore
-      ['it in the other order', form(DATA, ['name="metadata"', METADATA]), 200, /terms\/date> "2026-01-02"/],
+      ['the metadata after the file', form(DATA, ['name="metadata"', METADATA]), 200, /terms\/date> "2026-01-02"/],
       ['no metadata', form(DATA), 200, /ns#day> "1\/2\/2026"/],
       ['metadata that is not JSON', form(['name="metadata"', '{'], DATA), 400, /metadata of the CSV cannot be used/],
       ['metadata twice', form(['name="metadata"', METADATA], ['name="metadata"', METADATA], DATA), 400, /one file/],

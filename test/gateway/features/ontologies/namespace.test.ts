@@ -271,7 +271,7 @@ void forEachStore(t, 'the namespace ontology', async (t, makeStores, kind) => {
     t.ok(await until(async () => (await ask(world, '<urn:late> a <urn:T>')) === 'true'))
   })
 
-  await row('files and documents of this dataspace are read inside, for ontology documents only', async (t) => {
+  await row('files and documents of this dataspace are read without HTTP, for ontology documents only', async (t) => {
     const text = ontology('#', [ns], '<urn:in-file> a <urn:T> .')
     const item = world.freshPath()
     t.equal((await owner('PUT', item, ttl(ontology('', [], '<urn:in-document> a <urn:T> .')))).status, 201)

@@ -201,8 +201,8 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
     t.match(readFileSync(join(world.folder, 'settings', file!), 'utf8'), '"Mine"', 'it is on disk')
     // prettier-ignore
     const rows: readonly (readonly [name: string, agent: string, text: string, status: number])[] = [
-      ['the type taken away',         'owner',     'DELETE WHERE { ?d a ?t }',                                            422],
-      ['the origin taken away',       'owner',     `DELETE WHERE { ?d <${LDS}origin> ?o }`,                               422],
+      ['an update that removes the type',         'owner',     'DELETE WHERE { ?d a ?t }',                                            422],
+      ['an update that removes the origin',       'owner',     `DELETE WHERE { ?d <${LDS}origin> ?o }`,                               422],
       ['another origin',              'owner',     `DELETE { ?d <${LDS}origin> ?o } INSERT { ?d <${LDS}origin> <http://x/> } WHERE { ?d <${LDS}origin> ?o }`, 422],
       ['two titles',                  'owner',     `INSERT { ?d <${DCT}title> "Another" } WHERE { ?d a ?t }`,             422],
       ['no boolean',                  'owner',     `DELETE { ?d <${LDS}allowRead> ?o } INSERT { ?d <${LDS}allowRead> "perhaps" } WHERE { ?d <${LDS}allowRead> ?o }`, 422],
@@ -210,8 +210,8 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
       ['another subject',             'owner',     `INSERT { <urn:x> <${DCT}title> "X" } WHERE { ?d a ?t }`,              422],
       ['everything',                  'owner',     'DELETE WHERE { ?s ?p ?o }',                                           422],
       ['no update',                   'owner',     'ASK {}',                                                              422],
-      ['a property that is not there', 'owner',    `DELETE { ?d <${LDS}allowread> ?o } INSERT { ?d <${LDS}allowread> true } WHERE { ?d <${LDS}allowread> ?o }`, 422],
-      ['a value that is not there',   'owner',     `DELETE WHERE { ?d <${DCT}title> "Another" }`,                         422],
+      ['a property that does not exist', 'owner',    `DELETE { ?d <${LDS}allowread> ?o } INSERT { ?d <${LDS}allowread> true } WHERE { ?d <${LDS}allowread> ?o }`, 422],
+      ['a value that does not exist',   'owner',     `DELETE WHERE { ?d <${DCT}title> "Another" }`,                         422],
       ['both values of one setting',  'owner',     `INSERT { ?d <${LAPP}allowRead> false } WHERE { ?d a ?t }`,            422],
       ['by a writer',                 'writer',    open,                                                                  403],
       ['by a reader',                 'reader',    open,                                                                  403],

@@ -155,7 +155,7 @@ void t.test('access tokens', async (t) => {
     const reads: [name: string, token: string, path: string, status: number, shown: readonly string[], hidden: readonly string[]][] = [
       ['no limit', tokens.owner, '/sparql', 200, [inside, outside, other], []],
       ['read-only', tokens.readOnly, '/sparql', 200, [inside, outside, other], []],
-      ['only, which the endpoint is not below', tokens.only, '/sparql', 403, [], []],
+      ['only: the endpoint is not below it', tokens.only, '/sparql', 403, [], []],
       ['both', tokens.onlyRead, '/sparql', 403, [], []],
       ['only the root', tokens.root, '/sparql', 200, [inside, outside], [other]],
       ['no limit: rules', tokens.owner, '/admin/sparql', 200, [rule], [inside]],

@@ -113,8 +113,8 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     ['a join in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}> ?x . ?x <${NEXT}> ?v }`, []],
     ['a path in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>/<${NEXT}> ?v }`, []],
     ['a path of any length in the merge', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v }`, ['urn:n2']],
-    ['a path of any length in the merge, which stays', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n2> <${NEXT}>* ?v }`, ['urn:n2']],
-    ['a path of any length in the merge, which stays at a name that nothing has', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n9> <${NEXT}>* ?v }`, kind === 'embedded' ? [] : ['urn:n9']],
+    ['a path of any length in the merge, also without a step', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n2> <${NEXT}>* ?v }`, ['urn:n2']],
+    ['a path of any length in the merge, without a step at a name that no triple has', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n9> <${NEXT}>* ?v }`, kind === 'embedded' ? [] : ['urn:n9']],
     ['a path of any length in the merge, with any property', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n3> <${NEXT}>* ?x . ?x ?p ?v }`, ['urn:n4']],
     ['a path of any length in the merge, counted', `SELECT (COUNT(*) AS ?v) FROM <${MERGED_GRAPHS}> { ?s <${NEXT}>/<${NEXT}>* ?o }`, ['2']],
     ['a path of any length in the merge, with GRAPH', `SELECT ?v FROM <${MERGED_GRAPHS}> { <urn:n1> <${NEXT}>+ ?v GRAPH ?g { ?v ?p ?o } }`, kind === 'embedded' ? 403 : []],
@@ -204,7 +204,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     ['POST of a query, with a readable graph', () => post(`/sparql?${uri(typed)}&${uri(hidden)}`, QUERY, text), ['typed']],
     ['POST of a query that names it', () => post('/sparql', QUERY, `SELECT ?v { GRAPH <${hidden}> { ${any} } }`), []],
   ] as const) {
-    await row(`a hidden graph by each door, ${name}: ${expected.join(', ') || 'nothing'}`, async (t) => {
+    await row(`a hidden graph by each kind of request, ${name}: ${expected.join(', ') || 'nothing'}`, async (t) => {
       const answer = await asked()
       t.equal(answer.status, 200, answer.text)
       t.same(valuesIn(answer.text), expected)
@@ -395,7 +395,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
       t.match(text, /> skos:note "open"/)
     }
   })
-  await row('blank nodes of a template are others in each answer, which no cache has', async (t) => {
+  await row('blank nodes of a template differ in each answer, which is never cached', async (t) => {
     const target = get(`CONSTRUCT { _:x <${VALUE}> ?v } WHERE { GRAPH ?g { ?s <${VALUE}> ?v } }`)
     for (let i = 0; i < 2; i++) {
       const { status, fields } = await agent('GET', target, { fields: { Accept: 'application/n-triples' } })
@@ -443,7 +443,7 @@ void forEachStore(t, { name: 'rights on SPARQL', kinds: WITH_UNION }, async (t, 
     t.equal((await owner('DELETE', '/hidden/')).status, 204)
     t.same(await ask(10), before)
   })
-  await row('a right that was taken away shows in the next answer', async (t) => {
+  await row('a revoked right shows in the next answer', async (t) => {
     const query = get(`SELECT ?v { GRAPH ?g { ${any} } FILTER(?s != <urn:thing>) }`)
     t.same(valuesIn((await agent('GET', query, CSV)).text), ['open', 'owned', 'typed'])
     await put('/admin/acl/authorizations/classes/', '<> <http://purl.org/dc/terms/title> "none" .')
@@ -533,7 +533,7 @@ async function changes({ as, base, webIdOf }: World, row: Row): Promise<void> {
   }
 }
 
-void forEachStore(t, { name: 'queries that only a store reads', kinds: ['fuseki'] }, async (t, makeStores, kind) => {
+void forEachStore(t, { name: 'queries that only a store can read', kinds: ['fuseki'] }, async (t, makeStores, kind) => {
   const functions = 'http://jena.apache.org/ARQ/'
   const flags = ['--sparql-syntax', 'store', '--allow-function', `${functions}*`]
   const world = await makeWorld(t, await makeStores(), { flags })

@@ -103,7 +103,7 @@ const QUERIES: readonly (readonly [query: string, endless: ReturnType<typeof end
   [`SELECT (NOW()${' + ?d'.repeat(10)} AS ?x) { ?s ?p ?d }`, undefined],
 ]
 
-void t.test('the degree of regular expressions', async (t) => {
+void t.test('the degree of the time that regular expressions take', async (t) => {
   const row = rowsOf(t, 'none')
   for (const [pattern, degree, flags = ''] of DEGREES) {
     await row(`${pattern.slice(0, 60)} ${flags}: ${degree}`, (t) => t.equal(regexWaysOf(pattern, flags).degree, degree))

@@ -38,7 +38,7 @@ function judge(t: Test, { leaks, different, ...counts }: Compared, count: number
   t.ok(counts.ofStore + counts.ofWays + counts.broken < count / 30, told)
 }
 
-void t.test('a thread restricts the text of an analysis as the main thread its tree', (t) => {
+void t.test('a thread restricts the text of an analysis like the main thread restricts its tree', (t) => {
   let restricted = 0
   for (const of of randomCases(7, 200)) {
     const { query, rights } = of
@@ -87,7 +87,7 @@ void t.test('queries in which hidden data made a difference', { skip: withoutKin
     },
     {
       // No other test has these terms: the store learns them in this order.
-      name: 'a literal as predicate: Jena fails on it in the first row, and rows are in the order in which terms came',
+      name: 'a literal as predicate: Jena fails on it in the first row, and rows have the order in which terms were stored',
       query: `CONSTRUCT { ?x <urn:q> ?y . ?z ?v ?w } { ?y <urn:literal:2> ?z . ?w ${type} ?v
         GRAPH <${named}> { GRAPH ?x { GRAPH ?g { <urn:literal:s> ${type} <${named}> . ?x ?z ?y } } } }`,
       rights: { ...RIGHTS, reach, graphs: [named, 'https://literal.test/c/'], otherPrefixes: ['http://literal.test/'] },
@@ -175,7 +175,7 @@ void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => 
       'SELECT * { ?s ?p ?o . ?s ?q ?x }',
     ],
     // It reads every graph for a pattern that contains the name of its graph.
-    ['a type that another graph says', { ...CLASS, graphs: [] }, 'SELECT * { GRAPH ?g { ?s ?p ?o } }'],
+    ['a type that another graph states', { ...CLASS, graphs: [] }, 'SELECT * { GRAPH ?g { ?s ?p ?o } }'],
     ['the same for a constant', { ...CLASS, graphs: [] }, `SELECT * { GRAPH <${hidden}> { ?s ?p ?o } }`],
     [
       'a graph that names itself',
@@ -194,7 +194,7 @@ void t.test('100 random queries on RDF4J', { skip: withoutRdf4j }, async (t) => 
       false,
     ],
     ['a path without a step', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s <urn:p:1>? ?o } }`, false],
-    ['any property but these', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s !<urn:p:2> ?o } }`, false],
+    ['any property except these', RIGHTS, `SELECT * { GRAPH <${mine}> { ?s !<urn:p:2> ?o } }`, false],
   ] as const) {
     const of = { quads, rights, query, compared: 'rows' as const }
     await stores.load(quads, visible(of))
@@ -268,10 +268,10 @@ for (const [name, query, rights, hidden, rows] of [
   ['a sub-query lists as many graphs as may be read', 'SELECT ?x { GRAPH ?g { SELECT ?x { } } }', RIGHTS, HIDDEN, 1],
   ['a sub-query counts these', 'SELECT ?n { GRAPH ?g { SELECT (COUNT(*) AS ?n) { } } }', RIGHTS, HIDDEN, 1],
   ['a group in a group lists these', 'SELECT ?g { GRAPH ?g { { } } }', RIGHTS, HIDDEN, 1],
-  ['nothing but FILTER lists these', 'SELECT ?g { GRAPH ?g { FILTER EXISTS { } } }', RIGHTS, HIDDEN, 1],
+  ['a group with only FILTER lists these', 'SELECT ?g { GRAPH ?g { FILTER EXISTS { } } }', RIGHTS, HIDDEN, 1],
   ['* of nothing', 'SELECT * { GRAPH ?g { SELECT * { } } }', RIGHTS, HIDDEN, refused],
   [
-    'AS takes the place of a name',
+    'AS replaces a name',
     `SELECT * { GRAPH ?g { ?s ?p ?o BIND(<${READABLE}> AS ?g) } }`,
     RIGHTS,
     HIDDEN,
@@ -310,7 +310,7 @@ for (const [name, query, rights, hidden, rows] of [
     2,
   ],
   [
-    'a name that stores have for other graphs is below no prefix',
+    'a name that means other graphs to stores is below no prefix',
     'SELECT * { VALUES ?g { <http://www.ontotext.com/explicit> } GRAPH ?g { ?s ?p ?o } }',
     { ...RIGHTS, otherPrefixes: ['http://www.o'] },
     [['<urn:e:8> <urn:p:1> <urn:e:9>', 'http://www.ontotext.com/explicit']],
@@ -373,15 +373,15 @@ const [ONE, TWO] = ['urn:p:1', 'urn:p:2']
 // prettier-ignore
 for (const [name, query, part, stays] of [
   ['of the properties that the query names', `SELECT * { ?x <${ONE}>+ ?y . ?y <${TWO}> ?z }`, [ONE, TWO], []],
-  ['of all: a variable in its place', `SELECT * { ?x <${ONE}>+ ?y . ?y ?p ?z }`, undefined, []],
+  ['of all: a variable as the property', `SELECT * { ?x <${ONE}>+ ?y . ?y ?p ?z }`, undefined, []],
   ['of all: a negated set', `SELECT * { ?x <${ONE}>+/!<${TWO}> ?y }`, undefined, []],
-  ['of all: it may stay anywhere', `SELECT * { ?x <${ONE}>* ?y }`, undefined, []],
-  ['it may stay at a name', `SELECT * { <urn:e:1> <${ONE}>* ?y FILTER NOT EXISTS { ?y <${TWO}>? <urn:e:2> } }`, [ONE, TWO], ['urn:e:1', 'urn:e:2']],
-  ['it may stay at a name twice', `SELECT * { <urn:e:1> <${ONE}>* ?y . <urn:e:1> <${TWO}>* ?z }`, [ONE, TWO], ['urn:e:1']],
-  ['it may stay at 51 names', `SELECT * { ${Array.from({ length: 51 }, (_, i) => `<urn:e:${i}> <${ONE}>* ?y .`).join(' ')} }`, 'none', []],
+  ['of all: a path without a step, anywhere', `SELECT * { ?x <${ONE}>* ?y }`, undefined, []],
+  ['a path without a step, at a name', `SELECT * { <urn:e:1> <${ONE}>* ?y FILTER NOT EXISTS { ?y <${TWO}>? <urn:e:2> } }`, [ONE, TWO], ['urn:e:1', 'urn:e:2']],
+  ['a path without a step, at a name, twice', `SELECT * { <urn:e:1> <${ONE}>* ?y . <urn:e:1> <${TWO}>* ?z }`, [ONE, TWO], ['urn:e:1']],
+  ['a path without a step, at 51 names', `SELECT * { ${Array.from({ length: 51 }, (_, i) => `<urn:e:${i}> <${ONE}>* ?y .`).join(' ')} }`, 'none', []],
   ['a step before it', `SELECT * { ?x <${TWO}>/<${ONE}>* ?y }`, [TWO, ONE], []],
   ['of any graph', `SELECT * { ?x <${ONE}>+ ?y GRAPH ?g { } }`, 'none', []],
-  ['it may stay at a literal', `SELECT * { ?x <${ONE}>* "a" }`, 'none', []],
+  ['a path without a step, at a literal', `SELECT * { ?x <${ONE}>* "a" }`, 'none', []],
   ['a description', `DESCRIBE ?x { ?x <${ONE}>+ ?y }`, 'none', []],
   ['named graphs', `SELECT * FROM <urn:g:1> { ?x <${ONE}>+ ?y }`, 'none', []],
 ] as const) {
@@ -444,7 +444,7 @@ for (const [name, store, listed, expected] of [
   })
 }
 
-void t.test('the question for the list, of a store that looks into every graph for the name of a graph', (t) => {
+void t.test('the query for the list, for a store that looks into every graph to find the name of a graph', (t) => {
   const sight = { rights: CLASS, store: { ...OXIGRAPH, looksInItself: false }, nothing: 'urn:test:nothing' }
   const text = graphsQuery(sight, 101)
   t.match(text, /GRAPH \?graph \{ \?s \?p \?o \. \}/)

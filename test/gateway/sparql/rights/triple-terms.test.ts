@@ -89,7 +89,7 @@ for (const [pattern, expected] of [
   ['?x ^<urn:p:1>+ ?s OPTIONAL { GRAPH ?x { ?a ?b ?c } }', 'access.graphs'],
   ['?s ?q ?x OPTIONAL { ?a ?p ?x FILTER(?p = ?q) }', undefined],
 ] as const) {
-  void t.test(`a store that tries each graph before the condition: ${pattern}`, (t) => {
+  void t.test(`a store that reads each graph before it tests the condition: ${pattern}`, (t) => {
     const store = { ...OXIGRAPH, asQuads: false, showsName: false }
     const sight = { rights: TYPED, store, nothing: 'urn:test:nothing', grounds: new Map() }
     const restricted = overView(read(`SELECT * { GRAPH ?g { ${pattern} } }`)!, sight)

@@ -369,7 +369,7 @@ async function oneAfterTheOther({ world, stores, row, make, send, stored }: Sett
     beforeQuery.run = NOTHING
     t.equal((await world.as('owner')('DELETE', rule)).status, 204)
   })
-  await row('a right that is taken away while the update waits', async (t) => {
+  await row('a right that is revoked while the update waits', async (t) => {
     const other = 'http://example.org/updates/waiting'
     const rule = '/admin/acl/authorizations/updates-waiting/'
     await make(

@@ -101,7 +101,7 @@ void forEachStore(t, { name: 'names that functions make', kinds: WITH_UNION }, a
     t.same([added.status, dropped.status], [422, 403], added.text + dropped.text)
     t.same(await state(), before)
   })
-  await row('a rule that is taken away while the store finds the solutions', async (t) => {
+  await row('a rule that is removed while the store finds the solutions', async (t) => {
     const other = 'http://x.test/other'
     const path = new URL(await rule('away', `acl:mode acl:Read, acl:Write ; acl:accessTo <${other}>`)).pathname
     let asked = 0
