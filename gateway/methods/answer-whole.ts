@@ -1,4 +1,4 @@
-// Answers with a representation that is held whole, RDF or a page: content coding, preconditions, fields.
+// Answers with a representation that is whole in memory, RDF or a page: content coding, preconditions, fields.
 import { entityTag } from '../../cache/entity-tag.js'
 import type { Decision } from '../../policies/decide.js'
 import { decisionKeyOf } from '../request/access.js'
@@ -45,7 +45,7 @@ export function* answerWhole(
   if (coding === undefined) return NOT_CODED
   if (coding === 'identity') return answerWith(asked, format, whole, names)
   const name = names[0]!
-  // Design 7: above the limit nothing is begun.
+  // Design 7: above the limit of requests, no representation is begun.
   const isBegun = request.isAdmitted || asked.document.representations.has(name)
   const coded = isBegun ? code(name, coding) : undefined
   const selected = coded ? { ...whole, made: yield* wait(coded), name, coding } : whole
@@ -60,7 +60,7 @@ interface Selected {
   readonly coding?: Coding
   /** True if Accept-Encoding can select another. */
   readonly isCodable: boolean
-  /** Of a page. */
+  /** The language of a page. */
   readonly language?: string
 }
 
@@ -110,7 +110,7 @@ const exposed = (fields: readonly Field[]): Field[] => {
 }
 const EXPOSED = 'Access-Control-Expose-Headers'
 
-/** By agent and state. They live as long as the state, so the cache does not count them. */
+/** The most heads per agent and state. They live as long as the state, so the cache does not count them. */
 const REMEMBERED_HEADS = 4
 
 /**

@@ -26,7 +26,7 @@ export const SUBTREE_METHODS = 'DELETE, OPTIONS'
  */
 const MOST = 1000
 const MOST_CHARACTERS = 16 * 1024 * 1024
-/** The most requests of one asker, and of all: during such a deletion, every other write of the application waits. */
+/** The most requests of one asker and in total: during such a deletion, every other write of the application waits. */
 export const CASCADES = { each: 1, network: 2, all: 4 } as const
 
 export async function deleteSubtree({
@@ -99,7 +99,7 @@ async function planOf(
     const refused = refusal(context, iri, facts, place === 0)
     if (refused) return refused
     const document = facts.kind === 'document' ? facts.document : undefined
-    // The store has lost it since it listed the names.
+    // The document was removed from the store after its name was listed.
     if (!document) continue
     if (isWhole(document)) characters += document.nTriples.length
     if (characters > MOST_CHARACTERS) return tooMany()
@@ -135,7 +135,7 @@ function refusal(context: Context, iri: string, facts: Facts, isNamed: boolean):
   return preconditions(context, document as Document | undefined, access.mayRead)
 }
 
-/** 404, then 405. */
+/** Refusals that come first: 404, then 405. */
 function forbidden({ dataspace, request: { method } }: Context, iri: string, facts: Facts): Problem | undefined {
   if (facts.kind !== 'document' || !facts.document) return problem('document.absent', 'There is no such document.')
   // Spec 4.1: the documents of the owner agent and the secretary agent cannot be deleted.

@@ -21,16 +21,16 @@ import { documentCondition } from '../sparql/rights/readable-graph-list.js'
 import type { StoreTraits } from '../sparql/rights/restrict-query.js'
 import { NOTHING } from '../stores/traits.js'
 
-/** For how many requests the store sorts children at a time, and how many more may wait; others get 503. */
+/** How many requests may let the store sort children at a time, and how many may wait for this; others get 503. */
 export const LISTINGS = { atOnce: 4, waiting: 128 } as const
 
 const PAGES = MOST_NAMES / CHILDREN_PER_PAGE
-/** A store tests each child against each of these. */
+/** The most conditions, since a store tests each child against each of them. */
 const MOST_CONDITIONS = 100
 /** The most children that are listed by name: the first ones by URL. */
 const MOST_NAMED = 2000
 
-/** A part of the list, from this place on. */
+/** A part of the list, from position `from` on. */
 type Part = NamedChild & { readonly from: number }
 
 export async function childrenShown(context: Context, container: string, shown: Shown): Promise<Children | Problem> {
@@ -54,7 +54,7 @@ export async function childrenShown(context: Context, container: string, shown: 
   return digested(children, { page, all: from + names.length, hasMore, order, isCut })
 }
 
-/** The last child of each list, kept as long as the list is cached. */
+/** The last child of each list, remembered as long as the list is cached. */
 const LAST = new WeakMap<Children['shown'], { readonly key: string; readonly made: Children }>()
 
 function digested(shown: Children['shown'], rest: Omit<Children, 'shown' | 'digest'>): Children {

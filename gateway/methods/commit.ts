@@ -26,7 +26,7 @@ import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 /** The most documents whose number is checked. */
 const MOST = 1000
 
-/** The answer to the write does not wait for this. @param next undefined if the document is deleted */
+/** Runs after the answer to the write. @param next undefined if the document is deleted */
 function logOrphans(
   { application, gateway: { log } }: Pick<Member, 'application'> & { readonly gateway: Pick<Gateway, 'log'> },
   current: DocumentState | undefined,
@@ -86,7 +86,7 @@ export interface WritePlan<Answer> {
   readonly others?: readonly GraphEdit[]
   /** Receives a change that breaks a rule; the others are written. Without it, nothing is written. */
   readonly leaveOut?: (change: WrittenChange, why: Problem) => void
-  /** Called under the locks. @param failed why the store has not written, or may not have */
+  /** Called under the locks. @param failed why the store has not done the write, or may not have */
   answer(failed: Problem | undefined): Answer | Promise<Answer>
 }
 
@@ -94,7 +94,7 @@ interface Place {
   readonly locks: readonly Lock[]
   /** The documents that may be written: their writes in doubt are settled first. */
   readonly settles: readonly string[]
-  /** Until the locks are taken, the write can be given up. */
+  /** Aborts the write until its locks are taken. */
   readonly signal?: AbortSignal
 }
 
@@ -125,21 +125,21 @@ export const commit = <Answer>(
     signal,
   )
 
-/** Of a write that is decided again, since the rules have changed meanwhile. */
+/** The most attempts of a write, which is decided again if the rules have changed meanwhile. */
 const MOST_TRIES = 5
-/** How long it waits for changes of rules that are under way. */
+/** How long a write waits for running changes of rules. */
 const RULES_MS = 1000
 
 /**
- * What the plan rests on, as positions of the log. The documents are locked: of them the plan sees the last state. A
- * change of rules is decided on as it stands: the rules say who may change them.
+ * The basis of the plan, as positions of the log. Its documents are locked, so the plan sees their last state. A change
+ * of rules is decided on the current rules, which say who may change them.
  */
 function decidedNow({ application: { kind, history }, dataspace: { admin, ruleChanges } }: Writing): WriteBasis {
   const [asOf, at] = [history?.log.newest(), kind === 'admin' ? undefined : admin.history?.log.newest()]
   return { ...(asOf !== undefined && { asOf }), ...(at !== undefined && { rules: ruleChanges.followed(at) }) }
 }
 
-/** A problem: the plan may not be carried out. `failed`: why the store has not done it, or may not have. */
+/** Returns a problem if the plan may not be carried out. `failed`: why the store has not done it, or may not have. */
 async function carryOutPlan(
   writing: Writing,
   { changes, others = [], leaveOut }: Pick<WritePlan<unknown>, 'changes' | 'others' | 'leaveOut'>,
@@ -160,16 +160,16 @@ async function carryOutPlan(
   }
 }
 
-/** To be called before a change of the application is in the log: the function, once decisions follow it. */
+/** Call it before a change is in the log, and the returned function once decisions follow the change. */
 export const beginRuleChange = ({
   application: { kind, history },
   dataspace: { ruleChanges },
 }: Member): (() => void) => (kind === 'admin' ? ruleChanges.begin(history?.log.newest() ?? 0) : () => undefined)
 
-/** How many changes are checked before other requests have their turn. */
+/** How many changes are checked before other requests run. */
 const AT_ONCE = 16
 
-/** The changes that break no rule. Their files are recorded once all of these are known. */
+/** The changes that break no rule. Their files are recorded after all changes have been checked. */
 async function check(
   writing: Writing,
   changes: readonly WrittenChange[],
@@ -239,7 +239,7 @@ const admission =
     return shares?.take(writing, bytes, texts.length + lines.length)
   }
 
-/** A document is created where its parent was seen. */
+/** Adds to the basis of the decision that the parents of new documents exist. */
 function withParents(decided: WriteBasis, changes: readonly WrittenChange[]): WriteBasis {
   const { asOf } = decided
   const seen = new Set(changes.flatMap(({ parent }) => parent?.iri ?? []))
@@ -308,7 +308,7 @@ function afterFailure(writing: Writing, iri: string, failed: Problem): void {
   changed(writing, iri, 'uncertain', until)
 }
 
-/** The store has done it after the answer that this is unknown. */
+/** Called if the store has done the write after the client was told that the outcome is unknown. */
 function landed(writing: Writing, changes: readonly WrittenChange[], others: readonly GraphEdit[]): void {
   for (const { iri, next } of changes) {
     writing.application.cache.versions.changed(iri)

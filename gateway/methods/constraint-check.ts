@@ -1,4 +1,4 @@
-// Checking the next state of a document against the constraints of its dataspace (spec 4.1: 422).
+// Checks the next state of a document against the constraints of its dataspace (spec 4.1: 422).
 import { differenceInSlices } from '../../versioning/memento/difference.js'
 import type { Document } from '../documents/document.js'
 import type { Asker } from '../evaluation/job-queue.js'

@@ -1,6 +1,6 @@
 // Creates many documents together, as an import does: each is decided and checked like a PUT, and then all share one
-// flush of the journal and one request to the store. Existing, uncertain and large documents are left for the caller to
-// write alone, and so are all if the request fails.
+// flush of the journal and one request to the store. The caller writes existing, uncertain and large documents one by
+// one, and all of them if the request fails.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { readFactsNow } from '../documents/document.js'
 import type { DocumentFacts } from '../documents/facts.js'
@@ -29,7 +29,7 @@ export interface WantedDocument {
 
 export type Outcomes = ReadonlyMap<string, 'written' | Problem>
 
-/** How many documents are prepared before other requests have their turn. */
+/** How many documents are prepared before other requests run. */
 const AT_ONCE = 16
 /** In characters: parsing the lines of a longer document would delay other requests. */
 const LARGEST = 256 * 1024
@@ -104,7 +104,7 @@ async function absentAmong(
   return wanted.filter(({ iri }) => !there.has(iri))
 }
 
-/** What a PUT would make. */
+/** The change that a PUT would make. */
 async function changeOf(
   { context, iri, content }: WantedDocument,
   parent: DocumentFacts | undefined,

@@ -13,7 +13,7 @@ import { readWriteRequest } from './write-request.js'
 /**
  * A decision that allows the creation. A refusal is the same as for an existing document, so that existence does not
  * leak (design 3).
- * @param iri the requested one
+ * @param iri the requested document
  */
 export function decideCreation(context: Context, facts: Facts, iri = facts.iri): Decision | Problem {
   const putting = asPut(context)
@@ -42,7 +42,7 @@ export async function createDocument(context: Context, facts: Facts): Promise<Re
   const replaced: Replaced = { nTriples: undefined }
   const written = await releasing(context, asked, async () => {
     const created = await writeContent(putting, iri, { ...asked, method: 'PUT' }, replaced)
-    // Another client has created it meanwhile.
+    // Another client has created the document meanwhile.
     const isThere = isFailure(created) && created.failure === 'precondition.failed' && !isConditional(fields)
     return isThere ? writeContent(context, iri, asked, replaced) : created
   })

@@ -1,4 +1,4 @@
-// The effect of a SPARQL update on the documents that it names: each keeps what every write keeps (design 3).
+// The effect of a SPARQL update on the documents that it names: the rules for every write apply (design 3).
 import type { Document } from '../documents/document.js'
 import { isRoot } from '../documents/hierarchy.js'
 import { isFailure, type Problem } from '../problem.js'

@@ -19,7 +19,7 @@ import { isLargeContent, toStore, type WriteRequest } from './write-request.js'
 
 export interface Next {
   readonly document: Document
-  /** A store may return new triples in another spelling. */
+  /** True if a store may return new triples in another spelling. */
   readonly isRewritable: boolean
 }
 

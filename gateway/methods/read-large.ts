@@ -29,7 +29,7 @@ export async function readLarge(
   const digest = isHashed ? document.hashedDigest : document.digest
   const shared = agentFields(context, decision, document)
   const tagOf = (value: string): string => entityTag(value, format.code)
-  // The digest is known only after the document has been streamed to its end since its last change.
+  // The digest is known only if the document has been streamed to its end since its last change.
   const entityTags = digest === undefined ? [] : [tagOf(digest)]
   const outcome = evaluateConditions(request, { entityTags, lastModified })
   if (outcome === 'not-modified') return response(304, [...entityTags.map((tag) => ['ETag', tag] as const), ...shared])

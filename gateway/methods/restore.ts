@@ -13,7 +13,7 @@ import { isLargeContent, type WriteRequest } from './write-request.js'
 
 export interface Restored {
   readonly commit: string
-  /** The whole version. */
+  /** The content of the whole version. */
   readonly nTriples: string
 }
 

@@ -1,4 +1,4 @@
-// The preconditions of a write (RFC 9110 §13): on the state that the store has now.
+// Evaluates the preconditions of a write (RFC 9110 §13) on the state that the store has now.
 import { entityTag } from '../../cache/entity-tag.js'
 import { entityTagOf, type Document } from '../documents/document.js'
 import { CODINGS, codedName } from '../http/content-coding.js'

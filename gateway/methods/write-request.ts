@@ -12,7 +12,7 @@ import { isFailure, problem, type Problem } from '../problem.js'
 import { ACCEPT_POST, readCanonical } from '../rdf/read.js'
 import { part } from '../part.js'
 
-/** The triples of a form, and the SHA-1s of its files, which are stored then. */
+/** The triples of a form, and the SHA-1s of its files, which are already stored. */
 export interface Uploaded {
   readonly content: readonly Quad[]
   readonly files: readonly string[]
@@ -40,7 +40,7 @@ export type WriteRequest =
 interface WrittenBody {
   readonly content: WrittenContent
   readonly byImport?: true
-  /** The SHA-1s of the files that it brings. */
+  /** The SHA-1s of the files that came with the request. */
   readonly files?: readonly string[]
 }
 

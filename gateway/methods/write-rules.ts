@@ -22,7 +22,7 @@ export interface Writing extends Member {
   readonly method: string
   /** The WebID of the writer: creator and owner of a new document. */
   readonly agent: string | undefined
-  /** For whom the gateway works (`askerOf`). */
+  /** The client for which the gateway works (`askerOf`). */
   readonly asker: Asker
   /** Milliseconds since the epoch. */
   readonly time: number

@@ -26,7 +26,7 @@ import {
   type WrittenContent,
 } from './write-request.js'
 
-/** Acts on the triples that were put or appended, before the answer. */
+/** A feature's action on the triples that were put or appended, before the answer. */
 export interface AfterWrite {
   /** False if the content needs no action: then the replaced content is not read for it. */
   concerns(content: WrittenContent): boolean
@@ -72,7 +72,7 @@ export async function releasing(
   }
 }
 
-/** Everything under the locks. Access is decided under them, so a caller need not have decided before. */
+/** Does everything under the locks, including the decision on access, so the caller need not decide before. */
 export const writeContent = (
   context: Context,
   iri: string,

@@ -1,5 +1,5 @@
-// Starts with a store and a repository that do not have the same documents. If the store has lost all of them, the
-// start fails; documents that only the store has are imported; documents that it lacks are reported.
+// Handles a start at which the store and the repository do not have the same documents. If the store has lost all of
+// them, the start fails. Documents that only the store has are imported; documents that it lacks are reported.
 import { makeSignal } from '../../versioning/journal/signal.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import type { Log } from '../log.js'
@@ -16,14 +16,14 @@ export interface Alignment {
   begin(): void
   /** True until all have been imported: documents may have no version yet. */
   isUnderWay(): boolean
-  /** A message for operators, as long as there is a reason for one. */
+  /** A message for operators, while there is a reason for one. */
   warning(): string | undefined
-  /** Call it with the number of documents that a run over all of them has found missing in the store. */
+  /** Call it when a run over all documents has found this many missing in the store. */
   found(missing: number): void
   close(): void
 }
 
-/** Between attempts to import, in ms: each pause is twice as long as the one before it. */
+/** Pauses between attempts to import, in ms: each is twice as long as the one before it. */
 const PAUSES = { shortest: 1_000, longest: 60_000 }
 
 interface State {
@@ -34,7 +34,7 @@ interface State {
   readonly ending: ReturnType<typeof makeSignal>
   isUnderWay: boolean
   missing: number
-  /** Of the running import. */
+  /** The progress of the running import. */
   progress: { readonly documents: number; readonly of: number } | undefined
   /** Why the import waits, while it does. */
   pending: string | undefined

@@ -24,7 +24,9 @@ export interface Mirrored {
   documentOf(path: string): string | undefined
   /** True if a graph is a document of this application. */
   isDocument(graph: string): boolean
-  /** True if writes of a graph become versions of it: other graphs have a history from their first write here. */
+  /**
+   * True if writes of a graph become versions of it: graphs that are not documents have some from their first write on.
+   */
   isRecorded(graph: string): boolean
   /** The applications that share the store: their bases, and whether a graph is a document of one of them. */
   readonly sharers: {
@@ -35,7 +37,7 @@ export interface Mirrored {
   }
   /** Settles the writes in doubt to a document (settlement.ts). Call it under the document's lock. */
   settle(document: string): Promise<undefined | Problem>
-  /** A problem if the store was put back to an earlier state: what was read from it must not become a version. */
+  /** A problem if the store was restored to an earlier state: content read from it must not become a version. */
   confirm(): Promise<undefined | Problem>
   readonly now: () => number
 }
@@ -121,7 +123,7 @@ export async function hasDocuments(mirrored: Mirrored): Promise<boolean | Proble
   return isFailure(all) ? all : all.length > 0
 }
 
-/** How many graphs are looked at first. */
+/** How many graphs are checked first. */
 const SOME = 100
 
 export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem> {
@@ -132,7 +134,7 @@ export async function orProblem<T>(task: () => Promise<T>): Promise<T | Problem>
   }
 }
 
-/** How many items are handled before other work has its turn. */
+/** How many items are handled before other work runs. */
 const SLICE = 1_000
 
 /** Splits long lists, so that they do not delay the event loop. */
@@ -167,7 +169,7 @@ export async function* inParallel<T, R>(
   while (underWay.length > 0) yield await underWay.shift()!
 }
 
-/** Why the branch lacks changes that the journal has, if it does after `patience` ms. */
+/** Why the branch still lacks changes of the journal after `patience` ms; undefined if it has them. */
 export async function whyBehind({ history }: Mirrored, patience: number): Promise<string | undefined> {
   if (await history.settled(patience)) return undefined
   const { parked, lastError, blocked } = history.status()

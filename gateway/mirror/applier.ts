@@ -1,5 +1,6 @@
-// Bringing the entries of a log to the store, in their order (design 6). A request has all entries that came while the
-// one before was at work, and has no effect in a store that has done it: so a lost answer is no doubt, it is repeated.
+// Applies the entries of a log to the store, in order (design 6). A request has all entries that arrived while the
+// previous request was running. It has no effect on a store that has already applied it, so it is simply repeated if
+// its answer is lost.
 import { setImmediate as eventLoopTurn, setTimeout as sleep } from 'node:timers/promises'
 import { makeSignal } from '../../versioning/journal/signal.js'
 import type { Log } from '../log.js'
@@ -26,28 +27,25 @@ import { DOUBT_FIELDS, hadNoEffect, hasNoLaterEffect } from './write-failures.js
 
 export interface Applier {
   /**
-   * Resolves when the store has the entries, or has refused them; or, when the store does not answer, with its problem:
-   * then it gets them as soon as it does.
+   * Resolves when the store has applied or refused the entries. If the store does not answer, resolves with a problem;
+   * the entries are applied as soon as the store answers again.
    */
   apply(write: LoggedWrite): Promise<undefined | Problem>
   /** Why no entry can be applied now. */
   stalled(): undefined | Problem
   /**
-   * Call it before the store changes documents by itself: resolves when it knows that it has all settled entries, so
-   * that nothing gives it these again.
+   * Call it before the store changes documents by itself (by an update). Resolves when the position in the store covers
+   * all settled entries, so that they are never applied again.
    */
   level(): Promise<undefined | Problem>
   /**
-   * Call it before an update that may change all graphs, and `over` after it; no write is under way. `end` is an
-   * operation for its end: it gives the store its position again.
+   * Call it before an update that may change all graphs, when no write is running, and `over` after it. Append the
+   * operation `end` to the update: it sets the position in the store again.
    */
   hold(): { readonly end: string; over(): void }
-  /**
-   * Call it when documents have been read, before they become versions: a problem if the store was put back to an
-   * earlier state.
-   */
+  /** Call it after reading states that become versions: a problem if the store was restored to an earlier state. */
   confirm(): Promise<undefined | Problem>
-  /** `listener` is called when the store had lost entries, and has them again: what was read meanwhile may be old. */
+  /** `listener` is called when the store had lost entries and has them again: content read meanwhile may be old. */
   onRecovered(listener: () => Promise<void>): void
   /** Resolves when nothing is sent any more. */
   close(): Promise<void>
@@ -59,11 +57,11 @@ export interface ApplierSettings {
   readonly iri: string
   /** All entries up to here are in the store. */
   readonly at: number
-  /** Whose turn it is there. */
+  /** The turn that is in the store now (fenced-update.ts). */
   readonly turn: Turn
-  /** Of the log: all entries up to here are settled, or `isCounted`. */
+  /** The last position up to which every entry of the log is settled or `isCounted`. */
   readonly settledPosition: (isCounted?: (position: number) => boolean) => number
-  /** Gives the store what the entries after a position have changed; after none, all that the history has. */
+  /** Writes to the store what entries after a position have changed; without a position, all of the history. */
   readonly catchUp: (from: number | undefined) => Promise<undefined | Problem>
   readonly log: Log
 }
@@ -77,7 +75,7 @@ interface State extends ApplierSettings {
   work: Promise<void> | undefined
   /** When the store was last asked for its position: performance.now(). */
   checked: number
-  /** Updates of all graphs that are under way. */
+  /** The number of running updates that may change all graphs. */
   held: number
   isClosed: boolean
   readonly closing: ReturnType<typeof makeSignal>
@@ -86,15 +84,15 @@ interface State extends ApplierSettings {
   recovered: () => Promise<void>
 }
 
-/** Before the next attempt, ms; the last one again and again. Clients hear of it when the short ones are over. */
+/** Pauses before the next attempts, ms; later ones wait PAUSE_MS. Clients are answered after the SHORT first ones. */
 const PAUSES = [0, 30, 120, 500]
 const SHORT = 3
-/** After so long the store is asked for its position, and learns that of what it has in another way. */
+/** How often the store's position is checked, and set if entries were applied in another way. */
 const PAUSE_MS = 1000
 const CHECK_MS = 0.9 * PAUSE_MS
-/** A store that takes longer is left alone when the gateway closes: the next start looks what it has done. */
+/** How long a closing gateway waits for the store. The next start checks what the store has done. */
 const CLOSING_MS = 2000
-/** After this many failures the store is taken to fail every time. */
+/** After this many failures the store is assumed to fail every time. */
 const MOST_ANSWERS = 5
 
 export function makeApplier(settings: ApplierSettings): Applier {
@@ -115,7 +113,7 @@ export function makeApplier(settings: ApplierSettings): Applier {
   return {
     apply: (write) => enqueue(state, write),
     stalled: () => state.stalled,
-    // The next turn: an earlier state of the store cannot pass for this one.
+    // An empty request sets the next turn, so that an earlier state of the store cannot be mistaken for this one.
     level: async () => (await enqueue(state, nothingAt(state.settledPosition()))) ?? confirm(state),
     hold() {
       state.held++
@@ -143,7 +141,7 @@ function enqueue(state: State, write: LoggedWrite): Promise<undefined | Problem>
   })
 }
 
-/** True if the store has settled entries whose position it does not know yet, such as the effects of an update. */
+/** True if settled entries, such as the effects of an update, are not covered by the position in the store yet. */
 const isBehind = ({ at, held, settledPosition }: State): boolean => held === 0 && at < settledPosition()
 
 function startWork(state: State): void {
@@ -159,13 +157,13 @@ function startWork(state: State): void {
 }
 
 async function work(state: State): Promise<void> {
-  // Entries that are written to the disk together come together.
+  // Entries that are written to the disk together arrive in the same turn of the event loop.
   await eventLoopTurn()
   while (!state.isClosed) {
     if (performance.now() - state.checked >= CHECK_MS) await check(state)
     const group = nextGroup(state.queue)
     if (group) await carry(state, group)
-    // A store that refuses even this is asked again a second later.
+    // If the store refuses even this, the timer tries again a second later.
     else if (isBehind(state)) return carry(state, [unheard(nothingAt(state.settledPosition()))])
     else return
   }
@@ -176,24 +174,24 @@ async function carry(state: State, group: Group): Promise<void> {
   const made = goesAlone(first) ? undefined : textOf(state, group, nextTurn(state))
   if (made && !isFailure(made)) return insist(state, group, fenced(state, group, made), SHORT)
   if (group.length > 1) return carryEach(state, group)
-  // It takes no turn: so that an earlier state of the store does not pass for the one after it.
+  // This write sets no turn, so an empty request sets one first: an earlier state must not pass for a later one.
   let refused: undefined | Problem
   const turn = { ...nothingAt(state.at), settled: (failed: undefined | Problem) => void (refused = failed) }
-  // Its client hears of it if the store does not answer: it holds the lock of its document.
+  // If the store does not answer, answer the client, which holds the lock of its document.
   const tell = (failed: undefined | Problem): void => void (failed && !refused && answer(first, failed))
   await carry(state, [{ ...unheard(turn), answer: tell }])
   if (refused) return settle(group, refused, state)
-  // Else the next start carries it out.
+  // If the gateway is closing, the next start carries the write out.
   if (!state.isClosed) return insist(state, group, unfenced(state, first), 0)
 }
 
-/** One that the store refuses fails alone. */
+/** Sends the writes one by one, so that a write that the store refuses fails alone. */
 function carryEach({ queue }: State, group: readonly QueuedWrite[]): void {
   for (const write of group) write.isSingle = true
   queue.unshift(...group)
 }
 
-/** Attempts it until it is known what the store has done. */
+/** Repeats the attempt until it is known what the store has done. */
 async function insist(state: State, group: Group, attempt: Attempt, short: number): Promise<void> {
   const { store, log, closing } = state
   let doubt: Problem | undefined
@@ -205,15 +203,15 @@ async function insist(state: State, group: Group, attempt: Attempt, short: numbe
     if (outcome === 'done' || 'refused' in outcome) {
       await goOn(state)
       if (outcome === 'done') return settle(group, undefined, state)
-      // A problem of its text is the problem of one of them.
+      // If the store refuses the text of the request, the fault is in one of the writes.
       const isOfOne = group.length > 1 && hasNoLaterEffect(outcome.refused)
       return isOfOne ? carryEach(state, group) : settle(group, outcome.refused, state)
     }
     const { unknown } = outcome
-    // Of a later attempt it may be known that it has had no effect: of the first it is not.
+    // A later attempt may be known to have had no effect, but the first is still in doubt.
     doubt ??= unknown
     if (n === 0) log.warn({ store: store.name, problem: unknown.detail }, 'a write is repeated until the store has it')
-    // A store that has timed out once is not waited for again.
+    // Do not wait again for a store that has timed out once.
     if (n >= short || unknown.failure === 'store.time' || state.isClosed) await stall(state, group, doubt)
     if (state.isClosed) return
     await closing.received(PAUSES[n] ?? PAUSE_MS)
@@ -223,7 +221,7 @@ async function insist(state: State, group: Group, attempt: Attempt, short: numbe
 interface Made {
   readonly text: string
   readonly next: Turn
-  /** The position afterwards. */
+  /** The position of the store afterwards. */
   readonly to: number
 }
 
@@ -231,14 +229,14 @@ const nextTurn = (state: State): Turn => ({ ...state.turn, number: ++state.issue
 
 function textOf({ iri, turn, at, settledPosition }: State, group: Group, next: Turn): Made | Problem {
   const positions = new Set(group.map(({ position }) => position))
-  // An earlier entry may come later.
+  // An earlier entry may still be missing, so this need not be the position of the last entry.
   const to = Math.max(at, settledPosition((position) => positions.has(position))) // prettier-ignore
   const all = group.flatMap((write) => write.replacements ?? [])
   const text = fencedUpdate({ log: iri, turn: turnText(turn), next: turnText(next), at: to }, all)
   return isFailure(text) ? text : { text, to, next }
 }
 
-/** The store runs the request as one transaction: if it fails, nothing of it is done. */
+/** An attempt by a fenced request, which the store runs as one transaction: if it fails, nothing of it is done. */
 function fenced(state: State, group: Group, first: Made): Attempt {
   const { store } = state
   let [answers, { next }] = [0, first]
@@ -247,7 +245,7 @@ function fenced(state: State, group: Group, first: Made): Attempt {
       const found = await lookAgain(state, group, next)
       if (found) return isFailure(found) ? { unknown: found } : found
     }
-    // Turns only grow: where a later one was given meanwhile, the attempts before can have no effect any more.
+    // Turns only grow: if a later one was set meanwhile, earlier attempts can have no effect any more.
     if (state.turn.number > next.number) next = nextTurn(state)
     const made = attempt > 0 ? textOf(state, group, next) : first
     if (isFailure(made)) return { refused: made }
@@ -270,7 +268,7 @@ function taken(state: State, turn: Turn, at: number): 'done' {
   return 'done'
 }
 
-/** An earlier attempt may be under way: afterwards it is done, or can have no effect any more. */
+/** Passes the turn on: an earlier attempt that is still running is then either done, or can have no effect any more. */
 async function givenUp(state: State, next: Turn, failed: Problem): Promise<AttemptOutcome> {
   const pass = nextTurn(state)
   const { store, iri, turn } = state
@@ -284,7 +282,7 @@ async function givenUp(state: State, next: Turn, failed: Problem): Promise<Attem
   return { refused: failed }
 }
 
-/** Undefined if the request has to be sent again. @param group what the request has */
+/** Checks what the store has done; undefined if the request must be sent again. @param group its writes */
 async function lookAgain(
   state: State,
   group: readonly QueuedWrite[],
@@ -295,7 +293,7 @@ async function lookAgain(
   if (isFailure(found)) return found
   if (found?.turn === turnText(turn)) return undefined
   if (found && next && found.turn === turnText(next)) return taken(state, next, found.at)
-  // A request that was given up was carried out late: nobody has heard of it.
+  // A request that was given up has been carried out late, and its client was told otherwise.
   const [process, number] = found?.turn.split(':') ?? []
   if (found && process === turn.process && Number(number) > turn.number) {
     state.isPutBack = true
@@ -305,12 +303,12 @@ async function lookAgain(
   return putForward(state, found, group)
 }
 
-/** It is known now that it had no effect. */
+/** The same problem, now that the request is known to have had no effect. */
 const asSure = ({ isUnsure: _, ...failed }: Problem): Problem => failed
 
 const asRefused = (failed: Problem): Problem => ({ ...failed, ...problem('store.refused', failed.detail) })
 
-/** A store that was put back to an earlier state answers with a success, and does nothing. */
+/** Checks the turn in the store: after a restore to an earlier state, requests succeed without an effect. */
 async function check(state: State): Promise<void> {
   const found = await positionIn(state.store, state.iri)
   state.checked = performance.now()
@@ -331,7 +329,7 @@ async function confirm(state: State): Promise<undefined | Problem> {
   return STALLED
 }
 
-/** Until the store has what it lacks, nothing is written. */
+/** Writes nothing else until the store has the entries that it lacks. */
 async function recover(state: State): Promise<void> {
   await stall(state, [], STALLED)
   for (let pause = PAUSE_MS; !state.isClosed; pause = Math.min(2 * pause, MOST_PAUSE_MS)) {
@@ -345,7 +343,7 @@ async function recover(state: State): Promise<void> {
   await goOn(state)
 }
 
-/** What was read from a store that was put back may be old. */
+/** Continues after a check; if the store had been restored to an earlier state, content read from it may be old. */
 async function goOn(state: State): Promise<void> {
   const { isPutBack, recovered, log } = state
   ;[state.stalled, state.isPutBack] = [undefined, false]
@@ -355,7 +353,7 @@ async function goOn(state: State): Promise<void> {
 
 const MOST_PAUSE_MS = 30_000
 
-/** The store has been emptied, or put back to an earlier state. */
+/** Brings a store up to date that has been emptied, or restored to an earlier state. */
 async function putForward(
   state: State,
   found: Position | undefined,
@@ -363,7 +361,7 @@ async function putForward(
 ): Promise<undefined | Problem> {
   const { store, log, iri, at, catchUp } = state
   state.isPutBack = true
-  // Clients who wait hold the locks of their documents.
+  // Answer waiting clients, since they hold the locks of their documents.
   await stall(state, group, UNKNOWN)
   log.error(
     { store: store.name, expected: at, found: found?.at },

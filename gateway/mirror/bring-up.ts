@@ -1,5 +1,5 @@
-// The start of a store with a log (design 6): it gets the entries that it lacks; from then on it knows its position, if
-// it runs a request as one transaction.
+// The start of a store with a log (design 6): the store gets the entries that it lacks. If it runs a request as one
+// transaction, it stores its position from then on.
 import type { History, OpenEntry } from '../../versioning/history.js'
 import { StartFailure } from '../configuration/start-failure.js'
 import { everyWrite, underLocks, type Locks } from '../documents/locks.js'
@@ -18,7 +18,7 @@ import { historyProblem } from './write-failures.js'
 interface BringUpSettings extends Mirrored {
   readonly locks: Locks
   readonly log: Log
-  /** Of a store that is ahead of its log: the changes that the log lacks are found by a sweep. */
+  /** True if the store may be ahead of its log: a sweep then finds the changes that the log lacks. */
   readonly takesOver: boolean
 }
 
@@ -29,10 +29,10 @@ export async function bringUp(settings: BringUpSettings): Promise<Applier | unde
   const open = history.open().filter(({ unread }) => !unread)
   const found = orStartFailure(base, await positionIn(store, log.iri))
   const isAhead = found !== undefined && found.at > log.position()
-  // The sweep decides what a store without a position is.
+  // Leave a store without a position to the sweep.
   if (takesOver && !found && log.keptSince() !== undefined) return undefined
   const probed = await canKeepPosition(settings)
-  // A store that takes no updates, or not this one, never had a position.
+  // A store that refuses updates, or this one, never had a position.
   const isWithout = !found && log.keptSince() === undefined && isFailure(probed) && NO_UPDATES.has(probed.failure)
   const canKeep = isWithout ? false : orStartFailure(base, probed)
   if (isAhead) await continueAfter(settings, found)
@@ -47,7 +47,7 @@ export async function bringUp(settings: BringUpSettings): Promise<Applier | unde
     if (canKeep) orStartFailure(base, problemOf(await log.keepSince(log.position())))
   }
   const [at, turn] = [log.position(), firstTurn()]
-  // A position that the store has already is moved on, even if it is not used this time.
+  // Move an existing position forward, even if it is not used this time.
   if (canKeep || found) orStartFailure(base, await store.update(setPosition(log.iri, at, turnText(turn))))
   if (!canKeep) return undefined
   return makeApplier({
@@ -106,8 +106,8 @@ export async function keepPosition({ store, history, log }: Logged): Promise<und
 const PATIENCE_MS = 30_000
 
 /**
- * Gives the store what entries after its position have changed, each document as it is after the last: a store without
- * a position, all since it had one, and what it lacks.
+ * Writes to the store the documents that entries after its position have changed, in their last state. A store without
+ * a position gets all changes since it first had one, and the documents that it lacks.
  */
 async function catchUp(settings: BringUpSettings, from: number | undefined): Promise<undefined | Problem> {
   const { store, history, log } = settings
@@ -135,10 +135,10 @@ const TOO_OLD = problem(
   'The triplestore comes from a backup older than the first known entry of the log. Stop the gateway and run triplegate mirror rebuild --force.',
 )
 
-/** What the history has and the store has not. */
+/** The documents that the history has and the store lacks. */
 interface Lacking {
   readonly documents: readonly string[]
-  /** The store has nothing of what the history has. */
+  /** True if the store has none of the documents. */
   readonly isAll: boolean
 }
 
@@ -166,7 +166,7 @@ async function makeLatest(settings: BringUpSettings, document: string): Promise<
   return undefined
 }
 
-/** No client got another answer than that these would be done, if it got one. What the store refuses is not done. */
+/** Carries out open entries: no client was told that they failed. Entries that the store refuses are dropped. */
 async function settleOpen(settings: BringUpSettings, open: readonly OpenEntry[]): Promise<undefined | Problem> {
   const { history } = settings
   for (const document of new Set(open.map((entry) => entry.document))) {

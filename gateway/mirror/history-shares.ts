@@ -7,19 +7,19 @@ import { roomOf } from '../files/arriving.js'
 import { makeSharedDaily } from '../places.js'
 import { problem, type Problem } from '../problem.js'
 
-/** The writer: the agent of the write, and the client that the gateway works for. */
+/** The writer: the agent of the write, and the client for which the gateway works. */
 export interface Adding {
   readonly agent: string | undefined
   readonly asker: Asker
 }
 
 export interface HistoryShares {
-  /** Call it before this many bytes for this many changes are journalled. What it allows is counted. */
+  /** Call it before this many bytes for this many changes are journalled. Allowed bytes are counted. */
   take(who: Adding, bytes: number, changes: number): Promise<undefined | Problem>
 }
 
 interface SharesOptions {
-  /** On the disks of journal and repository. */
+  /** Folders on the disks of journal and repository. */
   readonly folders: readonly string[]
   /** Bytes per day; one agent has a tenth, one network half. */
   readonly daily: number
@@ -39,7 +39,7 @@ export function makeHistoryShares({ folders, daily, exempt, now, room = roomIn }
   const own = new Set<string | undefined>(exempt)
   const [share, half] = [Math.ceil(daily / 10), Math.ceil(daily / 2)]
   let [left, written, checked] = [Infinity, Infinity, -Infinity]
-  // A writer who has written more today than is left leaves the rest to the others.
+  // A writer who has written more today than is left may not take the rest.
   const most = (bytes: number) => () => Math.min(bytes, left - written)
   const take = makeSharedDaily({ each: most(share), network: most(half), all: daily }, now)
   const look = async (): Promise<void> => {

@@ -32,22 +32,22 @@ import {
 import { makeSettlement, type Settlement, type SettlementSettings } from './settlement.js'
 
 /**
- * What a write was decided on; and what is called when the store does it after its client has heard that this is
- * unknown.
+ * The basis of the decision on a write; and a function to call if the store does the write after the client was told
+ * that the outcome is unknown.
  */
 export interface DecidedOn extends Pick<Act, 'late'> {
   readonly decided?: WriteBasis
 }
 
 interface Seen {
-  /** The document before, where the store has exactly this now. */
+  /** The document before the write, if the store has exactly this now. */
   readonly seen?: string | undefined
 }
 
 export interface JournalledStore extends Pick<Settlement, 'settle'> {
   /**
-   * Makes the document what the change says. To be called under its lock, when no change of it is in doubt.
-   * `write.outdated` where what it was decided on has changed since.
+   * Gives the document its new content. Call it under its lock, when no change of it is in doubt. `write.outdated` if
+   * the basis of the decision has changed since.
    */
   carryOut(change: NewChange, on?: DecidedOn & Seen): Promise<undefined | Problem>
   /**
@@ -56,7 +56,7 @@ export interface JournalledStore extends Pick<Settlement, 'settle'> {
    */
   remove(removals: readonly NewChange[], on?: DecidedOn): Promise<undefined | Problem>
   /**
-   * Makes these changes of documents, whose lines are in `edits`, and those of other graphs, with one update of the
+   * Makes these changes of documents (`edits` has their lines), and edits of other graphs, with one update of the
    * store. Call it under the locks of all of them, when no change of these documents is in doubt.
    */
   edit(changes: readonly NewChange[], edits: readonly GraphEdit[], on?: DecidedOn): Promise<undefined | Problem>
@@ -79,16 +79,16 @@ export interface JournalledStoreSettings {
   readonly store: GraphStore
   /** Undefined if the application is not versioned. */
   readonly history: History | undefined
-  /** Of the application. */
+  /** The base URL of the application. */
   readonly base: string
   readonly isDocument: (graph: string) => boolean
-  /** Undefined if the history is. */
+  /** Undefined if there is no history. */
   readonly sweep: SettlementSettings['sweep'] | undefined
   readonly locks: Locks
   /** Absent if the store is not known to run a request as one transaction. */
   readonly applier?: Applier | undefined
   readonly states: States
-  /** How the store keeps literals. */
+  /** How the store stores literals. */
   readonly literals: () => LiteralForms
   readonly log: Log
 }
@@ -140,7 +140,7 @@ function versioned(settings: Omit<Journalled, 'settlement'>): JournalledStore {
       }),
     edit(changes, edits, on) {
       const { store, isDocument, base } = settings
-      // The store is in memory: a graph that the history does not record would be lost with the process.
+      // The store is in memory: a graph that the history does not record would be lost at the end of the process.
       const lost = store.announces && edits.find(({ graph }) => !isDocument(graph))
       if (lost) return Promise.resolve(notRecorded(lost.graph, base))
       return carryOutJournalled(application, changes, {

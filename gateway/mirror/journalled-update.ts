@@ -23,9 +23,9 @@ export interface AnnouncedUpdate extends Pick<VersionedChange, 'agent' | 'time'>
 
 /** An update that is journalled. */
 export interface JournalledUpdate {
-  /** To be called with the store's response to the update. A problem: what it has done may be lost. */
+  /** Call it with the store's response to the update. A problem: the effects of the update may be lost. */
   conclude(failed: undefined | Problem): Promise<undefined | Problem>
-  /** The operations that the update ends with: those before may have removed the position of the store. */
+  /** Operations to append to the update: it may have removed the position from the store. */
   readonly end?: string | undefined
 }
 
@@ -34,7 +34,7 @@ export interface UpdatePart extends Pick<AnnouncedUpdate, 'documents'> {
   readonly journalled: { prepare(update: AnnouncedUpdate): Promise<JournalledUpdate | Problem> }
 }
 
-/** Sends the update when every part has journalled it, and has every part conclude. */
+/** Sends the update when every part has journalled it, and then lets every part conclude. */
 export async function updateTogether(
   store: GraphStore,
   text: string,
@@ -109,7 +109,7 @@ async function announcedChanges(
   const removed = removedRoot(base, graphs)
   if (removed) return removed
   for (const [document, nTriples] of graphs) {
-    // The store is in memory: a graph that the history does not record would be lost with the process.
+    // The store is in memory: a graph that the history does not record would be lost at the end of the process.
     if (!isDocument(document)) return notRecorded(document, base)
     const before = await states.stored(store, document)
     const content = await states.canonical(nTriples)

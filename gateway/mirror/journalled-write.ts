@@ -11,18 +11,18 @@ import type { Applier } from './applier.js'
 import type { Settlement, SettlementSettings } from './settlement.js'
 import { hadNoEffect, historyProblem } from './write-failures.js'
 
-/** A versioned application, as far as its writes are concerned. */
+/** The parts of a versioned application that its writes need. */
 export interface Journalled extends SettlementSettings {
   readonly base: string
   isDocument(graph: string): boolean
   readonly settlement: Settlement
   /** Absent if the store is not known to run a request as one transaction. */
   readonly applier: Applier | undefined
-  /** How the store keeps literals. */
+  /** How the store stores literals. */
   readonly literals: () => LiteralForms
 }
 
-/** Enters the changes into the journal, durably: the store is asked after that. */
+/** Enters the changes into the journal, durably, before the store is asked. */
 export async function begin(
   { history }: Pick<Journalled, 'history'>,
   changes: readonly NewChange[],
@@ -43,9 +43,9 @@ const NOT_RECORDED: Partial<Record<ProblemCode, string>> = {
 }
 
 /**
- * Makes a version of the document's state before a write, where the history has another: a state that was written
- * behind the gateway, or while versioning was off, would be lost with the write. A problem: the store was put back to
- * an earlier state.
+ * Makes a version of the document's state before a write, if the history has another one: a state that was written
+ * behind the gateway, or while versioning was off, would be lost by the write. A problem: the store was restored to an
+ * earlier state.
  */
 export async function keepBefore(
   { history, sweep, applier, log }: Journalled,
@@ -60,14 +60,14 @@ export async function keepBefore(
   return undefined
 }
 
-/** What the store gets. */
+/** The two ways to carry out a write in the store. */
 export interface Act {
   readonly decided?: WriteBasis | undefined
-  /** In a request that takes its turn in the log. */
+  /** The replacements for a fenced request (fenced-update.ts). */
   readonly replacements: () => Promise<readonly Replacement[] | undefined>
-  /** In a request, or several, of its own. */
+  /** Sends one or several separate requests. */
   readonly act: () => Promise<undefined | Problem>
-  /** Called when the store has done it after its client has heard that this is unknown. */
+  /** Called if the store has done the write after the client was told that the outcome is unknown. */
   readonly late?: (() => void) | undefined
 }
 
@@ -118,7 +118,7 @@ async function areThere({ store, states }: Journalled, changes: readonly NewChan
 }
 
 /**
- * Undefined if the document has decimals of which the store hides zeros: a DELETE does not find these.
+ * Undefined if the document has decimals whose final zeros the store hides: a DELETE does not find these.
  * @param seen the document before, if the store has exactly this now
  */
 export async function replacementFor(
@@ -144,7 +144,7 @@ export async function replacementsFor(
   return all
 }
 
-/** Undefined as above. */
+/** The replacements for several edits; undefined for the same reason as in `replacementFor`. */
 export function replacementsOf(
   { literals }: Pick<Journalled, 'literals'>,
   changes: readonly NewChange[],
@@ -155,7 +155,7 @@ export function replacementsOf(
   if (hides && edits.some(({ removed, isCleared }) => isCleared || removed.some(isDecimal))) return undefined
   const replacements: Replacement[] = []
   for (const { graph, isCleared, removed, added, after } of edits) {
-    // A store may have a language tag in other letters.
+    // A store may have changed the case of a language tag.
     const isWhole = isCleared || removed.some((line) => line.includes('"@'))
     if (isWhole && after === undefined && !isCleared) return undefined
     const nTriples = after ?? (isCleared ? added.map((line) => `${line}\n`).join('') : undefined)
@@ -188,7 +188,7 @@ const wholeEdit = (graph: string, after: string): GraphEdit => ({
   ...{ graph, isCleared: true, removed: [], added: linesOf(after), after },
 })
 
-/** An edit that deletes decimals of a store that hides their zeros, as one of the whole graph. */
+/** If an edit deletes decimals whose zeros the store hides, turns it into an edit of the whole graph. */
 const sure = (edit: GraphEdit): GraphEdit =>
   edit.after !== undefined && edit.removed.some(isDecimal) ? wholeEdit(edit.graph, edit.after) : edit
 

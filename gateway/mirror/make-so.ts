@@ -1,4 +1,4 @@
-// Making documents in the store what the history says, whatever they are there.
+// Gives documents in the store the content that the history has, whatever they contain now.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { VersionedChange } from '../../versioning/change.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -7,7 +7,7 @@ import type { Mirrored } from './all-documents.js'
 /** A document, and its canonical N-Triples; undefined if it does not exist. */
 export type DocumentText = Pick<VersionedChange, 'document' | 'content'>
 
-/** `unfit`: the store refuses this very text, or fails with it; it still accepts others. */
+/** `unfit`: the store refuses this text, or fails on it, but still accepts others. */
 export interface Unfit {
   readonly unfit: Problem
 }
@@ -23,7 +23,7 @@ export async function makeSo(
   const failed = await write()
   if (!failed || content === undefined) return failed
   if (isFailure(await states.canonical(content))) return { unfit: failed }
-  // A store that restarts fails as well, and one that takes no writes refuses them, whatever they are.
+  // A store that is restarting fails on every text, and one that accepts no writes refuses every text.
   const isWell = async (): Promise<boolean> =>
     !((await store.replace(SCRATCH, '<urn:a> <urn:b> "c" .\n')) ?? (await store.remove(SCRATCH)))
   if (failed.failure === 'store.refused') return (await isWell()) ? { unfit: failed } : failed

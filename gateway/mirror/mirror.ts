@@ -15,9 +15,9 @@ const PATIENCE_MS = 30_000
 
 interface Divergence {
   readonly mismatch: Mismatch
-  /** The document in the history. */
+  /** The content of the document in the history. */
   readonly before: string | undefined
-  /** The document in the store. */
+  /** The content of the document in the store. */
   readonly content: string | undefined
 }
 

@@ -36,7 +36,7 @@ export async function hasDefaultGraph(store: Pick<GraphStore, 'query'>, call: Ca
 
 /**
  * Undefined if there are none.
- * @param isDocument of any application that has this store
+ * @param isDocument true if a graph is a document of an application with this store
  * @param bases of these applications
  * @param mayBecome true if a graph may get this name
  */
@@ -57,7 +57,7 @@ export async function otherGraphsIn(
     if (isDocument(graph)) return
     const isUnder = bases.some((base) => isMeantFor(graph, base))
     const meant = bases.map((base) => documentMeant(graph, base, mayBecome)).find((name) => name !== undefined)
-    // A graph with the other spelling has that name.
+    // If only the spelling differs (uriOf), the URL already means the graph.
     const isAlmost = meant !== undefined && meant !== uriOf(graph)
     const list = isAlmost ? almost : isUnder ? under : elsewhere
     if (list.length < NAMED) list.push(graph)

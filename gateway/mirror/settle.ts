@@ -1,5 +1,6 @@
-// Settling writes in doubt: they are in the journal, and it is unknown whether the store has done them. When it can do
-// them no more, a document becomes what its entry says, and the effects of an update are read (design 6).
+// Settles writes in doubt, which are in the journal although it is unknown whether the store has done them. When the
+// store can no longer do them, a document gets the content of its entry, and the effects of an update are read (design
+// 6).
 import type { VersionedChange } from '../../versioning/change.js'
 import type { History, OpenEntry } from '../../versioning/history.js'
 import { underLocks, type Locks } from '../documents/locks.js'
@@ -32,7 +33,7 @@ export interface Doubts extends SettlementSettings {
   readonly opened: number
   /** Since when a change is in doubt, by its id. */
   readonly since: Map<string, number>
-  /** What is called when a change is done after all, by its id. */
+  /** Functions to call when a change turns out to be done, by its id. */
   readonly late: Map<string, () => void>
   /** Updates of any document whose changes are not all in the journal yet. */
   readonly unswept: Set<OpenEntry>
@@ -56,7 +57,7 @@ export async function settleDocument(doubts: Doubts, document: string): Promise<
 
 async function settleEntry(doubts: Doubts, entry: OpenEntry): Promise<undefined | Problem> {
   const { history, sweep, since } = doubts
-  // The entries of a log come to the store without us (applier.ts).
+  // Entries of a log are applied by applier.ts.
   if (!entry.unread && !since.has(entry.id)) return inDoubt()
   const over = await isOver(doubts, entry)
   if (isFailure(over)) return over

@@ -11,15 +11,15 @@ export type { Author, SettlementSettings } from './settle.js'
 
 export interface Settlement {
   /**
-   * The store may have done these, or may do them yet.
-   * @param late called when each is done
+   * Call it when the store may have done these, or may still do them.
+   * @param late called for each when it turns out to be done
    */
   doubt(entries: readonly OpenEntry[], late?: () => void): void
-  /** An update of any document is done. Resolves when all of its changes are in the journal. */
+  /** Call it after an update of any document. Resolves when all of its changes are in the journal. */
   sweepAfter(entry: OpenEntry): Promise<void>
   /**
    * Waits until the changes of all earlier updates of any document are in the journal, at most `patience` ms; then
-   * undefined. Until then no further update may begin, since its changes could not be told from theirs.
+   * undefined. Until then no further update may begin, since its changes could not be distinguished from theirs.
    */
   whenSwept(patience: number): Promise<undefined | Problem>
   /** Undefined if no change of this document is in doubt (any more). Call it under the document's lock. */
@@ -31,7 +31,7 @@ const ASK_EVERY_MS = 1_000
 
 export function makeSettlement(settings: SettlementSettings): Settlement {
   const open = settings.history.open()
-  // A monotonic clock: the gateway's own may be set meanwhile.
+  // A monotonic clock, since the time of day may be set meanwhile.
   const opened = performance.now()
   const doubts: Doubts = {
     ...settings,

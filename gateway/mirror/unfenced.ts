@@ -1,4 +1,4 @@
-// A write that takes no turn at the store (applier.ts): whether it was carried out is looked up.
+// Writes without a fenced request (applier.ts): looks in the store whether the write was carried out.
 import type { makeSignal } from '../../versioning/journal/signal.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import type { GraphStore } from '../stores/store.js'
@@ -6,8 +6,8 @@ import { DOUBT_MS, FENCE, hadNoEffect, hasNoLaterEffect } from './write-failures
 import type { Attempt, QueuedWrite } from './write-groups.js'
 
 /**
- * Nothing stops a late attempt here, and the last one decides: so the write is attempted again only when the attempt
- * before can have no effect any more.
+ * Without a fence, a late attempt would overwrite later writes. So the write is attempted again only when the previous
+ * attempt can have no effect any more.
  */
 export function unfenced(
   { store, closing }: { readonly store: GraphStore; readonly closing: ReturnType<typeof makeSignal> },
@@ -31,7 +31,7 @@ export function unfenced(
   }
 }
 
-/** After this many failures, five seconds apart, the store is taken to fail every time. */
+/** After this many failures, five seconds apart, the store is assumed to fail every time. */
 const MOST_FAILURES = 2
 const ALWAYS = problem('store.refused', 'The triplestore fails at each attempt to carry out the write.')
 

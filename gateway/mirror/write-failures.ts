@@ -1,4 +1,4 @@
-// What a failure of store or history means for a write: whether the store may have done it.
+// Tells from a failure of store or history whether the store may have done the write.
 import type { Setback, SetbackCode } from '../../versioning/failure.js'
 import { problem, type Problem, type ProblemCode } from '../problem.js'
 
@@ -38,5 +38,5 @@ const CODES: Partial<Record<SetbackCode, ProblemCode>> = { full: 'history.full',
 export const DOUBT_MS = 5_000
 export const DOUBT_FIELDS: Pick<Problem, 'fields'> = { fields: [['Retry-After', String(DOUBT_MS / 1000)]] }
 
-/** Stores write one after the other: once they have done this update, they have done all earlier ones that they will do. */
+/** Stores do writes one after the other: once this update is done, earlier ones are done, or never will be. */
 export const FENCE = 'DELETE WHERE { GRAPH <urn:triplegate:fence> { ?s ?p ?o } }'

@@ -1,22 +1,22 @@
-// Writes that wait for the store: which of them go in one request, and what each of them hears.
+// Writes that wait for the store: which of them share a request, and the outcome for each.
 import type { Log } from '../log.js'
 import { problem, type Problem } from '../problem.js'
 import type { Replacement } from '../stores/batch-sparql.js'
 
 /** The entries of one write. */
 export interface LoggedWrite {
-  /** Of the last of them. */
+  /** The position of the last entry. */
   readonly position: number
-  /** Undefined if only `alone` can do it. */
+  /** The replacements for a fenced request; undefined if only `alone` can do the write. */
   readonly replacements: readonly Replacement[] | undefined
-  /** Does the same without a fence, for what SPARQL cannot say, and for long texts. */
+  /** Does the write without a fence: for long texts, and for terms that SPARQL cannot express. */
   readonly alone: () => Promise<undefined | Problem>
-  /** True if the store has what `alone` does. */
+  /** True if the store has the result of `alone`. */
   readonly isThere: () => Promise<boolean | Problem>
   /**
-   * Hears once what has become of them.
-   * @param failed the store has nothing of them, and will not
-   * @param isLate the client has heard before that this is unknown
+   * Called once with the outcome.
+   * @param failed the problem, if the store has not done the write, and will not
+   * @param isLate true if the client was already told that the outcome is unknown
    */
   readonly settled: (failed: undefined | Problem, isLate: boolean) => unknown
 }
@@ -25,16 +25,16 @@ export interface LoggedWrite {
 export interface QueuedWrite extends LoggedWrite {
   readonly answer: (outcome: undefined | Problem) => void
   isAnswered: boolean
-  /** It was refused with others: the request is about it alone. */
+  /** True if it was refused together with others: then it gets its own request. */
   isSingle: boolean
 }
 
-/** The most graphs and characters of one request. A larger write is sent alone: it would hold the event loop. */
+/** The most graphs and characters of one request. A larger write is sent alone: it would block the event loop. */
 const MOST_GRAPHS = 64
 const MOST_WRITTEN = 256 * 1024
 export type Group = readonly [QueuedWrite, ...QueuedWrite[]]
 
-/** The first, and those after it that fit; undefined if none waits. */
+/** The first write, with those after it that fit; undefined if none waits. */
 export function nextGroup(queue: QueuedWrite[]): Group | undefined {
   const first = queue.shift()
   if (!first) return undefined
@@ -48,7 +48,7 @@ export function nextGroup(queue: QueuedWrite[]): Group | undefined {
   return [first, ...queue.splice(0, end < 0 ? queue.length : end)]
 }
 
-/** Not in a request with others. */
+/** True if the write cannot share a request with others. */
 export const goesAlone = ({ replacements }: LoggedWrite): boolean =>
   !replacements || sizeOf(replacements) > MOST_WRITTEN
 
@@ -57,7 +57,7 @@ const sizeOf = (replacements: readonly Replacement[] = []): number =>
     .flatMap(({ nTriples = '', change }) => (change ? [...change.removed, ...change.added] : [nTriples]))
     .reduce((sum, { length }) => sum + length, 0)
 
-/** What the store has done of a request: all of it; nothing, and it will not; or this is unknown. */
+/** The outcome of a request: all of it is done; nothing is done, and will not be; or this is unknown. */
 export type AttemptOutcome = 'done' | { readonly refused: Problem } | { readonly unknown: Problem }
 
 /** @param attempt 0, 1, 2 … */
@@ -65,7 +65,7 @@ export type Attempt = (attempt: number) => Promise<AttemptOutcome>
 
 export const BROKEN = problem('store.failed', 'The gateway has failed to write to the triplestore. Its log says why.')
 
-/** Says what has become of them: first to the journal. */
+/** Tells the outcome, first to the journal and then to the client. */
 export async function settle(
   group: readonly QueuedWrite[],
   failed: undefined | Problem,
@@ -90,7 +90,7 @@ export function answer(write: QueuedWrite, outcome: undefined | Problem): void {
   write.isAnswered = true
 }
 
-/** For the position alone. */
+/** A write without content, which only sets the position. */
 export const nothingAt = (position: number): LoggedWrite => ({
   ...{ position, replacements: [], settled: () => undefined },
   alone: () => Promise.resolve(undefined),

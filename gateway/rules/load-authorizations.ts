@@ -23,7 +23,7 @@ import {
 const GRAPHS_PER_TURN = 500
 /** How many graphs may be requested by name. If more have changed, all are read. */
 const MOST_CHANGED = 500
-/** What has changed becomes effective at once: more lines, or more statements before, would hold the event loop. */
+/** Changes become effective in one step: more lines, or more statements before, would block the event loop. */
 const MOST_CHANGED_LINES = 5000
 
 /**
@@ -122,8 +122,8 @@ const RULE_PREDICATES: ReadonlySet<string> = new Set([...ACCESS_PREDICATES, RDF_
 const [PART, LINES_PER_TURN] = [1024 * 1024, 1000]
 
 /**
- * The statements in N-Triples that may belong to an authorization, in steps of a few milliseconds; undefined if a line is
- * not a triple.
+ * The statements in N-Triples that may belong to an authorization, in steps of a few milliseconds; undefined if a line
+ * is not a triple.
  * @param isCanonical then only lines with a predicate of authorizations are parsed
  */
 export function* ruleFactsIn(nTriples: string, isCanonical: boolean): Generator<void, Fact[] | undefined> {

@@ -19,7 +19,7 @@ export interface RuledAgent {
 /** The properties of authorizations other than those that name agents. */
 const CONTENT = [V.RDF_TYPE, V.MODE, V.ACCESS_TO, V.ACCESS_TO_CLASS, V.DEFAULT, V.AGENT_CLASS]
 
-/** For an agent with its groups. The query grows with them, while the query for all rules does not (design 7). */
+/** The most names of an agent and its groups: the query grows with them, that for all rules does not (design 7). */
 const MOST_NAMES = 16
 
 /**

@@ -1,5 +1,5 @@
-// Takes changed graphs into the index of authorizations: small ones at once, large ones in steps between which other
-// work has its turn. Meanwhile nothing may be decided.
+// Reads changed graphs into the index of authorizations: small ones at once, large ones in steps with other work in
+// between. Nothing may be decided meanwhile.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import { ruleFactsIn } from './load-authorizations.js'
@@ -12,16 +12,16 @@ export interface RulesText {
 
 export interface TakingIn {
   /**
-   * Replaces a graph, or removes it. Returns false if its text is not N-Triples, or if a later change of this graph came
-   * before the last step: the later one applies.
+   * Replaces a graph, or removes it. Returns false if its text is not N-Triples, or if a later change of this graph
+   * came before the last step: the later one applies.
    */
   take(graph: string, text: RulesText | undefined): boolean | Promise<boolean>
-  /** Resolves when the changes under way have been taken in. Undefined: all have, and the index can be used. */
+  /** Resolves when the running changes are in the index. Undefined if all are, and the index can be used. */
   underWay(): Promise<unknown> | undefined
 }
 
 interface Outcomes {
-  /** The index has changed. */
+  /** Called when the index has changed. */
   changed(): void
   /** The index does not have this state of the graph. Called before anything can be decided again. */
   refused(graph: string): void

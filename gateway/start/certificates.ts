@@ -1,5 +1,5 @@
-// The certificates in the data folder, of server, owner and secretary: creates missing ones, never overwrites
-// a file, and reads them.
+// The certificates of server, owner and secretary in the data folder: creates missing ones, reads existing ones, and
+// never overwrites a file.
 import { randomUUID } from 'node:crypto'
 import { link, mkdir, open, readFile, stat, unlink } from 'node:fs/promises'
 import { isIP } from 'node:net'
@@ -29,7 +29,7 @@ export interface ClientIdentity {
   readonly file: string
 }
 
-/** PEM. The certificate has its chain. */
+/** In PEM. The certificate includes its chain. */
 export interface ServerCertificate {
   readonly cert: string
   readonly key: string
@@ -39,7 +39,7 @@ export interface Certificates {
   /** The folder of the files. */
   readonly folder: string
   readonly server: ServerCertificate
-  /** An owner with a WebID of their own has no certificate here. */
+  /** The owner's certificate; only the WebID if the owner's certificate is elsewhere. */
   readonly owner: ClientIdentity | { readonly webId: string }
   readonly secretary: ClientIdentity
   /** Warnings for the operator that do not stop the start. */
@@ -51,12 +51,12 @@ export interface CertificatesWanted {
   readonly folder: string
   /** Host names and addresses of the bases (`[::1]` or `::1`); localhost is added. */
   readonly hostNames: readonly string[]
-  /** The WebIDs of new certificates: existing ones have theirs. */
+  /** The WebIDs of new certificates. Existing ones keep their own. */
   readonly ownerWebId: string
   readonly secretaryWebId: string
-  /** The WebID of an owner with a certificate of their own: none is made or read. */
+  /** The WebID of an owner whose certificate is elsewhere: none is created or read here. */
   readonly externalOwner?: string
-  /** The files of a server certificate from elsewhere: none is made. */
+  /** The files of a server certificate from elsewhere: none is created. */
   readonly serverFiles?: ServerFiles
   readonly now: () => number
 }
@@ -86,7 +86,7 @@ export async function ensureCertificates(wanted: CertificatesWanted): Promise<Ce
   } catch (error) {
     return unusablePem(`${folder}: cannot be created (${codeOf(error)}). Give another folder with --data.`)
   }
-  // Loaded only if a certificate is missing: that is, at the first start.
+  // Load the library only if a certificate is missing, which is the case at the first start.
   const clientPem = (name: string, webId: string): Promise<Pem | UnusableCertificates> =>
     ensure(join(folder, `${name}.pem`), now, async () =>
       (await import('../agents/make-certificate.js')).makeClientCertificate(webId, `Triplegate ${name}`, now),
@@ -167,7 +167,7 @@ async function ensure(file: string, now: number, make: () => Promise<string>): P
   }
 }
 
-/** For browsers, which do not read PEM: created if it is missing or older than the certificate. */
+/** A file for browsers, which do not read PEM: created if it is missing or older than the certificate. */
 async function withBrowserFile(pem: Pem | UnusableCertificates, file: string): Promise<Pem | UnusableCertificates> {
   if (isFailure(pem)) return pem
   try {

@@ -1,4 +1,4 @@
-// The connections to other servers: where the gateway may fetch from, and how much.
+// The connections to other servers: from which servers the gateway may fetch, and how much.
 import { makeAddressMatcher, type AddressMatcher } from '../../policies/fetch/address.js'
 import { makeGuardedFetch, type GuardedFetch, type GuardedFetchSettings } from '../../policies/fetch/guarded-fetch.js'
 import type { DescribedDataspace } from '../configuration/dataspace.js'
@@ -11,7 +11,7 @@ export interface Fetchers {
   readonly destinations: GuardedFetchSettings & { readonly isOwn: (url: URL) => boolean }
   /** For the gateway's own requests to other servers. */
   readonly own: GuardedFetch
-  /** For what agents ask for. */
+  /** For URLs that agents name. */
   readonly fetcher: GuardedFetch
   /** For LOAD, of URLs that the operator allows. */
   readonly loads: GuardedFetch

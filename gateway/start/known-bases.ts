@@ -3,7 +3,7 @@ import { knownBases } from './seeded.js'
 import { documentUrl } from '../commands/arguments.js'
 
 export interface KnownBases {
-  /** Of the documents. */
+  /** The base of the documents. */
   readonly base: string
   readonly admin: string
 }

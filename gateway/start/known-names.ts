@@ -62,7 +62,7 @@ const isClosing = ({ aborted, reason }: AbortSignal): boolean =>
 
 const UNREADABLE = 'the names of documents cannot be read: new ones beyond ASCII have no URLs yet'
 
-/** None if they cannot be read: the start itself reports that. */
+/** No names if the history cannot be read, which the start itself reports. */
 const namesOfHistory =
   ({ repository, history, documentOf }: History): NameSource =>
   async (_, take) => {

@@ -15,7 +15,7 @@ import { targetOfRequest } from '../request/preflight.js'
 import { problemAnswer } from '../request/problem-answer.js'
 import { problemResponse } from '../request/respond.js'
 
-/** The ports that listen. A port that the system chooses is known here only. */
+/** The ports that listen. Only here is a port known that the system chooses. */
 export type Ports = Readonly<Partial<Record<PortSetting, number>>>
 
 export type TakenPorts = ReadonlyMap<PortSetting, TakenPort>
@@ -44,7 +44,7 @@ export async function takePorts({ settings, dataspaces, features }: Ported): Pro
   return taken
 }
 
-/** For the contents of requests, in bytes. */
+/** The memory for the contents of requests, in bytes. */
 const BODY_MEMORY = 128 * 1024 * 1024
 
 interface Ported {

@@ -49,7 +49,7 @@ export interface MakingParts {
   readonly me: Holder
   /** Called with a message if this gateway must stop. */
   readonly lost: (why: string) => void
-  /** Of the gateway's own listeners. */
+  /** The ports of the gateway's own listeners. */
   readonly ports: readonly number[]
   readonly openStore?: OpenStore
   readonly log: Log
@@ -59,7 +59,7 @@ export interface MakingParts {
 
 const COMMITS_WAIT_MS = 3_000
 
-/** Everything that it opens adds its closer, also if a later part fails. Throws StartFailure. */
+/** Adds a closer for everything that it opens, so that it can be closed if a later part fails. Throws StartFailure. */
 export async function makeGateway(parts: MakingParts, closers: Closer[]): Promise<Gateway> {
   const { settings, features, dataspaces: described, ports, log, now } = parts
   const watchdog = startWatchdog(log)
@@ -168,7 +168,7 @@ async function openDataspaces(
   return opened
 }
 
-/** When a document changes, both forget what they have derived from it. */
+/** When a document changes, both verifiers forget what they have derived from it. */
 const withIdentities = (webIds: WebIdVerifier, identities: Identities): WebIdVerifier => ({
   ...webIds,
   forget(document) {

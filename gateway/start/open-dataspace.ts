@@ -1,4 +1,4 @@
-// Opening a dataspace: its stores with their caches, its histories, its rules.
+// Opens a dataspace: its stores with their caches, its histories, its rules.
 import type { GuardedFetch } from '../../policies/fetch/guarded-fetch.js'
 import { makeWriteLog, type WriteLog } from '../../versioning/log/write-log.js'
 import { makeGraphVersions, type GraphVersions } from '../../cache/graph-versions.js'
@@ -40,8 +40,8 @@ export interface CacheSurroundings {
 }
 
 /**
- * The bytes are shared out among the documents and results of all applications. Versions belong to a store, which
- * applications may share.
+ * Divides the bytes among the documents and results of all applications. Applications with the same store share the
+ * versions of its graphs.
  */
 export function makeCaches(settings: Settings, { applications, reading, tagKey, now }: CacheSurroundings): CacheOf {
   const versionsOf = new Map<GraphStore, GraphVersions>()
@@ -73,7 +73,7 @@ function rulesAge({ cache, cacheMaxAge, staleIfError }: Settings): RulesAge {
   return { max: cache === 'off' ? 0 : cacheMaxAge === 'off' ? Infinity : cacheMaxAge, ifError }
 }
 
-/** Each dataspace may have an owner of its own. */
+/** Each dataspace may have its own owner. */
 export const ownerOf = ({ owner }: Pick<DescribedApplication, 'owner'>, certificates: Certificates): SeedAgent =>
   owner === undefined ? certificates.owner : { webId: owner }
 
@@ -109,7 +109,7 @@ export async function openDataspace(
   const agents = [ownerOf(configured.endUser, certificates), certificates.secretary]
   const documents = agents.flatMap(({ webId }) => {
     const known = agentDocuments(configured.admin.base, webId)
-    // The document of the key too: without it the agent cannot be identified.
+    // Include the document of the key: without it the agent cannot be identified.
     return known ? [known.agent, known.publicKey] : [webId.split('#', 1)[0]!]
   })
   const opened: OpenApplication[] = []

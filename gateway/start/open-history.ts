@@ -1,4 +1,4 @@
-// Opening an application's history: its repository, and the state of its store before the first request.
+// Opens an application's history: its repository, and the state of its store before the first request.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { caughtSetback, type Setback } from '../../versioning/failure.js'
@@ -58,13 +58,13 @@ interface Surroundings {
   readonly locks: Locks
   readonly log: Log
   readonly now: () => number
-  /** The parts that must exist already. */
+  /** Set for parts that must exist already. */
   readonly existing?: Existing
   /** The names of documents are checked after the start. */
   readonly namesMayBeOld?: boolean
-  /** `left`: nothing is written to the store before the first change; `taken over` if it is ahead of its log. */
+  /** `left`: writes nothing to the store before the first change. `taken over`: accepts a store ahead of its log. */
   readonly position?: 'left' | 'taken over'
-  /** Of the dataspace: positions in it say what came first in its applications. */
+  /** The log of the dataspace, whose positions order the writes of both its applications. */
   readonly writeLog?: WriteLog
 }
 
@@ -130,9 +130,9 @@ export async function openVersioned(
 }
 
 interface StartingStore extends Pick<DescribedApplication, 'service'> {
-  /** It is filled from its history. */
+  /** True if the store is filled from its history. */
   readonly isEmpty: boolean
-  /** The file that says that it has been filled. */
+  /** The file that shows that the store has been filled. */
   readonly mark: string | false | undefined
 }
 
@@ -147,9 +147,9 @@ async function broughtUp(
     const filled = isEmpty ? await fillCounted(mirrored, log) : undefined
     if (isFailure(filled)) throw new StartFailure(`the history of ${mirrored.base}: ${filled.detail}`)
     if (typeof mark === 'string') writeFileSync(mark, '')
-    // Another store gets no position.
+    // If the store does not have the documents of the history, the start fails before the store gets a position.
     if (position === undefined && !isInMemory(service)) await checkDocuments(mirrored)
-    // A store in memory has been filled with all that the log has.
+    // A store in memory has just been filled with everything in the log.
     const isLeft = position === 'left' || mirrored.store.announces
     return isLeft ? undefined : await bringUp({ ...mirrored, locks, log, takesOver: position === 'taken over' })
   } catch (error) {
@@ -160,11 +160,11 @@ async function broughtUp(
 
 const FILL = 'fill'
 
-/** If a store does not fit into memory, the process must not die silently at each start. */
+/** Counts the starts: if a store does not fit into memory, the process must not die silently at each start. */
 async function fillCounted(mirrored: Mirrored, log: Log): Promise<number | Problem> {
   const { resumed } = mirrored.history
   if (!(await resumed.begin(FILL))) {
-    // The next start tries again.
+    // Filling failed without ending the process, so the next start may try again.
     resumed.end(FILL)
     return problem('history.failed', NOT_FILLED)
   }
@@ -180,7 +180,7 @@ const documentsOf =
   (graph: string): boolean =>
     isDocumentOf(application, admin.base, graph)
 
-/** The applications that have the store of this one. */
+/** The applications that use the same store as this one. */
 function sharersOf(
   { iri, service }: DescribedApplication,
   { dataspaces, endpointNames }: Pick<Surroundings, 'dataspaces' | 'endpointNames'>,
@@ -213,7 +213,7 @@ const logProgress =
     log.info({ documents: event.documents, of: event.of }, 'filling the embedded store from its history')
   }
 
-/** Decisions on a deleted document rest on its last facts. */
+/** Decisions on a deleted document need its last facts. */
 const factsIn = (document: string, nTriples: string): string => excerptOf(nTriples, document, 'facts')
 
 interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf' | 'documentOf'> {
@@ -260,7 +260,7 @@ async function openHistoryOf(
   }
 }
 
-/** Must be asked before a journal is created for it. */
+/** Call it before a journal is created for the repository. */
 async function whyNoDocuments(repository: Repository): Promise<Setback | undefined> {
   try {
     for await (const { path } of repository.files()) if (path.endsWith('.nt')) return undefined

@@ -1,4 +1,4 @@
-// Opens the stores of a configuration, waits until they answer, and takes the place of the only writer at each.
+// Opens the stores of a configuration, waits until they answer, and becomes the only writer of each.
 import { StartFailure } from '../configuration/start-failure.js'
 import type { DescribedApplication, DescribedDataspace, ServiceDescription } from '../configuration/dataspace.js'
 import { existsSync, rmSync } from 'node:fs'
@@ -48,7 +48,7 @@ export function makeStores(settings: Settings, openStore?: OpenStore, log?: Log)
       const known = opened.get(key)
       if (known) return known
       const inner = await (openStore ?? openConfigured(log))(service, application, settings)
-      // Nobody else writes to an embedded store: it is in this process, or has a lock of its own on disk.
+      // Nobody else writes to an embedded store: it is in this process, or has its own lock on disk.
       if (isOwn) {
         opened.set(key, inner)
         return inner

@@ -1,5 +1,5 @@
-// Takes the data folder: one gateway at a time has it. The gateway leaves its name there and touches that file each
-// second; a standby waits until the folder is free.
+// Takes the data folder, which one gateway at a time may use. The gateway writes its name to a file in it, and touches
+// that file each second; a standby waits until the folder is free.
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, realpath, utimes } from 'node:fs/promises'
@@ -17,17 +17,17 @@ const FILE = 'gateway.json'
 /** Below the data folder: data that an unfinished restore has not moved to its place yet. */
 export const RESTORE_FOLDER = 'restore.work'
 const BEAT_MS = 1000
-/** If the file has not been touched for this long, the gateway stands still. */
+/** If the file has not been touched for this long, the gateway is suspended. */
 const SILENT_MS = 3000
 const TRY_MS = 300
 
-/** What the file says. */
+/** The content of the file. */
 interface Owner extends Holder {
-  /** The identity of the folder when it got its name: a copy is another folder. */
+  /** The identity of the folder when the file was written: a copy of the folder has another one. */
   readonly inode: number
   /**
-   * Identifies the process, so that a later one with the same number is not taken for it; undefined if the system does
-   * not say.
+   * Identifies the process, so that a later process with the same number is not mistaken for it; undefined if the
+   * system does not say.
    */
   readonly started?: string
 }
@@ -37,7 +37,7 @@ export interface OwnData {
   release(): Promise<void>
 }
 
-/** The gateway that has the folder, or had it last. */
+/** The gateway that uses the folder, or used it last. */
 function read(folder: string): Owner | undefined {
   try {
     const written: unknown = JSON.parse(readFileSync(join(folder, FILE), 'utf8'))
@@ -49,7 +49,7 @@ function read(folder: string): Owner | undefined {
 
 const isOwner = (value: unknown): value is Owner => typeof value === 'object' && value !== null && 'instance' in value
 
-/** The gateway that has the folder at this time. */
+/** The gateway that uses the folder now. */
 export function ownerOfData(folder: string, now: number): Holder | undefined {
   const touched = statSync(join(folder, FILE), { throwIfNoEntry: false })?.mtimeMs
   return touched !== undefined && now - touched < SILENT_MS ? read(folder) : undefined
@@ -57,7 +57,7 @@ export function ownerOfData(folder: string, now: number): Holder | undefined {
 
 /**
  * Two gateways on one data folder would each undo what the other remembers. Throws StartFailure.
- * @param waits says that it waits, until the folder is free
+ * @param waits a log: then it waits until the folder is free, and logs that it waits
  */
 export async function ownData(folder: string, waits?: Log, purpose?: 'restores'): Promise<OwnData> {
   let path: string
@@ -134,7 +134,7 @@ function watch(path: string, before: Watched | undefined): Watched {
   return before?.touched === touched ? before : { touched, at: performance.now() }
 }
 
-/** A process that stands still keeps its locks, so it is killed: it must not write when it wakes up. */
+/** Kills a suspended process, which still has its locks: it must not write when it wakes up. */
 function endSilent(owner: Owner | undefined, log: Log): void {
   const pid = Number(owner?.process)
   const text = owner && holderText(owner)

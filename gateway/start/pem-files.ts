@@ -6,7 +6,7 @@ import type { Faulty } from '../configuration/faults.js'
 
 /** A leaf certificate, its chain, and its private key. */
 export interface Pem {
-  /** That of the certificate. */
+  /** The file of the certificate. */
   readonly file: string
   readonly cert: string
   readonly key: string

@@ -40,7 +40,7 @@ async function correct(top: string): Promise<number> {
   return corrected
 }
 
-/** 1 if it had to be corrected. */
+/** Returns 1 if the mode had to be corrected. */
 async function correctOne(path: string): Promise<number> {
   const { mode } = await lstat(path)
   if ((mode & OTHERS) === 0) return 0

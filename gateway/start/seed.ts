@@ -1,5 +1,5 @@
-// The seed: the documents that a dataspace starts with (LinkedDataHub 1.5, 5.4). Pure: the caller finds out
-// which of them exist.
+// The seed: the initial documents of a dataspace (LinkedDataHub 1.5, 5.4). Pure: the caller finds out which of them
+// exist.
 import { DEFAULT_GRAPH, OTHER_GRAPH } from '../../policies/vocabulary.js'
 import { type DescribedDocument, agentDocuments, describeAgent } from '../agents/agent-documents.js'
 import {
@@ -49,7 +49,7 @@ function seededGrants(base: string, admin: string): readonly NewAuthorization[] 
   return rows.map(([slug, label, modes, to, on]) => ({ slug, label, modes, to, ...on }))
 }
 
-/** An agent that the dataspace starts with, from its certificate. Without a key its profile is elsewhere. */
+/** An initial agent of the dataspace, from its certificate. Without a key its profile is elsewhere. */
 export interface SeedAgent {
   readonly webId: string
   readonly modulus?: string
@@ -69,8 +69,8 @@ export interface SeedAgents {
 export type SeedGraphs = ReadonlyMap<string, readonly Quad[]>
 
 /**
- * Everything is written at the first start (seeding.ts), `agents` and `members` at the first start with these
- * certificates. The root of an application is written last: it shows that all other documents have been written.
+ * Written at the first start (seeding.ts); `agents` and `members` at the first start with these certificates. The root
+ * of an application is written last: it shows that all other documents have been written.
  */
 export interface Seed {
   readonly endUser: SeedGraphs
@@ -80,8 +80,8 @@ export interface Seed {
 }
 
 /**
- * A line for each agent with a certificate here whose WebID is in none of these dataspaces, for example after a change
- * of the base: nothing is seeded for it, and its certificate proves nothing.
+ * A line for each agent with a certificate here whose WebID is in none of these dataspaces, for example after the base
+ * has changed: nothing is seeded for it, and its certificate proves no identity.
  */
 export const strayAgents = (dataspaces: readonly DescribedDataspace[], agents: readonly SeedAgent[]): string[] =>
   agents

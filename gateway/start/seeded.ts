@@ -15,7 +15,7 @@ export interface Seeded {
   /** True if this agent has already got its documents and its membership. */
   hasAgent(base: string, webId: string): boolean
   recordAgent(base: string, webId: string): void
-  /** The application that has this base. */
+  /** Records the application with this base. */
   recordApplication(base: string, iri: string): void
   /** The bases that were seeded, each with its application; undefined in the marks of earlier versions. */
   bases(): readonly (readonly [base: string, application: string | undefined])[]
@@ -24,7 +24,7 @@ export interface Seeded {
 interface Mark {
   readonly state: 'begun' | 'done'
   readonly agents?: readonly string[]
-  /** Its IRI. */
+  /** The IRI of the application. */
   readonly application?: string
 }
 

@@ -1,4 +1,4 @@
-// Starting and stopping a gateway: checks, certificates, the gateway value, seeds, probe, listeners.
+// Starts and stops a gateway: checks, certificates, the gateway value, seeds, probe, listeners.
 import type { GatewayCaches } from '../caches.js'
 import { sharedStores } from '../configuration/conflicts.js'
 import { type DescribedDataspace, isInMemory } from '../configuration/dataspace.js'
@@ -34,7 +34,9 @@ import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** @returns the function that writes them. A crash loses those since the start, which only costs some comfort. */
+/**
+ * @returns the function that writes the prefixes. A crash loses those since the start, which only costs convenience.
+ */
 export async function keepPrefixes(
   folder: string,
   prefixes: GatewayCaches['prefixes'],
@@ -156,7 +158,7 @@ async function startOn(
   }
 }
 
-/** No start waits for it. */
+/** Runs in the background after the start. */
 async function exploreStores(gateway: Gateway, data: string, signal: AbortSignal): Promise<void> {
   const { dataspaces } = gateway
   for (const dataspace of dataspaces) {

@@ -13,8 +13,8 @@ const HEADER = '?n\t?s\t?p\t?o'
 const END = '"end"\t\t\t'
 
 /**
- * All triples of a graph (if a type is given, only if the graph's own IRI has this type), or those of `excerptQuery`
- * for `facts`.
+ * Asks for all triples of a graph (with a type: only if the graph's own IRI has it), or for those of `excerptQuery` for
+ * `facts`.
  */
 export interface BatchQuestion {
   readonly graph: string
@@ -106,7 +106,7 @@ interface Change {
   readonly added: readonly string[]
 }
 
-/** Undefined if it is not a small part of the lines, or if SPARQL cannot express it exactly. */
+/** Undefined if the change is not a small part of the lines, or if SPARQL cannot express it exactly. */
 export function changeOf(before: string, after: string): Change | undefined {
   const [had, has] = [before, after].map((text) => new Set(linesOf(text))) as [Set<string>, Set<string>]
   const removed = [...had].filter((line) => !has.has(line))

@@ -8,7 +8,7 @@ import { initSync, parse, Store } from 'oxigraph/web.js'
 export interface Oxigraph {
   readonly Store: typeof Store
   readonly parse: typeof parse
-  /** The bytes that it has taken; it never returns any. */
+  /** The bytes of memory that Oxigraph has taken; it never returns any. */
   size(): number
 }
 

@@ -30,10 +30,10 @@ export async function replaceChanged(
 /** The store has done nothing. */
 const REFUSED = new Set<string>(['store.refused', 'update.syntax'])
 
-/** In characters: to compare longer texts, other work is let in between. */
+/** In characters: while longer texts are compared, other work runs in between. */
 const QUICKLY_COMPARED = 32 * 1024
 
-/** Undefined if the lines that change are many, or SPARQL does not say them as they are. */
+/** Undefined if many lines change, or if SPARQL cannot express them exactly. */
 export async function changeBetween(before: string, after: string): Promise<Replacement['change']> {
   if (before.length + after.length <= 2 * QUICKLY_COMPARED) return changeOf(before, after)
   const change = await differenceInSlices(before, after)

@@ -7,13 +7,13 @@ import { connect, createServer, type Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Its reports: the store answers; it has stopped; a line of its stderr; the reason why it cannot be started. */
+/** The reports about the store: it answers; it has stopped; a line of its stderr; why it cannot be started. */
 export type ChildReport =
   { readonly ready: number } | { readonly stopped: string } | { readonly says: string } | { readonly unable: string }
 
 /** How long a request waits for a store that is being restarted, in ms. */
 const PATIENCE_MS = 10_000
-/** Between two attempts, if the store stops before it answers, in ms. */
+/** The pause between two attempts, if the store stops before it answers, in ms. */
 const PAUSE_MS = 250
 /** Attempts of the first start: a store that was killed with its gateway releases its folder only a moment later. */
 const ATTEMPTS = 8
@@ -86,7 +86,7 @@ async function supervise(): Promise<void> {
 const UNAVAILABLE =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'
 
-/** Nothing of the request has been read yet, so all of it waits. */
+/** Forwards a connection to the store. The request is not read before, so all of it waits for the store. */
 async function serve(client: Socket): Promise<void> {
   client.on('error', () => undefined)
   const deadline = performance.now() + PATIENCE_MS
@@ -123,7 +123,7 @@ async function nextStart(ms: number): Promise<void> {
   })
 }
 
-/** An answer that breaks off at the store breaks off at the gateway. */
+/** Joins both connections, so that an answer that breaks off at the store breaks off at the gateway too. */
 function join(client: Socket, store: Socket): void {
   if (client.destroyed) return void store.destroy()
   client.pipe(store).pipe(client)

@@ -38,7 +38,7 @@ function isExecutable(file: string): boolean {
 
 export interface ChildStoreSettings {
   readonly name: string
-  /** Of this store alone. */
+  /** A folder for this store only. */
   readonly folder: string
   readonly executable: string
   /** The time limit of a query, in ms. */

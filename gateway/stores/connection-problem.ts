@@ -10,7 +10,7 @@ const OUT_OF_TIME = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT
 const CLOSED = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED'])
 const CERTIFICATE = /CERT|SIGNATURE|^ERR_TLS_|^ERR_SSL_/
 
-/** `store.unreachable`, with the delay that the store asks for if it does. */
+/** `store.unreachable`, with the delay that the store asks for, if any. */
 export const unreachable = (detail: string, retryAfter = RETRY_AFTER_SECONDS): Problem =>
   problem('store.unreachable', detail, { fields: [['Retry-After', retryAfter]] })
 

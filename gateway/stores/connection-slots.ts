@@ -1,4 +1,5 @@
-// Turns at a store: limits the calls at work, queues the others in fair order, and ends each wait with its signal.
+// Connections to a store: limits the running calls, queues the others in fair order, and ends a wait when its signal
+// aborts. A "place" is the right to use one of the connections.
 import { problem, type Problem } from '../problem.js'
 import { makeRounds, type Asker, type Waiting } from './fair-queue.js'
 import { StoreBreak } from './store.js'
@@ -7,8 +8,8 @@ import { StoreBreak } from './store.js'
 export interface EndTurn {
   (): void
   /**
-   * True if the place was only lent, and another asker waits that may have it: give it back soon. If the asker may hold
-   * the place by now, the loan ends here.
+   * True if the place was only lent and another asker waits for it: give it back soon. If this asker is entitled to the
+   * place by now, the loan ends here.
    */
   isCalledBack(): boolean
 }
@@ -17,9 +18,9 @@ export interface Turns {
   /** A place for the gateway itself, if one is free. */
   takeNow(): EndTurn | undefined
   /**
-   * A place, at once or in turn. Askers take turns, and no asker holds all places if there are several. Calls without
-   * an asker are the gateway's own and are limited only by the number of places. `store.overloaded` at once if too many
-   * calls wait; a Problem when the signal aborts.
+   * Gives a place, at once or in turn. Askers take turns, and no asker holds all places if there are several. Calls
+   * without an asker are the gateway's own, and limited only by the number of places. `store.overloaded` at once if too
+   * many calls wait; a Problem when the signal aborts.
    */
   take(signal?: AbortSignal, asker?: Asker): Promise<EndTurn | Problem>
 }
@@ -39,8 +40,8 @@ interface Waiter extends Waiting {
 }
 
 /**
- * @param lends whether an asker may also have the last place while no other asker may have it; it must be given back
- * once one may
+ * @param lends whether an asker may also borrow the last place while no other asker needs it; it must give the place
+ * back when one does
  */
 export function makeTurns(places: number, waitingLimit: number, lends = false): Turns {
   let free = places
@@ -60,13 +61,13 @@ export function makeTurns(places: number, waitingLimit: number, lends = false): 
       passOn()
     }
     const isCalledBack = (): boolean => {
-      // By now, the asker may hold the place without a loan.
+      // By now, the asker is entitled to the place without a loan.
       if (isHeld && isOnLoan && line.mayPass(waiter!)) isOnLoan = isLent = false
       return isHeld && isOnLoan && line.isAwaited()
     }
     return Object.assign(end, { isCalledBack })
   }
-  /** Lends a free place to one that waits. */
+  /** Gives or lends a free place to a waiting call. */
   function passOn(): void {
     const next = lends && !isLent && free > 0 ? line.nextOnLoan() : undefined
     if (!next) return
@@ -107,7 +108,7 @@ function makeLine(places: number, waitingLimit: number) {
   const own = new Set<Waiter>()
   let isOwnTurn = true
   return {
-    /** True if it need not wait when a place is free. */
+    /** True if the call need not wait when a place is free. */
     mayPass: (waiter: Waiter): boolean => waiter.asker === undefined || rounds.hold(waiter, waiter.asker),
     /** False if too many wait. */
     enter(waiter: Waiter): boolean {

@@ -46,18 +46,18 @@ const UNCHANGED: ReadonlyMap<string, RegExp | undefined> = new Map(
 const MARK = `urn:x-${randomBytes(8).toString('hex')}:`
 
 export interface Covers {
-  /** A line of N-Triples or N-Quads as it is loaded. It has one literal at most. */
+  /** A line of N-Triples or N-Quads as Oxigraph gets it. It has at most one literal. */
   line(line: string): string
   /**
    * A resolved query or update as text for Oxigraph. Call it after `line`. Throws a plain Error if there are covers and
-   * it is no SPARQL.
+   * the text is not SPARQL.
    */
   text(sparql: string): string
   /** Oxigraph's output, with covers removed. */
   uncovered(written: string): string
 }
 
-/** For one store. */
+/** Makes the covers of one store. */
 export function makeCovers(): Covers {
   let isUsed = false
   const coverOf: Covering['coverOf'] = (lexical, datatype) => {

@@ -1,4 +1,4 @@
-// The prefixes that a triplestore keeps for its dataset, as Fuseki does: it writes them before every Turtle answer.
+// The prefixes that a triplestore stores for its dataset: Fuseki writes them at the beginning of every Turtle answer.
 // They are read at the start, and again after some minutes.
 import { createHash } from 'node:crypto'
 import { sourceOf, TURTLE, JSON_LD, type Format } from '../http/media-type.js'
@@ -15,7 +15,7 @@ export interface DatasetPrefixes {
 
 export interface KnownPrefixes {
   readonly prefixes: Prefixes
-  /** The format with these prefixes, and a code of its own; the same for formats that have none. */
+  /** The format with these prefixes and its own code; formats that have no prefixes are returned as they are. */
   formatOf(format: Format): Format
 }
 

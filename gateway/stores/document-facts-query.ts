@@ -1,5 +1,6 @@
-// The few triples of a graph that a decision or an identification rests on. The store is asked for these before a right
-// is decided. This costs as much for a large graph as for a small one, and nearly as much for a missing one (design 4).
+// The few triples of a graph that a decision or an identification depends on. The store is asked for these before a
+// right is decided. This takes as long for a large graph as for a small one, and nearly as long for a missing one
+// (design 4).
 import { ACL, CERT, DCT, DEF, DH, RDF, SOLID } from '../rdf/vocabulary.js'
 
 /**
@@ -8,7 +9,7 @@ import { ACL, CERT, DCT, DEF, DH, RDF, SOLID } from '../rdf/vocabulary.js'
  */
 export type ExcerptKind = 'facts' | 'fewFacts' | 'profile'
 
-/** The properties of a document that decisions and preconditions rest on, and all that a PUT keeps of it (design 3). */
+/** The properties of a document that decisions and preconditions depend on, and those that a PUT keeps (design 3). */
 export const FACTS: readonly string[] = [RDF('type'), ACL('owner'), DCT('created'), DCT('modified'), DCT('creator')]
 
 const PROPERTIES: Readonly<Record<ExcerptKind, readonly string[]>> = {
@@ -20,7 +21,7 @@ const PROPERTIES: Readonly<Record<ExcerptKind, readonly string[]>> = {
 /** The largest excerpt that is read, in bytes. */
 export const MAX_EXCERPT = 256 * 1024
 
-/** A graph without any of the properties exists all the same: one more triple shows that. */
+/** An additional triple shows that the graph exists, even if it has none of the properties. */
 export const EXISTS = '<urn:triplegate:exists>'
 
 /** Graphs with this many triples are long: a store builds the answer to a CONSTRUCT in its memory. */
@@ -59,7 +60,7 @@ function fewFacts(graph: string): string {
   return [types, ...others].join('\n  UNION ')
 }
 
-/** The same triples from the text of the graph in N-Triples, one space between terms: '' if there are none. Linear. */
+/** The same triples from the graph as N-Triples with single spaces between terms; '' if there are none. Linear. */
 export function excerptOf(nTriples: string, graph: string, kind: ExcerptKind): string {
   return PROPERTIES[kind]
     .map((property) => linesWith(nTriples, kind !== 'profile' ? `<${graph}> <${property}> ` : ` <${property}> `))
@@ -67,8 +68,8 @@ export function excerptOf(nTriples: string, graph: string, kind: ExcerptKind): s
 }
 
 /**
- * The lines that contain this text. If it occurs in a literal or a triple term, one line too many is found, which
- * changes nothing.
+ * The lines that contain this text. If it occurs in a literal or a triple term, a line too many is found, which does no
+ * harm.
  */
 export function linesWith(nTriples: string, sought: string): string {
   let lines = ''

@@ -52,13 +52,14 @@ function data(
   return blocks.length === 0 ? [] : [`${keyword} {\n${blocks.join('\n')}\n}`]
 }
 
-/** The edit in a form that SPARQL can express: if it cannot express changed lines, the whole graph is written again. */
+/** The edit in a form that SPARQL can express: if SPARQL cannot express changed lines, the whole graph is written. */
 async function writable(edit: GraphEdit, every: Every): Promise<GraphEdit | Problem> {
   const { graph, removed, added, after } = edit
   const isWhole = (await every(removed, isRemovable)) && (await every(added, standsInSparql))
   if (isWhole && (await every(added, (line) => !hasBlankNode(line)))) return edit
   const lines = after === undefined ? undefined : linesOf(after)
-  // If the graph was not read, inserted blank nodes are new ones, and tags are as the client wrote them.
+  // If the graph was not read before, inserted blank nodes are new ones, and language tags are as the client wrote
+  // them.
   const isSent = !lines && (isWhole || ((await every(removed, isExact)) && (await every(added, standsInSparql))))
   if (isSent) return edit
   if (lines && (await every(lines, standsInSparql))) return { graph, isCleared: true, removed: [], added: lines }
@@ -79,7 +80,7 @@ const isName = (graph: string): boolean =>
 const oddName = (graph: string): Problem =>
   problem('update.form', `The update would change the graph <${graph}>, whose name cannot be written in SPARQL.`)
 
-/** A backslash, and what looks like an escape with it. */
+/** A backslash followed by text that looks like an escape together with it. */
 const DECODED_EARLY = /\\\\(?:u[0-9a-f]{4}|U[0-9a-f]{8})/i
 
 /**

@@ -3,24 +3,24 @@ import { totalmem } from 'node:os'
 import type { Log } from '../log.js'
 import { problem, type Problem } from '../problem.js'
 
-/** Quads above which it refuses writes, on a machine with enough memory: the store takes 350 to 600 bytes for each. */
+/** Above this many quads the store refuses writes, even with enough memory: it takes 350 to 600 bytes for each. */
 const MOST_QUADS = 4_000_000
 const WARN_AT = 1_000_000
-/** Of the machine's memory, or the container's: the store twice as text, its indexes, and room for the gateway. */
+/** Memory of the machine or container for each quad: its text twice, the indexes, and room for the gateway. */
 const BYTES_A_QUAD = 2_000
-/** Longer triples count for several. */
+/** A triple with more characters counts as several. */
 const CHARACTERS = 200
-/** Of a longer text only this much is counted, and the rest is assumed to be similar. */
+/** Of a longer text only this many characters are counted; the rest is assumed to be similar. */
 const COUNTED = 256 * 1024
 
 // Without a limit, some versions of Node.js return 0, and others an enormous number.
 export const mostQuadsOf = (memory = Math.min(process.constrainedMemory() || Infinity, totalmem())): number =>
   Math.min(MOST_QUADS, Math.floor(memory / BYTES_A_QUAD))
 
-/** WebAssembly has no more than 4 GiB: for what is held, and `spare` for queries and updates. */
+/** The memory for the quads, and `spare` for queries and updates. WebAssembly has at most 4 GiB. */
 export const memoryFor = (quads: number, spare: number): number => Math.min(2 ** 32 - 2 ** 16, spare + quads * 600)
 
-/** In quads. */
+/** The size of a text in quads. */
 export function sizeOf(text: string): number {
   let lines = 0
   for (let at = text.indexOf('\n'); at >= 0 && at < COUNTED; at = text.indexOf('\n', at + 1)) lines++
@@ -30,9 +30,9 @@ export function sizeOf(text: string): number {
 
 export interface QuadRoom {
   held(): number
-  /** The text replaces the previous one. */
+  /** Call it when the text has replaced the previous one. */
   changes(before: string | undefined, after: string): void
-  /** True if there is room for these texts in place of the previous ones. A full store may shrink. */
+  /** A problem if there is no room for these texts instead of the previous ones. A full store may shrink. */
   refuses(texts: Iterable<readonly [before: string | undefined, after: string]>): Problem | undefined
 }
 

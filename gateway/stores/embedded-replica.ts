@@ -11,7 +11,7 @@ export interface Effects {
 }
 
 export interface Replica {
-  /** The graph has changed. */
+  /** Call it when the graph has changed. */
   changed(graph: string): void
   /** One call at a time. Works on a snapshot taken after the call; the caller applies the changes. */
   run(work: StoreWork, signal?: AbortSignal): Promise<Effects | Problem>
@@ -33,8 +33,8 @@ const BROKEN = problem(
 type Thread = LimitedThread<StoreJob, Reply>
 
 /**
- * Starts nothing yet: the first work starts and fills the thread. `timeLimit`: ms, without the filling.
- * @param memory of a thread that starts now, in bytes
+ * Starts nothing yet: the first work starts the thread and fills it. `timeLimit`: in ms, not counting the filling.
+ * @param memory gives the memory of a new thread, in bytes
  */
 export function makeReplica(graphs: ReadonlyMap<string, string>, memory: () => number, timeLimit: number): Replica {
   /** The graphs whose changes the thread does not have. */

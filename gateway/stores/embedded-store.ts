@@ -25,18 +25,18 @@ import { givenUp, makeTurns, type Turns } from './connection-slots.js'
 
 export interface EmbeddedStoreSettings {
   /**
-   * How many queries and updates may wait for their turn, and how many writes for an update; beyond it
+   * How many queries and updates may wait for their turn, and how many writes may wait for an update; one more is
    * `store.overloaded`.
    */
   readonly queue?: number
-  /** ms that a query or an update may run: then it is stopped, and `store.time`. */
+  /** How long a query or an update may run, in ms: then it is stopped, with `store.time`. */
   readonly queryTimeout?: number
-  /** Bytes that Oxigraph may take in addition to its data: a query or an update that needs more is `store.failed`. */
+  /** The bytes that Oxigraph may take in addition to its data: a query or update that needs more is `store.failed`. */
   readonly memory?: number
-  /** A write that would make it hold more is `store.full`. */
+  /** The most quads: a write of more is `store.full`. */
   readonly mostQuads?: number
   readonly log?: Log
-  /** A graph of more characters than this is not read whole. */
+  /** A graph with more characters is not read whole. */
   readonly maxGraphLength?: number
 }
 
@@ -47,7 +47,7 @@ const CLOSED = problem('store.failed', 'The embedded triplestore is closed.')
 interface Embedded {
   /** N-Triples by the graph's IRI; '' is the default graph, which only updates write. */
   readonly graphs: Map<string, string>
-  /** Of long texts, by graph. */
+  /** The excerpts of long texts, by graph. */
   readonly excerpts: Map<string, Readonly<Partial<Record<ExcerptKind, string>>>>
   readonly replica: Replica
   readonly room: QuadRoom
@@ -156,7 +156,7 @@ function putAll(state: Embedded, texts: readonly GraphText[]): undefined {
   }
 }
 
-/** Changes of graphs with unknown content take an update, which can fail, and all other changes with it. */
+/** Changes to graphs with unknown content need an update, which can fail together with all other changes. */
 async function edit(state: Embedded, edits: readonly GraphEdit[], call: Call): Promise<undefined | Problem> {
   const [texts, unknown]: [[string, string][], GraphEdit[]] = [[], []]
   for (const { graph, after, ...rest } of edits) {
@@ -206,9 +206,7 @@ async function runUpdate(state: Embedded, work: StoreWork, call: UpdateCall): Pr
   }
 }
 
-/**
- * Applies the changes that an update made in the replica. If the caller refuses them, the replica has to change back.
- */
+/** Applies the changes that an update made in the replica. If the caller refuses them, the replica must undo them. */
 async function applyUpdate(state: Embedded, effects: Effects, { announce }: UpdateCall): Promise<Effects | Problem> {
   let refused: Problem | 'not yet' | undefined = 'not yet'
   try {

@@ -26,7 +26,7 @@ export type StoreWork =
   | { readonly kind: 'update'; readonly sparql: string }
 
 /**
- * `failed`: refused, and nothing is changed; `unwritable`: the result has no form in the format. The changes of an
+ * `failed`: refused, and nothing is changed; `unwritable`: the format cannot represent the result. The changes of an
  * update come in several replies.
  */
 export type Reply =
@@ -39,7 +39,7 @@ export type Reply =
 const N_TRIPLES = 'application/n-triples'
 const OWN = [RDF_XML, JSON_LD]
 const N_QUADS = 'application/n-quads'
-// The size of one reply, so that reading it does not hold up the main thread.
+// The size of one reply, so that reading it does not block the main thread.
 const REPLY_LENGTH = 1024 * 1024
 const REPLY_GRAPHS = 1000
 
@@ -180,7 +180,7 @@ function changeOf(graph: string): string | undefined {
   return textOfLines([...kept, ...now])
 }
 
-/** As Oxigraph writes it: without escapes that are not needed. */
+/** The line as Oxigraph writes it: without unnecessary escapes. */
 const canonical = (line: string): string => canonicalLines(line)?.[0] ?? line
 
 function dumped(graph: string): string {

@@ -1,7 +1,7 @@
 // Decides which waiting entry comes next: networks take turns, and so do the agents of each network, so that no client
 // makes the others wait, however many agents it has created (design 7).
 
-/** The client that the gateway works for: an agent and its network; for an anonymous client only the network. */
+/** The client for which the gateway works: an agent and its network; for an anonymous client only the network. */
 export type Asker = string | { readonly agent: string; readonly network: string }
 
 export interface Waiting {
@@ -22,28 +22,28 @@ const shareOf = (asker: Asker): Share =>
   typeof asker === 'string' ? { who: asker, network: asker } : { who: asker.agent, network: asker.network }
 
 export interface RoundsBounds {
-  /** How many entries may wait: of one agent, of one network, and of all. */
+  /** How many entries may wait for one agent, for one network, and in total. */
   readonly each: number
   readonly network: number
   readonly all: number
   /** How many taken entries one agent may hold. */
   readonly held: number
-  /** The same of one network. */
+  /** How many taken entries one network may hold. */
   readonly heldOfNetwork?: number
 }
 
 export interface Rounds<Entry> {
-  /** Waits in the turn of this asker; false if too many wait. */
+  /** Queues the entry in the turn of this asker; false if too many wait. */
   enter(entry: Entry, asker: Asker): boolean
   /** Takes an entry at once, without waiting; false if its asker already holds as many as it may. */
   hold(entry: Entry, asker: Asker): boolean
-  /** False if it does not wait. */
+  /** Removes a waiting entry; false if it does not wait. */
   leave(entry: Entry): boolean
   /** The next entry: it no longer waits, and the agent in whose turn it is taken holds it until `release`. */
   next(): Entry | undefined
-  /** The next entry, whatever its asker holds; nobody holds it then. */
+  /** The next entry, however many its asker holds. It does not count as held. */
   nextOnLoan(): Entry | undefined
-  /** True if `next` has one. */
+  /** True if `next` would give an entry. */
   hasNext(): boolean
   release(entry: Entry): void
   all(): ReadonlySet<Entry>
@@ -65,7 +65,7 @@ export function makeRounds<Entry extends Waiting>(bounds: RoundsBounds): Rounds<
     holds.add(share.who, 1)
     holdsOfNetwork.add(share.network, 1)
   }
-  /** The number of the first turn of this kind. */
+  /** The first turn of this kind, and its number. */
   const first = (isMeant: (share: Share) => boolean): { readonly entry: Entry; readonly share: Share } | undefined => {
     for (const [network, turns] of networks) {
       for (const [who, [entry]] of turns) {

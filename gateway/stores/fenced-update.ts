@@ -1,56 +1,57 @@
-// The fenced request: the SPARQL update that brings entries of the log to a store, and takes its turn: it does nothing
-// in a store in which it is another one's turn. So it can be sent twice, late, and by an old process. Pure.
+// The fenced request: the SPARQL update that applies entries of the log to a store. The store contains a token, the
+// turn. Each request names the turn that it expects and the next one, and does nothing if the store has another turn.
+// So it may be sent twice, arrive late, or come from an old process. Pure.
 import { mayHaveBlankNodes } from '../../versioning/log/content.js'
 import { problem, type Problem } from '../problem.js'
 import { isName, makePrefixes, type Replacement } from './batch-sparql.js'
 import { standsInSparql } from './edit-text.js'
 import { linesIn, linesOf } from './n-triples-lines.js'
 
-/** The graph of the positions. It is in the dataset of the documents, since only so a transaction has both. */
+/** The graph of the positions. It is in the dataset of the documents, so that one transaction can change both. */
 export const LOG_GRAPH = 'urn:triplegate:log'
 const AT = `<${LOG_GRAPH}#at>`
 const TURN = `<${LOG_GRAPH}#turn>`
 
 export interface Fence {
-  /** The IRI of the log: each log has a position of its own in a store. */
+  /** The IRI of the log: each log has its own position in a store. */
   readonly log: string
-  /** Whose turn it is, and whose it is afterwards: both are other ones for each request. */
+  /** The turn that the store must have, and the turn that it has afterwards. Both are new for each request. */
   readonly turn: string
   readonly next: string
-  /** The position afterwards. */
+  /** The position of the store afterwards. */
   readonly at: number
 }
 
 const inLog = (pattern: string): string => `GRAPH <${LOG_GRAPH}> { ${pattern} }`
 
-/** No row: the store has no position of this log. Variables: `?at`, `?turn`. */
+/** Variables: `?at`, `?turn`. No row if the store has no position of this log. */
 export const positionQuery = (log: string): string =>
   `SELECT ?at ?turn { ${inLog(`<${log}> ${AT} ?at ; ${TURN} ?turn`)} }`
 
-/** Whatever was there before: no request that is under way takes its turn any more. */
+/** Sets position and turn, whatever they were: no request already under way can take its turn any more. */
 export const setPosition = (log: string, at: number, turn: string): string =>
   `DELETE WHERE { ${inLog(`<${log}> ?p ?o`)} } ;\nINSERT DATA { ${inLog(`<${log}> ${AT} ${at} ; ${TURN} "${turn}"`)} }`
 
-/** For the end of an update that may have removed the position: no other one is overwritten. */
+/** Sets the position again after an update that may have removed it, without overwriting another one. */
 export const positionAgain = (log: string, at: number, turn: string): string =>
   `INSERT { ${inLog(`<${log}> ${AT} ${at} ; ${TURN} "${turn}"`)} } WHERE { FILTER NOT EXISTS { ${inLog(`<${log}> ?p ?o`)} } }`
 
-/** A request that has not taken its turn by now does nothing any more. */
+/** Passes the turn on: a request that has not been applied by now does nothing any more. */
 export const passTurn = ({ log, turn, next }: Omit<Fence, 'at'>): string => {
   const turnOf = (one: string): string => inLog(`<${log}> ${TURN} "${one}"`)
   return `DELETE { ${turnOf(turn)} } INSERT { ${turnOf(next)} } WHERE { ${turnOf(turn)} }`
 }
 
 /**
- * Applies the changes of one or several entries, in their order, and sets position and turn.
+ * Applies the changes of one or several entries, in order, and sets position and turn.
  *
- * Two operations: a graph that is replaced loses its triples in the first, since blank nodes in a template are made
- * again for each solution; the second has one solution, the position. `update.form` if a graph has a name or terms
- * that cannot stand in SPARQL.
+ * There are two operations. The first removes the triples of replaced graphs. The second inserts, and has exactly one
+ * solution, the position: blank nodes in a template are created again for each solution. `update.form` if a graph has a
+ * name or terms that cannot be written in SPARQL.
  */
 export function fencedUpdate({ log, turn, next, at }: Fence, replacements: readonly Replacement[]): string | Problem {
   const last = new Map<string, Replacement>()
-  // What changes is said of the state before, which an entry in between has changed.
+  // If two entries change a graph, write all of it: its second change is relative to the state after the first.
   for (const one of replacements) last.set(one.graph, last.has(one.graph) ? { ...one, change: undefined } : one)
   const { graph, declarations } = makePrefixes()
   const [deleted, inserted]: [string[], string[]] = [[], []]
@@ -76,7 +77,7 @@ const clearing = ([first, ...more]: readonly string[], fence: string): string =>
   return `DELETE { GRAPH ${name} { ?s ?p ?o } } WHERE { ${fence} ${values} GRAPH ${name} { ?s ?p ?o } }`
 }
 
-/** The lines, with labels of blank nodes that no other graph of the request has: one template would join them. */
+/** Gives blank nodes labels that no other graph of the request has: in one template, equal labels are one node. */
 function apart(nTriples: string, n: number): readonly string[] | undefined {
   if (!mayHaveBlankNodes(nTriples)) return linesOf(nTriples)
   const lines = linesIn(nTriples, (label) => `_:g${n}${label.slice('_:'.length)}`)

@@ -21,7 +21,7 @@ export interface FusekiAdmin {
   tasks(): Promise<readonly FusekiTask[] | string>
   /** The id of the task. */
   compact(): Promise<{ readonly taskId: string } | string>
-  /** True once the store has carried out an update, which changes nothing. */
+  /** True once the store has carried out an update that changes nothing. */
   writes(signal: AbortSignal): Promise<boolean>
   close(): Promise<void>
 }

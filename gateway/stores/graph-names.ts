@@ -4,14 +4,14 @@ import { isFailure, type Problem } from '../problem.js'
 import { selectBatches } from './select.js'
 import { StoreBreak, type Call, type GraphStore } from './store.js'
 
-/** True for graphs that the gateway keeps for itself: they are in no list and no copy of a dataset. */
+/** True for the gateway's own graphs: they are in no list and no copy of a dataset. */
 export const isOwnGraph = (graph: string): boolean => graph.startsWith(OWN_GRAPHS)
 
 /** SPARQL 1.1 §18.6: one solution for each named graph; stores may have empty ones. */
 const LISTED = 'SELECT ?g WHERE { GRAPH ?g { } FILTER EXISTS { GRAPH ?g { ?s ?p ?o } } }'
 const FOUND = 'SELECT DISTINCT ?g WHERE { GRAPH ?g { ?s ?p ?o } }'
 
-/** Takes the names as they arrive. */
+/** Calls `take` with each name as it arrives. */
 export async function eachGraph(
   store: Pick<GraphStore, 'query'>,
   call: Call,

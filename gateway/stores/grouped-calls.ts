@@ -41,14 +41,14 @@ interface Waiting<Asked, Answer> {
   reject(error: unknown): void
 }
 
-/** As many as may wait for a connection (http-store.ts): a later call is sent separately, and refused there. */
+/** The number that may wait for a connection (http-store.ts): a further call is sent separately, and refused there. */
 const MOST_WAITING = 1000
 /** Turns of the event loop without a call or an answer, after which no more are expected. */
 const QUIET_TURNS = 2
 /** For how many turns calls wait for others. */
 const MOST_TURNS = 64
 
-/** The same calls, which share requests if several arrive at the same time. */
+/** Makes a call whose concurrent uses share requests. */
 export function groupCalls<Asked, Answer>(settings: GroupSettings<Asked, Answer>): (asked: Asked) => Promise<Answer> {
   const { lanes, patience, keyOf, mayWait, enough, alone, activity } = settings
   const waiting: Waiting<Asked, Answer>[] = []

@@ -18,16 +18,17 @@ import type { Call, GraphStore, Together } from './store.js'
 const READS_AT_WORK = 4
 const READ_PATIENCE = 50
 /**
- * The store works on one while the gateway handles the answers of the other. The same number of queries is for writes.
+ * The number of write requests at a time: the store works on one while the gateway handles the answers of the other.
+ * Queries for writes have the same limit.
  */
 const WRITES_AT_WORK = 2
 const WRITE_PATIENCE = 250
 /** In ms: above it the store waits for a disk, and all writes that arrive meanwhile share a request. */
 const SLOW_WRITE = 4
-/** The fastest of this many writes counts, since a busy machine delays some. */
+/** The fastest of the last writes, of this number, counts: a busy machine delays some. */
 const TIMED_WRITES = 8
 const MOST_GRAPHS = 64
-/** A fast store works on this many requests while more calls are collected. */
+/** A group of this many calls does not wait for more. */
 const ENOUGH = 12
 /** Characters of N-Triples in one update; and the size above which a graph gets a separate request. */
 const MOST_WRITTEN = 256 * 1024
@@ -114,7 +115,7 @@ function groupedReads(
       most = failure === 'store.too-large' ? Math.ceil(most / 2) : Math.min(most + 1, MOST_GRAPHS)
       if (isFailure(tsv) && !isRefused(tsv) && !PASSING.has(failure)) return forAll<Text>(questions, tsv)
       const found = typeof tsv === 'string' ? answersIn(tsv, questions.length) : undefined
-      // A store that refuses such a query, or answers it differently, does not get another one.
+      // Do not send another such query to a store that refuses it, or answers it differently.
       if (!found && !PASSING.has(failure)) isUnderstood = false
       return found ?? new Map<number, Text>()
     },

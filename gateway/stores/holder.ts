@@ -1,6 +1,6 @@
-// The one gateway that writes to a store. It records itself in a graph of the store, and checks each second whether
-// another gateway asks for its place. A holder that does not answer, because it is gone or stands still, loses the
-// place.
+// The holder: the one gateway that may write to a store. It records itself in a graph of the store, and checks each
+// second whether another gateway asks for its place. A holder that does not answer, because it has stopped or is
+// suspended, loses the place.
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readLegible } from '../rdf/n-triples.js'
 import type { GraphStore } from './store.js'
@@ -10,7 +10,7 @@ export const HOLDER_GRAPH = 'urn:triplegate:gateway'
 
 /** A gateway, as it names itself in its stores and in its data folder. */
 export interface Holder {
-  /** Another one at each start. */
+  /** A new one at each start. */
   readonly instance: string
   /** Its data folder. */
   readonly folder: string
@@ -24,11 +24,11 @@ const FIELDS = ['instance', 'folder', 'host', 'process', 'since'] as const
 
 export const holderText = ({ process, host, since }: Holder): string => `process ${process} on ${host}, since ${since}`
 
-/** An asker waits longer than a holder trusts its last look, so that never two of them write. */
+/** The time between two checks. An asker waits longer than a holder trusts its last check, so that never two write. */
 const LOOK_MS = 1000
 const TRUST_MS = 3000
 const ASKING_MS = 4000
-/** A look that takes longer has failed. */
+/** A check that takes longer has failed. */
 const LOOKING_MS = 3000
 
 const SUBJECT = `<${HOLDER_GRAPH}#holder>`
@@ -38,11 +38,11 @@ const inGraph = (pattern: string): string => `GRAPH <${HOLDER_GRAPH}> { ${patter
 
 interface Seen {
   readonly holder: Holder | undefined
-  /** The instances that ask for its place. */
+  /** The instances that ask for the holder's place. */
   readonly asking: ReadonlySet<string>
 }
 
-/** What the store says now. */
+/** Reads the holder and the askers that the store has now. */
 export async function lookAtHolder(store: Pick<GraphStore, 'read'>): Promise<Seen | Problem> {
   const text = await store.read(HOLDER_GRAPH, { signal: AbortSignal.timeout(LOOKING_MS) })
   if (isFailure(text)) return text
@@ -65,7 +65,7 @@ export async function lookAtHolder(store: Pick<GraphStore, 'read'>): Promise<See
   }
 }
 
-/** Takes the place if `of` has it and has not answered; undefined if nobody has it. */
+/** The update that takes the place if `of` holds it and has not answered; without `of`, if nobody holds it. */
 function takeText(me: Holder, of: { readonly instance: string; readonly isAsked: boolean } | undefined): string {
   const mine = inGraph(FIELDS.map((name) => statement(name, me[name])).join(' '))
   if (!of)
@@ -100,9 +100,7 @@ async function takePlace(store: GraphStore, me: Holder): Promise<Holder | undefi
   return NOT_SURE
 }
 
-/**
- * If several gateways ask at the same time, one of them gets the place and answers the others. So each asks this often.
- */
+/** How often a gateway asks: if several ask at the same time, one of them gets the place and answers the others. */
 const TRIES = 5
 
 /** Asks for the place, and waits. A holder answers by removing the question. */
@@ -131,7 +129,7 @@ export interface Place {
 
 export interface PlaceSettings {
   readonly me: Holder
-  /** Another gateway has taken the place, and answers. */
+  /** Called when another gateway has taken the place. */
   readonly lost: (by: Holder) => void
 }
 
@@ -156,7 +154,7 @@ export async function holdPlace(
       if (other && !isFailure(other)) lost(other)
       return other && isFailure(other) ? other : NOT_SURE
     }
-    // A gateway that asks after this look waits longer than the look is trusted.
+    // A gateway that asks after this check waits longer than the check is trusted.
     const failed = seen.asking.size > 0 ? await store.update(answerText(me)) : undefined
     if (!failed) seenAt = at
     return failed
@@ -180,7 +178,7 @@ export async function holdPlace(
   }
 }
 
-/** Then what is left of the wait for a paused store is short. */
+/** The longest wait for a paused store before the write is sent: little is left then of its own time limit. */
 const PAUSED_MS = 29_000
 
 const NOT_SURE = problem(
@@ -194,7 +192,7 @@ const STOOD_STILL = problem(
   'This gateway was suspended, and another one may be writing to the triplestore.',
 )
 
-/** The store, for the gateway that has the place of `placeOf` there: its writes wait until that is sure. */
+/** The store for the gateway that holds `placeOf`: writes wait until the place is certain. */
 export function heldStore(store: GraphStore, placeOf: () => Place | undefined): GraphStore {
   let paused: Promise<void> | undefined
   const sure = async (write: () => Promise<undefined | Problem>): Promise<undefined | Problem> => {
@@ -204,8 +202,8 @@ export function heldStore(store: GraphStore, placeOf: () => Place | undefined): 
     const place = placeOf()
     const isNotSure = place && !place.isSure() ? await place.ensure() : undefined
     const failed = isNotSure ?? (await write())
-    // This process may have stood still before it sent the request: what another gateway fences does nothing, and
-    // succeeds.
+    // This process may have been suspended before it sent the request. If another gateway has taken over meanwhile, the
+    // request has succeeded without an effect.
     return !failed && place && !place.isSure() && (await place.ensure()) ? STOOD_STILL : failed
   }
   const { together, addQuads } = store

@@ -7,20 +7,20 @@ import { StoreBreak } from './store.js'
 import { givenUp, makeTurns, type EndTurn, type Turns } from './connection-slots.js'
 import { collectWhole, optionsOf, type Sent, type WholeResponse } from './whole-response.js'
 
-/** Times in milliseconds; `ca` is PEM, in place of the system's authorities. */
+/** Times are in milliseconds; `ca` is PEM, and replaces the system's authorities. */
 export interface ExchangeLimits {
   readonly connections: number
   readonly queue: number
   readonly connectTimeout: number
   readonly headersTimeout: number
-  /** Between two pieces of a body, while it is read. */
+  /** The longest time between two pieces of a body, while it is read. */
   readonly idleTimeout: number
-  /** For the whole exchange; where the body is streamed, for each piece to arrive and to be read. */
+  /** The longest time for the whole exchange; for a streamed body, the time for each piece to arrive and be read. */
   readonly totalTimeout: number
   /** The longest wait for an exchange to begin while the store is paused. */
   readonly pauseTimeout: number
   readonly ca?: string
-  /** A Unix socket, in place of the host and port of the URLs. */
+  /** A Unix socket that replaces host and port of the URLs. */
   readonly socketPath?: string
 }
 
@@ -28,13 +28,13 @@ export interface ExchangeLimits {
  * The head of a response, and its body, which must be read, discarded or destroyed: it holds its connection until then.
  */
 export interface StoreResponse extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'> {
-  /** A piece has been read: the total time limit starts again. */
+  /** Call it when a piece has been read: the total time limit starts again. */
   renewLimit(): void
 }
 
 export interface Exchange {
   send(sent: Sent, signal?: AbortSignal, asker?: Asker): Promise<StoreResponse | Problem>
-  /** @param most bytes of the content of a response with status 200 */
+  /** @param most the most bytes of a response with status 200 */
   collect(sent: Sent, most: number, signal?: AbortSignal): Promise<WholeResponse | Problem>
   /** Waits for the running exchanges. Then none begins until the returned function is called. */
   pause(signal: AbortSignal): Promise<Resume | Problem>
@@ -50,8 +50,8 @@ const PAUSED = problem('store.overloaded', 'The triplestore is being compacted. 
 const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 /**
- * Opens the connections. Nothing follows a redirection, and nothing is sent twice but a safe request whose kept-alive
- * connection turned out to be closed before any answer (RFC 9110 §9.2.2, RFC 9112 §9.3.1), and that once.
+ * Opens the connections. Redirections are not followed. Only a safe request is sent again, once, if its kept-alive
+ * connection turned out to be closed before any answer (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
  */
 export function openExchange(limits: ExchangeLimits): Exchange {
   const turns = pausableTurns(limits)
@@ -89,7 +89,7 @@ export function openExchange(limits: ExchangeLimits): Exchange {
         place()
       }
       const answered = requestTwice(sent, limit.signal)
-      // The reader of the body gets its failure; if there is none, the failure only frees the place.
+      // A failure of the body goes to its reader; without a reader it only frees the connection.
       answered.then(({ body }) => body.on('error', () => undefined).once('close', done), done)
       try {
         // undici checks the signal only once it has a connection, so the race stops the wait for one.
@@ -111,7 +111,7 @@ export function openExchange(limits: ExchangeLimits): Exchange {
   }
 }
 
-/** Turns that can be withheld from all others: a caller that has all places is alone. */
+/** Turns that can be paused: the caller takes all connections, so that it is the only user of the store. */
 function pausableTurns({ connections, queue, pauseTimeout }: ExchangeLimits): Turns & Pick<Exchange, 'pause'> {
   const turns = makeTurns(connections, queue)
   let isPaused = false

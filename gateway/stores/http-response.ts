@@ -1,5 +1,5 @@
-// Judging a response of the triplestore: a refusal, a flaw, its whole text, or its pieces, which throw where
-// they break off.
+// Judges a response of the triplestore: a refusal, a flaw, the whole text, or its pieces, which throw if the response
+// breaks off.
 import { problem, type Problem } from '../problem.js'
 import { connectionProblem, unreachable } from './connection-problem.js'
 import type { StoreResponse } from './http-exchange.js'
@@ -14,7 +14,7 @@ export function dropBody({ body }: Pick<StoreResponse, 'body'>): undefined {
   void body.dump({ limit: DISCARD_BYTES }).catch(() => undefined)
 }
 
-/** The response if it is a success, of the media type asked for, and says if it ends. */
+/** The response if it is a success, has the requested media type, and marks its end. */
 export function successOf(response: StoreResponse, mediaType: string): StoreResponse | Problem {
   const failed = failureOf(response, mediaType)
   if (!failed) return response
@@ -108,7 +108,7 @@ export async function refusalIn({ statusCode, headers, body }: StoreResponse): P
   return { statusCode, headers, bytes: Buffer.concat(pieces) }
 }
 
-/** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 where the store does not accept the text as SPARQL. */
+/** SPARQL 1.1 Protocol §2.1.6, §2.2.5: 400 if the store does not accept the text as SPARQL. */
 export function refusedText(
   response: Head & Partial<Pick<WholeResponse, 'bytes'>>,
   code: 'query.syntax' | 'update.syntax',
@@ -139,8 +139,8 @@ export function storeUnwritable({ statusCode }: Pick<Head, 'statusCode'>, accept
 const NOT_FOR_ALL = new Set(['application/rdf+xml', 'application/ld+json'])
 
 /**
- * The pieces of a body, which ends when they are left. Throws a StoreBreak if it breaks off. The total time limit
- * starts again at each.
+ * The pieces of a body, which is closed if the reader leaves. Throws a StoreBreak if it breaks off. The total time
+ * limit starts again at each piece.
  */
 export function piecesOf(response: StoreResponse): AsyncIterable<Uint8Array> {
   const pieces = readPieces(response)

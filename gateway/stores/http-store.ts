@@ -51,7 +51,7 @@ export type { Credentials }
 export interface HttpStoreSettings extends Endpoints, Partial<ExchangeLimits> {
   readonly name?: string
   readonly credentials?: Credentials
-  /** A graph above this is not read whole. */
+  /** A larger graph is not read whole. */
   readonly maxGraphBytes?: number
 }
 
@@ -86,11 +86,11 @@ interface HttpStore {
   readonly documents: Exchange
   /** Queries and updates have separate connections and a separate queue, so that slow ones do not delay documents. */
   readonly sparql: Exchange
-  /** How long it may work on a query, in seconds. */
+  /** How long the store may work on a query, in seconds. */
   readonly patience: number
-  /** Known from its first answer. */
+  /** True once its first answer has shown it. */
   isFuseki: boolean
-  /** True if it has refused N-Quads. */
+  /** True once the store has refused N-Quads. */
   refusesQuads: boolean
   isPaused: boolean
 }
@@ -125,7 +125,7 @@ export function openHttpStore(settings: HttpStoreSettings): GraphStore {
     },
     excerpt: (graph, kind, call) => construct(store, excerptQuery(graph, kind), MAX_EXCERPT, call),
     async readTyped(graph, type, call) {
-      // Other stores may answer a query with other labels and literals than a `read`.
+      // In other stores, the answer to a query may have other labels and literals than a `read`.
       const text = store.isFuseki ? await construct(store, typedQuery(graph, type), maxGraphBytes, call) : undefined
       return isFailure(text) ? text : text && wholeTyped(text)
     },
@@ -270,7 +270,7 @@ async function edit(store: HttpStore, edits: readonly GraphEdit[], call?: Call):
 
 const REFUSED = problem('store.refused', 'The triplestore does not accept N-Quads.')
 
-/** Fuseki reads N-Quads in a half of the time of SPARQL, as one transaction. */
+/** Fuseki reads N-Quads in half the time of SPARQL, as one transaction. */
 async function addQuads(store: HttpStore, body: string | Readable, call?: Call): Promise<undefined | Problem> {
   const fields = { 'content-type': N_QUADS }
   const sent: Sent = { method: 'POST', url: store.endpoints.graphStore, fields, body, safe: false }
@@ -305,7 +305,7 @@ async function runUpdate(store: HttpStore, body: string, call?: Call, exchange =
   return refused ?? doneOf(response, [200, 204])
 }
 
-/** Nothing where the response has one of these statuses, else its problem. */
+/** Undefined if the response has one of these statuses, else its problem. */
 function doneOf(response: WholeResponse | Problem, statuses: readonly number[]): undefined | Problem {
   if (isFailure(response)) return response
   return statuses.includes(response.statusCode) ? undefined : storeRefusalOf(response)

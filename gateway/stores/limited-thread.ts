@@ -4,7 +4,7 @@ import type { Problem } from '../problem.js'
 import { processorTimeOf, thisThread } from './processor-time.js'
 import { givenUp } from './connection-slots.js'
 
-/** A message of the thread: once it can work, and then in reply to each job: one part or several. */
+/** A message of the thread: first that it is ready, then the parts of each reply. */
 export type ThreadMessage<Reply> =
   | Ready
   | {
@@ -20,16 +20,16 @@ interface Ready {
   readonly thread: string | undefined
 }
 
-/** To be sent by a thread that can work. */
+/** The message that a thread sends when it is ready. */
 export const ready = (): Ready => ({ ready: true, thread: thisThread() })
 
 export interface ThreadSettings {
   readonly script: URL
   /** The thread's `workerData`. */
   readonly data: unknown
-  /** Bytes that its heap may take. */
+  /** The most bytes of its heap. */
   readonly memory: number
-  /** The part of that for new objects: a smaller one saves memory and costs work. */
+  /** The part of the heap for new objects: a smaller one saves memory and costs time. */
   readonly young?: number
   /** The answer to a job in which the thread broke off. */
   broken(outOfMemory: boolean): Problem
@@ -40,17 +40,15 @@ export interface JobLimits {
   readonly time: number
   /** The answer to a job that takes longer. */
   readonly tooLong: Problem
-  /**
-   * The answer to a job whose thread waited for a processor, on a busy machine, until BUSY times the limit had passed.
-   */
+  /** The answer to a job that took BUSY times the limit because its thread waited for a processor on a busy machine. */
   readonly busy?: Problem
   readonly signal?: AbortSignal | undefined
 }
 
 export interface LimitedThread<Job, Reply> {
-  /** It can do no further job, and its data is gone. */
+  /** True if the thread can do no further job, and its data is gone. */
   ended(): boolean
-  /** One job at a time; the parts of its reply. Stops the thread at a limit, or soon after the signal aborts. */
+  /** Does one job at a time; gives the parts of the reply. Stops the thread at a limit, or soon after an abort. */
   do(job: Job, limits: JobLimits): Promise<readonly Reply[] | Problem>
   end(reason: Problem): Promise<void>
 }

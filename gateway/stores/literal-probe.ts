@@ -1,4 +1,4 @@
-// Finds out in which forms a store keeps literals (rdf/literal-forms.ts): writes samples to a separate graph, reads
+// Finds out in which forms a store stores literals (rdf/literal-forms.ts): writes samples to a separate graph, reads
 // them back, and removes the graph.
 import { typeNamed } from '../../policies/datatypes.js'
 import { isFailure, type Problem } from '../problem.js'
@@ -20,7 +20,7 @@ const GRAPH = 'urn:triplegate:literals'
 const PREDICATE = `${GRAPH}#form`
 const EMPTY = `DROP SILENT GRAPH <${GRAPH}>`
 
-/** In forms that a store that keeps values would change. No known store keeps the last three datatypes by value. */
+/** In forms that a store changes if it stores values. No known store stores the last three datatypes as values. */
 const SAMPLES: readonly TypedLiteral[] = [
   ['01', 'integer'],
   ['+1', 'int'],

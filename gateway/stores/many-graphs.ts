@@ -23,7 +23,7 @@ interface Reader {
   isUnderstood: boolean
 }
 
-/** In order, as `read` returns each. The store works on the next ones meanwhile. */
+/** The graphs in order, as `read` returns them. The store works on the next ones meanwhile. */
 export async function* readMany(store: GraphStore, graphs: readonly string[]): AsyncGenerator<readonly [string, Text]> {
   const reader: Reader = { store, most: store.together ? FIRST : AT_ONCE, isUnderstood: store.together !== undefined }
   let at = 0

@@ -63,7 +63,7 @@ export function linesIn(nTriples: string, label: (written: string) => string): S
 const relabelled = (term: string, label: (written: string) => string): string =>
   term.startsWith('_:') ? label(term) : term
 
-/** The IRIs of a line in the layout of `linesIn`: a term that ends with `>` is one, or a literal that ends with one. */
+/** The IRIs of a line in the layout of `linesIn`: each term that ends with `>` is an IRI, or ends with a datatype. */
 export function irisIn(line: string): string[] {
   const predicateAt = line.indexOf(' ') + 1
   const objectAt = line.indexOf(' ', predicateAt) + 1

@@ -22,8 +22,8 @@ export const OXIGRAPH: StoreTraits = {
 export const MOST_ORDERING = 1e8
 
 /**
- * Design 7: it answers one query at a time, so a slow one would block it until the time limit. Other stores have no
- * such limit.
+ * Design 7: the embedded store answers one query at a time, so a slow one would block it until the time limit. Other
+ * stores have no such limit.
  */
 export const tooManyPatterns = (
   { ordering }: { readonly ordering: number },

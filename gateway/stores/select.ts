@@ -10,12 +10,12 @@ import { StoreBreak, type Call, type GraphStore } from './store.js'
 export type Row = readonly (Term | undefined)[]
 
 export interface SelectOptions extends Call {
-  /** A longer answer is `store.failed`. */
+  /** The most bytes: a longer answer is `store.failed`. */
   readonly maxBytes?: number
 }
 
 /**
- * All rows. `store.failed` where the answer breaks off, is too long, or has other variables than these in this order.
+ * Gives all rows. `store.failed` if the answer breaks off, is too long, or does not have these variables in this order.
  */
 export async function select(
   store: Pick<GraphStore, 'query'>,
@@ -27,7 +27,7 @@ export async function select(
   return (await selectEach(store, query, variables, options, (row) => rows.push(row))) ?? rows
 }
 
-/** Handles the rows one by one while they arrive; other work is done in between. A failure if `select` is one. */
+/** Calls `take` with each row while the rows arrive; other work runs in between. Fails like `select`. */
 export async function selectEach(
   store: Pick<GraphStore, 'query'>,
   query: string,
@@ -46,7 +46,7 @@ export async function selectEach(
   }
 }
 
-/** The rows in batches while they arrive; the iteration throws a StoreBreak where `select` is a failure. */
+/** The rows in batches while they arrive; the iteration throws a StoreBreak when `select` would fail. */
 export async function selectBatches(
   store: Pick<GraphStore, 'query'>,
   query: string,

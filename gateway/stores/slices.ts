@@ -1,4 +1,4 @@
-// Work on many lines, or many documents, in slices: other requests have their turn between them (design 7).
+// Divides work on many lines or documents into slices, with other requests between them (design 7).
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 
 /** In characters: parsing takes some 50 µs per line. */
@@ -15,7 +15,7 @@ export function makeSliceTurns(): () => undefined | Promise<void> {
   }
 }
 
-/** To be called with the length of each line: gives what to wait for if a slice is full. */
+/** Call it with the length of each line: returns a promise to wait for when a slice is full. */
 export function makeSlices(): (characters: number) => undefined | Promise<void> {
   let left = SLICE
   return (characters) => {

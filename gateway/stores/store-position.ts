@@ -1,4 +1,4 @@
-// The position of a store in a log, and whose turn it is there (fenced-update.ts).
+// The position of a store in a log, and the turn in the store (fenced-update.ts).
 import { randomUUID } from 'node:crypto'
 import { isFailure, type Problem } from '../problem.js'
 import { positionQuery } from './fenced-update.js'
@@ -19,10 +19,10 @@ export interface Position {
   readonly turn: string
 }
 
-/** A question that takes longer has failed. */
+/** A query that takes longer has failed. */
 const ASKING_MS = 5000
 
-/** Undefined if the store has none. */
+/** The position and turn; undefined if the store has none. */
 export async function positionIn(
   store: Pick<GraphStore, 'query'>,
   iri: string,

@@ -9,13 +9,13 @@ import type { Asker } from './fair-queue.js'
 /** The options of each call. The signal stops it at once, at the store too. */
 export interface Call {
   readonly signal?: AbortSignal
-  /** For a query: the asker; askers take turns. Undefined: the gateway itself. */
+  /** The asker of a query: askers take turns. Undefined: the gateway itself. */
   readonly asker?: Asker
-  /** For a query about a graph: a write waits for the answer, not a reader. */
+  /** For a query about a graph: true if a write waits for the answer, not a reader. */
   readonly isForWrite?: boolean
 }
 
-/** A graph after an update: N-Triples, empty where the update removed the graph. */
+/** A graph after an update: N-Triples, empty if the update removed the graph. */
 export type GraphChange = readonly [graph: string, nTriples: string]
 
 export interface ReplaceCall extends Call {
@@ -52,8 +52,8 @@ export interface GraphStore {
    */
   read(graph: string, call?: Call): Promise<string | undefined | Problem>
   /**
-   * A few triples of the graph (excerpt.ts) as N-Triples, in a time that does not depend on its size; undefined when
-   * the store has no triple in it. Slow queries do not hold it up.
+   * A few triples of the graph (document-facts-query.ts) as N-Triples, in a time that does not depend on its size;
+   * undefined if the store has no triple in it. Slow queries do not delay it.
    */
   excerpt(graph: string, kind: ExcerptKind, call?: Call): Promise<string | undefined | Problem>
   /**
@@ -61,7 +61,7 @@ export interface GraphStore {
    * has no triple in it, or if it is long. Absent if it would save no request.
    */
   readTyped?(graph: string, type: string, call?: Call): Promise<string | undefined | Problem>
-  /** The same for a graph of any size, piece by piece while streaming. The iteration is that of `query`. */
+  /** Reads a graph of any size piece by piece. The iteration throws like that of `query`. */
   stream(graph: string, call?: Call): Promise<AsyncIterable<Uint8Array> | undefined | Problem>
   /** Makes the graph hold exactly these N-Triples (not empty), atomically. */
   replace(graph: string, nTriples: string, call?: ReplaceCall): Promise<undefined | Problem>
@@ -69,16 +69,16 @@ export interface GraphStore {
   remove(graph: string, call?: Call): Promise<undefined | Problem>
   /**
    * A SPARQL query over the dataset; `accept` is the media type of the answer, whose bytes are streamed. The iteration
-   * throws a StoreBreak where the answer breaks off, so that half an answer never looks like a whole one.
+   * throws a StoreBreak if the answer breaks off, so that half an answer never looks complete.
    */
   query(sparql: string, accept: string, call?: Call): Promise<AsyncIterable<Uint8Array> | Problem>
-  /** The store calls `announce` for each update. */
+  /** True if the store calls `announce` for each update. */
   readonly announces?: true
-  /** How it answers queries, if this is known. */
+  /** How the store answers queries, if this is known. */
   readonly traits?: StoreTraits
   /**
-   * The most work of ordering patterns (sparql/language/ordering-work.ts) that it may get, if more would block
-   * everybody.
+   * The most work of ordering patterns (sparql/language/ordering-work.ts) that a query may cause, if more would block
+   * all other clients.
    */
   readonly mostOrdering?: number
   /** A SPARQL update over the dataset. */
@@ -109,7 +109,7 @@ export interface Together {
   /** The answer to a SELECT as TSV; `store.too-large` above MOST_TOGETHER. */
   select(query: string): Promise<string | undefined | Problem>
   update(update: string): Promise<undefined | Problem>
-  /** True if the store is known to say terms in TSV as they are stored, and to run an update as one transaction. */
+  /** True if the store is known to write terms in TSV as they are stored, and to run an update as one transaction. */
   isKnown(): boolean
 }
 
@@ -126,5 +126,5 @@ export class StoreBreak extends Error {
   }
 }
 
-/** How long after a write was given up the store may still do it, in ms: no store takes longer. */
+/** How long the store may still carry out a write after the gateway has given it up, in ms. */
 export const LATEST_WRITE_MS = 130_000

@@ -1,5 +1,5 @@
-// How a store answers queries, as far as restricting them relies on it (design 4): found out by queries that change
-// nothing, and known for the embedded store.
+// How a store answers queries, as far as restricting them relies on it (design 4). Queries that change nothing find it
+// out; for the embedded store it is known.
 import { randomUUID } from 'node:crypto'
 import { setMaxListeners } from 'node:events'
 import type { Log } from '../log.js'
@@ -15,13 +15,13 @@ import type { GraphStore } from './store.js'
 export const NOTHING = `urn:uuid:${randomUUID()}`
 
 export interface Traits {
-  /** A problem while they cannot be found out. The signal ends the first query to the store. */
+  /** The traits; a problem while they cannot be found out. The signal ends the first query to the store. */
   current(signal?: AbortSignal): Promise<StoreTraits | Problem>
-  /** Undefined until they are found out. */
+  /** The traits; undefined until they have been found out. */
   known(): StoreTraits | undefined
-  /** How the store keeps literals: unclear until it is found out. */
+  /** How the store stores literals: `unclear` until it has been found out. */
   literals(): LiteralForms
-  /** Finds it out. If a store cannot be asked now, it is asked again later. */
+  /** Finds out how the store stores literals. If the store cannot be asked now, it is asked again later. */
   findLiterals(): Promise<void>
 }
 
@@ -67,7 +67,7 @@ function makeLiterals(store: GraphStore, log: Log): Pick<Traits, 'literals' | 'f
 }
 
 const MAX_BYTES = 64 * 1024
-/** If a store has this many triples of named graphs in its default graph, it has all of them there. */
+/** If this many triples of named graphs are in a store's default graph, all of them are assumed to be there. */
 const SAMPLE = 100
 
 const ONE = 'SELECT ?s ?p { GRAPH ?g { ?s ?p ?o FILTER(isIRI(?s)) } } LIMIT 1'
@@ -79,7 +79,7 @@ const SHARED = `SELECT ?x { { SELECT ?s ?p ?o (COUNT(*) AS ?x) { { SELECT DISTIN
 
 export async function traitsOf(store: GraphStore, signal: AbortSignal | undefined): Promise<StoreTraits | Problem> {
   const none = `<${NOTHING}>`
-  // Each question listens to it.
+  // Each query adds a listener to the signal.
   if (signal) setMaxListeners(0, signal)
   const values = async (query: string): Promise<readonly (string | undefined)[] | Problem> => {
     const rows = await select(store, query, ['x'], { maxBytes: MAX_BYTES, signal })
@@ -104,7 +104,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     values(`SELECT ?x FROM ${none} FROM NAMED ${none} { GRAPH ?g { ?x ?p ?o } } LIMIT 1`),
     values(`SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
     // A store that evaluates EXISTS independently of the graph finds a triple of any graph: then every graph would seem
-    // to have what a right rests on.
+    // to have the triple that gives a right.
     values(`SELECT ?x { VALUES ?x { ${none} } FILTER EXISTS { GRAPH ?x { ?a ?b ?c } } }`),
     values(
       `SELECT ?x { { SELECT ?x { GRAPH ?x { ?s ?p ?o } } LIMIT 1 } VALUES ?y { ${none} } FILTER EXISTS { GRAPH ?x { ?y ?b ?c } } }`,
@@ -137,8 +137,8 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
 }
 
 /**
- * Oxigraph and RDF4J count a triple of the union for each graph, Jena once. Oxigraph lets no path stay at a term of no
- * triple.
+ * Oxigraph and RDF4J count a triple of the union once for each graph, Jena once. In Oxigraph, a path without a step
+ * does not match a term that no triple has.
  */
 function unionOf(stays: boolean, shared: number, isJena: boolean): StoreTraits['defaultGraph'] {
   if (!stays || shared > 1) return 'bag'

@@ -12,8 +12,8 @@ const FAILING = [
 ]
 
 /**
- * `whole`: all of a request or nothing, and each operation sees what those before have done; `part`: a request that
- * fails leaves what its first operations did; `unclear`: none of these requests fails.
+ * `whole`: all of a request takes effect or nothing, and each operation sees the effects of those before; `part`: a
+ * request that fails leaves the effects of its first operations; `unclear`: none of these requests fails.
  * @param log an IRI that no log has
  */
 export async function transactionsOf(
@@ -50,7 +50,7 @@ async function tried(
     const back = await store.update(setPosition(log, 1, 'a'), call)
     if (back) return back
   }
-  // The first has its turn.
+  // The first request has the expected turn.
   for (const [at, turn] of [
     [2, 'a'],
     [3, 'a'],

@@ -11,13 +11,13 @@ export interface Sent {
   readonly url: URL
   readonly fields: Readonly<Record<string, string>>
   readonly body?: string | Readable
-  /** It changes nothing at the store, so it may be sent again over a fresh connection. */
+  /** True if the request changes nothing at the store, so it may be sent again over a new connection. */
   readonly safe: boolean
 }
 
-/** A response that has been read to its end, or as far as it is allowed to be large. */
+/** A response that has been read to its end, or up to the limit. */
 export interface WholeResponse extends Pick<Dispatcher.ResponseData, 'statusCode' | 'headers'> {
-  /** Undefined if there are more bytes than requested. */
+  /** Undefined if the response is larger than the limit. */
   readonly bytes: Buffer | undefined
 }
 
@@ -38,13 +38,13 @@ interface Collecting {
   readonly signal?: AbortSignal
   /** True if a kept-alive connection turned out to be closed. */
   isStale(error: unknown): boolean
-  /** The connection is free again. */
+  /** Call it when the connection is free again. */
   done(): void
 }
 
 interface Gathered {
   begin(statusCode: number, headers: WholeResponse['headers']): void
-  /** False if there are more bytes than were asked for. */
+  /** False if the response is larger than the limit. */
   add(piece: Buffer): boolean
   isTooLarge(): boolean
   /** The response so far; undefined before it begins. */
@@ -88,7 +88,7 @@ export function collectWhole(
     const stop = (reason: Problem): void => {
       stopped = new StoreBreak(reason)
       settle()
-      // undici has no controller before it has a connection: the caller does not wait for one.
+      // Before undici has a connection there is no controller to abort, so answer the caller at once.
       resolve(reason)
       controller?.abort(stopped)
     }

@@ -86,31 +86,34 @@ void t.test('a write in doubt: answers read meanwhile are not cached, and earlie
   t.end()
 })
 
-void t.test('random changes: a version stays the same only if nothing has changed, and never becomes too large', (t) => {
-  const random = makeRandom(Number(process.env.TRIPLEGATE_TEST_SEED ?? 7))
-  const graphs = ['a', 'b', 'c', 'd', 'e', 'f']
-  for (let run = 0; run < 500; run++) {
-    const versions = makeGraphVersions(Math.floor(random.between(1, 6)))
-    // What a cache has read: the graph, its version, the version of the dataset.
-    let read: { readonly graph: string; readonly version: number; readonly dataset: number; stale: boolean }[] = []
-    for (let step = 0; step < 40; step++) {
-      const graph = random.one(graphs)
-      const isEverything = random.chance(0.1)
-      if (!isEverything && random.chance(0.45))
-        read.push({ graph, version: versions.of(graph), dataset: versions.dataset(), stale: false })
-      else {
-        if (isEverything) versions.everythingChanged()
-        else versions.changed(graph)
-        read = read.map((one) => (isEverything || one.graph === graph ? { ...one, stale: true } : one))
-      }
-      for (const { graph, version, dataset, stale } of read) {
-        const since = versions.since(dataset)
-        if (stale && versions.of(graph) === version) t.fail(`${graph} has changed, and its version has not`)
-        if (stale && since && !since.includes(graph)) t.fail(`${graph} has changed since, and is not named`)
-        if (since && (versions.of(graph) === version) === since.includes(graph)) t.fail(`${graph}: two answers`)
-        if (since && since.length > 5) t.fail('more graphs than the bound')
+void t.test(
+  'random changes: a version stays the same only if nothing has changed, and never becomes too large',
+  (t) => {
+    const random = makeRandom(Number(process.env.TRIPLEGATE_TEST_SEED ?? 7))
+    const graphs = ['a', 'b', 'c', 'd', 'e', 'f']
+    for (let run = 0; run < 500; run++) {
+      const versions = makeGraphVersions(Math.floor(random.between(1, 6)))
+      // What a cache has read: the graph, its version, the version of the dataset.
+      let read: { readonly graph: string; readonly version: number; readonly dataset: number; stale: boolean }[] = []
+      for (let step = 0; step < 40; step++) {
+        const graph = random.one(graphs)
+        const isEverything = random.chance(0.1)
+        if (!isEverything && random.chance(0.45))
+          read.push({ graph, version: versions.of(graph), dataset: versions.dataset(), stale: false })
+        else {
+          if (isEverything) versions.everythingChanged()
+          else versions.changed(graph)
+          read = read.map((one) => (isEverything || one.graph === graph ? { ...one, stale: true } : one))
+        }
+        for (const { graph, version, dataset, stale } of read) {
+          const since = versions.since(dataset)
+          if (stale && versions.of(graph) === version) t.fail(`${graph} has changed, and its version has not`)
+          if (stale && since && !since.includes(graph)) t.fail(`${graph} has changed since, and is not named`)
+          if (since && (versions.of(graph) === version) === since.includes(graph)) t.fail(`${graph}: two answers`)
+          if (since && since.length > 5) t.fail('more graphs than the bound')
+        }
       }
     }
-  }
-  t.end()
-})
+    t.end()
+  },
+)

@@ -43,7 +43,12 @@ await forEachStore(t, { name: 'decided again', kinds: ['embedded'] }, async (t, 
   const rows: readonly [what: string, meanwhile: (path: string) => Promise<unknown>, status: number, title: string][] =
     [
       ['the right of its agent is revoked: refused', () => owner('DELETE', rule), 403, 'one'],
-      ['the rules change, but not the right of its agent', (path) => owner('PUT', rule, ttl(ACL + grants(path))), 200, 'two'],
+      [
+        'the rules change, but not the right of its agent',
+        (path) => owner('PUT', rule, ttl(ACL + grants(path))),
+        200,
+        'two',
+      ],
       ['another document is written', () => owner('PUT', world.freshPath(), ttl(turtle('"other"'))), 200, 'two'],
     ]
   for (const [what, meanwhile, status, title] of rows)

@@ -108,19 +108,22 @@ void t.test('private keys are for the owner of the process only', async (t) => {
   t.same(readdirSync(join(first, 'certs')).sort(), names, 'nothing else is left')
 })
 
-void t.test("owner.p12 has the owner's certificate and key for browsers, and is rewritten when these change", async (t) => {
-  const folder = newFolder()
-  await certificatesIn(folder)
-  const file = (name: string): string => join(folder, 'certs', name)
-  const ofP12 = async (): Promise<string> => (await openssl('pkcs12', '-in', file('owner.p12'), '-passin', 'pass:triplegate', '-nodes')).replace(/^(?:Bag| |subject|issuer|Key).*\n/gm, '') // prettier-ignore
-  const withoutSpace = (text: string): string[] => text.split(/(?=-----BEGIN)/).map((part) => part.trim()).filter((part) => part.startsWith('-----')).sort() // prettier-ignore
-  const now = async () => [withoutSpace(await ofP12()), withoutSpace(readFileSync(file('owner.pem'), 'utf8'))]
-  t.same(...((await now()) as [string[], string[]]))
-  writeFileSync(file('owner.pem'), readFileSync(pem('owner')))
-  utimesSync(file('owner.p12'), 1, 1)
-  await certificatesIn(folder)
-  t.same(...((await now()) as [string[], string[]]))
-})
+void t.test(
+  "owner.p12 has the owner's certificate and key for browsers, and is rewritten when these change",
+  async (t) => {
+    const folder = newFolder()
+    await certificatesIn(folder)
+    const file = (name: string): string => join(folder, 'certs', name)
+    const ofP12 = async (): Promise<string> => (await openssl('pkcs12', '-in', file('owner.p12'), '-passin', 'pass:triplegate', '-nodes')).replace(/^(?:Bag| |subject|issuer|Key).*\n/gm, '') // prettier-ignore
+    const withoutSpace = (text: string): string[] => text.split(/(?=-----BEGIN)/).map((part) => part.trim()).filter((part) => part.startsWith('-----')).sort() // prettier-ignore
+    const now = async () => [withoutSpace(await ofP12()), withoutSpace(readFileSync(file('owner.pem'), 'utf8'))]
+    t.same(...((await now()) as [string[], string[]]))
+    writeFileSync(file('owner.pem'), readFileSync(pem('owner')))
+    utimesSync(file('owner.p12'), 1, 1)
+    await certificatesIn(folder)
+    t.same(...((await now()) as [string[], string[]]))
+  },
+)
 
 void t.test('curl trusts the server by its certificate and shows its own', async (t) => {
   const { server } = await certificatesIn(newFolder(), { now: Date.now })

@@ -122,30 +122,33 @@ void t.test('the start of a gateway', async (t) => {
     const admin = await start(['--https', port, '--admin-base', 'rules/', ...data]).catch((error: unknown) => error)
     t.match(admin, { message: `Give --admin-base ${base}admin/, or` })
   })
-  await row('the bases of several dataspaces: a new or removed dataspace does not count as a changed base', async (t) => {
-    const data = t.testdir({})
-    const seeded = openSeeded(data)
-    const settings = { config: ['system.trig'] } as unknown as Settings
-    const dataspace = (name: string, base: string): DescribedDataspace => {
-      const application = (kind: string, base: string): unknown => ({ kind, base, iri: `urn:${name}:${kind}` })
-      return {
-        iri: `urn:${name}`,
-        endUser: application('end-user', base),
-        admin: application('admin', `${base}admin/`),
-      } as DescribedDataspace
-    }
-    const [one, two, moved] = [
-      dataspace('one', 'https://1/'),
-      dataspace('two', 'https://2/'),
-      dataspace('one', 'https://3/'),
-    ]
-    const check = (...dataspaces: DescribedDataspace[]) => refuseMoved(seeded, settings, dataspaces)
-    check(one, two)
-    for (const { iri, base } of [one.endUser, one.admin]) seeded.recordApplication(base, iri)
-    check(one, two)
-    check(two)
-    t.throws(() => check(moved, two), {
-      message: /^https:\/\/3\/: .*Give the application the base https:\/\/1\/ again/,
-    })
-  })
+  await row(
+    'the bases of several dataspaces: a new or removed dataspace does not count as a changed base',
+    async (t) => {
+      const data = t.testdir({})
+      const seeded = openSeeded(data)
+      const settings = { config: ['system.trig'] } as unknown as Settings
+      const dataspace = (name: string, base: string): DescribedDataspace => {
+        const application = (kind: string, base: string): unknown => ({ kind, base, iri: `urn:${name}:${kind}` })
+        return {
+          iri: `urn:${name}`,
+          endUser: application('end-user', base),
+          admin: application('admin', `${base}admin/`),
+        } as DescribedDataspace
+      }
+      const [one, two, moved] = [
+        dataspace('one', 'https://1/'),
+        dataspace('two', 'https://2/'),
+        dataspace('one', 'https://3/'),
+      ]
+      const check = (...dataspaces: DescribedDataspace[]) => refuseMoved(seeded, settings, dataspaces)
+      check(one, two)
+      for (const { iri, base } of [one.endUser, one.admin]) seeded.recordApplication(base, iri)
+      check(one, two)
+      check(two)
+      t.throws(() => check(moved, two), {
+        message: /^https:\/\/3\/: .*Give the application the base https:\/\/1\/ again/,
+      })
+    },
+  )
 })

@@ -124,40 +124,44 @@ await forEachStore(t, 'requests that are sent again, late', async (t, makeStores
   })
 })
 
-await forEachStore(t, { name: 'a store that cannot keep a position in the log', kinds: ['embedded'] }, async (t, makeStores, kind) => {
-  const { endUser } = await makeStores()
-  const operations = (text: string): readonly string[] => text.split(' ;\n')
-  const rows: readonly [what: string, found: string, update: GraphStore['update']][] = [
-    [
-      'it commits each operation',
-      'part',
-      async (text) => {
-        for (const one of operations(text)) {
-          const failed = await endUser.update(one)
-          if (failed) return failed
-        }
-        return undefined
-      },
-    ],
-    [
-      'no operation fails',
-      'unclear',
-      (text) =>
-        endUser.update(
-          operations(text)
-            .filter((one) => !/^(?:LOAD|MOVE)/.test(one))
-            .join(' ;\n'),
-        ),
-    ],
-    ['it is gone', 'store.unreachable', () => Promise.resolve(problem('store.unreachable', 'gone'))],
-  ]
-  for (const [what, expected, update] of rows)
-    await rowsOf(t, kind)(what, async (t) => {
-      const found = await transactionsOf({ query: endUser.query, update }, 'urn:uuid:probe')
-      t.equal(isFailure(found) ? found.failure : found, expected)
-      t.notMatch(await endUser.read(LOG_GRAPH), /probe/, 'nothing is left')
-    })
-})
+await forEachStore(
+  t,
+  { name: 'a store that cannot keep a position in the log', kinds: ['embedded'] },
+  async (t, makeStores, kind) => {
+    const { endUser } = await makeStores()
+    const operations = (text: string): readonly string[] => text.split(' ;\n')
+    const rows: readonly [what: string, found: string, update: GraphStore['update']][] = [
+      [
+        'it commits each operation',
+        'part',
+        async (text) => {
+          for (const one of operations(text)) {
+            const failed = await endUser.update(one)
+            if (failed) return failed
+          }
+          return undefined
+        },
+      ],
+      [
+        'no operation fails',
+        'unclear',
+        (text) =>
+          endUser.update(
+            operations(text)
+              .filter((one) => !/^(?:LOAD|MOVE)/.test(one))
+              .join(' ;\n'),
+          ),
+      ],
+      ['it is gone', 'store.unreachable', () => Promise.resolve(problem('store.unreachable', 'gone'))],
+    ]
+    for (const [what, expected, update] of rows)
+      await rowsOf(t, kind)(what, async (t) => {
+        const found = await transactionsOf({ query: endUser.query, update }, 'urn:uuid:probe')
+        t.equal(isFailure(found) ? found.failure : found, expected)
+        t.notMatch(await endUser.read(LOG_GRAPH), /probe/, 'nothing is left')
+      })
+  },
+)
 
 const missing = (await reasonWithoutFuseki()) ?? (isOnOtherStore ? 'another store' : undefined)
 const fusekiRow = rowsOf(t, 'fuseki')

@@ -320,17 +320,20 @@ for (const [name, slow, seen] of [
     t.ok(Math.max(...sizes) < 260 * 1024, `${Math.max(...sizes)}`)
     await store.close()
   })
-await row('facts are the same, and distinguish a graph without facts from a missing one', async ({ t, grouped, plain }) => {
-  const facts = (graph: string) => `<${graph}> ${RDF_TYPE} <urn:T> .\n`
-  await Promise.all(GRAPHS.map((graph, n) => write(plain, graph, n % 3 ? lineOf(graph, '"x"') + (n % 3 === 1 ? facts(graph) : '') : undefined))) // prettier-ignore
-  const canonical = async (store: GraphStore, graph: string) => {
-    const text = await store.excerpt(graph, 'facts')
-    return typeof text === 'string' ? canonicalNTriples(text) : text
-  }
-  const expected = await Promise.all(GRAPHS.map((graph) => canonical(plain, graph)))
-  t.strictSame(await Promise.all(GRAPHS.map((graph) => canonical(grouped, graph))), expected)
-  t.equal(expected.filter((text) => text === undefined).length, 8)
-})
+await row(
+  'facts are the same, and distinguish a graph without facts from a missing one',
+  async ({ t, grouped, plain }) => {
+    const facts = (graph: string) => `<${graph}> ${RDF_TYPE} <urn:T> .\n`
+    await Promise.all(GRAPHS.map((graph, n) => write(plain, graph, n % 3 ? lineOf(graph, '"x"') + (n % 3 === 1 ? facts(graph) : '') : undefined))) // prettier-ignore
+    const canonical = async (store: GraphStore, graph: string) => {
+      const text = await store.excerpt(graph, 'facts')
+      return typeof text === 'string' ? canonicalNTriples(text) : text
+    }
+    const expected = await Promise.all(GRAPHS.map((graph) => canonical(plain, graph)))
+    t.strictSame(await Promise.all(GRAPHS.map((graph) => canonical(grouped, graph))), expected)
+    t.equal(expected.filter((text) => text === undefined).length, 8)
+  },
+)
 await row('the default graph is none of the named graphs', async ({ t, grouped, plain }) => {
   const graphs = [...GRAPHS, DEFAULT_GRAPH]
   await write(plain, DEFAULT_GRAPH, lineOf(DEFAULT_GRAPH, '"own"'))
@@ -341,18 +344,21 @@ await row('the default graph is none of the named graphs', async ({ t, grouped, 
   t.equal(await contentOf(plain, DEFAULT_GRAPH), lineOf(DEFAULT_GRAPH, '"y"'))
   await write(plain, DEFAULT_GRAPH, undefined)
 })
-await row('large graphs get requests of their own, and make a group fail only once', async ({ t, proxy, grouped, plain }) => {
-  const large = Array.from({ length: 8_000 }, (_, i) => lineOf(GRAPHS[20]!, `"${i} of a large graph"`)).join('')
-  await write(plain, GRAPHS[20]!, large)
-  for (const queries of [2, 2]) {
-    await turn()
-    proxy.requests.length = 0
-    const texts = await Promise.all(GRAPHS.map((graph) => grouped.read(graph)))
-    t.equal((texts[20] as string).split('\n').length, 8_001)
-    t.equal(proxy.requests.filter(isQuery).length, queries)
-  }
-  t.equal(proxy.requests.filter(({ method }) => method === 'GET').length, 1, 'the large one')
-})
+await row(
+  'large graphs get requests of their own, and make a group fail only once',
+  async ({ t, proxy, grouped, plain }) => {
+    const large = Array.from({ length: 8_000 }, (_, i) => lineOf(GRAPHS[20]!, `"${i} of a large graph"`)).join('')
+    await write(plain, GRAPHS[20]!, large)
+    for (const queries of [2, 2]) {
+      await turn()
+      proxy.requests.length = 0
+      const texts = await Promise.all(GRAPHS.map((graph) => grouped.read(graph)))
+      t.equal((texts[20] as string).split('\n').length, 8_001)
+      t.equal(proxy.requests.filter(isQuery).length, queries)
+    }
+    t.equal(proxy.requests.filter(({ method }) => method === 'GET').length, 1, 'the large one')
+  },
+)
 
 // prettier-ignore
 const ANSWERS: readonly [name: string, tsv: string, expected: object | undefined][] = [

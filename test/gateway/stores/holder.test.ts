@@ -71,7 +71,7 @@ void t.test('the holder of a store', { jobs: 8 }, (t) => {
     t.same([isFailure(failed) && failed.failure, await holderIn(store)], ['store.unreachable', ONE])
     t.same([await place.ensure(), lost], [undefined, []])
   })
-  void t.test('a graph without the holder's details', async (t) => {
+  void t.test('a graph without details of the holder', async (t) => {
     const { store } = await storeFor(t)
     await store.replace(
       HOLDER_GRAPH,

@@ -264,10 +264,12 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     t.equal((await owner('HEAD', pathOf(content), { fields: { Range: 'bytes=2-4' } })).status, 200)
   })
 
-  await row('files that a browser could run are sent as downloads, and no name breaks a line or leaves its folder', async (t) => {
-    const item = await itemOf(world)
-    // prettier-ignore
-    const rows: readonly (readonly [content: string, given: Given, disposition: string, type: string])[] = [
+  await row(
+    'files that a browser could run are sent as downloads, and no name breaks a line or leaves its folder',
+    async (t) => {
+      const item = await itemOf(world)
+      // prettier-ignore
+      const rows: readonly (readonly [content: string, given: Given, disposition: string, type: string])[] = [
       ['<script/>',   { name: 'a.html', type: 'text/html' },                 "attachment; filename*=UTF-8''a.html", 'text/html;charset=UTF-8'],
       ['<svg/>',      { name: 'a.svg', type: 'image/svg+xml' },              "attachment; filename*=UTF-8''a.svg", 'image/svg+xml'],
       ['\x89PNG',     { name: 'ä b.png', type: 'image/png' },                "inline; filename*=UTF-8''%C3%A4%20b.png", 'image/png'],
@@ -278,14 +280,15 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
       ['odd type',    { name: 'x', type: 'odd' },                            "attachment; filename*=UTF-8''x", 'application/octet-stream'],
       ['stated type', { name: 'x', more: [['pu', `${DCT}format`], ['ol', 'text/csv']] }, "inline; filename*=UTF-8''x", 'text/csv;charset=UTF-8'],
     ]
-    for (const [content, given, disposition, type] of rows) {
-      t.equal((await owner('POST', item, form(content, given))).status, 204, given.name!)
-      const { fields } = await owner('GET', pathOf(content))
-      t.equal(fields['content-disposition'], disposition, given.name!)
-      t.equal(fields['content-type'], type, given.name!)
-      t.equal(fields['set-cookie'], undefined)
-    }
-  })
+      for (const [content, given, disposition, type] of rows) {
+        t.equal((await owner('POST', item, form(content, given))).status, 204, given.name!)
+        const { fields } = await owner('GET', pathOf(content))
+        t.equal(fields['content-disposition'], disposition, given.name!)
+        t.equal(fields['content-type'], type, given.name!)
+        t.equal(fields['set-cookie'], undefined)
+      }
+    },
+  )
 
   await row('refused uploads leave no file', async (t) => {
     const item = await itemOf(world)

@@ -270,13 +270,7 @@ for (const [name, query, rights, hidden, rows] of [
   ['a group in a group lists these', 'SELECT ?g { GRAPH ?g { { } } }', RIGHTS, HIDDEN, 1],
   ['a group with only FILTER lists these', 'SELECT ?g { GRAPH ?g { FILTER EXISTS { } } }', RIGHTS, HIDDEN, 1],
   ['* of nothing', 'SELECT * { GRAPH ?g { SELECT * { } } }', RIGHTS, HIDDEN, refused],
-  [
-    'AS replaces a name',
-    `SELECT * { GRAPH ?g { ?s ?p ?o BIND(<${READABLE}> AS ?g) } }`,
-    RIGHTS,
-    HIDDEN,
-    refused,
-  ],
+  ['AS replaces a name', `SELECT * { GRAPH ?g { ?s ?p ?o BIND(<${READABLE}> AS ?g) } }`, RIGHTS, HIDDEN, refused],
   [
     'the same in a group',
     `SELECT * { GRAPH ?g { ?s ?p ?o OPTIONAL { BIND(<${READABLE}> AS ?g) } } }`,
