@@ -52,7 +52,7 @@ export function heapInUse(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** The table as text, columns aligned to the right but for the first. */
+/** The table as text. All columns except the first are aligned to the right. */
 export function textOf({ title, columns, rows, notes }: BenchTable): string {
   const widths = columns.map((column, n) => Math.max(column.length, ...rows.map((row) => (row[n] ?? '').length)))
   const line = (row: readonly string[]): string =>

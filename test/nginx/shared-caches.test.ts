@@ -49,7 +49,7 @@ void t.test('behind nginx and Varnish', { skip }, async (t) => {
     const port = { gateway, nginx: tls, Varnish: cached }[way]
     const client = clients.get(key) ?? makeClient({ port, host, ...(way === 'nginx' && { ca: world.ca, ...(pem && { pem }) }) }) // prettier-ignore
     clients.set(key, client)
-    // RFC 9440: as the TLS tier in front of Varnish and the gateway says it.
+    // RFC 9440: the field that the TLS tier in front of Varnish and the gateway sends.
     const certificate = pem && way !== 'nginx' && { 'Client-Cert': `:${new X509Certificate(pem).raw.toString('base64')}:` } // prettier-ignore
     const bearer = agent === 'token' && { Authorization: `Bearer ${token}` }
     return client(method, target, { ...given, fields: { ...given.fields, ...certificate, ...bearer } })

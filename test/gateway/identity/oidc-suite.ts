@@ -758,7 +758,7 @@ void t.test('identity providers', { timeout: 600_000 }, async (t) => {
         t.equal((await anonymous('GET', path, { fields })).status, status, `${what}, again`)
       }
       t.equal((await read(session, path)).status, 200, 'a session has what its log-in said')
-      // The last state of an earlier life, which only the owner may see by itself.
+      // The last state of a deleted document, which only its owner may see.
       const state = { iri: world.origin + path, types: [], owners: [] }
       const { gateway, dataspaces } = world.running
       const context = { gateway, application: dataspaces[0]!.endUser, dataspace: dataspaces[0]! } as unknown as Context

@@ -1,5 +1,5 @@
-// The list of a container's children on its page: its order, its parts, and that it has what its reader may read, and
-// nothing else.
+// The list of a container's children on its page: its order, its pages, and that it has exactly the children that its
+// reader may read.
 import t, { type Test } from 'tap'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { Answer } from '../../support/client.js'
@@ -10,7 +10,7 @@ const PREFIXES = `PREFIX dct: <http://purl.org/dc/terms/> PREFIX rdfs: <http://w
 PREFIX sioc: <http://rdfs.org/sioc/ns#> PREFIX dh: <https://www.w3.org/ns/ldt/document-hierarchy#> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> PREFIX foaf: <http://xmlns.com/foaf/0.1/>`
 const RULES = '/admin/acl/authorizations/'
 
-/** A child by the last segment of its name, and what it says of itself. */
+/** A child: the last segment of its name, and its statements about itself. */
 type Children = Readonly<Record<string, string>>
 
 const NAMED: Children = {

@@ -1,4 +1,4 @@
-// Design 6: a write that was decided under rules which have changed since is decided again.
+// Design 6: if rules have changed since a write was decided, it is decided again.
 import t from 'tap'
 import type { History, WriteBasis } from '../../../versioning/history.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'

@@ -1,4 +1,4 @@
-// A write that was given up, and that the store does late: after the next write has read the document. On a real
+// A write without an answer, which the store carries out late: after the next write has read the document. On a real
 // Fuseki.
 import t from 'tap'
 import { LOG_GRAPH } from '../../../gateway/stores/fenced-update.js'
@@ -30,7 +30,7 @@ void t.test('late writes', async (t) => {
         })
         const admin = openHttpStore(fusekiEndpoints(await freshDataset(t)))
         t.teardown(() => Promise.all([endUser.close(), admin.close()]).then(() => proxy.stop()))
-        /** The store does what the gateway has given up. */
+        /** The store carries out the write that the gateway has abandoned. */
         const doNow = async ({ method, path, fields, body }: Recorded): Promise<void> => {
           const headers = { 'Content-Type': fields['content-type']! }
           const { ok } = await fetch(new URL(path, dataset), { method, headers, body })
@@ -46,10 +46,10 @@ void t.test('late writes', async (t) => {
         const content = (title: string) => ttl(LARGE + turtle(`"${title}"`))
         t.equal((await owner('PUT', path, content('first'))).status, 201)
         const { history } = world.running.dataspaces[0]!.endUser
-        // A long document goes alone; the store learns its position after it.
+        // A long document is sent alone; the position in the store is set after it.
         if (history) await until(async () => `${await endUser.read(LOG_GRAPH)}`.includes(`"${history.log.position()}"`))
         proxy.requests.length = 0
-        // Whatever time the store takes for the others: this one breaks off.
+        // The connection of this write breaks, however long the store takes for the others.
         proxy.fault({ kind: 'drop', when: 'before', only: isWrite })
         t.equal((await owner('PUT', path, content('late'))).status, 502)
         const late = proxy.requests.find(isWrite)!
@@ -67,7 +67,7 @@ void t.test('late writes', async (t) => {
         }
         let done: (over: Promise<void>) => void
         const over = new Promise<void>((resolve) => (done = resolve))
-        // The next write has read the document, and waits before the store until the one before is done.
+        // The next write has read the document, and is not sent to the store until the earlier one is done.
         proxy.fault({ kind: 'held', until: over, only: (request) => isWrite(request) && (done(doNow(late)), true) })
         t.equal((await owner('PUT', path, content('next'))).status, 200)
         proxy.fault(undefined)

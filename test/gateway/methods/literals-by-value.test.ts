@@ -1,5 +1,5 @@
-// In front of a store that keeps the values of literals (TDB2), a client may name any form of a value: what it writes,
-// deletes and looks for is what the store has, and so is what the cache, the entity-tag and the history have.
+// In front of a store that keeps only the values of literals (TDB2), a client may write, delete and query any form of a
+// value. Cache, entity-tag and history have the store's form.
 import t from 'tap'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { nTriplesLine, triple, typed } from '../../../gateway/rdf/graph.js'
@@ -12,7 +12,7 @@ import { accept, makeWorld, ttl, update } from '../../support/world.js'
 const P = 'urn:p'
 const N_TRIPLES = accept('application/n-triples')
 
-/** Two forms of a value: as it is written, and as it is named later. */
+/** Two forms of a value: the written one, and the one that later requests use. */
 const ROWS: readonly (readonly [written: string, named: string, type: string])[] = [
   ['1.50', '1.500', 'decimal'],
   ['2', '2.0', 'decimal'],

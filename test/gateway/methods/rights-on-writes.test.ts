@@ -1,5 +1,5 @@
-// Rights and data on writes (spec 4.1, design 3): decided on what the store has now; no door removes a root; no agent
-// widens its own rights by types; what an answer tells to agents without Read; whole subtrees. On both stores.
+// Rights and data on writes (spec 4.1, design 3): decided on the present state of the store; no write removes a root;
+// no agent widens its own rights by types; answers tell nothing to agents without Read; whole subtrees. On both stores.
 import t, { type Test } from 'tap'
 import type { GraphStore } from '../../../gateway/stores/store.js'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
@@ -21,7 +21,7 @@ const withFields = (send: Send, fields: Record<string, string>): Send => ({
   fields: { ...send.fields, ...fields },
 })
 
-/** Longer than what the main thread reads. */
+/** Longer than a content that the main thread parses. */
 const LARGE = many(40_000, (i) => `<#${i}> ex:n "${i}" .\n`)
 
 interface Setting {
@@ -30,7 +30,7 @@ interface Setting {
   readonly row: Row
   readonly cachedRow: Row
   readonly kind: string
-  /** The owner creates a document, a container perhaps. Returns its path. */
+  /** The owner creates a document, or a container. Returns its path. */
   make(body?: string, path?: string): Promise<string>
   /** An authorization for the stranger, or for another subject. */
   grant(modes: string, target: string, subject?: string): Promise<string>
@@ -61,7 +61,7 @@ function settingOf(t: Test, world: World, stores: Stores, kind: StoreKind): Sett
   }
 }
 
-/** The locks that writes of whole documents wait for. */
+/** The locks for which writes of whole documents wait. */
 const delay: { replace?: () => Promise<void>; update?: () => Promise<void> } = {}
 
 const delayed = (store: GraphStore): GraphStore => ({
@@ -100,7 +100,9 @@ void forEachStore(t, 'rights on writes, versioned', async (t, makeStores, kind) 
 const text = async (store: GraphStore, graph: string): Promise<string> =>
   ((await store.read(graph)) as string | undefined) ?? ''
 
-/** Attack: a document appears, changes hands or goes behind the gateway, which has cached it as it was. */
+/**
+ * Attack: a document is created, gets another owner or is deleted behind the gateway, which has cached the old state.
+ */
 async function decidedNow({ world, stores, row, make, grant }: Setting): Promise<void> {
   const stranger = world.as('stranger')
   const foreign = (iri: string): string =>
@@ -142,7 +144,7 @@ async function decidedNow({ world, stores, row, make, grant }: Setting): Promise
   })
 }
 
-/** Attack: a document with more types than a decision reads could be neither read nor deleted any more. */
+/** Attack: a document with more types than a decision reads, which could then be neither read nor deleted. */
 async function manyTypes({ world, row, make }: Setting): Promise<void> {
   const owner = world.as('owner')
   const types = (count: number): string =>
@@ -174,7 +176,7 @@ async function manyTypes({ world, row, make }: Setting): Promise<void> {
   }) // prettier-ignore
 }
 
-/** Attack: who may write a document but not read it gives it a type that is open to it. */
+/** Attack: an agent who may write a document but not read it gives it a type that the agent may read. */
 async function widening({ world, row, make, grant }: Setting): Promise<void> {
   await grant('acl:Read', 'acl:accessToClass <http://example.org/Open>')
   await grant('acl:Control', 'acl:accessToClass <http://example.org/Mine>')
@@ -236,7 +238,7 @@ async function widening({ world, row, make, grant }: Setting): Promise<void> {
   })
 }
 
-/** Attack: entity-tags and dates tell what an agent without Read may not know. */
+/** Attack: entity-tags and dates reveal the state to an agent without Read. */
 async function withoutRead({ world, row, make, grant }: Setting): Promise<void> {
   const target = async (): Promise<readonly [string, string]> => {
     const path = await make('<> ex:p "secret" .')
@@ -391,7 +393,7 @@ async function cascades(setting: Setting): Promise<void> {
     t.equal(refused.status, 413)
     t.match(refused.text, /fewer than 1000 documents/)
     t.equal((await owner('GET', `${path}x999/`)).status, 200)
-    // Where a deletion is a request to another server, a thousand take long, and prove nothing more.
+    // If each deletion is a request to another server, a thousand of them take long, and test nothing more.
     if (kind === 'fuseki') {
       const below = `GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), "${world.origin}${path}"))`
       t.equal(await stores.endUser.update(`DELETE { GRAPH ?g { ?s ?p ?o } } WHERE { ${below} }`), undefined)
@@ -448,7 +450,7 @@ const refusedUpdates = (root: string): string[] => [
   `INSERT DATA { GRAPH <${root}> { <urn:s> <urn:p> 1 } } ; CLEAR GRAPH <${root}> ;`,
 ]
 
-/** Removal that the text of the update does not show, and a COPY that changes nothing. */
+/** Removals that do not follow from the text of the update, and a COPY that changes nothing. */
 const hiddenUpdates = (root: string): string[] => [
   `DELETE { GRAPH <${root}> { ?s ?p ?o } } WHERE { GRAPH <${root}> { ?s ?p ?o } }`,
   `WITH <${root}> DELETE { ?s ?p ?o } WHERE { ?s ?p ?o } ;`,
@@ -456,7 +458,7 @@ const hiddenUpdates = (root: string): string[] => [
   `COPY SILENT <${root}nothing/> TO <${root}>`,
 ]
 
-/** Spec 4.1: the root document cannot be deleted, by no door. */
+/** Spec 4.1: the root document cannot be deleted, by any kind of write. */
 async function roots({ world, stores, row }: Setting): Promise<void> {
   const owner = world.as('owner')
   const root = world.base
@@ -502,7 +504,7 @@ async function roots({ world, stores, row }: Setting): Promise<void> {
     ] as const) {
       t.equal((await owner('GET', path)).status, 200, 'cached')
       t.equal(await store.remove(world.origin + path), undefined)
-      // By a row above the stranger has Control of the admin application (design 4).
+      // An earlier row has given the stranger Control of the admin application (design 4).
       for (const who of ['writer', 'reader', 'anonymous', ...(path === '/' ? ['stranger'] : [])]) {
         t.equal((await world.as(who)('PUT', path, rdf())).status, 403, `${who} ${path}`)
       }
@@ -557,7 +559,7 @@ async function cascadesInHistory(setting: Setting): Promise<void> {
   })
 }
 
-/** Attack: who may write a document but not read it deletes it, and makes it again to read what it was. */
+/** Attack: an agent who may write a document but not read it deletes it, and creates it again to read the old state. */
 async function lives(setting: Setting): Promise<void> {
   const { world, row, make, grant } = setting
   const [owner, stranger] = [world.as('owner'), world.as('stranger')]

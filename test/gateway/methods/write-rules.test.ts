@@ -1,4 +1,4 @@
-// What every write keeps (design 3, spec 4.1), through every door by which a document can be written.
+// The rules that every write keeps (design 3, spec 4.1), for every way to write a document.
 import t from 'tap'
 import type { Answer, Client } from '../../support/client.js'
 import { forEachStore, rowsOf } from '../../support/stores.js'
@@ -6,7 +6,7 @@ import { makeWorld, ttl, update } from '../../support/world.js'
 
 const DH = 'https://www.w3.org/ns/ldt/document-hierarchy#'
 const XSD = 'http://www.w3.org/2001/XMLSchema#'
-/** The repository writes each character as three. */
+/** In the repository, each character takes three. */
 const LONG = '~'.repeat(1700)
 
 /** Writes this Turtle about the document; `where` is its path, `iri` its name. */
@@ -57,7 +57,8 @@ void forEachStore(t, 'what every write keeps', async (t, makeStores, kind) => {
   await must(owner('PUT', '/admin/ontologies/limits/', ttl(`@prefix sh: <http://www.w3.org/ns/shacl#> . <urn:S> a sh:NodeShape ; sh:targetClass <urn:C> ; sh:property [ sh:path <urn:p> ; sh:minCount 1 ] .`))) // prettier-ignore
 
   /**
-   * The doors of `names`, each at a document of its own that `at` makes: the status, and nothing of the content there.
+   * The kinds of write in `names`, each on a separate document that `at` creates: the status, and no content is left
+   * there.
    */
   const table = (
     rule: string,
@@ -72,7 +73,7 @@ void forEachStore(t, 'what every write keeps', async (t, makeStores, kind) => {
       readonly as: Client
       readonly turtle: string
       readonly status: number
-      /** Of the reason, which the report of an import has too. */
+      /** A part of the reason, which the report of an import has too. */
       readonly says: RegExp
       readonly names: readonly Name[]
       readonly at: () => Promise<string>

@@ -1,5 +1,5 @@
-// Design 6: what a store has of a write is known in the end, whatever becomes of its answers, and what it loses it gets
-// again. On a real Fuseki.
+// Design 6: the gateway finds out whether the store has done a write, even if answers are lost, and sends again what
+// the store loses. On a real Fuseki.
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
@@ -16,22 +16,22 @@ import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.
 import { gate, until } from '../../support/wait.js'
 import { accept, makeWorld, ttl, turtle, type World } from '../../support/world.js'
 
-/** Too long for a request that takes its turn. */
+/** Too long for a fenced request. */
 const long = (of: string): string =>
   Array.from({ length: 4_000 }, (_, i) => `<#${i}> <urn:p> "${of}${'x'.repeat(80)}" .\n`).join('')
 
 const isWrite = ({ method, fields }: Recorded): boolean =>
   method === 'PUT' || method === 'DELETE' || fields['content-type'] === 'application/sparql-update'
-/** Not what tells the store its position. */
+/** True for requests with triples of a client, not only a position. */
 const isOfClient = ({ body }: Recorded): boolean => body.includes('purl.org')
 
 interface Place {
   readonly world: World
   readonly proxy: StoreProxy
-  /** The dataset of the documents: the graph store of all of them. */
+  /** The Graph Store endpoint of the dataset of documents. */
   readonly dataset: string
   title(path: string): Promise<string | undefined>
-  /** Of the versions, as the history has them: oldest first. */
+  /** The values of the versions in the history, oldest first. */
   methods(path: string): Promise<readonly string[]>
 }
 
@@ -69,11 +69,11 @@ void t.test('the outcome of a write', async (t) => {
   const isOne = (request: Recorded): boolean => isWrite(request) && isOfClient(request)
   interface Faults {
     readonly fault: Fault
-    /** So many requests have it; the default is all until the client has its answer. */
+    /** The number of requests with this fault; by default all, until the client has its answer. */
     readonly times?: number
-    /** Requests that are no writes have it too. */
+    /** Requests other than writes have the fault too. */
     readonly isOfAll?: boolean
-    /** What those have that follow. */
+    /** The fault of the requests after these. */
     readonly then?: Fault
   }
   const rows: readonly [what: string, faults: Faults, status: number, last: string, body?: (of: string) => string][] = [
@@ -171,7 +171,7 @@ void t.test('a store that loses entries while it is served', async (t) => {
       for (const path of [written, other]) await put(path, 'two')
       t.equal((await owner('DELETE', removed)).status, 204)
       await putBack(earlier)
-      // The store has another state than the history: its client may have to try again.
+      // The store and the history differ for a moment: the client may have to try again.
       await until(async () => (await owner('PUT', written, ttl(turtle('"three"')))).status === 200)
       await until(async () => {
         const stored = await dump()
@@ -217,7 +217,7 @@ void t.test('a store that loses entries before or during an update that it carri
       })
 })
 
-/** What becomes of a request or a question: not sent; or carried out, and not answered; or both as it should be. */
+/** The fate of a request: it does not arrive, its answer is lost, or (undefined) neither. */
 type Fate = 'before' | 'after' | undefined
 
 void t.test('a write that a proxy answers with 503, and the question to the store whether it was done', async (t) => {

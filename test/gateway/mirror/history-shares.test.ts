@@ -1,11 +1,11 @@
-// Shares of the history: of a day, and of the room that its disk has left.
+// Limits of an agent's writes: by day, and by the free space on the disk of the history.
 import t from 'tap'
 import { makeHistoryShares } from '../../../gateway/mirror/history-shares.js'
 
 const MIB = 2 ** 20
 const [ANN, BOB, OWNER] = ['https://e/ann#this', 'https://e/bob#this', 'https://e/owner#this']
 
-/** A disk with so many bytes above those that stay free, which the writes fill. */
+/** A disk that writes fill. It has this many free bytes in addition to those that must stay free. */
 function makeDisk(room: number, daily: number) {
   const disk = { room, now: 0 }
   const shares = makeHistoryShares({

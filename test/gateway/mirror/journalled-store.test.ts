@@ -1,5 +1,5 @@
-// Which requests become commits (spec 9.2, design 6): document writes, SPARQL updates, stores that break off; on both
-// stores, with a real repository.
+// Which requests become commits (spec 9.2, design 6): document writes, SPARQL updates, stores whose connections break;
+// on both stores, with a real repository.
 import t from 'tap'
 import type { History } from '../../../versioning/history.js'
 import type { ApplicationCache } from '../../../gateway/gateway.js'
@@ -17,7 +17,7 @@ const UPDATE = { 'Content-Type': 'application/sparql-update' }
 interface Failing {
   readonly when: 'before' | 'after'
   readonly problem: Problem
-  /** Until it is taken away. */
+  /** Applies until it is removed. */
   readonly stays?: boolean
 }
 
@@ -31,7 +31,7 @@ function unsteady(store: GraphStore): GraphStore & { next: Failing | undefined }
     return fault ? fault.problem : failed
   }
   const update: GraphStore['update'] = async (text, call) => {
-    // The fence of a settlement is no write of a client.
+    // The update by which a settlement waits is not a write of a client.
     const fault = text.includes('fence') ? undefined : own.next
     if (!fault) return store.update(text, call)
     if (!fault.stays) own.next = undefined
@@ -207,7 +207,7 @@ async function updates(world: World, row: Row, kind: string): Promise<void> {
       const { status, text } = await owner('POST', '/sparql', { fields: UPDATE, body })
       t.equal(status, 200, text)
     }
-    // Those of so many are found after the answer.
+    // With this many changes, they are found after the answer.
     const { history } = world.running.dataspaces[0]!.endUser
     await until(() => history!.status().inDoubt === 0)
     for (const document of [path, '/many-499/']) t.same(await methodsOf(world, document), ['UPDATE'])
@@ -264,7 +264,7 @@ async function refusedBefore(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Design 6: a write that broke off is done as soon as the store can do it, and becomes a commit. */
+/** Design 6: a write whose connection broke is done as soon as the store is able to, and becomes a commit. */
 async function brokenOff(world: World, row: Row, store: ReturnType<typeof unsteady>): Promise<void> {
   const owner = world.as('owner')
   const history = world.running.dataspaces[0]!.endUser.history!

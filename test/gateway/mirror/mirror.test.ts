@@ -30,9 +30,9 @@ interface Mirror {
   readonly stores: Stores
   readonly repository: string
   readonly row: Row
-  /** Has the gateway run the command on the end-user application, and make its commits. */
+  /** The gateway runs the command on the end-user application. Waits until everything is committed. */
   run(...args: string[]): Promise<Ended>
-  /** The same, while others write: the commits of all of them are never made. */
+  /** The same without waiting: if others write meanwhile, some commits are always pending. */
   runOnly(action: string, ...more: string[]): Promise<Ended>
   /** Method and path of each commit. */
   commits(): string[]
@@ -219,7 +219,7 @@ void forEachStore(t, 'changes behind the gateway', async (t, makeStores, kind) =
     const writer = async (name: string): Promise<void> => {
       for (let i = 0; going; i++) {
         await owner('PUT', `/${name}${i % 5}/`, ttl(turtle(`"${i}"`)))
-        // Some, and not as many as can be.
+        // Some of them, but fewer than the limit.
         await sleep(20)
       }
     }

@@ -1,5 +1,5 @@
-// The rows about documents with terms that RDF 1.1 does not have, or that no RDF has but the store lets in: they
-// are read, written and versioned, and what cannot be read can be replaced and removed.
+// The rows about documents with terms that RDF 1.1 lacks, or that no version of RDF allows although the store does:
+// such documents are read, written and versioned. A document that cannot be read can be replaced and removed.
 import { Parser } from 'n3'
 import type { TimeMapJson } from '../../../gateway/memento/time-map.js'
 import { graphOf, type Quad } from '../../../gateway/rdf/graph.js'
@@ -19,7 +19,7 @@ const readTurtle = (text: string): Quad[] => new Parser({ baseIRI: 'urn:x' }).pa
 const TRIPLE_TERM = '<<( <urn:a> <urn:b> <<( <urn:c> <urn:d> "e"@en--rtl )>> )>>'
 const REIFIES = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#reifies'
 
-/** RDF 1.2: content of clients, on stores that speak it. */
+/** RDF 1.2 in contents of clients, on stores that support it. */
 export async function rdf12(world: World, row: Row): Promise<void> {
   const owner = world.as('owner')
   await row('RDF 1.2: triple terms and base directions are written, read, changed and versioned', async (t) => {
@@ -71,7 +71,7 @@ export async function rdf12(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Terms that Jena takes from others, and gives out. */
+/** Terms that Jena accepts from other clients, and returns. */
 const ODD: readonly string[] = [
   '<http://ex/a[b]>',
   '<http://ex/50%>',
@@ -85,7 +85,7 @@ const ODD: readonly string[] = [
   '<<( <http://ex/a[b]> <urn:p> "x"@en--ltr )>>',
 ]
 
-/** Terms that others have written to the store, or that updates put there: read leniently. */
+/** Terms that other clients or updates have written to the store: they are read leniently. */
 export async function oddTerms(world: World, row: Row, store: GraphStore, dataset: string): Promise<void> {
   const owner = world.as('owner')
   await row('terms that only the store lets in are read, changed and versioned', async (t) => {
@@ -165,7 +165,7 @@ export async function oddTerms(world: World, row: Row, store: GraphStore, datase
   )
 }
 
-/** A store that has a document in a form that nobody can read. */
+/** A store that has a document which cannot be parsed. */
 export function garbling(store: GraphStore): GraphStore & { garbled: string | undefined } {
   const garble = <T>(graph: string, answer: T): T | string =>
     graph === own.garbled && typeof answer === 'string' ? `${answer}<urn:s> "no triple" .\n` : answer
@@ -199,7 +199,7 @@ export async function unreadable(
     ['DROP', (path) => owner('POST', '/sparql', update(`DROP GRAPH <${world.origin}${path}>`)), 200],
   ]
   for (const [name, write, status] of REPLACED) {
-    // The embedded store has only what it could read.
+    // The embedded store only has documents that it could parse.
     if (name === 'DROP' && kind === 'embedded') continue
     await row(`a document that cannot be read: ${name} works, everything else says why`, async (t) => {
       const path = world.freshPath()

@@ -1,5 +1,5 @@
-// Design 6: a store knows its position in the log. Put back to an earlier state, it gets what it lacks; ahead of its
-// log, it is not written to.
+// Design 6: a store has its position in the log. A store that was restored to an earlier state gets the entries that it
+// lacks. A store ahead of its log is not written to.
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,13 +16,13 @@ interface Place {
   readonly t: Test
   readonly site: Site
   start(): Promise<GatewayProcess>
-  /** The titles of the documents, undefined if one is not there, and their numbers of versions. */
+  /** The title of each document, undefined if it does not exist, and its number of versions. */
   documents(): Promise<(readonly [title: string | undefined, versions: number])[]>
-  /** One document stays, one changes, one goes, one comes: the n-th time. */
+  /** The n-th round: one document stays, one changes, one is deleted, one is created. */
   change(n: number): Promise<void>
-  /** The end-user dataset with the position, as N-Quads; and putting it back. */
+  /** Reads the end-user dataset with the position, as N-Quads; and restores it. */
   dump(): Promise<string>
-  /** The status; 0 where the gateway is gone. */
+  /** The status; 0 if the gateway has stopped. */
   put(path: string, message: ReturnType<typeof ttl>): Promise<number>
   /** The status of an update by the owner. */
   updated(text: string): Promise<number>
@@ -48,7 +48,7 @@ async function onePlace(t: Test, name: string, run: (place: Place) => Promise<vo
     const site = await makeSite(folder, flags)
     const running = new Set<GatewayProcess>()
     let client: ReturnType<typeof ownerOf> | undefined
-    // The owner's certificate comes with the first start.
+    // The first start creates the owner's certificate.
     const owner = (...request: Parameters<ReturnType<typeof ownerOf>>) => (client ??= ownerOf(site))(...request)
     const put = async (path: string, title: string): Promise<void> => {
       const { status, text } = await owner('PUT', path, ttl(turtle(`"${title}"`)))
@@ -175,7 +175,7 @@ void t.test('the position of a store', async (t) => {
     async ({ t, start, put }) => {
       const first = await start()
       const date = `"2020-01-01T00:00:00.${'1'.repeat(50)}"^^<http://www.w3.org/2001/XMLSchema#dateTime>`
-      // In SPARQL this IRI would be another one: the document goes alone.
+      // SPARQL would change this IRI, so the document is sent alone.
       const broken = put('/broken/', ttl(`<> <urn:see> <file:///x> ; <urn:at> ${date} .`))
       await until(() => /repeated until the store has it/.test(first.output()))
       await first.kill()

@@ -22,7 +22,7 @@ async function begin(place: Place, makeStores: MakeStores, isOutside = false): P
   const { owner, running } = await place.start(await makeStores())
   await owner('PUT', '/good/', ttl(turtle('"good"')))
   await running.dataspaces[0]!.endUser.history!.settled(A_MINUTE)
-  // The gateway finds out after its start what rebuild says of other graphs.
+  // The gateway learns only after its start what `rebuild` reports about other graphs.
   if (isOutside) await until(() => knownOtherGraphs(place.folder, place.base))
   await running.close(1_000)
 }

@@ -32,7 +32,7 @@ interface Life {
   close(): Promise<void>
 }
 
-/** Store and folder outlive each life of the gateway. */
+/** Store and folder remain when a gateway stops. */
 async function live(folder: string, store: GraphStore): Promise<Life> {
   const place = { folder: join(folder, 'repository.git'), branch: 'main', pathPrefix: 'graphs', now: Date.now }
   const repository = succeeded(await openLocalRepository(place))
@@ -156,7 +156,7 @@ void t.test('killed after journalling the changes of an update, before marking t
   const first = await live(folder, store)
   await first.journalled.carryOut(put('a', '1'))
   await first.history.settled(SOON)
-  // This life stops here: the entries that it has begun are on disk, and their completion is not.
+  // This gateway stops here: the entries that it has begun are on disk, and their completion is not.
   first.history.done = () => undefined
   first.history.undone = () => new Promise(() => undefined)
   const asked = first.journalled.update(update(retitle('1', '2'), 'urn:bob', [iriOf('a')]))

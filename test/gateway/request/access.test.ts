@@ -263,7 +263,7 @@ async function constraints(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Facts are asked for by a query. */
+/** The facts of documents are requested by a query. */
 const isWrite = ({ method, fields }: Recorded): boolean =>
   method !== 'GET' && fields['content-type'] !== 'application/sparql-query'
 

@@ -38,7 +38,7 @@ void forEachStore(t, 'HEAD', async (t, makeStores, kind) => {
   })
 })
 
-/** Except for fields that differ between two GETs. Fields of content that is not at hand may be missing. */
+/** Except for fields that differ between two GETs. If the content is not cached, its fields may be missing. */
 function fieldsOf({ status, fields }: Answer, { fields: wanted, text }: Answer) {
   const isMeasured = / ms\b/.test(text)
   const left = Object.entries(fields).filter(

@@ -1,4 +1,5 @@
-// Writes of documents with many rules: the index takes them in step by step, and decides nothing before the last step.
+// Writes of documents with many rules: they are added to the index in steps, and it decides nothing before the last
+// step.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
@@ -50,7 +51,7 @@ function reads(access: Access, agent: string, n: number): boolean | undefined {
   return isFailure(index) ? undefined : decide(index, question(agent, 'Read', document(`${BASE}${n}/`))).allowed
 }
 
-/** Counts the turns of the event loop until all rules have been taken in. Nothing is decided in any of them. */
+/** Counts the turns of the event loop until all rules have been added. Nothing is decided in any of them. */
 async function turnsOf(access: Access): Promise<number> {
   let turns = 0
   for (; access.takingIn(); turns++) {

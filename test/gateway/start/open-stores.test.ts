@@ -1,4 +1,4 @@
-// Design 2: the embedded store on disk: how it starts, and why it does not.
+// Design 2: the embedded store on disk: how it starts, and the reasons why it does not.
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ async function open(data: string, kind: 'memory' | 'oxigraph') {
   return { stores, store: await stores.open(dataspaces[0]!.endUser), log }
 }
 
-/** With nothing on the path but these programs. */
+/** With only these programs on the PATH. */
 async function withPath<T>(t: Test, programs: readonly string[], work: () => Promise<T>): Promise<T> {
   const before = process.env['PATH']
   process.env['PATH'] = t.testdir(

@@ -1,4 +1,4 @@
-// Files of the gateway are for its own account: those that it, LevelDB and git create, and those that it finds.
+// Only the gateway's own account can use its files: those that the gateway, LevelDB and git create, and existing ones.
 import { chmodSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

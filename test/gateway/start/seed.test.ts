@@ -1,4 +1,4 @@
-// The seed: the documents a dataspace starts with (LinkedDataHub 1.5), and the rights on them (LinkedDataHub 5.4).
+// The seed: the first documents of a dataspace (LinkedDataHub 1.5), and the rights on them (LinkedDataHub 5.4).
 import t from 'tap'
 import type { DescribedDataspace } from '../../../gateway/configuration/configuration.js'
 import { dataspacesOfSettings } from '../../../gateway/configuration/settings-dataspace.js'

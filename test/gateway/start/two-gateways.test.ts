@@ -1,5 +1,5 @@
-// Design 2: one gateway at a time writes to a store, and has a data folder. A second one ends with who has it, waits as
-// a standby, or takes the place of one that is gone or stands still.
+// Design 2: one gateway at a time writes to a store and uses a data folder. A second gateway ends and names the first,
+// waits as a standby, or takes over if the first has stopped or hangs.
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,15 +19,15 @@ const PLACE = 'urn:triplegate:gateway'
 
 interface Two {
   readonly t: Test
-  /** Datasets of documents and of rules. */
+  /** A dataset for documents and one for rules. */
   readonly stores: readonly string[]
   /** A site with these flags, before the stores. */
   site(flags?: readonly string[]): Promise<Site>
-  /** Ended after the row. */
+  /** Stopped after the row. */
   start(site: Site): GatewayProcess
 }
 
-/** The site, on the ports of another: a standby serves what the other has served. */
+/** The same site on the ports of another gateway, as for a standby. */
 const asStandby = (site: Site): Site => ({ ...site, flags: [...site.flags, '--standby'] })
 
 const put = async (site: Site, path: string): Promise<number> => {

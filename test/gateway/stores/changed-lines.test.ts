@@ -1,5 +1,5 @@
-// A few lines of a large graph are changed by an update with these lines alone, and the graph is the same as after a
-// replacement: on a real Fuseki.
+// If few lines of a large graph change, the update has these lines only, and the graph is the same as after a
+// replacement. On a real Fuseki.
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import { canonicalLines } from '../../../gateway/rdf/canonical.js'
@@ -25,7 +25,7 @@ const lines = (...objects: readonly string[]): string =>
 const isUpdate = ({ path }: { readonly path: string }): boolean => path.endsWith('/update')
 const refused: Fault = { kind: 'answer', status: 400, only: isUpdate }
 
-/** What changes around what stays, and how the store gets it. */
+/** The lines that change and those that stay, and how the store gets the change. */
 const CHANGES: Readonly<
   Record<string, { stays?: string; from: string; to: string; sent: readonly string[]; fault?: Fault }>
 > = {

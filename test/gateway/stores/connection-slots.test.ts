@@ -1,4 +1,4 @@
-// Turns at a store: askers take turns, and no agent and no network holds all places (design 7).
+// Connections to a store: agents and networks take turns, and none gets all connections (design 7).
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import type { Asker } from '../../../gateway/stores/fair-queue.js'

@@ -1,5 +1,5 @@
-// Fenced requests on real stores: whoever sends them, however late and how often, each entry is applied once and in
-// order; also over a kill of the store. And the probe that says on which stores this can be relied on.
+// Fenced requests on real stores: whoever sends them, however late and often, each entry is applied once and in order,
+// even if the store is killed. Also the probe that finds out which stores support this.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -22,7 +22,7 @@ import { randomFrom, type Random } from '../../versioning/log/log-model.js'
 const LOG = 'urn:uuid:5f0e9a6e-6d0c-4a7e-9a3c-2f4f0e6b1c11'
 const graphOf = (n: number): string => `https://docs.example/${n}/`
 
-/** Five triples, with three blank nodes in most. */
+/** Five triples; most of these contents have three blank nodes. */
 function textOf(document: number, entry: number): string {
   const iri = `<${graphOf(document)}>`
   const value = `${iri} <urn:value> "${entry}" .\n`
@@ -32,11 +32,11 @@ function textOf(document: number, entry: number): string {
 
 interface Entries {
   readonly changes: readonly Replacement[]
-  /** What each graph has in the end. */
+  /** The final content of each graph. */
   readonly last: ReadonlyMap<string, string | undefined>
 }
 
-/** One change an entry: of whole graphs, removals, and lines that change. */
+/** Each entry has one change: a whole graph, a removal, or changed lines. */
 function randomEntries(count: number, random: Random): Entries {
   const last = new Map<string, string | undefined>()
   const changes = Array.from({ length: count }, (_, n): Replacement => {
@@ -58,7 +58,7 @@ async function positionIn(store: GraphStore): Promise<readonly [at: number, turn
   return rows.length === 1 ? [Number(rows[0]![0]!.value), rows[0]![1]!.value] : [NaN, undefined]
 }
 
-/** Sends the entries after `from` in requests of several; where `again` is given, some are sent again, late. */
+/** Sends the entries after `from`, several in a request. If `again` is given, some requests are repeated late. */
 async function applyAll(store: GraphStore, { changes }: Entries, from: number, turn: string, again?: Random) {
   const random = again ?? randomFrom(1)
   const sent: Promise<unknown>[] = []

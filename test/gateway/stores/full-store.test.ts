@@ -1,4 +1,4 @@
-// Design 2: the embedded store in memory refuses what it cannot hold, before its process dies of it.
+// Design 2: the embedded store in memory refuses writes that would not fit, before its process runs out of memory.
 import t from 'tap'
 import { mostQuadsOf, sizeOf } from '../../../gateway/stores/embedded-limits.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'

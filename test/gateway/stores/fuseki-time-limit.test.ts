@@ -1,5 +1,5 @@
-// Fuseki gets the gateway's time limit with each query, and stops by itself: a client that leaves does not stop it
-// (design 7).
+// Fuseki gets the gateway's time limit with each query, and stops the query itself: it does not stop when the client
+// leaves (design 7).
 import t from 'tap'
 import { isFailure } from '../../../gateway/problem.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'

@@ -1,5 +1,5 @@
-// Calls that share requests to a store have the outcomes, and leave the content, of the same calls one by one: on a
-// real Fuseki, with faults between.
+// Calls that share requests to a store have the same outcomes and leave the same content as the calls one by one. On a
+// real Fuseki, with faults.
 import fc from 'fast-check'
 import t, { type Test } from 'tap'
 import { hadNoEffect } from '../../../gateway/mirror/write-failures.js'
@@ -34,9 +34,9 @@ const lineOf = (graph: string, object: string): string => `<${graph}#it> <urn:p>
 interface Setting {
   readonly t: Test
   readonly proxy: StoreProxy
-  /** Its calls share requests, which go through the proxy. */
+  /** Its calls share requests, which pass the proxy. */
   readonly grouped: GraphStore
-  /** Beside the proxy, one request for each call. */
+  /** Not through the proxy, with one request for each call. */
   readonly plain: GraphStore
 }
 
@@ -47,7 +47,7 @@ const row = (name: string, run: (setting: Setting) => Promise<unknown>) =>
     const plain = openHttpStore(fusekiEndpoints(dataset))
     const grouped = groupedStore(openHttpStore(fusekiEndpoints(proxy.url)), 0)
     t.teardown(() => Promise.all([proxy.stop(), plain.close(), grouped.close()]))
-    // The first answer says that this is Fuseki.
+    // The first answer shows that this is Fuseki.
     await grouped.read('urn:none')
     proxy.requests.length = 0
     await run({ t, proxy, grouped, plain })
@@ -71,7 +71,7 @@ const contents = (store: GraphStore): Promise<(string | undefined)[]> =>
   Promise.all(GRAPHS.map((graph) => contentOf(store, graph)))
 
 const XSD = 'http://www.w3.org/2001/XMLSchema#'
-/** How SPARQL and N-Triples may differ: each is stored as N-Triples has it. */
+/** Terms that SPARQL and N-Triples may read differently: each is stored as N-Triples means it. */
 const OBJECTS = [
   '<https://data.example/b/?q=1&r=%C3%A9#this>',
   '<https://data.example/日本/é>',
@@ -154,7 +154,7 @@ const aCall = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ kind: 'read' } as const) },
   { weight: 4, arbitrary: fc.nat(9).map((added) => ({ kind: 'change', added }) as const) },
 )
-/** One line more or less of ten. */
+/** Adds or removes one of ten lines. */
 const changed = (graph: string, before: string | undefined, added: number): string => {
   const lines = new Set((before ?? '').split('\n').filter(Boolean))
   for (let n = 0; n < 10; n++) lines.add(lineOf(graph, `"a line of ten, ${n}"`).trim())
@@ -163,7 +163,7 @@ const changed = (graph: string, before: string | undefined, added: number): stri
 }
 
 await row('together or one by one: outcomes and content are the same, whatever fails', async ({ t, proxy, plain }) => {
-  // Only what hangs is given up soon.
+  // Only hanging requests are aborted soon.
   const hasty = openHttpStore({ ...fusekiEndpoints(proxy.url), headersTimeout: 300 })
   t.teardown(() => hasty.close())
   const open = (fault: string): GraphStore => {
@@ -314,7 +314,7 @@ for (const [name, slow, seen] of [
     proxy.requests.length = 0
     await Promise.all(GRAPHS.map((graph, n) => write(store, graph, after[n], seen ? before[n] : undefined)))
     t.strictSame(await contents(plain), after)
-    // A change has the lines that go too.
+    // A change also has the removed lines.
     const sizes = proxy.requests.filter(isUpdate).map(({ body }) => body.length / (seen ? 2 : 1))
     t.ok(sizes.length > 2, 'so many shared requests')
     t.ok(Math.max(...sizes) < 260 * 1024, `${Math.max(...sizes)}`)
@@ -419,7 +419,7 @@ for (const name of [
 ])
   await rowWithoutStore(`no name of a graph in a group: ${name}`, (t) => t.notOk(isName(name)))
 
-/** Calls that are over when the test says so. */
+/** Calls that end when the test decides. */
 function handMade(settings: Partial<GroupSettings<string, string>> = {}) {
   const requests: { readonly asked: readonly string[]; end(): void }[] = []
   const request = (asked: readonly string[]) =>
@@ -446,7 +446,7 @@ function handMade(settings: Partial<GroupSettings<string, string>> = {}) {
     sent: (count: number) => until(() => requests.length >= count),
   }
 }
-/** Many turns of the event loop: all that goes when it is quiet has gone. */
+/** Waits many turns of the event loop, so that all requests that wait for an idle loop have been sent. */
 const quiet = async (): Promise<void> => {
   for (let n = 0; n < 80; n++) await turn()
 }

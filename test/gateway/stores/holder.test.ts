@@ -1,5 +1,5 @@
-// The gateway that has the place at a store, and those that ask for it, on an embedded store: each row has its own.
-// `two-gateways.test.ts` does it with processes, in front of Fuseki.
+// The gateway that holds a store, and others that want it, on an embedded store; each row has its own store.
+// `two-gateways.test.ts` tests the same with processes, in front of Fuseki.
 import t, { type Test } from 'tap'
 import { isFailure, problem } from '../../../gateway/problem.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
@@ -19,7 +19,7 @@ const gateway = (name: string, folder = `/data/${name}`): Holder => ({
   since: '2026-11-27T12:00:00Z',
 })
 const [ONE, OTHER] = [gateway('one'), gateway('other')]
-/** As long as a look is trusted. */
+/** How long a look at the store is valid. */
 const TRUST_MS = 3_000
 const FAILED = problem('store.failed', 'It broke off.')
 const nothing = (): undefined => undefined

@@ -1,4 +1,4 @@
-// Changes that only add, as N-Quads (gateway/stores/http-store.ts).
+// Changes that only add triples are sent as N-Quads (gateway/stores/http-store.ts).
 import t from 'tap'
 import { additionsOf } from '../../../gateway/stores/http-store.js'
 import { editText } from '../../../gateway/stores/edit-text.js'

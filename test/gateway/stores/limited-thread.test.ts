@@ -1,12 +1,12 @@
-// A thread that is limited in time: by the clock, or by its own time on a processor, which a busy machine does not use
-// up.
+// A thread with a time limit: by the clock, or by its own processor time, which does not depend on how busy the machine
+// is.
 import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { problem } from '../../../gateway/problem.js'
 import { thisThread } from '../../../gateway/stores/processor-time.js'
 import { startThread } from '../../../gateway/stores/limited-thread.js'
 
-/** It waits, or works, for so many ms. */
+/** It waits, or computes, for this many ms. */
 const SCRIPT = `
 import { readlinkSync } from 'node:fs'
 import { parentPort } from 'node:worker_threads'
@@ -23,7 +23,7 @@ const [tooLong, busy, broken] = [problem('update.time', ''), problem('server.ove
 const ROWS: readonly [name: string, job: readonly ['waits' | 'works', number], isByProcessor: boolean, outcomes: readonly unknown[]][] = [
   ['a job that waits for a processor may take longer than its limit', ['waits', 400], true, [['done']]],
   ['a job that waits six times as long is given up: the machine is too busy', ['waits', 60_000], true, [busy]],
-  // Where others take most of the processors, it gets no share of its own in time.
+  // If other programs use most of the processors, it does not get enough time before the limit by the clock.
   ['a job that works longer than its limit', ['works', 60_000], true, [tooLong, busy]],
   ['by the clock: a job that waits longer than its limit', ['waits', 60_000], false, [tooLong]],
 ]

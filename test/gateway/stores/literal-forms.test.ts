@@ -1,5 +1,5 @@
-// Some stores keep the values of literals, and write them in forms of their own: the gateway finds out whether a store
-// does, and what it predicts is what the store has.
+// Some stores keep only the values of literals, and return them in other forms. The gateway finds out whether a store
+// does so, and predicts its forms correctly.
 import fc from 'fast-check'
 import t from 'tap'
 import { isFailure, problem } from '../../../gateway/problem.js'
@@ -44,7 +44,7 @@ void forEachStore(
     const { endUser } = await makeStores()
     await t.test('is found by a probe, which leaves nothing in the store', async (t) => {
       const forms = await literalFormsOf(endUser)
-      // Jena 6 keeps 1.5 and 1.50 as one.
+      // In Jena 6, 1.5 and 1.50 are the same.
       const hidesZeros = !isFailure(forms) && forms.hidesZeros
       t.same(forms, kind === 'fuseki' ? AS_WRITTEN : { ...VALUES, hidesZeros })
       t.equal(await answerOf(endUser, GRAPHS), 'g')

@@ -74,7 +74,7 @@ const GRAPHS = [
   'urn:example:a',
 ] as const
 
-/** A query that counts ten to the power of so many rows. */
+/** A query that counts ten to the power of this many rows. */
 const counting = (power: number) => {
   const digits = Array.from({ length: power }, (_, i) => `VALUES ?v${i} { 0 1 2 3 4 5 6 7 8 9 }`)
   return `SELECT (COUNT(*) AS ?n) { ${digits.join(' ')} }`
@@ -366,7 +366,7 @@ await embedded(
     let ended = false
     const endless = store.query(ENDLESS, TSV, { signal: gone.signal }).finally(() => (ended = true))
     const next = countIn(store)
-    // It is at work.
+    // The query is running.
     await sleep(50)
     for (let i = 0; i < 100; i++) {
       t.equal(await store.replace(DOCUMENT, one(`${i}`)), undefined)
@@ -424,7 +424,7 @@ await embedded(
     const noted = <T>(name: string, call: Promise<T>) => call.finally(() => ended.push(name))
     const left = new AbortController()
     const update = noted('update', store.update(ENDLESS_UPDATE, { signal: left.signal }))
-    // It is at work when a write is not done in a turn of the event loop.
+    // The query is running if a write is not done within a turn of the event loop.
     await until(async () => {
       let isDone = false
       void store.replace('urn:early', one('early')).then(() => (isDone = true))
@@ -534,7 +534,7 @@ await embedded('thousands of graphs and long results of an embedded store', asyn
   t.notMatch(results, /\uFFFD/)
 })
 
-/** An operation and its effect on a simple model: lines by graph, which differ in their integer only. */
+/** An operation and its effect on a simple model: lines by graph. Lines differ only in their integer. */
 interface Step {
   readonly name: string
   do(store: GraphStore): Promise<unknown>

@@ -14,7 +14,7 @@ import { startProxy, type Fault, type StoreProxy } from '../../support/proxy.js'
 import { A_MINUTE, gate, until } from '../../support/wait.js'
 import { freshDataset, reasonWithoutFuseki, rowsOf } from '../../support/stores.js'
 
-// Before the first row: a pause between rows would end the file.
+// This comes before the first row, since a pause between rows would end the file.
 const [pem, another, elsewhere] = (await Promise.all(
   ['127.0.0.1', '127.0.0.1', 'store.example'].map((host) => makeServerCertificate([host], Date.now())),
 )) as [string, string, string]
@@ -146,7 +146,7 @@ for (const [name, fault, expected, settings] of FAULTS)
     if (expected) t.match(result, expected)
     else t.equal(result, undefined)
     isDiscreet(t, result)
-    // A machine that stalls may use up a short limit before the request has left.
+    // On a machine that stalls, a short limit may end before the request is sent.
     t.ok(proxy.requests.length === 1 || (settings && proxy.requests.length === 0), 'the request is sent once')
     proxy.fault(undefined)
     if (!settings?.maxGraphBytes)
@@ -395,7 +395,7 @@ await row('an answer that continues may take longer than the total timeout', asy
   await store.replace(DOCUMENT, LARGE)
   const totalTimeout = 1_500
   const hasty = open({ totalTimeout })
-  // Read slowly, in more time than that; on a machine that stalls for as long, another time.
+  // The answer is read more slowly than that. If the machine stalls for as long, the test tries again.
   const lasted = async (read: () => Promise<unknown>): Promise<boolean> => {
     const began = performance.now()
     return (await read()) === true && performance.now() - began > totalTimeout

@@ -1,5 +1,5 @@
-// A store shows at start how it answers queries (design 4): one that ignores what restricted queries rest on gets none
-// of them. Each store here is a real one that is asked something else.
+// A start finds out how the store answers queries (design 4). A store that ignores something that restricted queries
+// rely on gets no such queries. Each store here is a real one that gets a changed query.
 import t from 'tap'
 import { REFUSALS } from '../../../gateway/sparql/rights/refusals.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
@@ -10,7 +10,7 @@ const VALUE = 'urn:value'
 const CLASS = 'urn:class'
 const any = `?s <${VALUE}> ?v`
 
-/** The text with another one in each EXISTS. */
+/** The query with another pattern in each EXISTS. */
 function inExists(text: string, change: (group: string) => string): string {
   const found = /EXISTS\s*\{/.exec(text)
   if (!found) return text
@@ -58,7 +58,7 @@ void forEachStore(t, 'a store that', async (t, makeStores, kind) => {
       const made = await makeStores()
       const query: GraphStore['query'] = (text, ...more) => made.endUser.query(change(text), ...more)
       const endUser: GraphStore = { ...made.endUser, query }
-      // The embedded store is known, and not asked.
+      // The traits of the embedded store are known, so it is not asked.
       Reflect.deleteProperty(endUser, 'traits')
       const world = await makeWorld(t, { ...made, endUser })
       const row = rowsOf(t, kind)

@@ -57,7 +57,7 @@ void t.test('addresses of both families, from the hosts file first', async (t) =
     if (name === 'both.example') {
       return type === A ? [[A, [192, 0, 2, 2]]] : [[AAAA, [0x20, 1, 0xd, 0xb8, ...Array<number>(11).fill(0), 8]]]
     }
-    // The alias has the name `x` below the name that was asked for; the address belongs to the alias, by the same
+    // The alias is the name `x` below the requested name. The record of the address refers to the alias by the same
     // pointer.
     if (name === 'alias.example') return type === A ? [[CNAME, [0xc0, 12]], [A, [192, 0, 2, 3]]] : [] // prettier-ignore
     return []

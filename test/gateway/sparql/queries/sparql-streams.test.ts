@@ -12,7 +12,7 @@ import { makeWorld, ttl, update, type World } from '../../../support/world.js'
 import { until } from '../../../support/wait.js'
 
 const missing = await reasonWithoutFuseki()
-/** A store that sends nothing for this long is given up. */
+/** A request is aborted if the store sends nothing for this long. */
 const IDLE_MS = 10_000
 
 async function suite(t: Test): Promise<void> {

@@ -271,7 +271,7 @@ async function protocol(world: World, row: Row): Promise<void> {
   })
 }
 
-/** Demands A1: a query that reaches out of the store is refused in every spelling, unless the target is allowed. */
+/** Demands A1: a query that reaches other servers is refused in every spelling, unless the target is allowed. */
 async function federation(world: World, row: Row): Promise<void> {
   const inner = '{ ?s ?p ?o }'
   const evil = '<http://evil.example/sparql>'
