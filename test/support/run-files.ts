@@ -4,6 +4,7 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
+import { startLauncher } from '../../versioning/git/launcher.js'
 import './shared-threads.js'
 import { compiledFile, FILE_BEGINS, FILE_OVER } from './test-files.js'
 
@@ -15,6 +16,9 @@ const PATIENCE = 300
 const LEFT_OPEN = 15_000
 /** In bytes: a process that has used more runs no further files. */
 const MEMORY = 2 ** 30
+
+// This process becomes large. Starting a git from it would take longer than most tests.
+const stopLauncher = startLauncher(() => undefined)
 
 const runTest = t.test.bind(t)
 const variables = { ...process.env }
@@ -33,6 +37,7 @@ for await (const source of createInterface({ input: process.stdin })) {
   // The parser of test points handles this line immediately; it handles a point or a comment only with the next line.
   t.pragma({ [FILE_OVER]: await isClean() })
 }
+stopLauncher()
 setTimeout(() => {
   const open = [...openNow()].map(([kind, count]) => `${count} ${kind}`)
   t.fail(`${LEFT_OPEN / 1000} s after its end the file has left open: ${open.join(', ')}. Close it in a teardown.`)

@@ -43,6 +43,7 @@ const ALONE = [
   'test/gateway/watchdog.test.ts',
   'test/policies/authorizations/authorizations.test.ts',
   'test/policies/fetch/guarded-fetch.test.ts',
+  'test/versioning/git/launcher.test.ts',
   'test/versioning/git/local-repository.test.ts',
 ] as const
 

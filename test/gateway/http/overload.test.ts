@@ -13,6 +13,7 @@ import type { Awaitable } from '../../../gateway/maybe-async.js'
 import { openEmbeddedStore } from '../../../gateway/stores/embedded-store.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import type { GraphStore } from '../../../gateway/stores/store.js'
+import { startProxy } from '../../support/proxy.js'
 import { forEachStore, row, type Stores } from '../../support/stores.js'
 import { makeWorld, ttl, turtle } from '../../support/world.js'
 import { quickest, until } from '../../support/wait.js'
@@ -21,12 +22,17 @@ import { withReadMethods } from '../../support/query-method.js'
 const QUERY = { 'Content-Type': 'application/sparql-query' }
 
 /** One query is running, one is waiting. */
-async function narrow(t: Test, { kind, datasets }: Stores): Promise<GraphStore> {
-  const store =
-    kind === 'embedded'
-      ? await openEmbeddedStore('end-user', { queue: 1 })
-      : openHttpStore({ ...fusekiEndpoints(datasets!.endUser), connections: 1, queue: 1 })
-  t.teardown(() => store.close())
+async function narrow(t: Test, { datasets }: Stores): Promise<GraphStore> {
+  if (!datasets) {
+    const store = await openEmbeddedStore('end-user', { queue: 1 })
+    t.teardown(() => store.close())
+    return store
+  }
+  // Fuseki would continue with such a query when nobody waits for its answer any more, and delay all other tests.
+  const proxy = await startProxy(datasets.endUser)
+  proxy.fault({ kind: 'silence', only: ({ body }) => body.includes('COUNT(*)') })
+  const store = openHttpStore({ ...fusekiEndpoints(proxy.url), connections: 1, queue: 1 })
+  t.teardown(() => store.close().then(() => proxy.stop()))
   return store
 }
 
