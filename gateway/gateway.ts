@@ -128,10 +128,11 @@ export interface Access {
   version(): number
   /**
    * A graph of the admin application has been written, or may have been (`uncertain`). If it has many rules, they are
-   * taken in after this call, and meanwhile there are no current rules.
+   * taken in after this call: answer the write when the promise has resolved. Meanwhile there are no current rules; if
+   * the graph had none before, those without it are current, with a part of it.
    */
-  changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): void
-  /** Resolves when rules of large graphs have been taken in. Undefined: all have. */
+  changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): undefined | Promise<unknown>
+  /** Resolves when there are current rules again. Undefined: there are. */
   takingIn(): Promise<unknown> | undefined
   /** Rereads everything. If that fails, every decision is 503 until a retry succeeds. */
   reload(): Promise<undefined | Problem>

@@ -24,7 +24,8 @@ export async function graphsChanged(
   await Promise.all(
     admins.map(async ({ application: { base }, dataspace: { ontologies, access } }) => {
       ontologies.changed(`${base}ontologies/`, until)
-      if (until !== undefined && graphs !== 'dataset') for (const graph of graphs) access.changed(graph, 'uncertain')
+      if (until !== undefined && graphs !== 'dataset')
+        for (const graph of graphs) void access.changed(graph, 'uncertain')
       // If this fails, the gateway decides nothing until it succeeds (compiled-rules.ts).
       await access.reload()
     }),

@@ -216,12 +216,13 @@ async function carryOut(
   const written = await trace.write(store(writing, changes, others, withParents(decided, changes)))
   const failed = (await prepared?.conclude(written)) ?? written
   const removed = new Set(changes.filter(({ next }) => !next).map(({ iri }) => iri))
+  const following: unknown[] = []
   for (const [i, change] of changes.entries()) {
     if (failed) afterFailure(writing, change.iri, failed)
-    else afterSuccess(writing, change, { asOf: asOf[i]!, isCached: changes.length <= MOST_CACHED })
+    else following.push(afterSuccess(writing, change, { asOf: asOf[i]!, isCached: changes.length <= MOST_CACHED }))
     if (!failed && !removed.has(parentOf(change.iri))) logOrphans(writing, change.current, change.next?.document)
   }
-  await othersChanged(writing, others, failed)
+  await Promise.all([othersChanged(writing, others, failed), ...following])
   return failed
 }
 
@@ -292,12 +293,12 @@ function afterSuccess(
   writing: Writing,
   { iri, next }: WrittenChange,
   { asOf, isCached }: { readonly asOf: number; readonly isCached: boolean },
-): void {
+): ReturnType<typeof changed> {
   const { versions, documents } = writing.application.cache
   // A store may return new triples in another spelling.
   if (next?.isRewritable || !isCached) versions.changed(iri)
   else documents.put(iri, next?.document, asOf)
-  changed(writing, iri, next ? { nTriples: next.document.nTriples } : 'absent')
+  return changed(writing, iri, next ? { nTriples: next.document.nTriples } : 'absent')
 }
 
 function afterFailure(writing: Writing, iri: string, failed: Problem): void {
@@ -305,14 +306,14 @@ function afterFailure(writing: Writing, iri: string, failed: Problem): void {
   // From now on the cached document may be outdated.
   const until = writing.gateway.now() + LATEST_WRITE_MS
   writing.application.cache.versions.inDoubt(iri, until)
-  changed(writing, iri, 'uncertain', until)
+  void changed(writing, iri, 'uncertain', until)
 }
 
 /** Called if the store has done the write after the client was told that the outcome is unknown. */
 function landed(writing: Writing, changes: readonly WrittenChange[], others: readonly GraphEdit[]): void {
   for (const { iri, next } of changes) {
     writing.application.cache.versions.changed(iri)
-    changed(writing, iri, next ? { nTriples: next.document.nTriples } : 'absent')
+    void changed(writing, iri, next ? { nTriples: next.document.nTriples } : 'absent')
   }
   void othersChanged(writing, others, undefined)
 }
@@ -323,11 +324,11 @@ function changed(
   iri: string,
   state: Parameters<Access['changed']>[1],
   until?: number,
-): void {
+): ReturnType<Access['changed']> {
   gateway.webIds.forget(iri)
-  if (application.kind !== 'admin') return
+  if (application.kind !== 'admin') return undefined
   dataspace.ontologies.changed(iri, until)
-  dataspace.access.changed(iri, state)
+  return dataspace.access.changed(iri, state)
 }
 
 async function othersChanged(

@@ -99,13 +99,13 @@ export function makeAccess(
       return problem('access.unavailable', 'The authorizations cannot be read now. Retry shortly.', { fields })
     },
     changed(graph, state) {
-      if (!index.counts(graph)) return
+      if (!index.counts(graph)) return undefined
       taken(rules)
-      if (state === 'uncertain') return doubt(rules, graph)
+      if (state === 'uncertain') return void doubt(rules, graph)
       setDoubt(rules, graph, undefined)
       const taking = takingIn.take(graph, state === 'absent' ? undefined : { ...state, isCanonical: true })
-      if (taking instanceof Promise)
-        taking.catch((err: unknown) => log.error({ err, graph }, 'changes of authorizations are not applied'))
+      if (!(taking instanceof Promise)) return undefined
+      return taking.catch((err: unknown) => log.error({ err, graph }, 'changes of authorizations are not applied'))
     },
     takingIn: takingIn.underWay,
     reload: () => reload(rules),

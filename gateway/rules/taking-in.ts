@@ -1,5 +1,5 @@
 // Reads changed graphs into the index of authorizations: small ones at once, large ones in steps with other work in
-// between. Nothing may be decided meanwhile.
+// between. Nothing may be decided meanwhile, unless rules are only added.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import type { AuthorizationIndex } from '../../policies/authorizations/authorization-index.js'
 import { ruleFactsIn } from './load-authorizations.js'
@@ -16,7 +16,10 @@ export interface TakingIn {
    * came before the last step: the later one applies.
    */
   take(graph: string, text: RulesText | undefined): boolean | Promise<boolean>
-  /** Resolves when the running changes are in the index. Undefined if all are, and the index can be used. */
+  /**
+   * Resolves when no change is running that removes something. Undefined if none is, and the index can be used: each
+   * authorization only adds rights, so a part of them gives no right that all of them do not give.
+   */
   underWay(): Promise<unknown> | undefined
 }
 
@@ -29,7 +32,7 @@ interface Outcomes {
 
 export function makeTakingIn(index: AuthorizationIndex, { changed, refused }: Outcomes): TakingIn {
   /** The last change of each graph that needs more steps. */
-  const underWay = new Map<string, { readonly steps: Steps; readonly done: Promise<boolean> }>()
+  const underWay = new Map<string, { readonly steps: Steps; readonly done: Promise<boolean>; readonly adds: boolean }>()
 
   function* taking(graph: string, text: RulesText | undefined): Steps {
     let isTaken = false
@@ -61,14 +64,18 @@ export function makeTakingIn(index: AuthorizationIndex, { changed, refused }: Ou
   return {
     take(graph, text) {
       underWay.delete(graph)
+      const adds = index.countIn(graph) === 0
       const steps = taking(graph, text)
       const { done, value } = steps.next()
       if (done) return value
       const taken = inTurns(graph, steps)
-      underWay.set(graph, { steps, done: taken })
+      underWay.set(graph, { steps, done: taken, adds })
       return taken
     },
-    underWay: () => (underWay.size === 0 ? undefined : Promise.all(Array.from(underWay.values(), ({ done }) => done))),
+    underWay() {
+      const changing = [...underWay.values()].filter(({ adds }) => !adds)
+      return changing.length === 0 ? undefined : Promise.all(changing.map(({ done }) => done))
+    },
   }
 }
 

@@ -12,8 +12,8 @@ export interface AuthorizationIndex {
   counts(graph: string): boolean
   /**
    * Replaces the content of the graph (undefined: removes it), in steps of a few milliseconds: between them nothing may
-   * be decided, and a later change of the same graph ends an earlier one, whose next step must not be taken. Ignores
-   * graphs that do not count and other predicates.
+   * be decided, unless the graph had no content. A later change of the same graph ends an earlier one, whose next step must
+   * not be taken. Ignores graphs that do not count and other predicates.
    */
   replacing(graph: string, facts: Iterable<Fact> | undefined): Generator<void, void>
   /** The names of the graphs with content. */

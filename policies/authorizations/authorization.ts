@@ -96,7 +96,9 @@ const PROPERTIES: ReadonlyMap<string, Property> = new Map([
   [V.DEFAULT, 'default'],
   [V.MODE, 'mode'],
 ])
-type Objects = { [property in Property]?: string[] }
+/** A set where there are many: to make it of all of them at once would take a while. */
+type Objects = { [property in Property]?: string[] | Set<string> }
+const MANY = 100
 
 // Unknown modes and unknown agent classes match nothing.
 const known = <T>(iris: readonly string[], meaning: ReadonlyMap<string, T>): T[] =>
@@ -108,6 +110,7 @@ const isBlank = (term: string): boolean => term.startsWith('_:')
 function authorizationIn(iri: string, objects: Objects): StatedAuthorization {
   const objectsOf = (property: Property): readonly string[] => {
     const found = objects[property]
+    if (found instanceof Set) return [...found]
     return found && found.length > 1 ? [...new Set(found)] : (found ?? NONE)
   }
   return {
@@ -148,8 +151,9 @@ export function* stating(facts: Iterable<Fact>): Generator<void, Stated> {
       let objects = described.get(subject)
       if (!objects) described.set(subject, (objects = {}))
       const known = objects[property]
-      if (known) known.push(object)
-      else objects[property] = [object]
+      if (!known) objects[property] = [object]
+      else if (known instanceof Set) known.add(object)
+      else if (known.push(object) > MANY) objects[property] = new Set(known)
     } else if (predicate === V.RDF_TYPE) {
       if (object === V.AUTHORIZATION) typed.add(subject)
     } else if (predicate === V.MEMBER) members.push([object, subject])

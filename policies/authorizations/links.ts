@@ -23,6 +23,8 @@ export interface Links {
   /** Adds it as the authorization's first link. */
   add(row: number, kind: number, key: number): void
   removeAll(row: number): void
+  /** Removes the members that were added last, and gives each. */
+  removingMembers(row: number): Generator<number, void>
   of(row: number): Iterable<AuthorizationLink>
   keysOf(row: number, kind: number): number[]
   /** The authorizations linked to the key. */
@@ -33,21 +35,15 @@ export function makeLinks(iris: IriTable): Links {
   const rows = makeRows()
   /** The first link of an authorization. */
   const firsts = makeColumn()
-  /** The key with its kind, the authorization, the neighbours with the same key, and the authorization's next link. */
-  const [keys, owners, laters] = [makeColumn(), makeColumn(), makeColumn()]
-  const [earlier, siblings] = [makeColumn(), makeColumn()]
-  const heads = makeHeads()
+  /** The key with its kind, the authorization, and the authorization's next link. */
+  const [keys, owners, siblings] = [makeColumn(), makeColumn(), makeColumn()]
+  const chains = makeChains()
   const kindOf = (link: number): number => keys.at(link) & (KINDS - 1)
   const keyOf = (link: number): number => keys.at(link) >> KIND_BITS
 
   function remove(link: number): void {
     const [kind, key] = [kindOf(link), keyOf(link)]
-    if (kind !== MEMBER) {
-      const [before, after] = [earlier.at(link), laters.at(link)]
-      if (before > 0) laters.set(before, after)
-      else heads.set(kind, key, after)
-      if (after > 0) earlier.set(after, before)
-    }
+    if (kind !== MEMBER) chains.remove(kind, key, link)
     if (kind < SUBJECT) iris.release(key)
     else if (key >= 0) iris.release(idIn(key))
     rows.give(link)
@@ -63,16 +59,19 @@ export function makeLinks(iris: IriTable): Links {
       owners.set(link, row)
       siblings.set(link, firsts.at(row))
       firsts.set(row, link)
-      if (kind === MEMBER) return
-      const head = heads.of(kind, key)
-      laters.set(link, head)
-      earlier.set(link, 0)
-      if (head > 0) earlier.set(head, link)
-      heads.set(kind, key, link)
+      if (kind !== MEMBER) chains.add(kind, key, link)
     },
     removeAll(row) {
       for (const link of [...linksOf(row)]) remove(link)
       firsts.set(row, 0)
+    },
+    *removingMembers(row) {
+      for (let link = firsts.at(row); link > 0 && kindOf(link) === MEMBER; link = firsts.at(row)) {
+        const key = keyOf(link)
+        firsts.set(row, siblings.at(link))
+        remove(link)
+        yield key
+      }
     },
     *of(row) {
       for (const link of linksOf(row)) yield { kind: KIND_NAMES[kindOf(link)]!, key: keyOf(link) }
@@ -84,7 +83,29 @@ export function makeLinks(iris: IriTable): Links {
       return found
     },
     *with(kind, key) {
-      for (let link = heads.of(kind, key); link > 0; link = laters.at(link)) yield owners.at(link)
+      for (let link = chains.first(kind, key); link > 0; link = chains.next(link)) yield owners.at(link)
+    },
+  }
+}
+
+/** The links of each key, newest first. */
+function makeChains() {
+  const [heads, laters, earlier] = [makeHeads(), makeColumn(), makeColumn()]
+  return {
+    first: heads.of,
+    next: laters.at,
+    add(kind: number, key: number, link: number): void {
+      const head = heads.of(kind, key)
+      laters.set(link, head)
+      earlier.set(link, 0)
+      if (head > 0) earlier.set(head, link)
+      heads.set(kind, key, link)
+    },
+    remove(kind: number, key: number, link: number): void {
+      const [before, after] = [earlier.at(link), laters.at(link)]
+      if (before > 0) laters.set(before, after)
+      else heads.set(kind, key, after)
+      if (after > 0) earlier.set(after, before)
     },
   }
 }

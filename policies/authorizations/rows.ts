@@ -19,10 +19,12 @@ import { makeLinks, MEMBER, SUBJECT, TARGETS, type AuthorizationLink, type Links
 const MODES = 16
 
 export interface AuthorizationRows {
-  /** Adds an authorization in the graph with this number. Returns its row. */
+  /** Adds an authorization in the graph with this number. Returns its row. Many subjects follow by `addingMembers`. */
   add(graph: number, stated: StatedAuthorization): number
-  /** Removes the authorizations of a graph one by one, each after this call. */
-  removing(graph: number, before: (row: number) => void): Generator<void, void>
+  /** Adds those that the last subject stands for, and gives each. */
+  addingMembers(row: number, stated: StatedAuthorization): Generator<number, void>
+  /** Removes the authorizations of a graph one by one, each after this call. Gives its members with their group before. */
+  removing(graph: number, before: (row: number) => void): Generator<undefined | readonly [number, number], void>
   bitsOf(row: number): number
   at(row: number): Authorization
   /** Gives only a part of an authorization, but faster. */
@@ -40,11 +42,10 @@ export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): Aut
   /** Per authorization: its graph, its IRI with its modes, the next one in the graph; per graph: the first one. */
   const [graphs, names, nexts, firstIn] = [makeColumn(), makeColumn(), makeColumn(), makeColumn()]
   const links = makeLinks(iris)
-  const link = linking(iris, links)
-  function nameOf(row: number): string {
-    const name = Math.floor(names.at(row) / MODES)
-    return iris.roleOf(name) === 'fragment' ? graphNames.iriOf(graphs.at(row)) + iris.iriOf(name) : iris.iriOf(name)
-  }
+  const { link, addingMembers } = linking(iris, links)
+  const naming = makeNaming(iris, graphNames)
+  const subjectsOf = (row: number): readonly number[] => links.keysOf(row, SUBJECT)
+  const nameOf = (row: number): string => naming.of(names.at(row), graphs.at(row))
   function* inGraph(graph: number): Generator<number> {
     for (let row = firstIn.at(graph); row > 0; row = nexts.at(row)) yield row
   }
@@ -57,34 +58,34 @@ export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): Aut
     inGraph,
     add(graph, stated) {
       const row = rows.take()
-      const [iri, base] = [stated.iri, graphNames.iriOf(graph)]
-      const isWithin = iri.startsWith(base)
-      const name = isWithin ? iris.retain('fragment', iri.slice(base.length)) : iris.retain('name', iri)
       graphs.set(row, graph)
-      names.set(row, name * MODES + stated.bits)
+      names.set(row, naming.retain(stated, graph))
       nexts.set(row, firstIn.at(graph))
       firstIn.set(graph, row)
       link(row, stated)
       return row
     },
+    addingMembers,
     *removing(graph, before) {
       for (let row = firstIn.at(graph); row > 0; row = firstIn.at(graph)) {
+        const group = subjectsOf(row).at(-1)!
+        for (const member of links.removingMembers(row)) yield [member, group]
         before(row)
         firstIn.set(graph, nexts.at(row))
         links.removeAll(row)
-        iris.release(Math.floor(names.at(row) / MODES))
+        naming.release(names.at(row))
         rows.give(row)
-        yield
+        yield undefined
       }
     },
     headOf: (row) => ({ iri: nameOf(row), graph: graphNames.iriOf(graphs.at(row)), bits: bitsOf(row) }),
-    subjectsOf: (row) => links.keysOf(row, SUBJECT),
+    subjectsOf,
     at: (row) => ({
       row,
       iri: nameOf(row),
       graph: graphNames.iriOf(graphs.at(row)),
       bits: bitsOf(row),
-      subjects: links.keysOf(row, SUBJECT),
+      subjects: subjectsOf(row),
       members: links.keysOf(row, MEMBER),
       accessTo: targetsOf(row, 'accessTo'),
       accessToClass: targetsOf(row, 'accessToClass'),
@@ -96,24 +97,56 @@ export function makeAuthorizationRows(iris: IriTable, graphNames: IriTable): Aut
   }
 }
 
+/** The IRI of an authorization, with its modes as one number. */
+function makeNaming(iris: IriTable, graphNames: IriTable) {
+  const idIn = (name: number): number => Math.floor(name / MODES)
+  return {
+    retain({ iri, bits }: StatedAuthorization, graph: number): number {
+      const base = graphNames.iriOf(graph)
+      const isWithin = iri.startsWith(base)
+      const id = isWithin ? iris.retain('fragment', iri.slice(base.length)) : iris.retain('name', iri)
+      return id * MODES + bits
+    },
+    of(name: number, graph: number): string {
+      const id = idIn(name)
+      return iris.roleOf(id) === 'fragment' ? graphNames.iriOf(graph) + iris.iriOf(id) : iris.iriOf(id)
+    },
+    release: (name: number): void => iris.release(idIn(name)),
+  }
+}
+
+const isWide = ({ agents, groups }: StatedAuthorization): boolean =>
+  agents.length + groups.length > MAX_SUBJECTS - CLASS_SUBJECTS.size
+
+/** The agents and groups, last ones first. */
+function* namedIn(iris: IriTable, { agents, groups }: StatedAuthorization): Generator<number> {
+  for (const group of groups.toReversed()) yield groupSubject(iris.retain('group', group))
+  for (const agent of agents.toReversed()) yield agentSubject(iris.retain('agent', agent))
+}
+
 /**
  * Links an authorization to its subjects and targets. Each new link becomes the first one, so they are added in
  * reverse.
  */
-function linking(iris: IriTable, links: Links): (row: number, stated: StatedAuthorization) => void {
+function linking(iris: IriTable, links: Links) {
   let nextOwnGroup = FIRST_OWN_GROUP
-  return (row, { classes, agents, groups, targets }) => {
-    for (const [kind, property] of TARGETS.entries()) {
-      for (const target of targets[property].toReversed()) links.add(row, kind, iris.retain(property, target))
-    }
-    const named = [
-      ...agents.map((agent) => agentSubject(iris.retain('agent', agent))),
-      ...groups.map((group) => groupSubject(iris.retain('group', group))),
-    ].reverse()
-    const isWide = named.length > MAX_SUBJECTS - CLASS_SUBJECTS.size
-    for (const subject of named) links.add(row, isWide ? MEMBER : SUBJECT, subject)
-    if (isWide) links.add(row, SUBJECT, nextOwnGroup--)
-    for (const subject of classes.toReversed()) links.add(row, SUBJECT, subject)
-    if (named.length + classes.length === 0) links.add(row, SUBJECT, NO_SUBJECT)
+  return {
+    link(row: number, stated: StatedAuthorization): void {
+      const { classes, agents, groups, targets } = stated
+      for (const [kind, property] of TARGETS.entries()) {
+        for (const target of targets[property].toReversed()) links.add(row, kind, iris.retain(property, target))
+      }
+      if (isWide(stated)) links.add(row, SUBJECT, nextOwnGroup--)
+      else for (const subject of namedIn(iris, stated)) links.add(row, SUBJECT, subject)
+      for (const subject of classes.toReversed()) links.add(row, SUBJECT, subject)
+      if (agents.length + groups.length + classes.length === 0) links.add(row, SUBJECT, NO_SUBJECT)
+    },
+    *addingMembers(row: number, stated: StatedAuthorization): Generator<number, void> {
+      if (!isWide(stated)) return
+      for (const subject of namedIn(iris, stated)) {
+        links.add(row, MEMBER, subject)
+        yield subject
+      }
+    },
   }
 }

@@ -166,25 +166,14 @@ export function makeAuthorizationTable(): AuthorizationTable {
   const named = makeNamed(iris, groupsOf)
   const classes = makeClasses()
   const others = makeOthers(iris, groupsOf, classes)
-  let authorizationCount = 0
+  const authorizations = makeAuthorizations(rows, targets, groupsOf)
   const idOf = (graph: string): number => graphs.idOf('graph', graph) ?? 0 // which no graph has
-
-  function change(row: number, how: 'add' | 'remove'): void {
-    authorizationCount += how === 'add' ? 1 : -1
-    let subject = 0
-    for (const { kind, key } of rows.linksOf(row)) {
-      if (kind === 'subject') subject = key
-      else if (kind === 'member') groupsOf[how](key, subject)
-      else targets[how](key, row)
-    }
-    if (rows.bitsOf(row) & CONTROL) targets[how](targets.control, row)
-  }
 
   function* removing(name: string): Generator<void, void> {
     const graph = idOf(name)
     if (graph === 0) return
     digests.delete(graph)
-    yield* inSteps(rows.removing(graph, (row) => change(row, 'remove')))
+    yield* inSteps(authorizations.removing(graph))
     yield* inSteps(others.removing(graph))
     graphs.release(graph)
     named.forget()
@@ -194,7 +183,7 @@ export function makeAuthorizationTable(): AuthorizationTable {
     ...{ rows, removing, entryOf: targets.entryOf, graphs: graphs.all, named: named.of },
     size: () => {
       const subjects = iris.countOf('agent') + iris.countOf('group')
-      return { graphs: graphs.countOf('graph'), authorizations: authorizationCount, subjects }
+      return { graphs: graphs.countOf('graph'), authorizations: authorizations.count(), subjects }
     },
     digestOf: (name) => digests.of(idOf(name)),
     *putting(name, facts, digest) {
@@ -203,7 +192,7 @@ export function makeAuthorizationTable(): AuthorizationTable {
       // A graph from the store that states nothing is recorded too, so that it is not read again.
       if (stated.isEmpty && digest === undefined) return
       const graph = graphs.retain('graph', name)
-      yield* inSteps(stated.authorizations, (one) => change(rows.add(graph, one), 'add'))
+      yield* inSteps(authorizations.adding(graph, stated))
       yield* inSteps(others.adding(graph, stated))
       if (digest !== undefined) digests.set(graph, digest)
       named.forget()
@@ -218,14 +207,39 @@ export function makeAuthorizationTable(): AuthorizationTable {
   }
 }
 
+/** The authorizations of graphs, in steps: one may have as many members as a graph has authorizations. */
+function makeAuthorizations(
+  rows: AuthorizationRows,
+  targets: ReturnType<typeof makeTargets>,
+  groupsOf: Relation<number>,
+) {
+  let count = 0
+  function change(row: number, how: 'add' | 'remove'): void {
+    count += how === 'add' ? 1 : -1
+    for (const { kind, key } of rows.linksOf(row)) if (kind !== 'subject' && kind !== 'member') targets[how](key, row)
+    if (rows.bitsOf(row) & CONTROL) targets[how](targets.control, row)
+  }
+  return {
+    count: () => count,
+    *adding(graph: number, { authorizations }: Stated): Generator<unknown, void> {
+      for (const one of authorizations) {
+        const row = rows.add(graph, one)
+        change(row, 'add')
+        const group = rows.subjectsOf(row).at(-1)!
+        for (const member of rows.addingMembers(row, one)) yield groupsOf.add(member, group)
+        yield
+      }
+    },
+    *removing(graph: number): Generator<unknown, void> {
+      for (const left of rows.removing(graph, (row) => change(row, 'remove'))) yield left && groupsOf.remove(...left)
+    },
+  }
+}
+
 const PER_STEP = 500
 
-function* inSteps<T>(items: Iterable<T>, work?: (item: T) => void): Generator<void, void> {
-  let count = 0
-  for (const item of items) {
-    work?.(item)
-    if (++count % PER_STEP === 0) yield
-  }
+function* inSteps(work: Iterator<unknown>): Generator<void, void> {
+  for (let count = 1; !work.next().done; count++) if (count % PER_STEP === 0) yield
 }
 
 /**

@@ -1,5 +1,5 @@
 // Writes of documents with many rules: they are added to the index in steps, and it decides nothing before the last
-// step.
+// step, unless rules are only added.
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
@@ -51,33 +51,55 @@ function reads(access: Access, agent: string, n: number): boolean | undefined {
   return isFailure(index) ? undefined : decide(index, question(agent, 'Read', document(`${BASE}${n}/`))).allowed
 }
 
-/** Counts the turns of the event loop until all rules have been added. Nothing is decided in any of them. */
-async function turnsOf(access: Access): Promise<number> {
-  let turns = 0
-  for (; access.takingIn(); turns++) {
-    if (!isFailure(access.current())) throw new Error('something is decided on a part')
+/** Counts the turns of the event loop until a change is followed. Meanwhile nothing is decided, unless it only adds. */
+async function turnsOf(access: Access, change: ReturnType<Access['changed']>, adds: boolean): Promise<number> {
+  let [turns, isOver] = [0, change === undefined]
+  void change?.then(() => (isOver = true))
+  for (; !isOver; turns++) {
+    if (isFailure(access.current()) === adds) throw new Error('something is decided on a part, or nothing')
     await eventLoopTurn()
   }
   return turns
 }
+const [ADDED, CHANGED] = [true, false]
 
 void t.test('a document with many rules', async (t) => {
   const access = await accessOf()
   const before = access.version()
-  access.changed(RULES, { nTriples: rules('urn:a', MANY) })
-  t.ok((await turnsOf(access)) >= MANY / STEP, 'is taken in step by step')
+  const added = access.changed(RULES, { nTriples: rules('urn:a', MANY) })
+  t.same([reads(access, 'urn:a', MANY - 1), reads(access, 'urn:b', 0)], [false, false], 'the rules before are valid')
+  t.ok((await turnsOf(access, added, ADDED)) >= MANY / STEP, 'is taken in step by step')
   t.same([reads(access, 'urn:a', 0), reads(access, 'urn:a', MANY - 1), reads(access, 'urn:b', 0)], [true, true, false])
   t.ok(access.version() > before, 'no decision from before is used')
-  access.changed(RULES, { nTriples: rule('urn:b', 0) })
-  t.ok((await turnsOf(access)) >= MANY / STEP, 'goes step by step too')
+  const changed = access.changed(RULES, { nTriples: rule('urn:b', 0) })
+  t.ok((await turnsOf(access, changed, CHANGED)) >= MANY / STEP, 'goes step by step too')
   t.same([reads(access, 'urn:a', 0), reads(access, 'urn:b', 0)], [false, true])
-  access.changed(RULES, 'absent')
+  void access.changed(RULES, 'absent')
   t.same([access.takingIn(), reads(access, 'urn:b', 0)], [undefined, false], 'few rules are taken in at once')
+})
+
+void t.test('one authorization with many agents', async (t) => {
+  const access = await accessOf()
+  const all = rule('urn:0', 0) + lines(MANY, (n) => `<${RULES}#0> <${ACL}agent> <urn:${n}> .`)
+  const can = (): unknown => [0, 1, MANY - 1].map((n) => reads(access, `urn:${n}`, 0))
+  t.ok((await turnsOf(access, access.changed(RULES, { nTriples: all }), ADDED)) >= MANY / STEP)
+  t.same(can(), [true, true, true])
+  t.ok((await turnsOf(access, access.changed(RULES, { nTriples: rule('urn:1', 0) }), CHANGED)) >= MANY / STEP)
+  t.same(can(), [false, true, false])
+  await access.changed(RULES, 'absent')
+  for (let step = 0, isOver = false; !isOver; step++) {
+    void access.changed(RULES, { nTriples: all })?.then(() => (isOver = true))
+    for (let n = 0; n < step; n++) await eventLoopTurn()
+    await access.changed(RULES, 'absent')
+    t.same(can(), [false, false, false], `taken back after step ${step}`)
+    const index = access.current()
+    t.match(index, { size: { authorizations: 0, subjects: 0, graphs: 0 } })
+  }
 })
 
 void t.test('other statements in large numbers', async (t) => {
   const access = await accessOf()
-  access.changed(RULES, {
+  void access.changed(RULES, {
     nTriples: `_:b <${TYPE}> <${ACL}Authorization> .\n_:b <${ACL}mode> <${ACL}Read> .\n_:b <${ACL}agentGroup> <urn:group> .\n_:b <${ACL}accessTo> <${BASE}0/> .\n`,
   })
   const GROUP = `${ADMIN}acl/groups/g/`
@@ -85,13 +107,12 @@ void t.test('other statements in large numbers', async (t) => {
     ['members', lines(MANY, (n) => `<urn:group> <${MEMBER}> <urn:${n}> .`)],
     ['superclasses', lines(MANY, (n) => `<urn:${n}> <${SUB_CLASS_OF}> <urn:above> .`)],
   ] as const) {
-    access.changed(GROUP, { nTriples })
-    t.ok((await turnsOf(access)) >= MANY / STEP, name)
+    const change = access.changed(GROUP, { nTriples })
+    t.ok((await turnsOf(access, change, name === 'members' ? ADDED : CHANGED)) >= MANY / STEP, name)
     t.equal(reads(access, `urn:${MANY - 1}`, 0), name === 'members')
   }
-  access.changed(GROUP, { nTriples: lines(MANY, (n) => `<urn:s> <urn:p> "${n}" .`) })
-  await turnsOf(access)
-  access.changed(GROUP, { nTriples: lines(MANY, (n) => `<urn:s> <urn:p> "${n}" .`) })
+  await access.changed(GROUP, { nTriples: lines(MANY, (n) => `<urn:s> <urn:p> "${n}" .`) })
+  void access.changed(GROUP, { nTriples: lines(MANY, (n) => `<urn:s> <urn:p> "${n}" .`) })
   t.equal(access.takingIn(), undefined, 'statements that are not rules')
 })
 
@@ -114,52 +135,54 @@ void t.test('another change arrives at each step', async (t) => {
     'all rules are read again': [true, false],
   }
   for (const [name, change] of Object.entries(changes)) {
-    for (let step = 0, isOver = false; !isOver; step++) {
-      const access = await accessOf()
-      access.changed(RULES, { nTriples: rules('urn:c', STEP + 1) })
-      await turnsOf(access)
-      access.changed(RULES, { nTriples: large })
-      for (let n = 0; n < step; n++) await eventLoopTurn()
-      isOver = !access.takingIn()
-      const changed = change(access)
-      await turnsOf(access)
-      await changed
-      const now = ['urn:a', 'urn:b'].map((agent) => reads(access, agent, 0))
-      if (!isOver || name !== 'all rules are read again') t.same(now, wanted[name], `${name} after step ${step}`)
-      t.equal(reads(access, 'urn:c', 0), false)
-    }
+    for (const first of ['urn:c', undefined])
+      for (let step = 0, isOver = false; !isOver; step++) {
+        const access = await accessOf()
+        if (first !== undefined) await access.changed(RULES, { nTriples: rules(first, STEP + 1) })
+        void access.changed(RULES, { nTriples: large })?.then(() => (isOver = true))
+        for (let n = 0; n < step; n++) await eventLoopTurn()
+        const wasOver: boolean = isOver
+        await change(access)
+        while (access.takingIn() ?? !isOver) await eventLoopTurn()
+        isOver = wasOver
+        const now = ['urn:a', 'urn:b'].map((agent) => reads(access, agent, 0))
+        if (!isOver || name !== 'all rules are read again') t.same(now, wanted[name], `${name} after step ${step}`)
+        t.equal(reads(access, 'urn:c', 0), false)
+      }
   }
 })
 
 void t.test('a state that cannot be read is in doubt', async (t) => {
   const access = await accessOf(() => `${rules('urn:b', MANY)}<urn:s>  <urn:p>  "another spacing" .\n`)
   t.teardown(access.close)
-  access.changed(RULES, { nTriples: `${rules('urn:a', MANY)}<urn:s> <${TYPE}> nothing .\n` })
+  await access.changed(RULES, { nTriples: `${rules('urn:a', MANY)}<urn:s> <${TYPE}> nothing .\n` })
   t.equal(reads(access, 'urn:a', 0), undefined)
   t.ok(await until(() => reads(access, 'urn:b', 0)), 'until the store has been asked')
   t.equal(reads(access, 'urn:a', 0), false)
-  access.changed(RULES, 'uncertain')
+  void access.changed(RULES, 'uncertain')
   t.equal(reads(access, 'urn:b', 0), undefined)
-  access.changed(RULES, { nTriples: rules('urn:a', MANY) })
-  await turnsOf(access)
+  await access.changed(RULES, { nTriples: rules('urn:a', MANY) })
   t.same([reads(access, 'urn:a', 0), reads(access, 'urn:b', 0)], [true, false], 'a write ends the doubt')
 })
 
-void t.test('requests wait while changed rules are read into the index', async (t) => {
-  const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
-  t.teardown(() => Promise.all([endUser.close(), admin.close()]))
-  const world = await makeWorld(t, { endUser, admin })
-  const agent = world.webIdOf('stranger')
-  const one = (n: number): string => `<#${n}> a acl:Authorization ; acl:agent <${agent}> ; acl:mode acl:Read ; acl:accessTo <${world.base}> .\n` // prettier-ignore
-  const many = `@prefix acl: <${ACL}> .\n${lines(2 * STEP, one)}`
-  const reads = async (): Promise<number> => (await world.as('stranger')('GET', '/')).status
-  t.equal(await reads(), 403)
-  for (const [body, status] of [
-    [many, 200],
-    ['<> <urn:p> <urn:o> .', 403],
-    [many, 200],
-  ] as const) {
-    t.ok((await world.as('owner')('PUT', '/admin/acl/authorizations/many/', ttl(body))).status < 300)
-    t.same(await Promise.all([reads(), reads()]), [status, status])
-  }
-})
+void t.test(
+  'requests wait while rules are removed, and the answer to a write until its rules are in the index',
+  async (t) => {
+    const [endUser, admin] = await Promise.all([openEmbeddedStore('end-user'), openEmbeddedStore('admin')])
+    t.teardown(() => Promise.all([endUser.close(), admin.close()]))
+    const world = await makeWorld(t, { endUser, admin })
+    const agent = world.webIdOf('stranger')
+    const one = (n: number): string => `<#${n}> a acl:Authorization ; acl:agent <${agent}> ; acl:mode acl:Read ; acl:accessTo <${world.base}> .\n` // prettier-ignore
+    const many = `@prefix acl: <${ACL}> .\n${lines(2 * STEP, one)}`
+    const reads = async (): Promise<number> => (await world.as('stranger')('GET', '/')).status
+    t.equal(await reads(), 403)
+    for (const [body, status] of [
+      [many, 200],
+      ['<> <urn:p> <urn:o> .', 403],
+      [many, 200],
+    ] as const) {
+      t.ok((await world.as('owner')('PUT', '/admin/acl/authorizations/many/', ttl(body))).status < 300)
+      t.same(await Promise.all([reads(), reads()]), [status, status])
+    }
+  },
+)
