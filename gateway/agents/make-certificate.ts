@@ -11,7 +11,7 @@ const DAY = 24 * 60 * 60 * 1000
 /** Other clocks may be behind: a new certificate is valid from an hour ago. */
 const LEEWAY = 60 * 60 * 1000
 
-/** A key identifies the agent as long as its profile lists it; nothing else depends on the date. */
+/** Long, since the agent's profile decides whether a key is valid: it can be removed there at any time. */
 export const CLIENT_VALIDITY_DAYS = 3650
 /** The longest validity that Apple's systems accept for a server certificate trusted by hand. */
 export const SERVER_VALIDITY_DAYS = 825

@@ -1,4 +1,5 @@
-// Texts with a role, as bytes in large blocks, so that a million of them cost the garbage collector nothing.
+// Texts in different roles (names of agents, targets, and the like) as bytes in large blocks, so that a million of them
+// cost the garbage collector nothing.
 import { randomInt } from 'node:crypto'
 
 /** Blocks are addressed in words of four bytes. A text has one word with its length, then its role and characters. */

@@ -115,7 +115,7 @@ void t.test('RFC 9110 §13.2.2: order and outcome of preconditions', async (t) =
     ['If-Unmodified-Since, modified', { 'if-unmodified-since': before }, 'failed', 'failed', 'proceed'],
     ['If-Match goes before If-Unmodified-Since', matchThenDate, 'proceed', 'proceed', 'failed'],
     ['If-None-Match goes before If-Modified-Since', noneMatchThenDate, 'proceed', 'proceed', 'proceed'],
-    ['both must be true', { 'if-match': '"now"', 'if-none-match': '"now"' }, 'not-modified', 'failed', 'failed'],
+    ['If-Match and If-None-Match must both be true', { 'if-match': '"now"', 'if-none-match': '"now"' }, 'not-modified', 'failed', 'failed'],
   ]
   for (const [name, fields, safe, write, onAbsent] of rows) {
     t.equal(evaluatePreconditions(fields, current, true, NOW), safe, `${name}: GET`)

@@ -189,7 +189,7 @@ const CONDITIONS: readonly [name: string, fields: (known: Known) => Fields, stat
   ['§13.1.4: If-Unmodified-Since, no date', () => ({ 'If-Unmodified-Since': '0' }), 200],
   ['§13.2.2: If-Match before If-Unmodified-Since', (k) => ({ ...match(k.tag), ...until(k.at - 5_000) }), 200],
   ['§13.2.2: If-Match before If-None-Match', (k) => ({ ...match('"x"'), ...noneMatch(k.tag) }), 412],
-  ['§13.2.2: both the same', ({ tag }) => ({ 'If-Match': tag, 'If-None-Match': tag }), 304],
+  ['§13.2.2: If-Match and If-None-Match with the same tag', ({ tag }) => ({ 'If-Match': tag, 'If-None-Match': tag }), 304],
   ['§13.2.2: If-Unmodified-Since before If-None-Match', (k) => ({ ...until(k.at - 5_000), ...noneMatch(k.tag) }), 412],
 ]
 

@@ -58,19 +58,19 @@ async function read(answer: ResultAnswer<string> | Promise<ResultAnswer<string>>
   return `streamed: ${text}`
 }
 
-void t.test('a result is valid until something changes that it read', async (t) => {
+void t.test('a result is valid until a graph changes that its query has read', async (t) => {
   type World = ReturnType<typeof makeCache>
   const rows: readonly [name: string, readSet: ReadSet, change: (world: World) => void, isValid: boolean][] = [
     ['nothing changed', [GRAPH], () => undefined, true],
-    ['its graph changed', [GRAPH], ({ versions }) => versions.changed(GRAPH), false],
+    ['the graph of the query changed', [GRAPH], ({ versions }) => versions.changed(GRAPH), false],
     ['another graph changed', [GRAPH], ({ versions }) => versions.changed(OTHER), true],
-    ['the second of its graphs changed', [GRAPH, OTHER], ({ versions }) => versions.changed(OTHER), false],
-    ['it read everything, and a graph changed', 'dataset', ({ versions }) => versions.changed(OTHER), false],
-    ['it read everything, and nothing changed', 'dataset', () => undefined, true],
+    ['the second graph of the query changed', [GRAPH, OTHER], ({ versions }) => versions.changed(OTHER), false],
+    ['the query reads everything, and a graph changed', 'dataset', ({ versions }) => versions.changed(OTHER), false],
+    ['the query reads everything, and nothing changed', 'dataset', () => undefined, true],
     ['an update of the dataset', [GRAPH], ({ versions }) => versions.everythingChanged(), false],
-    ['it is as old as it may be', [GRAPH], ({ clock }) => void (clock.now += 10), true],
-    ['it is older', [GRAPH], ({ clock }) => void (clock.now += 11), false],
-    ['all is cleared', [GRAPH], ({ results }) => results.clear(), false],
+    ['the result has the maximum age', [GRAPH], ({ clock }) => void (clock.now += 10), true],
+    ['the result is older', [GRAPH], ({ clock }) => void (clock.now += 11), false],
+    ['the cache is cleared', [GRAPH], ({ results }) => results.clear(), false],
   ]
   for (const [name, readSet, change, isValid] of rows) {
     const world = makeCache({ maxAge: 10 })

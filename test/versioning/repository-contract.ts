@@ -192,9 +192,9 @@ const pulledIntoUnrelated: Grow = async (branch) => {
 
 // prettier-ignore
 const MERGES: readonly (readonly [name: string, grow: Grow])[] = [
-  ['the work of others merged into it', mergedIntoIt],
-  ['it merged into the work of others, several times', pulledAgain],
-  ['it merged into the work of others, while the gateway committed nothing', pulledWithoutOurs],
+  ['the work of others merged into the branch', mergedIntoIt],
+  ['the branch merged into the work of others, several times', pulledAgain],
+  ['the branch merged into the work of others, while the gateway committed nothing', pulledWithoutOurs],
   ['work of others with another first commit', pulledIntoUnrelated],
 ]
 

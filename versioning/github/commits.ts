@@ -9,7 +9,7 @@ import type { GitHubBranch } from './branch.js'
 import type { GitHubRefusal } from './refusals.js'
 
 const CONTENTS = '/repos/{owner}/{repo}/contents/{path}'
-/** GitHub has no larger file. */
+/** The size of the largest file that GitHub accepts. */
 const LARGEST_FILE = 100 * 1024 * 1024
 const ATTEMPTS = 5
 /** The largest page that GitHub sends. */

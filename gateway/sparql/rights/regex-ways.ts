@@ -45,8 +45,8 @@ export function regexWaysOf(pattern: string, flags: string): Ways {
 class TooLarge extends Error {}
 
 /**
- * The search stops as soon as the rest may be empty, so single characters at the end are read once. Longer parts may
- * fail after a long time.
+ * Removes repetitions at the end. The search stops as soon as the rest may match the empty text, so a repeated
+ * character at the end adds no ways. Longer parts stay, since they may fail after a long time.
  */
 function withoutTail(tree: Regex): Regex {
   if (tree.kind === 'choice') return { ...tree, parts: tree.parts.map(withoutTail) }

@@ -79,8 +79,8 @@ function readsIndexes(part: unknown): boolean {
 }
 
 /**
- * True if rdfs:member is a predicate. Jena treats it as a function that finds each member of a container as often as
- * triples in any graph state it, and that fails on some numbers.
+ * True if rdfs:member is a predicate. Jena treats it as a function that returns a member once for each triple in any
+ * graph, and that fails on some numbers.
  */
 function countsMembers(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return false

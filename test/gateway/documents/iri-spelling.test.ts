@@ -46,12 +46,12 @@ void t.test('RFC 3987 §3.1: the name that a URL means', async (t) => {
   // prettier-ignore
   const rows = [
     ['a name of the store', ['ä/'], '%C3%A4/', 'ä/'],
-    ['what is below a container', ['ä/'], '%C3%A4/%C3%B6/b/', 'ä/%C3%B6/b/'],
+    ['a name below a container', ['ä/'], '%C3%A4/%C3%B6/b/', 'ä/%C3%B6/b/'],
     ['the container above a name', ['ä/ö/'], '%C3%A4/', 'ä/'],
     ['no such name', ['ä/'], '%C3%B6/', '%C3%B6/'],
     ['both spellings', ['ä/', '%C3%A4/'], '%C3%A4/', '%C3%A4/'],
     ['a percent-encoded name below a container', ['ä/', '%C3%A4/b/'], '%C3%A4/b/c/', '%C3%A4/b/c/'],
-    ['its sibling', ['ä/', '%C3%A4/b/'], '%C3%A4/c/', 'ä/c/'],
+    ['a sibling of that name', ['ä/', '%C3%A4/b/'], '%C3%A4/c/', 'ä/c/'],
     ['a spelling for each segment', ['%C3%A4/ö/', '%C3%A4/'], '%C3%A4/%C3%B6/', '%C3%A4/ö/'],
     ['other spellings', ['a b/', '<ä>/', '%c3%a4/', 'ä', 'ä//b/', 'ä/?b/', 'admin/ä/', '\u0085/'], '%C3%A4/', '%C3%A4/'],
     ['a deleted document', [], '%C3%A4/', 'ä/', before],

@@ -141,7 +141,7 @@ void t.test('a shortened id is looked up among the versions that are shown', asy
   const text = 'aXb'
   const { resolve } = await shownOf(text, opened(''))
   const [old, , own] = versionsOf(text)
-  t.same(await resolve('abc'), own, 'ambiguous only with hidden ones')
+  t.same(await resolve('abc'), own, 'ambiguous only with hidden versions')
   t.same(await resolve(own!.commit), own)
   t.equal(await resolve(old!.commit), undefined)
   t.equal(await resolve(old!.commit.slice(0, 5)), undefined)
@@ -149,7 +149,7 @@ void t.test('a shortened id is looked up among the versions that are shown', asy
 })
 
 void t.test(
-  'property: lives are all versions in order, and each but the last ends with its only deletion',
+  'property: lives divide all versions in order; each life except the last ends with its only deletion',
   async () => {
     const texts = fc.array(fc.constantFrom('a', 'aX')).map((letters) => letters.join(''))
     fc.assert(

@@ -579,12 +579,12 @@ async function lives(setting: Setting): Promise<void> {
   const rows: [name: string, who: string, target: string, fields: Record<string, string>, status: number][] = [
     ['the new version', 'stranger', `?version=${own!.version}`, {}, 200],
     ['the version before the deletion', 'stranger', `?version=${old!.version}`, {}, 404],
-    ['its abbreviated id', 'stranger', `?version=${old!.version.slice(0, 7)}`, {}, 404],
+    ['the abbreviated id of that version', 'stranger', `?version=${old!.version.slice(0, 7)}`, {}, 404],
     ['the deletion', 'stranger', `?version=${deletion!.version}`, {}, 404],
     ['the difference', 'stranger', `?version=${own!.version}&diff=${old!.version}`, {}, 404],
     ['the difference from the deletion', 'stranger', `?version=${own!.version}&diff=${deletion!.version}`, {}, 404],
     ['the old version, for an agent who could read it', 'owner', `?version=${old!.version}`, {}, 200],
-    ['the same for an agent with the right by class', 'reader', `?version=${old!.version}`, {}, 200],
+    ['the old version, for an agent with the right by class', 'reader', `?version=${old!.version}`, {}, 200],
     ['the difference, for an agent who could read both', 'reader', `?version=${own!.version}&diff=${old!.version}`, {}, 200],
   ]
   for (const [name, who, target, fields, status] of rows) {

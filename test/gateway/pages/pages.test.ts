@@ -138,8 +138,8 @@ async function documents(t: Test, world: World, { page }: Visitor): Promise<void
     ['another site', { 'Sec-Fetch-Site': 'cross-site' }, 403],
     ['another origin', { Origin: 'https://example.org' }, 403],
     ['no browser', {}, 403],
-    ['its own page', { 'Sec-Fetch-Site': 'same-origin' }, 412],
-    ['its own page, of an older browser', { Origin: world.origin }, 412],
+    ['the page of the form', { 'Sec-Fetch-Site': 'same-origin' }, 412],
+    ['the page of the form, in an older browser', { Origin: world.origin }, 412],
   ]
   for (const [name, fields, status] of rows) {
     await row(`a form that names a method, from ${name}: ${status}`, async (t) => {

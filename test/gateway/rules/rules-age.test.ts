@@ -166,12 +166,12 @@ void forEachStore(t, 'rules behind the gateway', async (t, makeStores, kind) => 
     const every = `<${ACL}agentClass> <http://xmlns.com/foaf/0.1/Agent>`
     const rows: readonly (readonly [name: string, graph: string, nTriples: string | undefined, status: number])[] = [
       ['a group without members', graph, rule(`<${ACL}agentGroup> <${group}#this>`, root), 403],
-      ['its member', group, `${member} <${w.webIdOf('stranger')}> .\n`, 200],
-      ['the member goes', group, `${member} <${w.webIdOf('reader')}> .\n`, 403],
+      ['a member of the group', group, `${member} <${w.webIdOf('stranger')}> .\n`, 200],
+      ['the member is removed', group, `${member} <${w.webIdOf('reader')}> .\n`, 403],
       ['everyone', graph, rule(every, root), 200],
       ['everyone, on a class', graph, rule(every, `<${ACL}accessToClass> <urn:x:Above>`), 403],
       ['a class above that of the root', group, `<${DEF_ROOT}> <${SUB_CLASS_OF}> <urn:x:Above> .\n`, 200],
-      ['no longer above it', group, undefined, 403],
+      ['no class above that of the root any more', group, undefined, 403],
     ]
     for (const [name, where, nTriples, status] of rows) {
       if (nTriples === undefined) await admin.remove(where)

@@ -131,7 +131,7 @@ void t.test('another change arrives at each step', async (t) => {
     'a large write': [false, true],
     'a removal': [false, false],
     'a write of another graph': [true, true],
-    // The store has no rules: its answer comes from before the write, or from after another one.
+    // The store has no rules, as if it had answered before the write, or after another one that removed them.
     'all rules are read again': [true, false],
   }
   for (const [name, change] of Object.entries(changes)) {

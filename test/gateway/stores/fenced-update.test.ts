@@ -119,7 +119,7 @@ await forEachStore(t, 'requests that are sent again, late', async (t, makeStores
     t.match(
       await endUser.read(LOG_GRAPH),
       /^(?:<urn:uuid:5f0e[^\n]*\n){2}$/,
-      'it leaves the positions of logs, and nothing else',
+      'the probe leaves only the positions of logs',
     )
   })
 })
@@ -132,7 +132,7 @@ await forEachStore(
     const operations = (text: string): readonly string[] => text.split(' ;\n')
     const rows: readonly [what: string, found: string, update: GraphStore['update']][] = [
       [
-        'it commits each operation',
+        'the store commits each operation',
         'part',
         async (text) => {
           for (const one of operations(text)) {
@@ -152,7 +152,7 @@ await forEachStore(
               .join(' ;\n'),
           ),
       ],
-      ['it is gone', 'store.unreachable', () => Promise.resolve(problem('store.unreachable', 'gone'))],
+      ['the store has stopped', 'store.unreachable', () => Promise.resolve(problem('store.unreachable', 'gone'))],
     ]
     for (const [what, expected, update] of rows)
       await rowsOf(t, kind)(what, async (t) => {

@@ -26,7 +26,7 @@ void t.test('a full store', async (t) => {
     number,
   ])[] = [
     ['a document that is too large', () => owner('PUT', '/more/', ttl(triples(MOST))), 507],
-    ['it was not stored', () => owner('GET', '/more/'), 404],
+    ['that document was not stored', () => owner('GET', '/more/'), 404],
     ['an update that is too large', () => owner('POST', '/sparql', update(inserts(0, MOST))), 507],
     ['an update that fits', () => owner('POST', '/sparql', update(inserts(0, 10))), 200],
     ['a document that fits', () => owner('PUT', '/small/', ttl(triples(10))), 201],

@@ -311,15 +311,15 @@ void t.test('no shapes, no check', (t) => {
 void t.test('an update must not remove the types of a resource', (t) => {
   const rows: [name: string, before: string, after: string, lost: string | undefined][] = [
     ['nothing changes', ':x a :C ; :p 1 .', ':x a :C ; :p 1 .', undefined],
-    ['the type goes, a property stays', ':x a :C ; :p 1 .', ':x :p 1 .', 'x'],
-    ['the type goes, a property comes', ':x a :C .', ':x :p 1 .', 'x'],
-    ['the resource goes', ':x a :C ; :p 1 . :y a :C .', ':y a :C .', undefined],
-    ['another type comes', ':x a :C ; :p 1 .', ':x a :D ; :p 1 .', undefined],
-    ['one of two types goes', ':x a :C, :D ; :p 1 .', ':x a :D ; :p 1 .', undefined],
-    ['it never had one', ':x :p 1 .', ':x :p 2 .', undefined],
-    ['it is only an object', ':x a :C . :y :p :x .', ':y :p :x .', undefined],
-    ['one of many', ':x a :C ; :p 1 . :y a :C ; :p 1 .', ':x a :C ; :p 1 . :y :p 1 .', 'y'],
-    ['all triples go', ':x a :C .', '', undefined],
+    ['the type is removed, a property stays', ':x a :C ; :p 1 .', ':x :p 1 .', 'x'],
+    ['the type is removed, a property is added', ':x a :C .', ':x :p 1 .', 'x'],
+    ['the resource is removed', ':x a :C ; :p 1 . :y a :C .', ':y a :C .', undefined],
+    ['the type is replaced', ':x a :C ; :p 1 .', ':x a :D ; :p 1 .', undefined],
+    ['one of two types is removed', ':x a :C, :D ; :p 1 .', ':x a :D ; :p 1 .', undefined],
+    ['the resource never had a type', ':x :p 1 .', ':x :p 2 .', undefined],
+    ['the resource is only an object afterwards', ':x a :C . :y :p :x .', ':y :p :x .', undefined],
+    ['one of many resources', ':x a :C ; :p 1 . :y a :C ; :p 1 .', ':x a :C ; :p 1 . :y :p 1 .', 'y'],
+    ['all triples are removed', ':x a :C .', '', undefined],
   ]
   for (const [name, before, after, lost] of rows) {
     t.equal(typeLost(read(before), read(after)), lost && `http://e.example/${lost}`, name)

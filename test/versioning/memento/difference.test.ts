@@ -14,7 +14,7 @@ void t.test('added and removed', async (t) => {
     ['nothing', text(a, b), text(a, b), [], []],
     ['from nothing', '', text(a, b), [a, b], []],
     ['to nothing', text(a, b), '', [], [a, b]],
-    ['both', text(a, b), text(b, c), [c], [a]],
+    ['added and removed', text(a, b), text(b, c), [c], [a]],
   ]
   for (const [what, before, after, added, removed] of rows) {
     t.same(documentDifference(before, after), { added, removed }, what)

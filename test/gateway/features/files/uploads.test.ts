@@ -203,11 +203,11 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
   const claimOf = (text: string): string => `<${world.origin}${pathOf(text)}> a <${NFO}FileDataObject> .`
   // prettier-ignore
   const ENDS: readonly (readonly [how: string, end: (item: string) => Promise<Answer>, claim: (item: string, text: string) => Promise<Answer>])[] = [
-    ['it was deleted, and its name is given to another', (item) => owner('DELETE', item),
+    ['the document was deleted, and another agent creates its URL again', (item) => owner('DELETE', item),
       async (item, text) => { await owner('PUT', item, ttl('')); return stranger('PUT', item, ttl(claimOf(text))) }],
-    ['it no longer describes the file, and another describes it there', (item) => owner('PUT', item, ttl('')),
+    ['the document no longer describes the file, and another agent describes it there', (item) => owner('PUT', item, ttl('')),
       (item, text) => stranger('POST', item, ttl(claimOf(text)))],
-    ['it no longer describes the file, and another describes it there by an update', (item) => owner('PUT', item, ttl('')),
+    ['the document no longer describes the file, and another agent describes it there by an update', (item) => owner('PUT', item, ttl('')),
       (item, text) => stranger('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-update' }, body: `INSERT DATA { GRAPH <${world.origin}${item}> { ${claimOf(text)} } }` })],
   ]
   const stranger = world.as('stranger')
@@ -300,7 +300,7 @@ void forEachStore(t, 'files', async (t, makeStores, kind) => {
     const rows: readonly (readonly [name: string, agent: string, target: string, sent: { fields: Record<string, string>; body: Buffer | string }, status: number])[] = [
       ['larger than --max-upload',     'owner',     item,              form(large),                           413],
       ['no nfo:fileName',              'owner',     item,              { fields: type, body: bare },          400],
-      ['its last part has no end',     'owner',     item,              { fields: type, body: cut },           400],
+      ['a last part without an end',     'owner',     item,              { fields: type, body: cut },           400],
       ['a part without a name',        'owner',     item,              { fields: type, body: form('x').body.toString().replace('name="sb"', '') }, 400],
       ['by a reader',                  'reader',    item,              form('reader'),                        403],
       ['by an anonymous client',       'anonymous', item,              form('anonymous'),                     403],

@@ -75,12 +75,12 @@ void t.test('a failed compaction says why, and requests continue', async (t) => 
   const ended = '[{"task": "Compact", "taskId": "1", "finished": "2026-01-01", "success": false}]'
   const rows: readonly (readonly [name: string, status: number, tasks: readonly string[], problem: RegExp])[] = [
     ['a password is needed', 401, ['[]'], /answers 401. Give --backend-user/],
-    ['it is not allowed', 403, ['[]'], /answers 403. Allow the gateway/],
+    ['the gateway is not allowed to compact', 403, ['[]'], /answers 403. Allow the gateway/],
     ['there is no administration', 404, ['[]'], /answers 404. Start Fuseki/],
-    ['another is under way', 200, [running], /has not ended/],
-    ['it fails', 200, ['[]', ended], /See the log of Fuseki/],
+    ['another compaction is running', 200, [running], /has not ended/],
+    ['the compaction fails', 200, ['[]', ended], /See the log of Fuseki/],
     ['Fuseki was restarted', 200, ['[]', '[]'], /restarted/],
-    ['its old files are still in use', 200, ['[]', running], /has not ended. If it never does, restart Fuseki/],
+    ['the old files are still in use', 200, ['[]', running], /has not ended. If it never does, restart Fuseki/],
   ]
   for (const [name, status, tasks, problem] of rows) {
     let asked = 0

@@ -212,7 +212,7 @@ void forEachStore(t, 'packages and settings', async (t, makeStores, kind) => {
       ['no update',                   'owner',     'ASK {}',                                                              422],
       ['a property that does not exist', 'owner',    `DELETE { ?d <${LDS}allowread> ?o } INSERT { ?d <${LDS}allowread> true } WHERE { ?d <${LDS}allowread> ?o }`, 422],
       ['a value that does not exist',   'owner',     `DELETE WHERE { ?d <${DCT}title> "Another" }`,                         422],
-      ['both values of one setting',  'owner',     `INSERT { ?d <${LAPP}allowRead> false } WHERE { ?d a ?t }`,            422],
+      ['two values for one setting',  'owner',     `INSERT { ?d <${LAPP}allowRead> false } WHERE { ?d a ?t }`,            422],
       ['by a writer',                 'writer',    open,                                                                  403],
       ['by a reader',                 'reader',    open,                                                                  403],
       ['by a stranger',               'stranger',  open,                                                                  403],

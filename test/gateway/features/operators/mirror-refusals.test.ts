@@ -112,7 +112,7 @@ void t.test('a gateway with another store or repository than the settings name',
   const github = ['--history', 'https://github.com/owner/other', '--history-token', 'x']
   // prettier-ignore
   const rows: [name: string, args: string[], expected: object][] = [
-    ['its own', [...OUTSIDE, ...local, ...own], EQUAL],
+    ['the settings of the gateway', [...OUTSIDE, ...local, ...own], EQUAL],
     ['no store is named', [...own], EQUAL],
     ['another name of the machine', [...backend('http://localhost:1/ds/'), ...local, ...own], EQUAL],
     ['another store', [...backend('http://127.0.0.1:1/other'), ...local, ...own], refused(STORE)],

@@ -71,7 +71,7 @@ async function suite(t: Test, mayWrite: boolean): Promise<void> {
     ['a page of the gateway', 'owner', 'GET', '/$/server', sent({ Origin: new URL(base).origin, 'Sec-Fetch-Site': 'same-site' }), 403],
     ['a link on another site', 'owner', 'GET', '/$/server', sent({ 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }), 200],
     ['a link on another site to a query', 'owner', 'GET', '/$/server?query=SELECT', sent({ 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }), 403],
-    ['its own page', 'owner', 'GET', '/$/server', sent({ Origin: `https://localhost:${port}`, 'Sec-Fetch-Site': 'same-origin' }), 200],
+    ['a page of the store', 'owner', 'GET', '/$/server', sent({ Origin: `https://localhost:${port}`, 'Sec-Fetch-Site': 'same-origin' }), 200],
     ['a write', 'owner', 'PUT', data, put, mayWrite ? 200 : 405],
     ['a write without Control', 'writer', 'PUT', data, put, mayWrite ? 403 : 405],
     ['a write by a page of another site', 'owner', 'POST', '/$/backup/x', sent({ Origin: 'https://evil.example' }), mayWrite ? 403 : 405],

@@ -124,9 +124,9 @@ void t.test('access tokens', async (t) => {
       ['read-only: a read of another server', tokens.readOnly, 'GET', ELSEWHERE, 400],
       ['only: a write to another server', tokens.only, 'DELETE', ELSEWHERE, 403],
       ['no limit: a write to another server', tokens.owner, 'PUT', ELSEWHERE, 400, put],
-      ['both: reads there', tokens.onlyRead, 'GET', '/in/a/', 200],
-      ['both: writes there', tokens.onlyRead, 'PUT', '/in/a/', 403, put],
-      ['both: reads elsewhere', tokens.onlyRead, 'GET', '/out/a/', 403],
+      ['only and read-only: a read below', tokens.onlyRead, 'GET', '/in/a/', 200],
+      ['only and read-only: a write below', tokens.onlyRead, 'PUT', '/in/a/', 403, put],
+      ['only and read-only: a read elsewhere', tokens.onlyRead, 'GET', '/out/a/', 403],
     ]
     for (const [name, token, method, path, status, send = {}] of rows) {
       const answers = [await anonymous(method, path, both(send, bearer(token)))]
@@ -156,7 +156,7 @@ void t.test('access tokens', async (t) => {
       ['no limit', tokens.owner, '/sparql', 200, [inside, outside, other], []],
       ['read-only', tokens.readOnly, '/sparql', 200, [inside, outside, other], []],
       ['only: the endpoint is not below it', tokens.only, '/sparql', 403, [], []],
-      ['both', tokens.onlyRead, '/sparql', 403, [], []],
+      ['only and read-only', tokens.onlyRead, '/sparql', 403, [], []],
       ['only the root', tokens.root, '/sparql', 200, [inside, outside], [other]],
       ['no limit: rules', tokens.owner, '/admin/sparql', 200, [rule], [inside]],
       ['read-only: rules', tokens.readOnly, '/admin/sparql', 200, [rule], [inside]],

@@ -116,9 +116,9 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
   const me = running.certificates.owner.webId
   // prettier-ignore
   const QUERIES: [name: string, query: string, expected: 403 | string[], parameters?: [string, string][]][] = [
-    ['its own graph', `SELECT ?v { GRAPH <${own}> { ${any} } }`, ['here', 'here']],
+    ['a graph of this dataspace', `SELECT ?v { GRAPH <${own}> { ${any} } }`, ['here', 'here']],
     ['the other\'s graph', `SELECT ?v { GRAPH <${foreign}> { ${any} } }`, []],
-    ['both', `SELECT ?v { { GRAPH <${own}> { ${any} } } UNION { GRAPH <${foreign}> { ${any} } } }`, ['here', 'here']],
+    ['a graph of each dataspace', `SELECT ?v { { GRAPH <${own}> { ${any} } } UNION { GRAPH <${foreign}> { ${any} } } }`, ['here', 'here']],
     ['any graph', `SELECT ?v { GRAPH ?g { ${any} } }`, ['here', 'here']],
     ['any graph, bound to the other\'s', `SELECT ?v { VALUES ?g { <${foreign}> } GRAPH ?g { ${any} } }`, []],
     ['any graph, in a sub-query', `SELECT ?v { { SELECT ?v { GRAPH ?g { ${any} } } } }`, ['here', 'here']],
@@ -161,7 +161,7 @@ void forEachStore(t, 'dataspaces on shared stores', async (t, makeStores, kind) 
   const into = (graph: string): string => `GRAPH <${graph}> { <${graph}#this> <${MEMBER}> <${me}> }`
   // prettier-ignore
   const UPDATES: [name: string, endpoint: '/sparql' | '/admin/sparql', update: string, status: number, parameters?: [string, string][]][] = [
-    ['its own graph', '/sparql', `INSERT DATA { ${into(own)} }`, 200],
+    ['a graph of this dataspace', '/sparql', `INSERT DATA { ${into(own)} }`, 200],
     ['his WebID into the other\'s owners', '/admin/sparql', `INSERT DATA { ${into(ownersThere)} }`, 403],
     ['the other\'s owners, together with its own', '/admin/sparql', `INSERT DATA { ${into(`${adminHere}acl/groups/x/`)} ${into(ownersThere)} }`, 403],
     ['the other\'s document', '/sparql', `INSERT DATA { ${into(foreign)} }`, 403],
