@@ -262,7 +262,7 @@ async function store(
   const on = { decided, late: () => landed(writing, changes, others) }
   if (others.length === 0 && journalled.length === 1) {
     const [only] = journalled as [(typeof journalled)[0]]
-    // The store may still perform a write that was given up, after it has returned its state.
+    // After the state was read, the store may still carry out an abandoned write.
     const isSure = application.cache.versions.isSettled(only.document, gateway.now())
     return application.journalled.carryOut(only, { seen: isSure ? only.before : undefined, ...on })
   }

@@ -1,4 +1,4 @@
-// Changes of rules that are under way: from before they are in the log until decisions follow them.
+// Running changes of rules: a change begins before it is in the log, and ends when decisions follow it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RuleChanges } from '../gateway.js'
 

@@ -176,7 +176,7 @@ function modify(random: Random, graphs: readonly string[]): Operation {
 export type Outcome = (
   { readonly kind: 'done'; readonly quads: readonly Quad[] } | { readonly kind: 'refused' | 'no source' }
 ) & {
-  /** The graph of WITH has no readable data, which the gateway may report instead. */
+  /** The graph of WITH has no readable data. The gateway may report this instead of the expected result. */
   readonly isUnclear: boolean
 }
 

@@ -24,7 +24,7 @@ void t.test('the look of an operator', async (t) => {
     ['a stylesheet is loaded after ours',   { 'style.css': ':root { --accent: #036 }' },       2, undefined],
     ['a logo replaces the icon', { 'logo.svg': '<svg/>' },                        1, /^logo\.\w+\.svg$/],
     ['a logo as PNG',                 { 'logo.png': 'PNG' },                             1, /^logo\.\w+\.png$/],
-    ['both, and nothing else',           { 'style.css': 'a {}', 'logo.svg': '<svg/>', 'secret.txt': 'x', 'query.js': 'x' }, 2, /^logo\./],
+    ['stylesheet and logo, no other file',           { 'style.css': 'a {}', 'logo.svg': '<svg/>', 'secret.txt': 'x', 'query.js': 'x' }, 2, /^logo\./],
   ]
   for (const [name, files, styles, logo] of rows) {
     await row(name, (t) => {

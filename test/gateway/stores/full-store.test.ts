@@ -33,7 +33,7 @@ void t.test('a full store', async (t) => {
     ['a document that becomes smaller', () => owner('PUT', '/big/', ttl(triples(10))), 200],
     ['then there is room for another one', () => owner('PUT', '/more/', ttl(triples(MOST / 2))), 201],
     ['a removal makes room too', () => owner('DELETE', '/more/'), 204],
-    ['for another document of that size', () => owner('PUT', '/again/', ttl(triples(MOST / 2))), 201],
+    ['after that, another document of that size fits', () => owner('PUT', '/again/', ttl(triples(MOST / 2))), 201],
   ]
   for (const [name, send, status] of ROWS)
     await row(t, 'embedded', name, async (t) => {
