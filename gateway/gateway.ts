@@ -60,7 +60,7 @@ export interface Application extends DescribedApplication {
   /** Every change of a document goes through this. */
   readonly journalled: JournalledStore
   readonly names: { nameOf(url: string): string; isOtherSpelling(graph: string): boolean }
-  /** Once, after the start: true if URLs may mean other graphs now. Absent where the start has read the names. */
+  /** Called once after the start: true if URLs may now mean other graphs. Absent if the start has read the names. */
   readonly checkNames?: (signal: AbortSignal) => Promise<boolean>
   /** True if a graph is a document of this application; and if writes of a graph become versions. */
   isDocument(graph: string): boolean
@@ -107,7 +107,7 @@ export interface Member {
   readonly dataspace: Dataspace
 }
 
-/** Changes of rules that are under way. */
+/** The changes of rules that have begun and have no effect on decisions yet. */
 export interface RuleChanges {
   /**
    * Call it before the change is in the log, and the returned function once decisions follow the change.
@@ -116,7 +116,7 @@ export interface RuleChanges {
   begin(position: number): () => void
   /** A decision now follows all changes up to this position. @param position of the log now */
   followed(position: number): number
-  /** Resolves when none of those that are under way now is, after so many ms at most. */
+  /** Resolves when all changes that are running now have ended, after `patience` ms at most. */
   over(patience: number): Promise<void>
 }
 
@@ -128,8 +128,8 @@ export interface Access {
   version(): number
   /**
    * A graph of the admin application has been written, or may have been (`uncertain`). If it has many rules, they are
-   * taken in after this call: answer the write when the promise has resolved. Meanwhile there are no current rules; if
-   * the graph had none before, those without it are current, with a part of it.
+   * added after this call: answer the write when the promise has resolved. Meanwhile there are no current rules. But if
+   * the graph had no rules before, the current rules are the others and those of this graph that have been added.
    */
   changed(graph: string, state: { readonly nTriples: string } | 'absent' | 'uncertain'): undefined | Promise<unknown>
   /** Resolves when there are current rules again. Undefined: there are. */

@@ -105,7 +105,7 @@ const FILES = [
   row(
     'rebuild',
     of('', yesOrNo),
-    'Use nothing that earlier starts have remembered: read all names first, and fill a store of its own from its history again.',
+    'Read the names of all documents before serving, and fill the embedded store on disk from its history again.',
     { default: 'false' },
   ),
   row('look', of('FOLDER', anyText), 'Folder with your own style.css and logo.svg or logo.png for the pages.'),

@@ -193,7 +193,7 @@ const CACHED: ReadonlySet<Target['kind']> = new Set(['document', 'endpoint', 'gr
 
 export interface TargetParser<Owner extends Based> {
   targetOf(requestTarget: string, host: string | undefined): Target<Owner> | Problem
-  /** Call it when URLs mean other graphs. */
+  /** Call it when URLs may mean other graphs than before. */
   forgetTargets(): void
 }
 

@@ -293,7 +293,7 @@ async function lookAgain(
   if (isFailure(found)) return found
   if (found?.turn === turnText(turn)) return undefined
   if (found && next && found.turn === turnText(next)) return taken(state, next, found.at)
-  // A request that was given up has been carried out late, and its client was told otherwise.
+  // The store has carried out an abandoned request late, after the client was told that it had failed.
   const [process, number] = found?.turn.split(':') ?? []
   if (found && process === turn.process && Number(number) > turn.number) {
     state.isPutBack = true

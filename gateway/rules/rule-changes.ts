@@ -1,4 +1,4 @@
-// Running changes of rules: a change begins before it is in the log, and ends when decisions follow it.
+// The running changes of rules: a change begins before it is in the log, and ends when decisions follow it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RuleChanges } from '../gateway.js'
 

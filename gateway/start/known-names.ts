@@ -19,18 +19,18 @@ type History = Pick<Mirrored, 'repository' | 'history' | 'documentOf'>
 
 export interface KnownNames {
   readonly names: Names
-  /** Absent where they have just been read. Resolves to true if names have changed: URLs may mean other graphs now. */
+  /** Absent if the names have just been read. Resolves to true if they have changed: URLs may now mean other graphs. */
   readonly check?: (signal: AbortSignal) => Promise<boolean>
 }
 
 export interface NamedApplication extends Pick<DescribedApplication, 'base'> {
-  /** The store will be filled. */
+  /** True if the store will be filled from the history. */
   readonly isEmpty: boolean
-  /** Those of the last start are enough at first. */
+  /** True if the start may use the names of the last start. */
   readonly mayBeOld: boolean
 }
 
-/** If the store cannot be read, the names of the last start stay. */
+/** If the store cannot be read, the names of the last start are used. */
 export async function learnNames(
   { base, isEmpty, mayBeOld }: NamedApplication,
   isUrl: (url: string) => boolean,
@@ -56,7 +56,7 @@ export async function learnNames(
   return { names }
 }
 
-/** A start gives up with a TimeoutError. */
+/** True if the gateway is closing. The time limit of a start is a TimeoutError instead. */
 const isClosing = ({ aborted, reason }: AbortSignal): boolean =>
   aborted && !(reason instanceof DOMException && reason.name === 'TimeoutError')
 

@@ -60,7 +60,7 @@ interface Surroundings {
   readonly now: () => number
   /** Set for parts that must exist already. */
   readonly existing?: Existing
-  /** The names of documents are checked after the start. */
+  /** True if the names of documents are checked only after the start. */
   readonly namesMayBeOld?: boolean
   /** `left`: writes nothing to the store before the first change. `taken over`: accepts a store ahead of its log. */
   readonly position?: 'left' | 'taken over'

@@ -85,7 +85,7 @@ export async function traitsOf(store: GraphStore, signal: AbortSignal | undefine
     const rows = await select(store, query, ['x'], { maxBytes: MAX_BYTES, signal })
     return isFailure(rows) ? rows : rows.map(([term]) => term?.value)
   }
-  // One triple is enough: a condition that is never met would make the store look at all of them.
+  // The questions are about one triple: if a condition is never met, the store would test it on every triple.
   const sample = await select(store, ONE, ['s', 'p'], { maxBytes: MAX_BYTES, signal })
   if (isFailure(sample)) return sample
   const [subject = '', predicate = ''] = (sample[0] ?? []).map((term) => term?.value)

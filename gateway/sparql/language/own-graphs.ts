@@ -1,4 +1,5 @@
-// Keeps updates off the graphs of the gateway: no variable in their templates stands for one (design 6). Pure.
+// Ensures that updates do not change the gateway's own graphs: no variable in their templates matches one (design 6).
+// Pure.
 import { OWN_GRAPHS } from '../../../policies/vocabulary.js'
 import { lastGroup, type Token } from './tokens.js'
 
