@@ -53,9 +53,9 @@ export const HISTORIES: readonly Attack[] = [
     needs: 'fuseki',
     own: { flags: ['--history', 'local', '--daily-history', '80000000'] },
     async run(place) {
-      const rule = ttl(`@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:agent <${place.webIdOf('writer')}> ; acl:mode acl:Read, acl:Write, acl:Append ; acl:accessTo <${place.base}sparql>, <urn:graph> .`) // prettier-ignore
+      const rule = ttl(`@prefix acl: <http://www.w3.org/ns/auth/acl#> . <#this> a acl:Authorization ; acl:agent <${place.webIdOf('writer')}> ; acl:mode acl:Read, acl:Write, acl:Append ; acl:accessTo <${place.base}sparql>, <urn:example:graph> .`) // prettier-ignore
       await expected(place.as('owner')('PUT', '/admin/acl/authorizations/graph/', rule), 201)
-      const url = `${new URL(place.datasets!.endUser).pathname}/data?graph=urn:graph`
+      const url = `${new URL(place.datasets!.endUser).pathname}/data?graph=urn:example:graph`
       const statuses: number[] = []
       for (let n = 0; n < 12; n++) statuses.push((await place.as('writer')('PUT', url, ttl(random()))).status)
       return { statuses, wrong: statuses[0] === 201 && statuses.at(-1) === 429 ? undefined : 'no share' }

@@ -9,6 +9,7 @@ import { profileOf, ttl, turtle, update } from '../support/world.js'
 import { certificatesFor } from './certificates.js'
 import { expected, serve, type Place } from './place.js'
 import type { Attack, Outcome } from './run-row.js'
+import { clockBeside } from './thread-times.js'
 
 const ACL = 'http://www.w3.org/ns/auth/acl#'
 const NT = { fields: { Accept: 'application/n-triples' } }
@@ -192,13 +193,13 @@ export const RIGHTS: readonly Attack[] = [
     name: 'size-by-time', section: 'rights and data', wanted: 'a refusal takes the same time whatever exists',
     prepare: largeDocument,
     run: async (place, path) => {
-      const stranger = place.as('stranger')
+      const [stranger, clock] = [place.as('stranger'), clockBeside(place.gateway.pid)]
       const timeOf = async (at: string): Promise<number> => {
         await forgetting(place)
         await stranger('GET', '/cached/')
-        const from = performance.now()
+        const from = clock()
         await expected(stranger('GET', at), 403)
-        return performance.now() - from
+        return clock() - from
       }
       const [large, absent] = [Math.min(await timeOf(path), await timeOf(path)), Math.min(await timeOf(place.path()), await timeOf(place.path()))]
       return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 3 * absent + 50, 'a large document is refused more slowly than a missing one')
@@ -207,7 +208,7 @@ export const RIGHTS: readonly Attack[] = [
   {
     name: 'size-by-certificate', section: 'rights and data', wanted: 'a certificate that names a large private document takes as long as one that names a missing document', prepare: largeDocument,
     run: async (place, path) => {
-      const none = place.path()
+      const [none, clock] = [place.path(), clockBeside(place.gateway.pid)]
       const documents = [path, none].flatMap((at) => Array.from({ length: 5 }, (_, i) => `${place.base}${at.slice(1)}#${i}`))
       const pems = await certificatesFor(documents)
       const shortest = new Map([[path, Infinity], [none, Infinity]])
@@ -218,10 +219,10 @@ export const RIGHTS: readonly Attack[] = [
         // The handshake is not measured.
         await client('GET', '/')
         await forgetting(place)
-        const from = performance.now()
+        const from = clock()
         await expected(client('GET', '/'), 400)
         const at = n < 5 ? path : none
-        shortest.set(at, Math.min(shortest.get(at)!, performance.now() - from))
+        shortest.set(at, Math.min(shortest.get(at)!, clock() - from))
       }
       const [large, absent] = [...shortest.values()] as [number, number]
       return outcome([`${large.toFixed(0)} ms`, `${absent.toFixed(0)} ms`], large < 2 * absent + 25, 'the time reveals a large document')

@@ -3,10 +3,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { makeClient, type Origin } from '../support/client.js'
-import { waitingTimeOf } from './waiting-time.js'
+import { clockBeside } from './thread-times.js'
 
 export interface Waits {
-  /** In ms. */
+  /** In ms, without waits for a processor. */
   readonly cachedMs: number
   readonly uncachedMs: number
   /** Directly from the store; 0 if the store is embedded. */
@@ -28,14 +28,7 @@ const longest = { cachedMs: 0, uncachedMs: 0, storeMs: 0 }
 const failed = new Set<string>()
 let isOver = false
 
-/** Of its main thread; after a restart it is another process. */
-let waitOfGateway = 0
-
-/** Without the time in which this thread, or the main thread of the gateway, has waited for a processor. */
-function clock(): number {
-  waitOfGateway = Math.max(waitOfGateway, waitingTimeOf(`${gateway}/task/${gateway}`))
-  return performance.now() - waitingTimeOf('thread-self') - waitOfGateway
-}
+const clock = clockBeside(gateway)
 
 async function read(path: string, kind: 'cachedMs' | 'uncachedMs', wanted: number): Promise<void> {
   const from = clock()
