@@ -1,4 +1,5 @@
 // Waits in tests for events, however slow the machine is, and never for a fixed time.
+import { rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** In ms. A busy machine may stall for seconds; an event that has not happened within a minute will not happen. */
@@ -13,6 +14,17 @@ export async function until<T>(holds: () => T | Promise<T>): Promise<Exclude<T, 
     if (performance.now() > end) throw new Error(`not within a minute: ${String(holds)}`)
   }
 }
+
+/** Removes a folder in which a process that was stopped may still write for a moment. */
+export const untilRemoved = (folder: string): Promise<true> =>
+  until(() => {
+    try {
+      rmSync(folder, { recursive: true, force: true })
+      return true
+    } catch {
+      return false
+    }
+  })
 
 /**
  * The time that `act` takes, in ms: the shortest of several runs, since a busy machine stalls some of them. It runs

@@ -2,7 +2,7 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { connect as connectTls, type TLSSocket } from 'node:tls'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ import { makeServerCertificate } from '../../../gateway/agents/make-certificate.
 import { COMMANDS, runCommand } from '../../../gateway/run-command.js'
 import { freePort } from '../../support/fuseki.js'
 import { rowsOf } from '../../support/stores.js'
-import { until } from '../../support/wait.js'
+import { until, untilRemoved } from '../../support/wait.js'
 
 const SYSTEM = `
   PREFIX lds: <https://w3id.org/atomgraph/linkeddatahub/dataspaces#>
@@ -31,8 +31,7 @@ const SYSTEM = `
 const MAIN = 'dist/gateway/main.js'
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'triplegate-cli-'))
-// A process may still write there for a moment after it was stopped.
-t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
+t.teardown(() => untilRemoved(folder))
 
 interface Ended {
   readonly code: number

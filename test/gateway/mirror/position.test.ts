@@ -9,7 +9,7 @@ import { EXIT } from '../../../gateway/commands/exit-codes.js'
 import { makeSite, startGateway, type GatewayProcess, type Site } from '../../crash/gateway-process.js'
 import { ownerOf } from '../../crash/writers.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
-import { until } from '../../support/wait.js'
+import { until, untilRemoved } from '../../support/wait.js'
 import { ttl, turtle, update } from '../../support/world.js'
 
 interface Place {
@@ -100,7 +100,7 @@ async function onePlace(t: Test, name: string, run: (place: Place) => Promise<vo
     } finally {
       client?.close()
       await Promise.all([...running].map((gateway) => gateway.kill()))
-      rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+      await untilRemoved(folder)
     }
   })
 }

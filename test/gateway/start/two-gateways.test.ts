@@ -1,6 +1,6 @@
 // Design 2: one gateway at a time writes to a store and uses a data folder. A second gateway ends and names the first,
 // waits as a standby, or takes over if the first has stopped or hangs.
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { kill } from 'node:process'
@@ -12,7 +12,7 @@ import { holdPlace, type Holder } from '../../../gateway/stores/holder.js'
 import { fusekiEndpoints, openHttpStore } from '../../../gateway/stores/http-store.js'
 import { freePort } from '../../support/ports.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../support/stores.js'
-import { until } from '../../support/wait.js'
+import { until, untilRemoved } from '../../support/wait.js'
 import { ttl } from '../../support/world.js'
 
 const PLACE = 'urn:triplegate:gateway'
@@ -70,7 +70,7 @@ async function rowOfTwo(t: Test, name: string, run: (two: Two) => Promise<void>)
       })
     } finally {
       await Promise.all([...running].map((gateway) => gateway.kill()))
-      for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
+      await Promise.all(folders.map(untilRemoved))
     }
   })
 }

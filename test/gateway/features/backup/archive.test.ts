@@ -161,17 +161,18 @@ void t.test('a copy of the data folder at one moment', async (t) => {
   const database = new ClassicLevel(join(data, 'journal'), { writeBufferSize: 32 * 1024 })
   await database.open()
   t.teardown(() => database.close())
-  let [written, isOver] = [0, false]
+  let [written, isOver, pause] = [0, false, 0]
   const writing = (async () => {
     while (!isOver) {
       await database.batch(Array.from({ length: 20 }, () => ({ type: 'put', key: String(++written).padStart(9, '0'), value: 'v'.repeat(500) }) as const)) // prettier-ignore
-      // A backup holds the writes of clients: few others remain.
-      await sleep(5)
+      // A backup holds the writes of clients: fewer and fewer others remain, however slow this machine is.
+      await sleep((pause *= 1.1))
     }
   })()
   t.teardown(() => (isOver = true))
   for (let round = 0; round < 10; round++) {
     const before = written
+    pause = 5
     await freeze(data, copy)
     const copied = new ClassicLevel(join(copy, 'journal'))
     const keys = (await copied.keys().all()).map(Number)

@@ -1,5 +1,5 @@
 // Backups of a gateway that is being written to, and gateways that start from them on a clean machine.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -12,7 +12,7 @@ import { oxigraphExecutable } from '../../../support/other-stores.js'
 import { releasePort } from '../../../support/ports.js'
 import { freshDataset, reasonWithoutFuseki, row } from '../../../support/stores.js'
 import { fileOf, upload } from '../../../support/upload.js'
-import { until } from '../../../support/wait.js'
+import { until, untilRemoved } from '../../../support/wait.js'
 import { accept, ttl } from '../../../support/world.js'
 
 const oxigraph = oxigraphExecutable()
@@ -46,7 +46,7 @@ const settingsOf = ({ folder, port, management, flags }: Site): string[] =>
 
 const temporary = (t: Test): string => {
   const folder = mkdtempSync(join(tmpdir(), 'triplegate-backup-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10 }))
+  t.teardown(() => untilRemoved(folder))
   return folder
 }
 
