@@ -2,6 +2,7 @@
 import type { VersionedChange, Version } from './change.js'
 import type { Setback } from './failure.js'
 import type { LogEntry } from './log/entry.js'
+import type { Repository } from './repository.js'
 import type { Resumed } from './starts.js'
 
 /** Writes lines for operators. */
@@ -71,6 +72,7 @@ export interface HistoryLog {
 }
 
 export interface History {
+  readonly repository: Repository
   /** Counts the starts of work on this history that may end the process. */
   readonly resumed: Resumed
   /**

@@ -11,6 +11,7 @@ import { changedSince } from './journal/heads.js'
 import { remembering, rememberedExcerpt, type ExcerptOf } from './journal/excerpts.js'
 import { openJournal, type Journal, type JournalLimits } from './journal/journal.js'
 import type { RelayPauses } from './journal/pauses.js'
+import { openNewestContents } from './journal/newest-contents.js'
 import { openResumed } from './journal/resumed.js'
 import { startRelay, type Relay } from './journal/relay.js'
 import { openVersionIndex, type VersionIndex } from './journal/version-index.js'
@@ -21,7 +22,8 @@ import type { Resumed } from './starts.js'
 export interface HistoryOptions {
   /** The folder of journal and index: created if absent, and used by one process at a time. */
   readonly folder: string
-  readonly repository: Repository
+  /** `newest`: no history, only the newest content of each document, in this folder. */
+  readonly repository: Repository | 'newest'
   /** The base URL of the application, with a slash at the end. */
   readonly base: string
   /** Folders in the repository, without slashes at the ends; may be empty. */
@@ -64,16 +66,19 @@ interface HistoryParts {
 
 /** A Setback if the folder cannot be used. An unusable repository shows in `status`: changes wait for it. */
 export async function openHistory(options: HistoryOptions): Promise<History | Setback> {
-  const { folder, repository, base, prefix, takesOthers, now, log, hasRules = false, excerptOf } = options
+  const { folder, base, prefix, takesOthers, now, log, hasRules = false, excerptOf } = options
   const database = await openDatabase(folder, log)
   if (isFailure(database)) return database
   const pathOf = (document: string): string => (takesOthers ? graphPath : documentPath)(document, base, prefix)
   try {
+    const onlyNewest = options.repository === 'newest'
+    const repository = options.repository === 'newest' ? await openNewestContents(database, folder) : options.repository
     const limits = { ...LIMITS, ...options.limits }
     const iri = await logIriOf(database)
     const { writeLog = makeWriteLog(iri) } = options
     const journal = await openJournal({ database, pathOf, now, limits, writeLog, hasRules, excerptOf })
-    const index = await openVersionIndex(database, JSON.stringify([1, repository.name, base, prefix]))
+    const subject = JSON.stringify([1, onlyNewest ? 'newest' : repository.name, base, prefix])
+    const index = await openVersionIndex(database, { subject, onlyNewest })
     const isDocument = (path: string): boolean =>
       (takesOthers ? graphOfPath : documentOfPath)(path, base, prefix) !== undefined
     const pauses = { ...PAUSES, ...options.pauses }
@@ -130,6 +135,7 @@ async function historyLogOf(
 function historyOf(parts: HistoryParts): History {
   const { journal, index, resumed, relay, repository, pathOf, close } = parts
   return {
+    repository,
     resumed,
     begin: (changes, decided) => begin(parts, changes, decided),
     done(entries) {

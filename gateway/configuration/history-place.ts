@@ -4,7 +4,7 @@ import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gitHubPlace } from '../../versioning/github/api.js'
-import type { DescribedApplication, VersioningRepository } from './dataspace.js'
+import { isInMemory, type DescribedApplication, type VersioningRepository } from './dataspace.js'
 import type { Settings } from './settings.js'
 
 export interface HistoryPlace {
@@ -13,16 +13,19 @@ export interface HistoryPlace {
   readonly folder: string | undefined
   /** The folder of journal and version index. */
   readonly journal: string
+  /** A log without a history: the journal's folder has the newest content of each document, and no versions. */
+  readonly isLog?: true
 }
 
-/** Undefined if the application is not versioned. */
+/** Undefined if the application has neither a history nor a log. */
 export function historyPlaceOf(
   { base, service, versioning }: Pick<DescribedApplication, 'base' | 'service' | 'versioning'>,
-  { data }: Pick<Settings, 'data'>,
+  { data, log }: Pick<Settings, 'data' | 'log'>,
 ): HistoryPlace | undefined {
   const place = versioning ?? (service.embedded ? 'local' : 'off')
-  if (place === 'off') return undefined
-  const own = join(data, 'history', encodeURIComponent(base.replace(/^https?:\/\//, '')))
+  const name = encodeURIComponent(base.replace(/^https?:\/\//, ''))
+  if (place === 'off') return log === 'local' && !isInMemory(service) ? logPlace(join(data, 'log', name)) : undefined
+  const own = join(data, 'history', name)
   const journal = join(own, 'journal')
   if (place === 'local') {
     const location = join(own, 'repository.git')
@@ -31,6 +34,11 @@ export function historyPlaceOf(
   const { location } = place
   return { repository: place, folder: location.startsWith('file:') ? fileURLToPath(location) : undefined, journal }
 }
+
+const logPlace = (journal: string): HistoryPlace => ({
+  repository: { location: journal, branch: '', pathPrefix: 'graphs' },
+  ...{ folder: undefined, journal, isLog: true },
+})
 
 /** What must exist, so that a wrong setting does not create it elsewhere. `documents`: the journal may be missing. */
 export type Existing = 'documents' | 'journal'
@@ -45,7 +53,8 @@ export function whatIsMissing({ folder, journal }: HistoryPlace, existing: Exist
 }
 
 /** The name of the repository once it is open. */
-export function repositoryName({ folder, repository }: HistoryPlace): string {
+export function repositoryName({ folder, repository, journal, isLog }: HistoryPlace): string {
+  if (isLog) return journal
   if (folder !== undefined) return existsSync(folder) ? realpathSync(folder) : resolve(folder)
   const { host, owner, repo } = gitHubPlace(repository) ?? {}
   return [host, owner, repo].join('/')
@@ -54,12 +63,13 @@ export function repositoryName({ folder, repository }: HistoryPlace): string {
 /** One line: the place of the history, or how to turn history on. */
 export function historyText(
   application: Pick<DescribedApplication, 'base' | 'kind' | 'service' | 'versioning'>,
-  settings: Pick<Settings, 'data' | 'config'>,
+  settings: Pick<Settings, 'data' | 'config' | 'log'>,
 ): string {
   const place = historyPlaceOf(application, settings)
-  if (!place) {
+  if (!place || place.isLog) {
     const flag = application.kind === 'admin' ? '--admin-history local' : '--history local'
-    return `off (give ${settings.config.length > 0 ? 'it lds:versioningRepository' : flag})`
+    const off = `off (give ${settings.config.length > 0 ? 'it lds:versioningRepository' : flag})`
+    return place ? `${off}; log in ${place.journal}` : off
   }
   const { location, branch, pathPrefix } = place.repository
   return `${location}, branch ${branch}, path prefix ${pathPrefix}`

@@ -61,6 +61,12 @@ const HISTORY = [
   row('admin-history', of('PLACE', values.historyPlace), "Repository of the admin application's history.", {
     otherwise: 'local for an embedded store, else off',
   }),
+  row(
+    'log',
+    of('PLACE', values.oneOf('local', 'off')),
+    'Log of writes without a history: local, in the data folder, or off.',
+    { default: 'off' },
+  ),
   row('history-token', of('TOKEN', anyText), 'Token for the repositories on GitHub.', secret),
   row(
     'history-delay',
@@ -102,12 +108,9 @@ const FILES = [
     'Wait while another gateway uses this data folder, and take over within seconds when it has stopped.',
     { default: 'false' },
   ),
-  row(
-    'rebuild',
-    of('', yesOrNo),
-    'Read the names of all documents before serving, and fill the embedded store on disk from its history again.',
-    { default: 'false' },
-  ),
+  row('rebuild', of('', yesOrNo), 'Read all names before serving, and fill the embedded store on disk again.', {
+    default: 'false',
+  }),
   row('look', of('FOLDER', anyText), 'Folder with your own style.css and logo.svg or logo.png for the pages.'),
 ] as const
 

@@ -10,7 +10,7 @@ import { type Lock, underLocks } from '../documents/locks.js'
 import { documentsBelow } from '../documents/subtree.js'
 import { isSha1 } from '../files/files.js'
 import { uploadsOf } from '../files/sweep-files.js'
-import type { Access, Gateway, Member } from '../gateway.js'
+import type { Access, Application, Gateway, Member } from '../gateway.js'
 import { hadNoEffect, hasNoLaterEffect } from '../mirror/write-failures.js'
 import { type Problem, isFailure } from '../problem.js'
 import { linesBeginning } from '../rdf/sorted-lines.js'
@@ -134,8 +134,8 @@ const RULES_MS = 1000
  * The basis of the plan, as positions of the log. Its documents are locked, so the plan sees their last state. A change
  * of rules is decided on the current rules, which say who may change them.
  */
-function decidedNow({ application: { kind, history }, dataspace: { admin, ruleChanges } }: Writing): WriteBasis {
-  const [asOf, at] = [history?.log.newest(), kind === 'admin' ? undefined : admin.history?.log.newest()]
+function decidedNow({ application: { kind, mirrored }, dataspace: { admin, ruleChanges } }: Writing): WriteBasis {
+  const [asOf, at] = [newestIn(mirrored), kind === 'admin' ? undefined : newestIn(admin.mirrored)]
   return { ...(asOf !== undefined && { asOf }), ...(at !== undefined && { rules: ruleChanges.followed(at) }) }
 }
 
@@ -162,9 +162,12 @@ async function carryOutPlan(
 
 /** Call it before a change is in the log, and the returned function once decisions follow the change. */
 export const beginRuleChange = ({
-  application: { kind, history },
+  application: { kind, mirrored },
   dataspace: { ruleChanges },
-}: Member): (() => void) => (kind === 'admin' ? ruleChanges.begin(history?.log.newest() ?? 0) : () => undefined)
+}: Member): (() => void) => (kind === 'admin' ? ruleChanges.begin(newestIn(mirrored) ?? 0) : () => undefined)
+
+/** The position in the log of a state that is read now. */
+const newestIn = (mirrored: Application['mirrored']): number | undefined => mirrored?.history.log.newest()
 
 /** How many changes are checked before other requests run. */
 const AT_ONCE = 16

@@ -11,8 +11,10 @@ import { select } from '../stores/select.js'
 import { makeSliceTurns } from '../stores/slices.js'
 import { historyProblem } from './write-failures.js'
 
-/** An application with a history: its store and its repository, which are kept equal. */
+/** An application with a history or a log: its store and its repository, which are kept equal. */
 export interface Mirrored {
+  /** There is a log, and no history: the repository has no versions but the newest. */
+  readonly isLog?: boolean
   readonly base: string
   readonly store: GraphStore
   readonly history: History

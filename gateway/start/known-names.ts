@@ -80,7 +80,7 @@ const namesOfHistory =
 
 function read(folder: string): Readonly<Record<string, FoundNames>> {
   try {
-    const known = JSON.parse(readFileSync(join(folder, FILE), 'utf8')) as unknown
+    const known: unknown = JSON.parse(readFileSync(join(folder, FILE), 'utf8'))
     // A file that somebody else has changed counts as lost.
     return isKnown(known) ? known : {}
   } catch {

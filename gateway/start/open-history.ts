@@ -216,7 +216,7 @@ const logProgress =
 /** Decisions on a deleted document need its last facts. */
 const factsIn = (document: string, nTriples: string): string => excerptOf(nTriples, document, 'facts')
 
-interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'pathOf' | 'documentOf'> {
+interface OpenHistory extends Pick<Mirrored, 'history' | 'repository' | 'isLog' | 'pathOf' | 'documentOf'> {
   close(): Promise<void>
 }
 
@@ -240,23 +240,27 @@ async function openHistoryOf(
   const missing = existing && whatIsMissing(place, existing)
   if (missing) throw new StartFailure(`the history of ${base}: ${missing}`)
   const prefix = place.repository.pathPrefix
-  const repository = orStartFailure(await openRepository(place, now), base)
+  const repository = place.isLog ? undefined : orStartFailure(await openRepository(place, now), base)
   if (place.folder !== undefined) await reportShared(place.folder, log)
   const opened =
-    (existing === 'documents' && !existsSync(place.journal) ? await whyNoDocuments(repository) : undefined) ??
+    (repository && existing === 'documents' && !existsSync(place.journal)
+      ? await whyNoDocuments(repository)
+      : undefined) ??
     (await openHistory({
-      ...{ folder: place.journal, repository, base, prefix, takesOthers, now, log, excerptOf: factsIn },
+      ...{ folder: place.journal, repository: repository ?? 'newest', base, prefix, takesOthers, now, log },
+      ...(repository && { excerptOf: factsIn }),
       ...(writeLog && { writeLog }),
       hasRules: application.kind === 'admin',
     }))
-  if (isFailure(opened)) await repository.close()
+  if (isFailure(opened)) await repository?.close()
   const history = orStartFailure(opened, base)
   return {
     history,
-    repository,
+    repository: history.repository,
+    isLog: place.isLog === true,
     pathOf: (document) => graphPath(document, base, prefix),
     documentOf: (path) => graphOfPath(path, base, prefix),
-    close: () => history.close().then(repository.close),
+    close: () => history.close().then(() => repository?.close()),
   }
 }
 

@@ -73,17 +73,23 @@ const COMMIT = 'k'
 /** The most operations that are written at once, since other writes must not wait long. */
 const BATCH = 4000
 
-interface IndexState {
+interface IndexState extends IndexOptions {
   readonly database: Database
-  readonly subject: string
   head: IndexHead | undefined
 }
 
-/** @param subject the repository and base that the index describes: an index with another subject is not used */
-export async function openVersionIndex(database: Database, subject: string): Promise<VersionIndex> {
+export interface IndexOptions {
+  /** The repository and base that the index describes: an index with another subject is not used. */
+  readonly subject: string
+  /** Of each file only the newest version is kept, and no commit but the last. */
+  readonly onlyNewest?: boolean
+}
+
+export async function openVersionIndex(database: Database, options: IndexOptions): Promise<VersionIndex> {
+  const { subject, onlyNewest } = options
   const stored = await database.get(HEAD)
   const head = stored === undefined ? undefined : (JSON.parse(stored) as IndexHead)
-  const state: IndexState = { database, subject, head: head?.of === subject ? head : undefined }
+  const state: IndexState = { ...options, database, head: head?.of === subject ? head : undefined }
   if (state.head && !state.head.hasDeletions) await addDeletions(state, state.head)
 
   return {
@@ -107,6 +113,7 @@ export async function openVersionIndex(database: Database, subject: string): Pro
       return value === undefined ? undefined : versionFrom(seq, JSON.parse(value) as StoredVersion)
     },
     async positionOf(commit) {
+      if (onlyNewest) return commit === state.head?.commit ? state.head.position : undefined
       const position = await database.get(COMMIT + commit)
       return position === undefined ? undefined : Number(position)
     },
@@ -150,7 +157,7 @@ async function addCommits(
   commits: readonly IndexedCommit[],
   alongside: readonly DatabaseOperation[],
 ): Promise<undefined | Setback> {
-  const { database, subject } = state
+  const { database, subject, onlyNewest } = state
   const tips = await tipsOf(database, [...new Set(commits.flatMap(({ files }) => files.map(({ path }) => path)))])
   let position = state.head?.position ?? -1
   let operations: DatabaseOperation[] = []
@@ -164,14 +171,15 @@ async function addCommits(
   }
   for (const commit of commits) {
     position++
-    operations.push(put(COMMIT + commit.commit, String(position)))
+    if (!onlyNewest) operations.push(put(COMMIT + commit.commit, String(position)))
     for (const { path, blob } of commit.files) {
       const tip = nextTip(tips.get(path), commit, position, blob)
       if (!tip) continue
       tips.set(path, tip)
       changed.add(path)
       operations.push(put(versionKey(path, tip[0]), JSON.stringify(storedFrom(commit, tip))))
-      if (tip[3] === null) operations.push(put(numberKey(DELETION, path, tip[0]), ''))
+      if (onlyNewest) operations.push(del(versionKey(path, tip[0] - 1)))
+      else if (tip[3] === null) operations.push(put(numberKey(DELETION, path, tip[0]), ''))
       if (operations.length + changed.size < BATCH) continue
       const failed = await database.write(gathered(), false, 'drop')
       if (failed) return failed

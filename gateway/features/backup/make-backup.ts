@@ -189,7 +189,7 @@ function manifestOf(
         ...{ base, kind },
         ...(store >= 0 && { store }),
         ...(branch !== undefined && head !== undefined && { history: { number, branch, head } }),
-        ...(place && place.folder === undefined && { historyElsewhere: place.repository.location }),
+        ...(place && !place.isLog && place.folder === undefined && { historyElsewhere: place.repository.location }),
       }
     }),
     stores: [...dumps.values()].map((dump) => ({ quads: dump.quads() })),

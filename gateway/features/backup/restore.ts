@@ -102,7 +102,7 @@ function targetsOf({ archive, dataspaces }: Pick<RestoreSettings, 'archive' | 'd
 /** The place of the history by the settings; if that is in the data folder, its place in the folder being prepared. */
 function repositoryOf(application: DescribedApplication, settings: Settings, stage: string): string {
   const own = historyPlaceOf(application, settings)
-  const place = own && historyPlaceOf(application, { data: stage })
+  const place = own && historyPlaceOf(application, { ...settings, data: stage })
   if (place?.folder !== undefined) return place.folder
   const flag = application.kind === 'admin' ? '--admin-history local' : '--history local'
   throw new Unable(`${application.base}: the backup has its history. Give ${flag}.`)

@@ -1,8 +1,8 @@
 // What the gateway needs to be ready: its stores, its rules, disk space, and a history that keeps up.
 import { statfs } from 'node:fs/promises'
-import type { History } from '../../../versioning/history.js'
 import type { Settings } from '../../configuration/settings.js'
 import type { Dataspace } from '../../gateway.js'
+import type { Mirrored } from '../../mirror/all-documents.js'
 import { isFailure } from '../../problem.js'
 
 export interface HealthCheck {
@@ -10,7 +10,7 @@ export interface HealthCheck {
   /** Why the gateway is not ready. */
   readonly problem?: string
   readonly warning?: string
-  /** For a history: the state of its journal, and why commits wait. */
+  /** For a history or a log: the state of its journal, and why commits wait. */
   readonly journal?: object
 }
 
@@ -31,10 +31,10 @@ const checksOn = (
     const failed = await store.ready({ signal: AbortSignal.timeout(PROBE_MS) })
     return { what: `store of ${base} (${store.name})`, ...(failed && { problem: failed.detail }) }
   }),
-  ...[endUser, admin].flatMap(({ base, history, alignment }) => {
-    if (!history) return []
-    const check = historyCheck(base, history, alignment?.warning())
-    const late = lateText(history.status().oldest, historyDelay, now())
+  ...[endUser, admin].flatMap(({ mirrored, alignment }) => {
+    if (!mirrored) return []
+    const check = historyCheck(mirrored, alignment?.warning())
+    const late = lateText(mirrored.history.status().oldest, historyDelay, now())
     return [Promise.resolve({ ...check, ...(late !== undefined && { problem: late }) })]
   }),
   (async (): Promise<HealthCheck> => {
@@ -44,7 +44,7 @@ const checksOn = (
 ]
 
 /** While commits wait, documents can be read and written, and nothing is lost. So at first this is only a warning. */
-function historyCheck(base: string, history: History, misaligned: string | undefined): HealthCheck {
+function historyCheck({ base, history, isLog }: Mirrored, misaligned: string | undefined): HealthCheck {
   const { repository, parked, blocked, lastError, oldest, ...figures } = history.status()
   const journal = {
     ...figures,
@@ -56,7 +56,7 @@ function historyCheck(base: string, history: History, misaligned: string | undef
   const waits = blocked.length > 0 ? `${blocked.length} documents cannot be committed.` : lastError
   const warnings = [parked ?? waits, misaligned].filter((warning) => warning !== undefined)
   const warning = warnings.length > 0 && { warning: warnings.map((one) => one.replace(/[^.]$/, '$&.')).join(' ') }
-  return { what: `history of ${base} (${repository})`, journal, ...warning }
+  return { what: `${isLog ? 'log' : 'history'} of ${base} (${repository})`, journal, ...warning }
 }
 
 function lateText(oldest: number | undefined, limit: number | 'off', now: number): string | undefined {

@@ -122,10 +122,10 @@ async function mirrorOne(
   return { result: { application: base, ...outcome }, found, exit: exitOf(outcome, given) }
 }
 
-/** The versioned applications that the arguments select; for a rebuild, those without an embedded store. */
+/** The applications with a history or a log that the arguments select; for a rebuild, those without an embedded store. */
 function membersMeant(
   dataspaces: readonly DescribedDataspace[],
-  { application: base, action }: MirrorArguments,
+  { application: base, action, settings }: MirrorArguments,
 ): readonly DescribedMember[] | CommandFailure {
   const wrong = (detail: string): CommandFailure => ({ failure: 'settings.wrong', detail })
   const all = dataspaces.flatMap((dataspace) =>
@@ -136,21 +136,15 @@ function membersMeant(
     const bases = all.map(({ application }) => application.base).join(', ')
     return wrong(`--application: no application has the base ${base}. Give one of ${bases}.`)
   }
-  const versioned = named.filter(
-    ({ application }) => (application.versioning ?? 'off') !== 'off' || isFilledFromHistory(application),
-  )
-  if (versioned.length === 0)
-    return wrong('no application is versioned. Give --history and --admin-history, as for serve.')
-  const fit =
-    action === 'rebuild' ? versioned.filter(({ application }) => !isFilledFromHistory(application)) : versioned
+  const recorded = named.filter(({ application }) => historyPlaceOf(application, settings))
+  if (recorded.length === 0)
+    return wrong('no application has a history or a log. Give --history and --admin-history, or --log, as for serve.')
+  const fit = action === 'rebuild' ? recorded.filter(({ application }) => !application.service.embedded) : recorded
   if (fit.length > 0) return fit
   return wrong(
     'an embedded store is filled from its history when the gateway starts (on disk: if data/store is missing). Start the gateway.',
   )
 }
-
-const isFilledFromHistory = ({ service, versioning }: DescribedApplication): boolean =>
-  service.embedded && versioning !== 'off'
 
 async function outcomeOf(
   member: DescribedMember,

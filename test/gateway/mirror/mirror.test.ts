@@ -335,7 +335,7 @@ void t.test('the command', async (t) => {
       [['verify', '--application'], 2, /--application: has no value/],
       [['verify', '--nothing'], 2, /--nothing/],
       [['verify', '--application', 'https://elsewhere.example/'], 2, /Give one of https:\/\/localhost:8443\/, /],
-      [['verify', '--history', 'off', '--admin-history', 'off'], 2, /no application is versioned/],
+      [['verify', '--history', 'off', '--admin-history', 'off'], 2, /no application has a history or a log/],
       [['rebuild'], 2, /filled from its history when the gateway starts/],
       [['verify', ...nowhere], 3, /embedded in the gateway, which does not answer/],
     ]

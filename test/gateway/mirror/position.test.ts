@@ -33,6 +33,7 @@ interface Place {
 
 const MAIN = resolve('dist/gateway/main.js')
 const PATHS = ['stays', 'changes', 'goes', 'comes'].map((name) => `/${name}/`)
+const VERSIONS = [1, 2, 2, 1].map((length) => ({ versions: Array.from({ length }) }))
 const AFTER_TWO = [
   ['1', 1],
   ['2', 2],
@@ -40,11 +41,23 @@ const AFTER_TWO = [
   ['2', 1],
 ] as const
 
+/** With a history, and with a log alone. */
 async function onePlace(t: Test, name: string, run: (place: Place) => Promise<void>): Promise<void> {
+  await onePlaceWith(t, ['--history', 'local'], name, run)
+  await onePlaceWith(t, ['--log', 'local'], `without a history: ${name}`, run)
+}
+
+async function onePlaceWith(
+  t: Test,
+  flagsOf: readonly string[],
+  name: string,
+  run: (place: Place) => Promise<void>,
+): Promise<void> {
   await row(t, 'fuseki', name, async (t) => {
     const stores = [await freshDataset(t), await freshDataset(t)] as const
     const folder = mkdtempSync(join(tmpdir(), 'triplegate-position-'))
-    const flags = ['--backend', stores[0], '--admin-backend', stores[1], '--history', 'local']
+    const flags = ['--backend', stores[0], '--admin-backend', stores[1], ...flagsOf]
+    const isLog = flagsOf.includes('--log')
     const site = await makeSite(folder, flags)
     const running = new Set<GatewayProcess>()
     let client: ReturnType<typeof ownerOf> | undefined
@@ -66,10 +79,11 @@ async function onePlace(t: Test, name: string, run: (place: Place) => Promise<vo
         },
         documents: () =>
           Promise.all(
-            PATHS.map(async (path) => {
+            PATHS.map(async (path, n) => {
               const { status, text } = await owner('GET', path, { fields: { Accept: 'application/n-triples' } })
               const map = await owner('GET', `${path}?timemap`, { fields: { Accept: 'application/json' } })
-              const { versions } = JSON.parse(map.text) as { versions: readonly unknown[] }
+              if (isLog) t.notMatch(map.text, '"versions"', 'a log has no versions')
+              const { versions } = isLog ? VERSIONS[n]! : (JSON.parse(map.text) as { versions: readonly unknown[] })
               return [status === 404 ? undefined : /title> "(.*)"/.exec(text)?.[1], versions.length] as const
             }),
           ),
