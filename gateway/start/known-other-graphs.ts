@@ -65,7 +65,7 @@ async function reportOthersIn(
   const mayBecome = (graph: string): boolean => isDocument(graph) && !endpoints.has(graph)
   const others = await otherGraphsIn(store, isDocument, bases, signal, mayBecome)
   if (isFailure(others)) return others.detail
-  const versioned = sharers.filter(({ history }) => history)
+  const versioned = sharers.filter(({ mirrored }) => mirrored)
   if (versioned.length > 0) {
     const at = new Date(now()).toISOString()
     const found: KnownOtherGraphs = { ...(others ?? { count: 0, unreachable: 0, graphs: [] }), at }

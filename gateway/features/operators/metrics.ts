@@ -100,5 +100,5 @@ function historyGauges(now: () => number): GaugeRow[] {
     ['history_parked', '1 while commits wait for an operator to act.', ({ parked }) => (parked ? 1 : 0)],
     ['history_blocked_documents', 'Documents whose writes the repository refuses.', ({ blocked }) => blocked.length],
   ]
-  return rows.map(([name, help, value]) => [name, help, ({ history }) => history && value(history.status())])
+  return rows.map(([name, help, value]) => [name, help, ({ mirrored }) => mirrored && value(mirrored.history.status())])
 }

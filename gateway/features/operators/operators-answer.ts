@@ -24,7 +24,7 @@ export function operatorsAnswer({ dataspaces, gateway, checks, query, fields }: 
     at: gateway.now(),
     isReady: checks.every(({ problem }) => problem === undefined),
     checks,
-    histories: members.flatMap(({ base, history }) => (history ? [{ base, status: history.status() }] : [])),
+    histories: members.flatMap(({ base, mirrored }) => (mirrored ? [{ base, status: mirrored.history.status() }] : [])),
     caches: [
       ['documents', members.reduce((sum, { cache }) => sum + cache.documents.bytes() + cache.facts.bytes(), 0)],
       ['results', members.reduce((sum, { cache }) => sum + cache.results.bytes(), 0)],

@@ -26,7 +26,7 @@ function dataspaceOf(age: number | undefined, status: object = {}): Dataspace {
   }
   const application = { base: 'https://a.example/', store: { name: 's', ready: () => Promise.resolve(undefined) } }
   return {
-    endUser: { ...application, history },
+    endUser: { ...application, mirrored: { base: application.base, history } },
     admin: application,
     access: { current: () => ({}) },
   } as unknown as Dataspace
