@@ -133,6 +133,16 @@ void t.test('the default port of the scheme, and of no other', async (t) => {
     t.equal(isFailure(parseTarget('/', host, own)), !isKnown, host)
 }) // prettier-ignore
 
+void t.test('a path that two stores share leads to neither, and applies to one host', async (t) => {
+  const [first, second, elsewhere] = ['https://a.example/', 'https://a.example/b/', 'https://c.example/'].map((base) => ({ application: { base, kind: 'end-user' as const, datasetPath: '/ds' } }))
+  for (const [owners, kind] of [
+    [[first!], 'endpoint'],
+    [[first!, elsewhere!], 'endpoint'],
+    [[first!, second!], undefined],
+  ] as const)
+    t.equal((parseTarget('/ds/query', 'a.example', siteOf(owners, () => [])) as { kind?: string }).kind, kind, `${owners.length} ${kind}`)
+}) // prettier-ignore
+
 void t.test('a parser with a cache gives the same targets as one without', async (t) => {
   const { targetOf: remembering } = makeTargetParser(site)
   for (let round = 0; round < 2; round++)
