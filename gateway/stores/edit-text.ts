@@ -88,7 +88,8 @@ const DECODED_EARLY = /\\\\(?:u[0-9a-f]{4}|U[0-9a-f]{8})/i
  * it parses (SPARQL 1.1 §19.2).
  */
 export function standsInSparql(line: string): boolean {
-  if (DECODED_EARLY.test(line) || (line.includes('/.') && irisIn(line).some(hasDotSegment))) return false
+  if (DECODED_EARLY.test(line) || /<https?:(?!\/\/)/i.test(line)) return false
+  if (/[:/]\./.test(line) && irisIn(line).some(hasDotSegment)) return false
   if (isPlain(line)) return true
   const triples = readNTriples(line)
   return triples !== undefined && triples.every((triple) => flawOf(triple) === undefined)

@@ -2,7 +2,7 @@
 import { documentNameOf, withOtherScheme } from '../../documents/misspelt-urls.js'
 import type { Names } from '../../documents/iri-spelling.js'
 import type { Failure } from '../../problem.js'
-import { hasDotSegment } from '../../sparql/language/tokens.js'
+import { hasDotSegment, isCompleted } from '../../sparql/language/tokens.js'
 
 /** `from` and `to`: whole names, or prefixes that are exchanged. */
 export interface RenameRule {
@@ -55,4 +55,5 @@ export function renamesOf(rules: readonly RenameRule[], base: string, { nameOf, 
 }
 
 /** True if SPARQL can express the name. */
-export const isNameable = (iri: string): boolean => !/[\0-\x20<>"{}|^`\\]/.test(iri) && !hasDotSegment(iri)
+export const isNameable = (iri: string): boolean =>
+  !/[\0-\x20<>"{}|^`\\]/.test(iri) && !hasDotSegment(iri) && !isCompleted(iri)

@@ -23,7 +23,7 @@ import { methodNotAllowed, refusalOf } from '../../request/refusal.js'
 import { READ_METHODS } from '../../request/respond.js'
 import type { AskedRoute } from '../../request/route.js'
 import { analyseQuery } from '../../sparql/language/analysis.js'
-import { hasDotSegment } from '../../sparql/language/tokens.js'
+import { hasDotSegment, isCompleted } from '../../sparql/language/tokens.js'
 import { isNameOfStores } from '../../../policies/authorizations/reach.js'
 import { run, wait, type Awaitable, type Steps } from '../../maybe-async.js'
 import { ABSOLUTE_IRI } from '../../sparql/queries/request.js'
@@ -52,7 +52,7 @@ export const withoutPages = (context: Context): Context =>
   prefersPage(context.accept) ? { ...context, accept: TURTLE.mediaType } : context
 
 export function flawOfName(graph: string): Problem | undefined {
-  if (!ABSOLUTE_IRI.test(graph) || hasDotSegment(graph)) return NO_NAME
+  if (!ABSOLUTE_IRI.test(graph) || hasDotSegment(graph) || isCompleted(graph)) return NO_NAME
   return graph !== DEFAULT_GRAPH && isNameOfStores(graph) ? OF_STORES : undefined
 }
 

@@ -164,14 +164,21 @@ const DECLARATION = ''
 type Groups = Readonly<Record<string, string | undefined>>
 type Spelling = string | Failure<'syntax'>
 
+const COMPLETED = 'an IRI begins with http: or https: without //, which stores read in different ways'
 const DOT_SEGMENT = 'an IRI has a dot segment (/./ or /../), which stores read in different ways'
 
 /**
  * Jena removes dot segments even from absolute IRIs (RFC 3986 §5.2.4), so it would use another graph than the one that
  * was analysed.
  */
-export const hasDotSegment = (iri: string): boolean =>
-  iri.includes('/.') && /\/\.{1,2}(?:\/|$)/.test(iri.split(/[?#]/, 1)[0]!)
+export function hasDotSegment(iri: string): boolean {
+  if (!/[:/]\./.test(iri)) return false
+  const path = iri.split(/[?#]/, 1)[0]!
+  return /\/\.{1,2}(?:\/|$)/.test(path) || /^[^:/]+:\.{1,2}(?:\/|$)/.test(path)
+}
+
+/** Jena 6 completes such an IRI with the base, as RFC 3986 §5.2.2 lets it: it would use another graph. */
+export const isCompleted = (iri: string): boolean => /^https?:(?!\/\/)/i.test(iri)
 
 interface Prologue {
   /** DECLARATION for a token of a declaration that is well-formed so far; undefined for any other token. */
@@ -195,6 +202,7 @@ function makePrologue(document: string): Prologue {
   const absolute = (written: string): Spelling => {
     const reference = iriWithoutEscapes(written)
     if (reference === undefined) return malformed('unexpected escape: it stands for a character that no IRI has')
+    if (isCompleted(reference)) return malformed(COMPLETED)
     if (ABSOLUTE.test(reference)) return hasDotSegment(reference) ? malformed(DOT_SEGMENT) : reference
     try {
       return resolve(reference, base)

@@ -8,7 +8,7 @@ import type { Awaitable } from '../../maybe-async.js'
 import { type Problem, isFailure, problem } from '../../problem.js'
 import type { EndpointTarget } from '../../request/route.js'
 import type { DatasetDescription } from '../language/analysis.js'
-import { hasDotSegment } from '../language/tokens.js'
+import { hasDotSegment, isCompleted } from '../language/tokens.js'
 import type { Output } from './formats.js'
 
 interface FusekiParameters {
@@ -159,7 +159,7 @@ function operationOf(parameters: URLSearchParams, kind: SparqlRequest['kind']): 
   const dataset = { default: graphs!, named: named! }
   const all = [...dataset.default, ...dataset.named]
   if (all.length === 0) return { kind, text, dataset: undefined, ...own }
-  const wrong = all.find((graph) => !ABSOLUTE_IRI.test(graph) || hasDotSegment(graph))
+  const wrong = all.find((graph) => !ABSOLUTE_IRI.test(graph) || hasDotSegment(graph) || isCompleted(graph))
   if (wrong !== undefined) return malformed('Name each graph by an absolute IRI without dot segments.')
   return { kind, text, dataset, ...own }
 }

@@ -9,7 +9,7 @@ import { DEFAULT_GRAPH } from '../language/graph-sets.js'
 import type { OpenStep } from '../language/update-plan.js'
 import { graphOfValue } from '../language/quad-templates.js'
 import { waysOf, type Solutions } from '../language/touches.js'
-import { hasDotSegment } from '../language/tokens.js'
+import { hasDotSegment, isCompleted } from '../language/tokens.js'
 import type { StepPattern } from '../language/update-steps.js'
 import type { Awaitable } from '../../maybe-async.js'
 import { selectBatches } from '../../stores/select.js'
@@ -162,7 +162,7 @@ const BLANK: ForStore = {
  * Functions can create such names. In a store that decodes escapes first, the name would end early and SPARQL would
  * follow (SPARQL 1.1 §19.2). With dot segments, it is another name in SPARQL.
  */
-const isOddName = (graph: string): boolean => graph.includes('\\') || hasDotSegment(graph)
+const isOddName = (graph: string): boolean => graph.includes('\\') || hasDotSegment(graph) || isCompleted(graph)
 
 const ODD_NAME: ForStore = {
   reason: problem(
