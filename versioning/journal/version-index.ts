@@ -75,6 +75,10 @@ const BATCH = 4000
 
 interface IndexState extends IndexOptions {
   readonly database: Database
+  /** The tips of files that were read or added lately: each write asks for one. */
+  readonly tips: Map<string, Tip | undefined>
+  /** How often the index has changed. */
+  changes: number
   head: IndexHead | undefined
 }
 
@@ -89,14 +93,15 @@ export async function openVersionIndex(database: Database, options: IndexOptions
   const { subject, onlyNewest } = options
   const stored = await database.get(HEAD)
   const head = stored === undefined ? undefined : (JSON.parse(stored) as IndexHead)
-  const state: IndexState = { ...options, database, head: head?.of === subject ? head : undefined }
+  const recent = { tips: new Map<string, Tip | undefined>(), changes: 0 }
+  const state: IndexState = { ...options, ...recent, database, head: head?.of === subject ? head : undefined }
   if (state.head && !state.head.hasDeletions) await addDeletions(state, state.head)
 
   return {
     head: () => state.head?.commit,
     commits: () => (state.head ? state.head.position + 1 : 0),
     async outline(path) {
-      const tip = (await tipsOf(database, [path])).get(path)
+      const tip = (await tipsIn(state, [path])).get(path)
       const deletions: number[] = []
       if (tip)
         for await (const [key] of database.range(DELETION + path + END, { newest: MOST_DELETIONS }))
@@ -106,7 +111,7 @@ export async function openVersionIndex(database: Database, options: IndexOptions
     numbered: (path, numbers) => numbered(database, path, numbers),
     asOf: (path, position) => versionAsOf(database, path, position),
     async lastContent(path) {
-      const tip = (await tipsOf(database, [path])).get(path)
+      const tip = (await tipsIn(state, [path])).get(path)
       if (!tip) return undefined
       const seq = tip[3] === null ? tip[0] - 1 : tip[0]
       const value = await database.get(versionKey(path, seq))
@@ -121,12 +126,13 @@ export async function openVersionIndex(database: Database, options: IndexOptions
       for await (const [, position] of database.range(COMMIT + digits)) yield Number(position)
     },
     async blobsOf(paths) {
-      const tips = await tipsOf(database, paths)
+      const tips = await tipsIn(state, paths)
       return paths.map((path) => tips.get(path)?.[3] ?? undefined)
     },
     add: (commits, alongside) => addCommits(state, commits, alongside),
     async clear() {
       state.head = undefined
+      noteChange(state, undefined)
       const failed = await database.write([del(HEAD)], false, 'drop')
       if (failed) return failed
       for (const kind of [COMMIT, TIP, VERSION, DELETION]) await database.clear(kind)
@@ -158,7 +164,7 @@ async function addCommits(
   alongside: readonly DatabaseOperation[],
 ): Promise<undefined | Setback> {
   const { database, subject, onlyNewest } = state
-  const tips = await tipsOf(database, [...new Set(commits.flatMap(({ files }) => files.map(({ path }) => path)))])
+  const tips = await tipsIn(state, [...new Set(commits.flatMap(({ files }) => files.map(({ path }) => path)))])
   let position = state.head?.position ?? -1
   let operations: DatabaseOperation[] = []
   /** Paths with new versions: the newest of each is written once, however many there are. */
@@ -182,6 +188,7 @@ async function addCommits(
       else if (tip[3] === null) operations.push(put(numberKey(DELETION, path, tip[0]), ''))
       if (operations.length + changed.size < BATCH) continue
       const failed = await database.write(gathered(), false, 'drop')
+      if (failed) noteChange(state, undefined)
       if (failed) return failed
     }
   }
@@ -190,7 +197,34 @@ async function addCommits(
   if (next) operations.push(put(HEAD, JSON.stringify(next)))
   const failed = await database.write([...gathered(), ...alongside], false, 'drop')
   if (!failed) state.head = next
+  noteChange(state, failed ? undefined : tips)
   return failed
+}
+
+const MOST_TIPS = 10_000
+
+/** @param tips the newest of the changed files; undefined if they are not known */
+function noteChange(state: IndexState, tips: ReadonlyMap<string, Tip | undefined> | undefined): void {
+  state.changes++
+  if (tips) remember(state, tips)
+  else state.tips.clear()
+}
+
+function remember({ tips }: IndexState, read: ReadonlyMap<string, Tip | undefined>): void {
+  if (tips.size + read.size > MOST_TIPS) tips.clear()
+  if (read.size <= MOST_TIPS) for (const [path, tip] of read) tips.set(path, tip)
+}
+
+async function tipsIn(state: IndexState, paths: readonly string[]): Promise<Map<string, Tip | undefined>> {
+  const { database, tips, changes } = state
+  const missing = paths.filter((path) => !tips.has(path))
+  const found = new Map(paths.map((path) => [path, tips.get(path)]))
+  if (missing.length === 0) return found
+  const read = await tipsOf(database, missing)
+  for (const [path, tip] of read) found.set(path, tip)
+  // Meanwhile they may have changed.
+  if (changes === state.changes) remember(state, read)
+  return found
 }
 
 /** The version of a file that a commit makes; undefined if the commit leaves it unchanged, or was added before. */
