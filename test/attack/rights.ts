@@ -102,6 +102,30 @@ export const RIGHTS: readonly Attack[] = [
     },
   },
   {
+    name: 'names-completed-by-the-store', section: 'rights and data', wanted: 'no spelling of a name reaches another graph than the one that was decided on', needs: 'fuseki',
+    run: async (place) => {
+      const path = place.path()
+      await place.as('owner')('PUT', path, ttl(turtle('"top secret"')))
+      const [name, scheme] = [`${place.base}${path.slice(1)}`, place.base.split('/')[0]!]
+      // Jena 6 drops a dot segment after the scheme, and completes a scheme without an authority with the base.
+      const queries = [
+        'SELECT * { GRAPH <urn:./x-arq:UnionGraph> { ?s ?p ?o } }',
+        'SELECT * { GRAPH <urn:x-arq:./UnionGraph> { ?s ?p ?o } }',
+        `BASE <${name}> SELECT * { GRAPH <${scheme}.> { ?s ?p ?o } }`,
+        `BASE <${place.base}> SELECT * { GRAPH <${scheme}${path.slice(1)}> { ?s ?p ?o } }`,
+        `BASE <${place.base}> SELECT * FROM NAMED <${scheme}${path.slice(1)}> { GRAPH ?g { ?s ?p ?o } }`,
+        `PREFIX x: <${scheme}> BASE <${place.base}> SELECT * { GRAPH x:${path.slice(1, -1)} { ?s ?p ?o } }`,
+      ]
+      const statuses: number[] = []
+      for (const text of queries) {
+        const { status, text: found } = await place.as('reader')('POST', '/sparql', { fields: { 'Content-Type': 'application/sparql-query', Accept: 'text/csv' }, body: text })
+        statuses.push(status)
+        if (found.includes('top secret')) return outcome(statuses, false, `${text} reads a document of others`)
+      }
+      return outcome(statuses, true, '')
+    },
+  },
+  {
     name: 'rules-changed-behind', section: 'rights and data', wanted: 'with --cache off, rules are read as documents are', needs: 'fuseki', own: { flags: ['--cache', 'off'] }, withoutCache: true,
     run: async (place) => {
       const before = (await place.as('reader')('GET', '/cached/')).status
