@@ -44,16 +44,16 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
   const owner = world.as('owner')
   for (const name of ['open', 'hidden'])
     t.equal((await owner('PUT', `/${name}/`, ttl(`<> <${V}> "${name}" .`))).status, 201)
-  await grant(world, [open, 'urn:shown'])
+  await grant(world, [open, 'urn:ex:shown'])
   const graph = (name: string, service = '/data'): string => at(service, { graph: name })
   const query = (text: string, service = '/sparql'): string => at(service, { query: text })
   const [all, insert] = [
     `SELECT ?v { GRAPH ?g { ?s <${V}> ?v } }`,
-    `INSERT DATA { GRAPH <urn:shown> { ${triple('shown')} } }`,
+    `INSERT DATA { GRAPH <urn:ex:shown> { ${triple('shown')} } }`,
   ]
   const form = (name: string, text: string): Send =>
     sent('application/x-www-form-urlencoded', new URLSearchParams({ [name]: text }).toString(), CSV.fields)
-  const quads = `<urn:q> <${V}> "quad" <urn:quads> .\n<urn:q> <${V}> "in document" <${new1}> .\n`
+  const quads = `<urn:q> <${V}> "quad" <urn:ex:quads> .\n<urn:q> <${V}> "in document" <${new1}> .\n`
 
   const large = `<urn:${'€'.repeat(30_000)}> <${V}> ${Array.from({ length: 400 }, (_, i) => i).join()} .`
 
@@ -89,14 +89,14 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['GET of a document without a credential', 'anonymous', 'GET', graph(open), {}, 401],
     ['GET of an absent document', 'owner', 'GET', graph(`${base}absent/`), {}, 404],
     ['GET of an absent document without the right', 'stranger', 'GET', graph(`${base}absent/`), {}, 403],
-    ['GET of another graph without the right', 'stranger', 'GET', graph('urn:absent'), {}, 403],
-    ['GET of an absent graph with the right', 'stranger', 'GET', graph('urn:shown'), {}, 404],
+    ['GET of another graph without the right', 'stranger', 'GET', graph('urn:ex:absent'), {}, 403],
+    ['GET of an absent graph with the right', 'stranger', 'GET', graph('urn:ex:shown'), {}, 404],
     ['GET by a relative name', 'owner', 'GET', graph('shown'), {}, 400],
     ['GET by a name with dot segments', 'owner', 'GET', graph(`${base}a/../hidden/`), {}, 400],
     ['GET by a name that stores use for a union', 'owner', 'GET', graph('urn:x-arq:UnionGraph'), {}, 403],
     ['GET by the name of a document that no URL leads to', 'owner', 'GET', graph(`${base}a%7Eb/`), {}, 404],
-    ['GET by two names', 'owner', 'GET', `${graph('urn:shown')}&default`, {}, 400],
-    ['GET by a name twice', 'owner', 'GET', `${graph('urn:shown')}&graph=urn:other`, {}, 400],
+    ['GET by two names', 'owner', 'GET', `${graph('urn:ex:shown')}&default`, {}, 400],
+    ['GET by a name twice', 'owner', 'GET', `${graph('urn:ex:shown')}&graph=urn:ex:other`, {}, 400],
     ['a browser gets Turtle', 'owner', 'GET', graph(open), { fields: { Accept: 'text/html' } }, 200, /"open"/],
     ['a method that is not supported here', 'owner', 'PATCH', graph(open), sent('application/sparql-update', insert), 405],
     ['PUT at the URL for reading', 'owner', 'PUT', graph(made, '/get'), nt(triple('x')), 405],
@@ -117,34 +117,34 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     ['DELETE of an absent document', 'owner', 'DELETE', graph(`${base}posted/`), {}, 404],
     ['DELETE of the root', 'owner', 'DELETE', graph(base), {}, 400],
     // Any other graph
-    ['PUT of another graph', 'owner', 'PUT', graph('urn:shown'), nt(triple('shown')), 201],
-    ['PUT of another graph without the right', 'stranger', 'PUT', graph('urn:shown'), nt(triple('x')), 403],
+    ['PUT of another graph', 'owner', 'PUT', graph('urn:ex:shown'), nt(triple('shown')), 201],
+    ['PUT of another graph without the right', 'stranger', 'PUT', graph('urn:ex:shown'), nt(triple('x')), 403],
     ['multipart to a document', 'owner', 'POST', graph(new1), files(['a.ttl', 'text/turtle', triple('part')]), 204],
-    ['multipart to another graph', 'owner', 'POST', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('one')], ['b.nt', 'application/octet-stream', triple('two')]), 201],
-    ['PUT of multipart to another graph', 'owner', 'PUT', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('three')]), 204],
-    ['multipart to another graph without the right', 'stranger', 'POST', graph('urn:parts'), files(['a.ttl', 'text/turtle', triple('x')]), 403],
-    ['a part that is not RDF', 'owner', 'POST', graph('urn:parts'), files(['a.csv', 'text/csv', 'a,b']), 415],
-    ['a field in addition to the file', 'owner', 'POST', graph('urn:parts'), { ...files(), body: `--b\r\nContent-Disposition: form-data; name="graph"\r\n\r\nurn:x\r\n--b--\r\n` }, 415],
-    ['the graph has the parts', 'owner', 'GET', graph('urn:parts'), { fields: { Accept: NT } }, 200, /^<urn:s> <urn:value> "three" \.\n$/],
+    ['multipart to another graph', 'owner', 'POST', graph('urn:ex:parts'), files(['a.ttl', 'text/turtle', triple('one')], ['b.nt', 'application/octet-stream', triple('two')]), 201],
+    ['PUT of multipart to another graph', 'owner', 'PUT', graph('urn:ex:parts'), files(['a.ttl', 'text/turtle', triple('three')]), 204],
+    ['multipart to another graph without the right', 'stranger', 'POST', graph('urn:ex:parts'), files(['a.ttl', 'text/turtle', triple('x')]), 403],
+    ['a part that is not RDF', 'owner', 'POST', graph('urn:ex:parts'), files(['a.csv', 'text/csv', 'a,b']), 415],
+    ['a field in addition to the file', 'owner', 'POST', graph('urn:ex:parts'), { ...files(), body: `--b\r\nContent-Disposition: form-data; name="graph"\r\n\r\nurn:x\r\n--b--\r\n` }, 415],
+    ['the graph has the parts', 'owner', 'GET', graph('urn:ex:parts'), { fields: { Accept: NT } }, 200, /^<urn:s> <urn:value> "three" \.\n$/],
     ['the union of all graphs, as Fuseki names it', 'owner', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"three"/],
     ['the union of readable graphs', 'stranger', 'GET', graph('union'), { fields: { Accept: NT } }, 200, /"open"/],
     ['the union without a credential', 'anonymous', 'GET', graph('union'), { fields: { Accept: NT } }, 401],
     ['the union is read-only', 'owner', 'PUT', graph('union'), nt(triple('x')), 400, /is read-only/],
-    ['PUT of another graph again', 'owner', 'PUT', graph('urn:shown'), nt(triple('shown again')), 204],
-    ['POST to another graph', 'owner', 'POST', graph('urn:shown'), nt(triple('posted') + `_:a <${V}> _:a .\n`), 204],
-    ['POST to another graph without the right', 'stranger', 'POST', graph('urn:shown'), nt(triple('x')), 403],
+    ['PUT of another graph again', 'owner', 'PUT', graph('urn:ex:shown'), nt(triple('shown again')), 204],
+    ['POST to another graph', 'owner', 'POST', graph('urn:ex:shown'), nt(triple('posted') + `_:a <${V}> _:a .\n`), 204],
+    ['POST to another graph without the right', 'stranger', 'POST', graph('urn:ex:shown'), nt(triple('x')), 403],
     ['POST creates another graph', 'owner', 'POST', graph('http://example.org/a b'.replace(' ', '%20')), nt(triple('other')), 201],
-    ['GET of another graph, with its blank nodes', 'stranger', 'GET', graph('urn:shown'), { fields: { Accept: NT } }, 200, /_:\S+ <urn:value> _:/],
-    ['a write of another graph with an If-Match that does not match', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-Match': '"other"' }), 412],
-    ['a write of another graph that must not exist yet', 'owner', 'PUT', graph('urn:shown'), nt(triple('x'), { 'If-None-Match': '*' }), 412],
-    ['N-Triples by their old name', 'owner', 'PUT', graph('urn:shown'), sent('text/plain;charset=ascii', triple('plain')), 204],
-    ['Turtle as N3', 'owner', 'POST', graph('urn:shown'), sent('text/n3; charset=utf-8', `<urn:n> <${V}> "n3" .`), 204],
-    ['another charset', 'owner', 'PUT', graph('urn:shown'), sent('text/plain;charset=latin1', triple('x')), 415],
-    ['content that is not RDF', 'owner', 'PUT', graph('urn:shown'), nt('nothing'), 400],
-    ['content of another type', 'owner', 'PUT', graph('urn:shown'), sent('text/csv', 'a,b'), 415],
-    ['PUT of another graph that is too large', 'owner', 'PUT', graph('urn:large'), sent('text/turtle', large), 413, /bytes of N-Triples/],
-    ['POST to another graph that is too large', 'owner', 'POST', graph('urn:shown'), sent('text/turtle', large), 413, /bytes of N-Triples/],
-    ['DELETE of another graph without the right', 'stranger', 'DELETE', graph('urn:shown'), {}, 403],
+    ['GET of another graph, with its blank nodes', 'stranger', 'GET', graph('urn:ex:shown'), { fields: { Accept: NT } }, 200, /_:\S+ <urn:value> _:/],
+    ['a write of another graph with an If-Match that does not match', 'owner', 'PUT', graph('urn:ex:shown'), nt(triple('x'), { 'If-Match': '"other"' }), 412],
+    ['a write of another graph that must not exist yet', 'owner', 'PUT', graph('urn:ex:shown'), nt(triple('x'), { 'If-None-Match': '*' }), 412],
+    ['N-Triples by their old name', 'owner', 'PUT', graph('urn:ex:shown'), sent('text/plain;charset=ascii', triple('plain')), 204],
+    ['Turtle as N3', 'owner', 'POST', graph('urn:ex:shown'), sent('text/n3; charset=utf-8', `<urn:n> <${V}> "n3" .`), 204],
+    ['another charset', 'owner', 'PUT', graph('urn:ex:shown'), sent('text/plain;charset=latin1', triple('x')), 415],
+    ['content that is not RDF', 'owner', 'PUT', graph('urn:ex:shown'), nt('nothing'), 400],
+    ['content of another type', 'owner', 'PUT', graph('urn:ex:shown'), sent('text/csv', 'a,b'), 415],
+    ['PUT of another graph that is too large', 'owner', 'PUT', graph('urn:ex:large'), sent('text/turtle', large), 413, /bytes of N-Triples/],
+    ['POST to another graph that is too large', 'owner', 'POST', graph('urn:ex:shown'), sent('text/turtle', large), 413, /bytes of N-Triples/],
+    ['DELETE of another graph without the right', 'stranger', 'DELETE', graph('urn:ex:shown'), {}, 403],
     ['DELETE of another graph', 'owner', 'DELETE', graph('http://example.org/a%20b'), {}, 204],
     ['DELETE of an absent graph', 'owner', 'DELETE', graph('http://example.org/a%20b'), {}, 404],
     ...(kind === 'fuseki' ? [['a name that the store refuses is the mistake of the client, with its reason', 'owner', 'PUT', graph('http://example.org:bad/'), nt(triple('x')), 400, /Bad URI: http:\/\/example\.org:bad\//] as Row] : []),
@@ -160,31 +160,31 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     // The dataset as a whole
     ['POST of quads without the right', 'stranger', 'POST', at('/data'), sent('application/n-quads', quads), 403],
     ['POST of quads', 'owner', 'POST', at('/data'), sent('application/n-quads', quads), 200],
-    ['POST of TriG at the dataset', 'owner', 'POST', at(''), sent('application/trig', `<urn:shown> { <urn:t> <${V}> "TriG" }`), 200],
+    ['POST of TriG at the dataset', 'owner', 'POST', at(''), sent('application/trig', `<urn:ex:shown> { <urn:t> <${V}> "TriG" }`), 200],
     ['POST of invalid quads', 'owner', 'POST', at('/data'), sent('application/n-quads', 'nothing'), 400],
     ['POST of quads that expand to too much', 'owner', 'POST', at('/data'), sent('application/trig', `<urn:${'s'.repeat(100_000)}> <${V}> ${'1,'.repeat(400)} 2 .`), 413, /triplegate import/],
     ['POST of quads to a graph without a name', 'owner', 'POST', at('/data'), sent('application/trig', `_:g { <urn:q> <${V}> 1 }`), 400, /blank node as the name/],
     ['POST of content that is not RDF', 'owner', 'POST', at('/data'), sent('text/csv', 'a,b'), 415],
     ['POST of RDF/XML to the dataset', 'owner', 'POST', at('/data'), sent('application/rdf+xml', `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:v="urn:"><rdf:Description rdf:about="urn:x"><v:value>XML</v:value></rdf:Description></rdf:RDF>`), 200],
-    ['POST of JSON-LD with graphs', 'owner', 'POST', at(''), sent('application/ld+json', `{"@id":"urn:ld","@graph":[{"@id":"urn:x","urn:value":"LD"}]}`), 200],
+    ['POST of JSON-LD with graphs', 'owner', 'POST', at(''), sent('application/ld+json', `{"@id":"urn:ex:ld","@graph":[{"@id":"urn:x","urn:value":"LD"}]}`), 200],
     ['N-Triples by their old name to the dataset', 'owner', 'POST', at('/data'), sent('text/plain', triple('old name')), 200],
-    ['multipart to the dataset', 'owner', 'POST', at('/data'), files(['a.nq', 'application/n-quads', `<urn:q> <${V}> "part" <urn:parted> .`], ['a.trig', '', `<urn:shown> { <urn:t> <${V}> "part" }`]), 200],
+    ['multipart to the dataset', 'owner', 'POST', at('/data'), files(['a.nq', 'application/n-quads', `<urn:q> <${V}> "part" <urn:ex:parted> .`], ['a.trig', '', `<urn:ex:shown> { <urn:t> <${V}> "part" }`]), 200],
     ['multipart at the upload URL', 'owner', 'POST', at('/upload'), files(['a.ttl', 'text/turtle', triple('uploaded')]), 200],
-    ['TriG at the upload URL', 'owner', 'POST', at('/upload'), sent('application/trig', `<urn:shown> { <urn:t> <${V}> "up" }`), 200],
+    ['TriG at the upload URL', 'owner', 'POST', at('/upload'), sent('application/trig', `<urn:ex:shown> { <urn:t> <${V}> "up" }`), 200],
     ['multipart without the right', 'stranger', 'POST', at('/upload'), files(['a.ttl', 'text/turtle', triple('x')]), 403],
     ['GET at the upload URL', 'owner', 'GET', at('/upload'), {}, 405],
     ['the default graph has the triples', 'owner', 'GET', at('/data', { default: '' }), { fields: { Accept: NT } }, 200, /(?=[^]*"uploaded")(?=[^]*"old name")[^]*"XML"/],
-    ['the graphs have the quads', 'owner', 'GET', at('/data'), NQ, 200, /(?=[^]*"LD" <urn:ld>)(?=[^]*"part" <urn:shown>)[^]*"part" <urn:parted>/],
+    ['the graphs have the quads', 'owner', 'GET', at('/data'), NQ, 200, /(?=[^]*"LD" <urn:ex:ld>)(?=[^]*"part" <urn:ex:shown>)[^]*"part" <urn:ex:parted>/],
     ['the default graph is emptied', 'owner', 'DELETE', at('/data', { default: '' }), {}, 204],
     ['PUT of the whole dataset', 'owner', 'PUT', at('/data'), sent('application/n-quads', quads), 405],
-    ['GET of quads', 'owner', 'GET', at('/data'), NQ, 200, /^(?=[^]*"hidden" <\S+hidden\/> \.)(?=[^]*"quad" <urn:quads> \.)/],
-    ['GET of quads at the dataset', 'owner', 'GET', at(''), {}, 200, /<urn:quads> \{\n<urn:q> <urn:value> "quad" \.\n\}/],
-    ['GET of quads: readable graphs only', 'stranger', 'GET', at('/data'), NQ, 200, /"open"[^]*"TriG" <urn:shown>|"TriG" <urn:shown>[^]*"open"/],
+    ['GET of quads', 'owner', 'GET', at('/data'), NQ, 200, /^(?=[^]*"hidden" <\S+hidden\/> \.)(?=[^]*"quad" <urn:ex:quads> \.)/],
+    ['GET of quads at the dataset', 'owner', 'GET', at(''), {}, 200, /<urn:ex:quads> \{\n<urn:q> <urn:value> "quad" \.\n\}/],
+    ['GET of quads: readable graphs only', 'stranger', 'GET', at('/data'), NQ, 200, /"open"[^]*"TriG" <urn:ex:shown>|"TriG" <urn:ex:shown>[^]*"open"/],
     ['GET of quads, read only', 'stranger', 'GET', at('/get'), NQ, 200, /"open"/],
     ['GET of quads without a credential', 'anonymous', 'GET', at('/data'), NQ, 401],
-    ['GET of quads in a format for one graph, as with Fuseki', 'owner', 'GET', at('/data'), { fields: { Accept: 'application/rdf+xml' } }, 200, /"quad" <urn:quads> \.\n/],
+    ['GET of quads in a format for one graph, as with Fuseki', 'owner', 'GET', at('/data'), { fields: { Accept: 'application/rdf+xml' } }, 200, /"quad" <urn:ex:quads> \.\n/],
     // Other URLs are unaffected (spec 1, 4.1).
-    ['the URL of a document refuses ?graph', 'owner', 'GET', '/open/?graph=urn:shown', {}, 400],
+    ['the URL of a document refuses ?graph', 'owner', 'GET', '/open/?graph=urn:ex:shown', {}, 400],
     ['documents below the path of the dataset', 'owner', 'PUT', '/ds/', ttl(`<> a <https://www.w3.org/ns/ldt/document-hierarchy#Container> .`), 201],
     ['documents with the name of a service', 'owner', 'PUT', '/ds/data/', ttl('<> <urn:p> 1 .'), 201],
   ]
@@ -202,7 +202,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
     for (const url of [
       query(all),
       graph(hidden),
-      graph('urn:shown'),
+      graph('urn:ex:shown'),
       at('/data'),
       query('ASK { ?s !<urn:a>* ?o }', ''),
     ]) {
@@ -249,13 +249,13 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
   })
   if (kind === 'embedded')
     await row('a graph that is not a document has the same size limit as a document', async (t) => {
-      const of = (characters: number): string => triple('a'.repeat(characters), 'urn:grows')
-      await endUser.replace('urn:grows', of(32 * 1024 * 1024 - 100_000))
+      const of = (characters: number): string => triple('a'.repeat(characters), 'urn:ex:grows')
+      await endUser.replace('urn:ex:grows', of(32 * 1024 * 1024 - 100_000))
       const statuses: number[] = []
       for (const more of [50_000, 200_000])
-        statuses.push((await owner('POST', graph('urn:grows'), nt(of(more)))).status)
+        statuses.push((await owner('POST', graph('urn:ex:grows'), nt(of(more)))).status)
       t.same(statuses, [204, 413])
-      await endUser.remove('urn:grows')
+      await endUser.remove('urn:ex:grows')
     })
   await row('OPTIONS says which methods there are', async (t) => {
     for (const [url, methods] of [
@@ -267,7 +267,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
       t.equal((await world.as('anonymous')('OPTIONS', url)).fields.allow, methods, url)
   })
   await row('validators, ages and conditions of another graph', async (t) => {
-    for (const url of [graph('urn:shown'), graph(open), at('/data')]) {
+    for (const url of [graph('urn:ex:shown'), graph(open), at('/data')]) {
       const first = await owner('GET', url)
       const tag = first.fields.etag!
       const second = await owner('GET', url, { fields: { 'If-None-Match': tag } })
@@ -276,7 +276,7 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
       const head = await owner('HEAD', url)
       t.same([head.status, head.fields.etag, head.text], [200, tag, ''], url)
     }
-    const url = graph('urn:shown')
+    const url = graph('urn:ex:shown')
     const tag = (await owner('GET', url)).fields.etag!
     const again = (): Promise<Answer> => owner('PUT', url, nt(triple('once'), { 'If-Match': tag }))
     t.same([(await again()).status, (await again()).status], [204, 412])
@@ -285,10 +285,10 @@ void forEachStore(t, "the store's own URLs", async (t, makeStores, kind) => {
   })
   await row('a revoked right shows in the next answer', async (t) => {
     const reader = world.as('stranger')
-    t.same([(await reader('GET', graph('urn:shown'))).status, (await reader('GET', graph(open))).status], [200, 200])
+    t.same([(await reader('GET', graph('urn:ex:shown'))).status, (await reader('GET', graph(open))).status], [200, 200])
     await grant(world, [open])
-    t.same([(await reader('GET', graph('urn:shown'))).status, (await reader('GET', graph(open))).status], [403, 200])
-    t.notMatch((await reader('GET', at('/data'), NQ)).text, /urn:shown/)
+    t.same([(await reader('GET', graph('urn:ex:shown'))).status, (await reader('GET', graph(open))).status], [403, 200])
+    t.notMatch((await reader('GET', at('/data'), NQ)).text, /urn:ex:shown/)
   })
 })
 
@@ -297,32 +297,32 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
   const world = await makeWorld(t, stores, { flags: ['--dataset-path', '/ds', '--history', 'local'] })
   const row = rowsOf(t, kind)
   const [owner, { base }] = [world.as('owner'), world]
-  await grant(world, ['urn:h', `${base}x/`])
+  await grant(world, ['urn:ex:h', `${base}x/`])
   const graph = (name: string, more = ''): string => `${at('/data', { graph: name })}${more}`
   if (kind === 'embedded') {
     await row('an embedded store accepts documents only, since other graphs would be lost', async (t) => {
-      t.equal((await owner('PUT', graph('urn:h'), nt(triple('x')))).status, 422)
+      t.equal((await owner('PUT', graph('urn:ex:h'), nt(triple('x')))).status, 422)
       t.equal((await owner('PUT', graph(`${base}x/`), nt(triple('x')))).status, 201)
-      const explained = await owner('GET', '/access?graph=urn:h&mode=Read', { fields: { Accept: 'text/turtle' } })
+      const explained = await owner('GET', '/access?graph=urn:ex:h&mode=Read', { fields: { Accept: 'text/turtle' } })
       t.match(explained.text, 'The embedded store holds only documents, so this graph does not exist.')
     })
     return
   }
   await stores.endUser.update(
-    `INSERT DATA { GRAPH <urn:h> { ${triple('behind')} } GRAPH <urn:quiet> { ${triple('behind')} } }`,
+    `INSERT DATA { GRAPH <urn:ex:h> { ${triple('behind')} } GRAPH <urn:ex:quiet> { ${triple('behind')} } }`,
   )
   const update = (text: string): Send => sent('application/sparql-update', text)
   const WRITES: [method: string, url: string, send: Send, status: number][] = [
-    ['PUT', graph('urn:h'), nt(triple('put')), 204],
-    ['POST', graph('urn:h'), nt(`${triple('posted')}_:a <${V}> _:a .\n`), 204],
+    ['PUT', graph('urn:ex:h'), nt(triple('put')), 204],
+    ['POST', graph('urn:ex:h'), nt(`${triple('posted')}_:a <${V}> _:a .\n`), 204],
     [
       'POST',
       '/ds/update',
-      update(`INSERT DATA { GRAPH <urn:h> { ${triple('updated')} } ${triple('in default')} }`),
+      update(`INSERT DATA { GRAPH <urn:ex:h> { ${triple('updated')} } ${triple('in default')} }`),
       200,
     ],
     ['POST', '/ds/update', update(`DELETE { GRAPH ?g { ?s ?p "posted" } } WHERE { GRAPH ?g { ?s ?p "posted" } }`), 200],
-    ['DELETE', graph('urn:h'), {}, 204],
+    ['DELETE', graph('urn:ex:h'), {}, 204],
     ['PUT', at('/data', { default: '' }), nt(triple('default')), 204],
     ['PUT', graph(`${base}x/`), nt(triple('document')), 201],
   ]
@@ -333,7 +333,7 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
     return (JSON.parse(text) as { versions: { version: string; uri?: string; method: string }[] }).versions
   }
   await row('a version for each write, and for the state before the first', async (t) => {
-    const versions = await listed('owner', graph('urn:h', '&timemap'))
+    const versions = await listed('owner', graph('urn:ex:h', '&timemap'))
     t.same(
       versions.map(({ method }) => method),
       ['SWEEP', 'PUT', 'POST', 'UPDATE', 'UPDATE', 'DELETE'],
@@ -357,23 +357,23 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
     const [version] = await listed('owner', graph(`${base}x/`, '&timemap'))
     t.equal(version!.uri, `${base}x/?version=${version!.version}`)
   })
-  const [first, second] = (await listed('owner', graph('urn:h', '&timemap'))).map(({ version }) => version) as [
+  const [first, second] = (await listed('owner', graph('urn:ex:h', '&timemap'))).map(({ version }) => version) as [
     string,
     string,
   ]
   // prettier-ignore
   const ROWS: [name: string, agent: string, url: string, status: number, text?: RegExp][] = [
-    ['the TimeMap', 'stranger', graph('urn:h', '&timemap'), 200, /data\?graph=urn%3Ah&timegate>; rel="timegate"/],
-    ['the TimeMap without the right', 'anonymous', graph('urn:h', '&timemap'), 401],
-    ['a version', 'stranger', graph('urn:h', `&version=${first}`), 200, /"behind"/],
-    ['a version at the dataset', 'stranger', `/ds?graph=urn:h&version=${first.slice(0, 8)}`, 200, /"behind"/],
-    ['a version without the right', 'anonymous', graph('urn:h', `&version=${first}`), 401],
-    ['a difference', 'stranger', graph('urn:h', `&version=${second}&diff=${first}`), 200, /put/],
-    ['the TimeGate', 'stranger', graph('urn:h', '&timegate'), 302],
-    ['an invalid version', 'owner', graph('urn:h', '&version=0123456789'), 404],
-    ['two questions', 'owner', graph('urn:h', '&version=0123&timemap'), 400],
-    ['a graph that nobody has written here', 'owner', graph('urn:quiet', '&timemap'), 404],
-    ['another graph without the right', 'stranger', graph('urn:quiet', '&timemap'), 403],
+    ['the TimeMap', 'stranger', graph('urn:ex:h', '&timemap'), 200, /data\?graph=urn%3Aex%3Ah&timegate>; rel="timegate"/],
+    ['the TimeMap without the right', 'anonymous', graph('urn:ex:h', '&timemap'), 401],
+    ['a version', 'stranger', graph('urn:ex:h', `&version=${first}`), 200, /"behind"/],
+    ['a version at the dataset', 'stranger', `/ds?graph=urn:ex:h&version=${first.slice(0, 8)}`, 200, /"behind"/],
+    ['a version without the right', 'anonymous', graph('urn:ex:h', `&version=${first}`), 401],
+    ['a difference', 'stranger', graph('urn:ex:h', `&version=${second}&diff=${first}`), 200, /put/],
+    ['the TimeGate', 'stranger', graph('urn:ex:h', '&timegate'), 302],
+    ['an invalid version', 'owner', graph('urn:ex:h', '&version=0123456789'), 404],
+    ['two questions', 'owner', graph('urn:ex:h', '&version=0123&timemap'), 400],
+    ['a graph that nobody has written here', 'owner', graph('urn:ex:quiet', '&timemap'), 404],
+    ['another graph without the right', 'stranger', graph('urn:ex:quiet', '&timemap'), 403],
     ['a document', 'stranger', graph(`${base}x/`, '&timemap'), 200],
     ['a document without the right', 'stranger', graph(base, '&timemap'), 403],
   ]
@@ -387,12 +387,12 @@ void forEachStore(t, 'every graph has a history', async (t, makeStores, kind) =>
     })
   }
   await row('the time gate and the graph link one another', async (t) => {
-    const gate = await owner('GET', graph('urn:h', '&timegate'), {
+    const gate = await owner('GET', graph('urn:ex:h', '&timegate'), {
       fields: { 'Accept-Datetime': 'Thu, 01 Jan 2015 00:00:00 GMT' },
     })
-    t.match(gate.fields.location, /data\?graph=urn%3Ah&version=[0-9a-f]{40}$/)
-    t.equal((await owner('PUT', graph('urn:h'), nt(triple('again')))).status, 201)
-    t.match((await owner('GET', graph('urn:h'))).fields.link, /graph=urn%3Ah&timemap>; rel="timemap"/)
+    t.match(gate.fields.location, /data\?graph=urn%3Aex%3Ah&version=[0-9a-f]{40}$/)
+    t.equal((await owner('PUT', graph('urn:ex:h'), nt(triple('again')))).status, 201)
+    t.match((await owner('GET', graph('urn:ex:h'))).fields.link, /graph=urn%3Aex%3Ah&timemap>; rel="timemap"/)
   })
 })
 
