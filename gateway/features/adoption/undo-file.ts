@@ -1,6 +1,6 @@
 // The file for undoing an adoption: a line for each change, written before the change is made. An interrupted run
 // leaves it open, and the next run of the same kind continues it.
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Failure } from '../../problem.js'
 import { readNTriples } from '../../rdf/n-triples.js'
@@ -43,12 +43,20 @@ export function openUndoFile(data: string, about: Undoing, now: number): UndoFil
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const continued = openFile(folder, about)
-    const file = continued ?? join(folder, `${new Date(now).toISOString().replace(/:/g, '-').slice(0, 19)}.jsonl`)
+    const file = continued ?? freshFile(folder, new Date(now).toISOString().replace(/:/g, '-').slice(0, 19))
     const add = (line: unknown): void => appendFileSync(file, `${JSON.stringify(line)}\n`, { mode: 0o600 })
     if (continued === undefined) add(about)
     return { file, add, end: () => add({ kind: END }) }
   } catch (error) {
     return failed(folder, `cannot be written (${(error as NodeJS.ErrnoException).code}). Give another --data FOLDER.`)
+  }
+}
+
+/** Two runs may begin within the same second. */
+function freshFile(folder: string, name: string): string {
+  for (let number = 1; ; number++) {
+    const file = join(folder, `${name}${number === 1 ? '' : `-${number}`}.jsonl`)
+    if (!existsSync(file)) return file
   }
 }
 

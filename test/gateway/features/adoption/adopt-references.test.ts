@@ -4,6 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { vocabularyTerms } from '../../../../gateway/features/adoption/vocabulary-terms.js'
+import { openUndoFile } from '../../../../gateway/features/adoption/undo-file.js'
 import { runCommand } from '../../../../gateway/run-command.js'
 import { endpointNamesOf, makeEndpointNames } from '../../../../gateway/documents/endpoint-names.js'
 import { isFailure, problem } from '../../../../gateway/problem.js'
@@ -210,6 +211,20 @@ void t.test('adopt in front of Fuseki', { skip }, async (t) => {
     t.match(renamed, { code: 0, out: /^Done: 1 graph renamed, references changed in 0 graphs/m })
     t.equal((await world.as('owner')('GET', '/admin/acl/authorizations/sparql-endpoint/')).text, rulesBefore)
     t.equal((await world.as('stranger')('GET', '/sparql?query=ASK%20%7B%7D')).status, 200, 'identified agents query')
+  })
+
+  await t.test('two runs within the same second have a file each', (t) => {
+    const about = { base, admin: `${base}admin/`, asked: '' }
+    const files = [1, 2].map(() => openUndoFile(join(world.folder, 'twice'), about, 0))
+    for (const file of files) if (!isFailure(file)) file.end()
+    t.equal(
+      new Set(files.map((file) => (isFailure(file) ? file.detail : file.file))).size,
+      1,
+      'an open one is continued',
+    )
+    const next = openUndoFile(join(world.folder, 'twice'), about, 0)
+    t.match(next, { file: /00-2\.jsonl$/ })
+    t.end()
   })
 
   await t.test('faults of undo files', async (t) => {
