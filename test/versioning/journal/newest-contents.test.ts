@@ -115,3 +115,35 @@ void t.test('it has the newest contents, and the index has them after each step'
   )
   t.pass()
 })
+
+void t.test('an import that breaks off after a piece was written: the index has what there is', async (t) => {
+  const folder = temporaryFolder(t)
+  const open = async (): Promise<History> =>
+    succeeded(
+      await openHistory({
+        ...{ folder, repository: 'newest', base: BASE, prefix: PREFIX, now: Date.now, log: NO_LOG, pauses: QUICK },
+      }),
+    )
+  let history = await open()
+  succeeded(await history.repository.commit([changeOf('a/', triple('first'))]))
+  history.refresh()
+  t.ok(await history.settled(SOON))
+  const large = triple('x'.repeat(1_200_000))
+  const files = async function* (): AsyncGenerator<NewFile> {
+    yield changeOf('b/', large)
+    yield changeOf('c/', triple('never written'))
+    throw new SetbackError({ failure: 'unreachable', detail: 'The store has stopped.' })
+  }
+  const { id, method, agent } = changeOf('', '')
+  t.match(await history.repository.commitFiles(files(), { id, method, agent, time: TIME }), { failure: 'unreachable' })
+  for (const again of [false, true]) {
+    if (again) {
+      await history.close()
+      history = await open()
+    } else history.refresh()
+    t.ok(await history.settled(SOON))
+    const latest = await Promise.all(['a/', 'b/', 'c/'].map((name) => history.latest(BASE + name, SOON)))
+    t.same(latest, [triple('first'), large, undefined], again ? 'after a start' : 'at once')
+  }
+  await history.close()
+})
