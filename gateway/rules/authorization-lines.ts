@@ -1,21 +1,25 @@
 // Queries the statements that make up authorizations, and digests the lines of the answer.
 import { hash, randomBytes } from 'node:crypto'
 import { setImmediate as eventLoopTurn } from 'node:timers/promises'
-import { ACCESS_PREDICATES, AUTHORIZATION, RDF_TYPE } from '../../policies/vocabulary.js'
+import { ACCESS_PREDICATES, AUTHORIZATION, MEMBER, RDF_TYPE, SUB_CLASS_OF } from '../../policies/vocabulary.js'
 import type { Fact } from '../../policies/authorizations/authorization.js'
 import type { Term } from '../rdf/graph.js'
 import { isFailure, problem, type Problem } from '../problem.js'
 import { readTsvTerm } from '../rdf/read-sparql-results.js'
-import { selectLines } from '../stores/select.js'
+import { isName } from '../stores/batch-sparql.js'
+import { select, selectLines } from '../stores/select.js'
 import { StoreBreak, type Call, type GraphStore } from '../stores/store.js'
 
-/**
- * Selects exactly the statements that make up authorizations, in the graphs under the admin base or only in `graphs`.
- */
-export const authorizationsQuery = (adminBase: string, graphs?: readonly string[]): string => `
-SELECT ?g ?s ?p ?o WHERE {${graphs ? ` VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }` : ''}
+/** The most lines that are read by a single query, and the most graphs that a query names. */
+const [MOST_LINES, GRAPHS_PER_QUERY] = [20_000, 2000]
+const IRIS = ACCESS_PREDICATES.map((iri) => `<${iri}>`)
+const isBelow = (adminBase: string): string => `FILTER(STRSTARTS(STR(?g), ${JSON.stringify(adminBase)}))`
+
+/** Selects exactly the statements that make up authorizations, in the graphs under the admin base. */
+const allQuery = (adminBase: string): string => `
+SELECT ?g ?s ?p ?o WHERE {
   {
-    VALUES ?p { ${ACCESS_PREDICATES.map((iri) => `<${iri}>`).join(' ')} }
+    VALUES ?p { ${IRIS.join(' ')} }
     GRAPH ?g { ?s ?p ?o }
     FILTER(isIRI(?o))
   } UNION {
@@ -23,15 +27,30 @@ SELECT ?g ?s ?p ?o WHERE {${graphs ? ` VALUES ?g { ${graphs.map((graph) => `<${g
     BIND(<${RDF_TYPE}> AS ?p)
     BIND(<${AUTHORIZATION}> AS ?o)
   }
-  FILTER(STRSTARTS(STR(?g), ${JSON.stringify(adminBase)}))
+  ${isBelow(adminBase)}
 }`
 
-/** The answer to such a query, `?g ?s ?p ?o`, in batches of lines. Throws StoreBreak if it breaks off. */
-export const authorizationLines = (
-  store: Pick<GraphStore, 'query'>,
-  question: string,
-  call?: Call,
-): Promise<AsyncIterable<readonly string[]> | Problem> => selectLines(store, question, ['g', 's', 'p', 'o'], call)
+/** Selects all of these statements, if there are not many. */
+export const authorizationsQuery = (adminBase: string): string => `${allQuery(adminBase)} LIMIT ${MOST_LINES + 1}`
+
+/** Selects these statements in some graphs. */
+export const authorizationsIn = (graphs: readonly string[]): string => `
+SELECT ?g ?s ?p ?o WHERE {
+  VALUES ?g { ${graphs.map((graph) => `<${graph}>`).join(' ')} }
+  GRAPH ?g { ?s ?p ?o }
+  FILTER(isIRI(?o) && (?p IN (${IRIS.join(', ')}) || (?p = <${RDF_TYPE}> && ?o = <${AUTHORIZATION}>)))
+}`
+
+/** Selects the graphs under the admin base whose statements decide something. */
+const graphsQuery = (adminBase: string): string => `
+SELECT DISTINCT ?g WHERE {
+  { GRAPH ?g { ?s <${RDF_TYPE}> <${AUTHORIZATION}> } } UNION
+  { GRAPH ?g { ?s <${MEMBER}> ?o } } UNION
+  { GRAPH ?g { ?s <${SUB_CLASS_OF}> ?o } }
+  ${isBelow(adminBase)}
+}`
+
+type Asked = Pick<GraphStore, 'query'>
 
 /**
  * IRIs, except that the subject may be a blank node. Any other line is not part of the answer, for example the message
@@ -39,24 +58,38 @@ export const authorizationLines = (
  */
 const LINE = /^<[^\t]*>\t(?:<[^\t]*>|_:[^\t]+)\t<[^\t]*>\t<[^\t]*>$/
 
-/** Runs the work on each line of an answer. Fails if the answer breaks off. */
-export async function onAnswer<T>(
-  lines: Promise<AsyncIterable<readonly string[]> | Problem>,
-  work: (line: string) => void,
-  result: () => T | Promise<T>,
-): Promise<T | Problem> {
-  try {
-    const batches = await lines
-    if (isFailure(batches)) return batches
-    for await (const batch of batches) {
-      for (const line of batch) {
-        if (!LINE.test(line)) throw misunderstood()
-        work(line)
-      }
+/** The lines of the answer to a query for `?g ?s ?p ?o`. Throws StoreBreak if the store fails. */
+export async function linesOfAnswer(store: Asked, question: string, call?: Call): Promise<readonly string[]> {
+  const batches = await selectLines(store, question, ['g', 's', 'p', 'o'], call)
+  if (isFailure(batches)) throw new StoreBreak(batches)
+  const lines: string[] = []
+  for await (const batch of batches) {
+    for (const line of batch) {
+      if (!LINE.test(line)) throw misunderstood()
+      lines.push(line)
     }
-    return await result()
-  } catch (error) {
-    return problemOf(error)
+  }
+  return lines
+}
+
+/**
+ * The lines of all authorizations, in parts that each have all lines of some graphs. A single answer about a million of
+ * them would reach the store's time limit and fill the memory. Throws StoreBreak if the store fails.
+ */
+export async function* authorizationParts(
+  store: Asked,
+  adminBase: string,
+  call?: Call,
+): AsyncGenerator<readonly string[]> {
+  const few = await linesOfAnswer(store, authorizationsQuery(adminBase), call)
+  if (few.length <= MOST_LINES) return yield few
+  const rows = await select(store, graphsQuery(adminBase), ['g'], call ?? {})
+  if (isFailure(rows)) throw new StoreBreak(rows)
+  const graphs = rows.map(([graph]) => graph!.value)
+  // A name that SPARQL cannot express can only be read with all others.
+  if (!graphs.every(isName)) return yield linesOfAnswer(store, allQuery(adminBase), call)
+  for (let at = 0; at < graphs.length; at += GRAPHS_PER_QUERY) {
+    yield linesOfAnswer(store, authorizationsIn(graphs.slice(at, at + GRAPHS_PER_QUERY)), call)
   }
 }
 
@@ -127,11 +160,16 @@ export function makeDigesting(): { take(line: string): void; digests(): Promise<
 }
 
 /** By graph. */
-export function digestsOfAuthorizations(
-  store: Pick<GraphStore, 'query'>,
+export async function digestsOfAuthorizations(
+  store: Asked,
   adminBase: string,
   call?: Call,
 ): Promise<Map<string, number> | Problem> {
   const { take, digests } = makeDigesting()
-  return onAnswer(authorizationLines(store, authorizationsQuery(adminBase), call), take, digests)
+  try {
+    for await (const lines of authorizationParts(store, adminBase, call)) for (const line of lines) take(line)
+    return await digests()
+  } catch (error) {
+    return problemOf(error)
+  }
 }

@@ -10,13 +10,13 @@ import { readNTriples } from '../rdf/read.js'
 import { isName } from '../stores/batch-sparql.js'
 import type { Call, GraphStore } from '../stores/store.js'
 import {
-  authorizationLines,
-  authorizationsQuery,
+  authorizationParts,
+  authorizationsIn,
   digestsOfAuthorizations,
   factIn,
   graphIn,
+  linesOfAnswer,
   makeDigesting,
-  onAnswer,
   problemOf,
 } from './authorization-lines.js'
 
@@ -40,25 +40,29 @@ export async function loadAuthorizations(
     const done = await loadChanged(store, adminBase, index, call)
     if (done !== 'many') return done
   }
-  return loadAnswer(store, authorizationsQuery(adminBase), index, call)
+  return loadParts(authorizationParts(store, adminBase, call), index)
 }
 
 /** Like `loadAuthorizations`, but with the answer to another query for such statements, `?g ?s ?p ?o`. */
-export async function loadAnswer(
+export const loadAnswer = (
   store: Pick<GraphStore, 'query'>,
   question: string,
   index: AuthorizationIndex,
-  call?: Call,
+): Promise<undefined | Problem> => loadParts([linesOfAnswer(store, question)], index)
+
+/** Each part has all lines of some graphs. */
+async function loadParts(
+  parts: AsyncIterable<readonly string[]> | Iterable<Promise<readonly string[]>>,
+  index: AuthorizationIndex,
 ): Promise<undefined | Problem> {
   const rebuild = index.rebuild()
   try {
-    const collected = await readGraphs(store, question, call)
-    if (isFailure(collected)) return collected
     let count = 0
-    for (const graph of collected.lines.keys()) {
-      for (const steps = rebuild.reading(graph, readFrom(collected, graph)); !steps.next().done;) await eventLoopTurn()
-      collected.lines.delete(graph)
-      if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
+    for await (const lines of parts) {
+      for (const [graph, read] of await graphsIn(lines)) {
+        for (const steps = rebuild.reading(graph, read); !steps.next().done;) await eventLoopTurn()
+        if (++count % GRAPHS_PER_TURN === 0) await eventLoopTurn()
+      }
     }
     for (const steps = rebuild.committing(); !steps.next().done;) await eventLoopTurn()
     return undefined
@@ -82,15 +86,14 @@ async function loadChanged(
     if (isFailure(digests)) return digests
     const changed = await differing(digests, index)
     if (changed.length > MOST_CHANGED || !changed.every(isName)) return 'many'
-    const asked = changed.length > 0 && (await readGraphs(store, authorizationsQuery(adminBase, changed), call))
-    if (isFailure(asked)) return asked
+    const lines = changed.length > 0 ? await linesOfAnswer(store, authorizationsIn(changed), call) : []
     const before = changed.reduce((sum, graph) => sum + index.countIn(graph), 0)
-    if (before > MOST_CHANGED_LINES || (asked && asked.count > MOST_CHANGED_LINES)) return 'many'
+    if (before > MOST_CHANGED_LINES || lines.length > MOST_CHANGED_LINES) return 'many'
+    const found = await graphsIn(lines)
     // Read before anything changes: reading may fail.
     const readOf = (graph: string): ReadGraph | undefined => {
-      if (!asked || !asked.lines.has(graph)) return undefined
-      const { facts, digest } = readFrom(asked, graph)
-      return { facts: [...facts], digest }
+      const read = found.get(graph)
+      return read && { facts: [...read.facts], digest: read.digest }
     }
     rebuild.commitChanged(new Map(changed.map((graph) => [graph, readOf(graph)])))
     return undefined
@@ -162,38 +165,24 @@ export function ruleFactsOf(triples: Iterable<Quad>): Fact[] {
 
 const nameOf = (subject: Term): string => (subject.termType === 'BlankNode' ? `_:${subject.value}` : subject.value)
 
-/** By graph. */
-interface Collected {
-  readonly lines: Map<string, string[]>
-  readonly digests: ReadonlyMap<string, number>
-  readonly count: number
-}
-
-/** The lines by graph, in any order. */
-function readGraphs(
-  store: Pick<GraphStore, 'query'>,
-  question: string,
-  call: Call | undefined,
-): Promise<Collected | Problem> {
-  const lines = new Map<string, string[]>()
+/** The graphs that these lines are in, by name. */
+async function graphsIn(lines: readonly string[]): Promise<ReadonlyMap<string, ReadGraph>> {
+  const linesIn = new Map<string, string[]>()
   const digesting = makeDigesting()
   let count = 0
-  const take = (line: string): void => {
+  for (const line of lines) {
     const name = graphIn(line)
-    const known = lines.get(name)
+    const known = linesIn.get(name)
     if (known) known.push(line)
-    else lines.set(name, [line])
+    else linesIn.set(name, [line])
     digesting.take(line)
-    count++
+    if (++count % LINES_PER_TURN === 0) await eventLoopTurn()
   }
-  const result = async (): Promise<Collected> => ({ lines, digests: await digesting.digests(), count })
-  return onAnswer(authorizationLines(store, question, call), take, result)
+  const digests = await digesting.digests()
+  return new Map(
+    Array.from(linesIn, ([graph, its]) => [graph, { facts: factsIn(its), digest: digests.get(graph)! }] as const),
+  )
 }
-
-const readFrom = ({ lines, digests }: Collected, graph: string): ReadGraph => ({
-  facts: factsIn(lines.get(graph)!),
-  digest: digests.get(graph)!,
-})
 
 function* factsIn(lines: readonly string[]): Generator<Fact> {
   for (const line of lines) {
